@@ -1,0 +1,93 @@
+/* prio-enums.h: priorities and states
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <glib-object.h>
+
+#include "prio-version-macros.h"
+
+G_BEGIN_DECLS
+
+/**
+ * PrioTaskPriority:
+ * @PRIO_TASK_PRIORITY_BACKGROUND: work nobody waits for: logs, caches, indexes
+ * @PRIO_TASK_PRIORITY_USER_VISIBLE: work whose effect can be seen, though nobody
+ *   is held up by it; the default
+ * @PRIO_TASK_PRIORITY_USER_BLOCKING: work the user is waiting for
+ *
+ * How urgent a task is (§2.1 of the draft).
+ *
+ * Tasks run in strict order of priority: as long as one of a higher priority
+ * can run, none of a lower one does.  A continuation, that is what follows a
+ * yield, goes before the tasks of its own priority and after those of the next.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_TASK_PRIORITY_BACKGROUND,
+  PRIO_TASK_PRIORITY_USER_VISIBLE,
+  PRIO_TASK_PRIORITY_USER_BLOCKING
+} PrioTaskPriority;
+
+/**
+ * PRIO_PRIORITY_UNSET:
+ *
+ * Given in the place of a [enum@PrioSched.TaskPriority] where one is optional:
+ * the priority is that of the signal, if that is a [class@PrioSched.TaskSignal],
+ * and %PRIO_TASK_PRIORITY_USER_VISIBLE otherwise.
+ *
+ * Since: 1.0
+ */
+#define PRIO_PRIORITY_UNSET (-1)
+
+/**
+ * PrioTaskState:
+ * @PRIO_TASK_STATE_PENDING: delayed or queued
+ * @PRIO_TASK_STATE_RUNNING: its function has been called, and its result is open
+ * @PRIO_TASK_STATE_FULFILLED: completed, with a value or with none
+ * @PRIO_TASK_STATE_FAILED: completed with an error of its own
+ * @PRIO_TASK_STATE_ABORTED: completed by its signal's abort, by
+ *   [method@PrioSched.Task.cancel], or because its context was destroyed
+ *
+ * Where a [class@PrioSched.Task] is in its life.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_TASK_STATE_PENDING,
+  PRIO_TASK_STATE_RUNNING,
+  PRIO_TASK_STATE_FULFILLED,
+  PRIO_TASK_STATE_FAILED,
+  PRIO_TASK_STATE_ABORTED
+} PrioTaskState;
+
+/**
+ * PrioYieldFlags:
+ * @PRIO_YIELD_NONE: what is given counts, and nothing is inherited
+ * @PRIO_YIELD_INHERIT_SIGNAL: the signal that can abort the continuation is the
+ *   running task's
+ * @PRIO_YIELD_INHERIT_PRIORITY: the priority of the continuation is the running
+ *   task's
+ *
+ * What a continuation inherits from the task that yields: the value "inherit"
+ * of the older draft's options.
+ *
+ * Since: 1.0
+ */
+typedef enum /*< flags >*/
+{
+  PRIO_YIELD_NONE             = 0,
+  PRIO_YIELD_INHERIT_SIGNAL   = 1 << 0,
+  PRIO_YIELD_INHERIT_PRIORITY = 1 << 1
+} PrioYieldFlags;
+
+G_END_DECLS

@@ -1,0 +1,45 @@
+/* prio-error.h: what can go wrong
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <glib-object.h>
+
+#include "prio-version-macros.h"
+
+G_BEGIN_DECLS
+
+/**
+ * PRIO_ERROR:
+ *
+ * The domain of the errors in [error@PrioSched.Error].
+ *
+ * Since: 1.0
+ */
+#define PRIO_ERROR (prio_error_quark ())
+
+/**
+ * PrioError:
+ * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal was to be changed while its
+ *   change was being announced (the draft's `NotAllowedError`)
+ *
+ * Errors of the scheduler.  An abort is not among them: its reason is whatever
+ * error it was given, %G_IO_ERROR_CANCELLED by default.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_ERROR_NOT_ALLOWED
+} PrioError;
+
+PRIO_AVAILABLE_IN_ALL
+GQuark prio_error_quark (void);
+
+G_END_DECLS

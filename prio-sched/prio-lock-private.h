@@ -1,0 +1,43 @@
+/* prio-lock-private.h: a mutex that ThreadSanitizer can see
+ *
+ * Promises: GMutex, and under ThreadSanitizer, which does not see through the
+ * futex that GMutex is, the same calls on a pthread mutex, which it knows.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <glib.h>
+
+#if defined (__SANITIZE_THREAD__)
+#define PRIO_THREAD_SANITIZER 1
+#elif defined (__has_feature)
+#if __has_feature (thread_sanitizer)
+#define PRIO_THREAD_SANITIZER 1
+#endif
+#endif
+
+#ifdef PRIO_THREAD_SANITIZER
+
+#include <pthread.h>
+
+typedef pthread_mutex_t PrioLock;
+
+#define PRIO_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
+#define prio_lock_init(lock) pthread_mutex_init (lock, NULL)
+#define prio_lock_clear(lock) pthread_mutex_destroy (lock)
+#define prio_lock_lock(lock) pthread_mutex_lock (lock)
+#define prio_lock_unlock(lock) pthread_mutex_unlock (lock)
+
+#else
+
+typedef GMutex PrioLock;
+
+#define PRIO_LOCK_INIT { NULL }
+#define prio_lock_init(lock) g_mutex_init (lock)
+#define prio_lock_clear(lock) g_mutex_clear (lock)
+#define prio_lock_lock(lock) g_mutex_lock (lock)
+#define prio_lock_unlock(lock) g_mutex_unlock (lock)
+
+#endif

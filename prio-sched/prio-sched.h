@@ -1,0 +1,21 @@
+/* prio-sched.h: Prioritized Task Scheduling for the GLib main loop
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#define PRIO_SCHED_INSIDE
+
+#include "prio-version-macros.h"
+#include "prio-enums.h"
+#include "prio-error.h"
+#include "prio-scheduling-state.h"
+#include "prio-task-signal.h"
+#include "prio-task-controller.h"
+#include "prio-task.h"
+#include "prio-scheduler.h"
+
+#undef PRIO_SCHED_INSIDE

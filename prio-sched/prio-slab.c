@@ -1,0 +1,127 @@
+/* prio-slab.c: records of one size, for the home thread of a loop
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-slab-private.h"
+
+/* One mebibyte stays for the next burst. */
+#define MAX_SPARE 64
+
+void
+prio_slab_init (PrioSlab *slab, guint record_size)
+{
+  *slab = (PrioSlab) { .record_size = record_size };
+}
+
+static void
+chunk_list_push (PrioSlabChunk **list, PrioSlabChunk *chunk)
+{
+  chunk->prev = NULL;
+  chunk->next = *list;
+  if (*list != NULL)
+    (*list)->prev = chunk;
+  *list = chunk;
+}
+
+static void
+chunk_list_remove (PrioSlabChunk **list, PrioSlabChunk *chunk)
+{
+  if (chunk->prev != NULL)
+    chunk->prev->next = chunk->next;
+  else
+    *list = chunk->next;
+  if (chunk->next != NULL)
+    chunk->next->prev = chunk->prev;
+}
+
+static void
+chunk_list_free (PrioSlabChunk *chunk)
+{
+  while (chunk != NULL)
+    {
+      PrioSlabChunk *next = chunk->next;
+
+      g_assert (chunk->live == 0);
+      g_aligned_free (chunk);
+      chunk = next;
+    }
+}
+
+void
+prio_slab_clear (PrioSlab *slab)
+{
+  if (slab->current != NULL)
+    {
+      slab->current->next = NULL;
+      chunk_list_free (slab->current);
+    }
+  chunk_list_free (slab->spare);
+  g_assert (slab->room == NULL);
+}
+
+/* A chunk as if new; its records follow its header, which is of their alignment. */
+static void
+chunk_reset (PrioSlabChunk *chunk)
+{
+  *chunk = (PrioSlabChunk) { .fresh = (gchar *) (chunk + 1) };
+}
+
+/* The current chunk is full: another takes its place. */
+gpointer
+prio_slab_alloc_slow (PrioSlab *slab)
+{
+  PrioSlabChunk *chunk;
+
+  if (slab->room != NULL)
+    {
+      chunk = slab->room;
+      chunk_list_remove (&slab->room, chunk);
+      chunk->listed = FALSE;
+    }
+  else
+    {
+      if (slab->spare != NULL)
+        {
+          chunk = slab->spare;
+          chunk_list_remove (&slab->spare, chunk);
+          slab->n_spare--;
+        }
+      else
+        {
+          chunk = g_aligned_alloc (1, PRIO_SLAB_CHUNK_SIZE, PRIO_SLAB_CHUNK_SIZE);
+        }
+      chunk_reset (chunk);
+    }
+
+  slab->current = chunk;
+  return prio_slab_alloc (slab);
+}
+
+/* A record of a chunk that is not the current one came back: the chunk has room
+ * again, or is empty. */
+void
+prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
+{
+  if (chunk->live > 0)
+    {
+      chunk_list_push (&slab->room, chunk);
+      chunk->listed = TRUE;
+      return;
+    }
+
+  if (chunk->listed)
+    chunk_list_remove (&slab->room, chunk);
+
+  if (slab->n_spare < MAX_SPARE)
+    {
+      chunk_list_push (&slab->spare, chunk);
+      slab->n_spare++;
+    }
+  else
+    {
+      g_aligned_free (chunk);
+    }
+}

@@ -1,0 +1,28 @@
+/* prio-thread-private.h: what the library keeps per thread
+ *
+ * Promises: one variable, reached without a call.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <glib.h>
+
+#include "prio-scheduling-state-private.h"
+
+typedef struct
+{
+  /* The state of what is running on this thread, or NULL: the draft's "current
+   * continuation state".  It points to the stack of whoever set it. */
+  const PrioState *state;
+} PrioThread;
+
+/* A library loaded by dlopen() gets its few bytes out of glibc's reserve. */
+#ifdef __GLIBC__
+#define PRIO_TLS __thread __attribute__ ((tls_model ("initial-exec")))
+#else
+#define PRIO_TLS __thread
+#endif
+
+extern PRIO_TLS PrioThread prio_thread G_GNUC_INTERNAL;

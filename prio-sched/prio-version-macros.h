@@ -1,0 +1,36 @@
+/* prio-version-macros.h: which symbols are public, and since when
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <glib.h>
+
+#include "prio-version.h"
+
+#ifndef _PRIO_EXTERN
+#define _PRIO_EXTERN extern
+#endif
+
+/**
+ * PRIO_CHECK_VERSION:
+ * @major: the major version asked for
+ * @minor: the minor version asked for
+ * @micro: the micro version asked for
+ *
+ * Whether the headers compiled against are of this version, or a later one.
+ *
+ * Since: 1.0
+ */
+#define PRIO_CHECK_VERSION(major, minor, micro) \
+  (PRIO_MAJOR_VERSION > (major) || \
+   (PRIO_MAJOR_VERSION == (major) && PRIO_MINOR_VERSION > (minor)) || \
+   (PRIO_MAJOR_VERSION == (major) && PRIO_MINOR_VERSION == (minor) && PRIO_MICRO_VERSION >= (micro)))
+
+#define PRIO_AVAILABLE_IN_ALL _PRIO_EXTERN
+#define PRIO_AVAILABLE_IN_1_0 _PRIO_EXTERN
