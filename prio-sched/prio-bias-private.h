@@ -36,6 +36,7 @@ extern gboolean prio_bias_symmetric G_GNUC_INTERNAL;
 
 void prio_bias_init (PrioBias *bias);
 void prio_bias_take (PrioBias *bias);
+void prio_bias_leave_for_good (PrioBias *bias);
 
 static inline gboolean
 prio_bias_is_home (PrioBias *bias)

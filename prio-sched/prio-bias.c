@@ -81,3 +81,10 @@ prio_bias_take (PrioBias *bias)
     g_thread_yield ();
   __atomic_store_n (&bias->home, &prio_thread, __ATOMIC_SEQ_CST);
 }
+
+/* From now on no thread is at home. */
+void
+prio_bias_leave_for_good (PrioBias *bias)
+{
+  __atomic_store_n (&bias->home, NULL, __ATOMIC_SEQ_CST);
+}

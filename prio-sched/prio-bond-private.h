@@ -1,0 +1,77 @@
+/* prio-bond-private.h: a signal's presence at a scheduler
+ *
+ * Promises: all tasks of a signal at a scheduler that follow its priority stand
+ * in two queues (tasks, continuations), which move as a whole; all that it aborts
+ * are on one list.  While it has users, entries and captured states, a bond holds
+ * the signal, and the signal's hub knows the bond.
+ *
+ * Everything but the references is home.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-core-private.h"
+#include "prio-hub-private.h"
+
+struct _PrioBond
+{
+  PrioQueue queues[2]; /* tasks, continuations */
+  PrioEntry *entries;  /* those that the signal aborts, in the order of their coming */
+  PrioEntry *last_entry;
+  PrioCore *core;      /* NULL once it has no users */
+  PrioLoop *loop;
+  PrioHub *hub;
+  GCancellable *signal; /* owned while there are users */
+  gsize users;
+  gsize n_guests; /* entries that follow its priority, but not its abort */
+  gint refs; /* atomic: of the users together, of being condemned, and of operations on their way */
+  gboolean aborted;
+  PrioBond *next, *prev;    /* among those of the core */
+  PrioBond *next_condemned; /* among those of the loop */
+  GList hub_link;           /* under prio_hub_lock */
+};
+
+PrioBond *prio_bond_acquire (PrioCore *core, GCancellable **signal);
+void prio_bond_release (PrioBond *bond);
+PrioBond *prio_bond_ref (PrioBond *bond);
+void prio_bond_unref (PrioBond *bond);
+
+void prio_bond_send (PrioBond *bond, PrioOpFunc apply, gboolean quietly);
+void prio_bond_abort (PrioLoop *loop, const PrioOp *op);
+void prio_bond_follow (PrioLoop *loop, const PrioOp *op);
+void prio_bond_reap (PrioLoop *loop, guint max);
+
+static inline void
+prio_bond_hold (PrioBond *bond)
+{
+  bond->users++;
+}
+
+/* From now on the signal's abort is @entry's. */
+static inline void
+prio_bond_add (PrioBond *bond, PrioEntry *entry)
+{
+  entry->abort_next = NULL;
+  entry->abort_prev = bond->last_entry;
+  if (bond->last_entry != NULL)
+    bond->last_entry->abort_next = entry;
+  else
+    bond->entries = entry;
+  bond->last_entry = entry;
+}
+
+static inline void
+prio_bond_remove (PrioBond *bond, PrioEntry *entry)
+{
+  if (entry->abort_prev != NULL)
+    entry->abort_prev->abort_next = entry->abort_next;
+  else
+    bond->entries = entry->abort_next;
+
+  if (entry->abort_next != NULL)
+    entry->abort_next->abort_prev = entry->abort_prev;
+  else
+    bond->last_entry = entry->abort_prev;
+}

@@ -1,0 +1,255 @@
+/* prio-bond.c: a signal's presence at a scheduler
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-bond-private.h"
+
+#include "prio-task-private.h"
+
+PrioBond *
+prio_bond_ref (PrioBond *bond)
+{
+  g_atomic_int_inc (&bond->refs);
+  return bond;
+}
+
+void
+prio_bond_unref (PrioBond *bond)
+{
+  if (!g_atomic_int_dec_and_test (&bond->refs))
+    return;
+
+  prio_loop_unref (bond->loop);
+  g_free (bond);
+}
+
+static PrioBond *
+bond_new (PrioCore *core, PrioHub *hub, GCancellable *signal)
+{
+  PrioBond *bond = g_new0 (PrioBond, 1);
+
+  for (guint i = 0; i < 2; i++)
+    prio_queue_init (&bond->queues[i], core, prio_effective (hub->priority, i == 1), TRUE);
+  bond->core = core;
+  bond->loop = prio_loop_ref (core->loop);
+  bond->hub = hub;
+  bond->signal = signal;
+  bond->refs = 1;
+  bond->hub_link.data = bond;
+
+  bond->next = core->bonds;
+  if (core->bonds != NULL)
+    core->bonds->prev = bond;
+  core->bonds = bond;
+  prio_core_hold (core);
+
+  return bond;
+}
+
+/* Under prio_hub_lock. */
+static PrioBond *
+find_bond (PrioHub *hub, PrioCore *core)
+{
+  for (GList *l = hub->bonds.head; l != NULL; l = l->next)
+    {
+      PrioBond *bond = l->data;
+
+      if (bond->core == core && !bond->aborted)
+        return bond;
+    }
+  return NULL;
+}
+
+/* The bond between @core and @signal, for one more user.  A new one takes the
+ * reference in @signal.
+ *
+ * Returns: NULL if @signal is aborted */
+PrioBond *
+prio_bond_acquire (PrioCore *core, GCancellable **signal)
+{
+  PrioHub *hub = prio_hub_for (*signal);
+  PrioBond *bond;
+
+  if (prio_hub_is_aborted (hub))
+    return NULL;
+
+  prio_lock_lock (&prio_hub_lock);
+
+  bond = hub->aborted ? NULL : find_bond (hub, core);
+  if (bond == NULL && !hub->aborted)
+    {
+      bond = bond_new (core, hub, g_steal_pointer (signal));
+      g_queue_push_tail_link (&hub->bonds, &bond->hub_link);
+    }
+  if (bond != NULL)
+    bond->users++;
+
+  prio_lock_unlock (&prio_hub_lock);
+
+  return bond;
+}
+
+void
+prio_bond_release (PrioBond *bond)
+{
+  PrioCore *core = bond->core;
+
+  if (--bond->users > 0)
+    return;
+
+  prio_lock_lock (&prio_hub_lock);
+  g_queue_unlink (&bond->hub->bonds, &bond->hub_link);
+  prio_lock_unlock (&prio_hub_lock);
+
+  if (bond->prev != NULL)
+    bond->prev->next = bond->next;
+  else
+    core->bonds = bond->next;
+  if (bond->next != NULL)
+    bond->next->prev = bond->prev;
+
+  bond->core = NULL;
+  bond->hub = NULL;
+  prio_loop_bury (core->loop, g_object_unref, g_steal_pointer (&bond->signal));
+  prio_core_release (core);
+  prio_bond_unref (bond);
+}
+
+static void
+op_arrived (PrioLoop *loop, const PrioOp *op)
+{
+  PrioBond *bond = op->target;
+  PrioOpFunc apply = (PrioOpFunc) (gpointer) op->func;
+
+  if (bond->users > 0)
+    apply (loop, op);
+  prio_bond_unref (bond);
+}
+
+/* Has @apply carried out for @bond at its home; if @quietly, without releasing
+ * anything of the user's before the next dispatch. */
+void
+prio_bond_send (PrioBond *bond, PrioOpFunc apply, gboolean quietly)
+{
+  PrioOp op = {
+    .apply = op_arrived,
+    .target = prio_bond_ref (bond),
+    .func = (GSourceFunc) (gpointer) apply,
+  };
+
+  if (quietly)
+    prio_loop_submit_quietly (bond->loop, &op);
+  else
+    prio_loop_submit (bond->loop, &op);
+}
+
+/* The queues that move with the signal leave the ready set. */
+static void
+unready_queues (PrioBond *bond)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      if (prio_ready_contains (&bond->queues[i]))
+        prio_ready_remove (&bond->loop->ready, &bond->queues[i]);
+    }
+}
+
+static inline gboolean
+owns_queue (PrioBond *bond, PrioQueue *queue)
+{
+  return queue == &bond->queues[0] || queue == &bond->queues[1];
+}
+
+/* Empties both, if all that is in them is aborted with the signal: without a look
+ * at what that is.  Returns FALSE if not all is. */
+static gboolean
+drop_queues (PrioBond *bond)
+{
+  if (bond->n_guests > 0)
+    return FALSE;
+
+  unready_queues (bond);
+  for (guint i = 0; i < 2; i++)
+    bond->queues[i].head = bond->queues[i].tail = NULL;
+  return TRUE;
+}
+
+/* The signal has been aborted: its tasks leave their queues at once, and wait on
+ * its list until prio_bond_reap () releases them.  One whose function is running
+ * is told, and left alone. */
+void
+prio_bond_abort (PrioLoop *loop, const PrioOp *op)
+{
+  PrioBond *bond = op->target;
+  gboolean dropped;
+
+  if (bond->aborted)
+    return;
+
+  bond->aborted = TRUE;
+  dropped = drop_queues (bond);
+
+  for (PrioEntry *entry = bond->entries, *next; entry != NULL; entry = next)
+    {
+      next = entry->abort_next;
+
+      if (entry->running)
+        {
+          entry->aborted = TRUE;
+          prio_bond_remove (bond, entry);
+        }
+      else if (!dropped || !owns_queue (bond, entry->queue))
+        {
+          prio_core_withdraw (entry);
+        }
+    }
+
+  if (bond->entries != NULL)
+    {
+      bond->next_condemned = loop->condemned;
+      loop->condemned = prio_bond_ref (bond);
+    }
+}
+
+/* Releases up to @max of the entries of aborted signals. */
+void
+prio_bond_reap (PrioLoop *loop, guint max)
+{
+  PrioBond *bond = loop->condemned;
+  PrioEntry *entry;
+
+  while (max-- > 0 && (entry = bond->entries) != NULL)
+    {
+      /* What has not been withdrawn was in a queue that has been dropped. */
+      entry->queue = NULL;
+      prio_core_refuse (entry);
+    }
+
+  if (bond->entries == NULL)
+    {
+      loop->condemned = bond->next_condemned;
+      prio_bond_unref (bond);
+    }
+}
+
+/* The priority of the signal has changed: its queues move, however long they are. */
+void
+prio_bond_follow (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  PrioBond *bond = op->target;
+  PrioTaskPriority priority = prio_hub_get_priority (bond->hub);
+
+  if (bond->queues[0].effective == prio_effective (priority, FALSE))
+    return;
+
+  unready_queues (bond);
+  for (guint i = 0; i < 2; i++)
+    {
+      bond->queues[i].effective = prio_effective (priority, i == 1);
+      if (bond->queues[i].head != NULL)
+        prio_core_make_ready (bond->core, &bond->queues[i]);
+    }
+}

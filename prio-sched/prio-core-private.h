@@ -1,0 +1,73 @@
+/* prio-core-private.h: what of a scheduler its tasks need
+ *
+ * Promises: a core lives as long as anything uses it: its PrioScheduler, its
+ * queued tasks, the PrioTasks and captured states that came from it.  It puts
+ * tasks into queues and takes them out; a task is in one place at a time.
+ *
+ * Everything here but prio_core_new () is home.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-loop-private.h"
+
+#define PRIO_DEFAULT_SLICE 5000 /* µs */
+
+struct _PrioCore
+{
+  PrioLoop *loop;
+  GWeakRef scheduler; /* from any thread */
+  gint64 slice;       /* µs; atomic */
+
+  PrioQueue jobs[PRIO_N_EFFECTIVE];
+  PrioQueue entries[PRIO_N_EFFECTIVE];
+  PrioBond *bonds; /* the signals present here */
+  gsize users;
+  gboolean paused;
+  PrioCore *next, *prev; /* among those of the loop */
+};
+
+PrioCore *prio_core_new (GMainContext *context);
+void prio_core_release (PrioCore *core);
+void prio_core_set_paused (PrioCore *core, gboolean paused);
+
+void prio_core_enqueue (PrioEntry *entry);
+void prio_core_admit (PrioEntry *entry, gint64 due);
+void prio_core_withdraw (PrioEntry *entry);
+void prio_core_discharge (PrioEntry *entry);
+void prio_core_refuse (PrioEntry *entry);
+PrioEntry *prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNotify notify);
+
+static inline void
+prio_core_hold (PrioCore *core)
+{
+  core->users++;
+}
+
+/* Puts a queue that has a head, or got another effective priority, where its
+ * tasks can be chosen. */
+static inline void
+prio_core_make_ready (PrioCore *core, PrioQueue *queue)
+{
+  if (G_LIKELY (!core->paused))
+    prio_ready_add (&core->loop->ready, queue);
+}
+
+static inline void
+prio_core_append_job (PrioCore *core, PrioEffective effective, GSourceFunc func, gpointer data,
+                      GDestroyNotify notify)
+{
+  PrioLoop *loop = core->loop;
+  PrioJob *job = prio_slab_alloc (&loop->jobs);
+
+  job->order = loop->next_order++;
+  job->func = func;
+  job->data = data;
+  job->notify = notify;
+  core->users++;
+
+  if (prio_queue_append (&core->jobs[effective], job))
+    prio_core_make_ready (core, &core->jobs[effective]);
+}

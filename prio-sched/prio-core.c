@@ -1,0 +1,222 @@
+/* prio-core.c: what of a scheduler its tasks need
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-core-private.h"
+
+#include "prio-bond-private.h"
+#include "prio-task-private.h"
+
+static void
+joined (PrioLoop *loop, const PrioOp *op)
+{
+  PrioCore *core = op->target;
+
+  core->next = loop->cores;
+  if (core->next != NULL)
+    core->next->prev = core;
+  loop->cores = core;
+}
+
+PrioCore *
+prio_core_new (GMainContext *context)
+{
+  PrioCore *core = g_new0 (PrioCore, 1);
+  PrioOp op = { .apply = joined, .target = core };
+
+  core->loop = prio_loop_join (context);
+  core->slice = PRIO_DEFAULT_SLICE;
+  core->users = 1;
+  g_weak_ref_init (&core->scheduler, NULL);
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    {
+      prio_queue_init (&core->jobs[i], core, i, FALSE);
+      prio_queue_init (&core->entries[i], core, i, TRUE);
+    }
+
+  prio_loop_submit (core->loop, &op);
+  return core;
+}
+
+static void
+core_free (gpointer data)
+{
+  PrioCore *core = data;
+
+  g_weak_ref_clear (&core->scheduler);
+  prio_loop_part (core->loop);
+  g_free (core);
+}
+
+/* A user less; with the last it goes. */
+void
+prio_core_release (PrioCore *core)
+{
+  PrioLoop *loop = core->loop;
+
+  if (G_LIKELY (--core->users > 0))
+    return;
+
+  if (core->prev != NULL)
+    core->prev->next = core->next;
+  else
+    loop->cores = core->next;
+  if (core->next != NULL)
+    core->next->prev = core->prev;
+
+  prio_loop_bury (loop, core_free, core);
+}
+
+static void
+queue_set_paused (PrioCore *core, PrioQueue *queue, gboolean paused)
+{
+  if (queue->head == NULL)
+    return;
+
+  if (paused)
+    prio_ready_remove (&core->loop->ready, queue);
+  else
+    prio_ready_add (&core->loop->ready, queue);
+}
+
+void
+prio_core_set_paused (PrioCore *core, gboolean paused)
+{
+  if (core->paused == paused)
+    return;
+
+  core->paused = paused;
+
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    {
+      queue_set_paused (core, &core->jobs[i], paused);
+      queue_set_paused (core, &core->entries[i], paused);
+    }
+
+  for (PrioBond *bond = core->bonds; bond != NULL; bond = bond->next)
+    {
+      queue_set_paused (core, &bond->queues[0], paused);
+      queue_set_paused (core, &bond->queues[1], paused);
+    }
+}
+
+/* A record for a closure of the user's; its core and priority are set by the caller. */
+PrioEntry *
+prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNotify notify)
+{
+  PrioEntry *entry = prio_slab_alloc (&core->loop->entries);
+
+  *entry = (PrioEntry) {
+    .job = { .func = func, .data = data, .notify = notify },
+    .core = core,
+    .delay = { PRIO_HEAP_NONE },
+    .kind = PRIO_ENTRY_CLOSURE,
+  };
+  return entry;
+}
+
+/* Puts @entry at the end of the queue where it belongs now (§4.1.2). */
+void
+prio_core_enqueue (PrioEntry *entry)
+{
+  PrioCore *core = entry->core;
+  PrioQueue *queue;
+
+  queue = entry->follows != NULL
+            ? &entry->follows->queues[entry->continuation]
+            : &core->entries[prio_effective (entry->priority, entry->continuation)];
+
+  entry->job.order = core->loop->next_order++;
+  if (prio_queue_append_entry (queue, entry))
+    prio_core_make_ready (core, queue);
+}
+
+/* Takes @entry, whose core and signals are set and held, in: it is queued, or
+ * waits until @due if that is not 0. */
+void
+prio_core_admit (PrioEntry *entry, gint64 due)
+{
+  PrioLoop *loop = entry->core->loop;
+
+  prio_core_hold (entry->core);
+  if (entry->abort != NULL)
+    prio_bond_add (entry->abort, entry);
+  if (entry->follows != NULL && entry->follows != entry->abort)
+    entry->follows->n_guests++;
+
+  if (due == 0)
+    prio_core_enqueue (entry);
+  else
+    prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
+}
+
+/* Takes @entry out of its queue, or from among the delayed ones. */
+void
+prio_core_withdraw (PrioEntry *entry)
+{
+  PrioLoop *loop = entry->core->loop;
+  PrioQueue *queue = entry->queue;
+
+  if (entry->delay.index != PRIO_HEAP_NONE)
+    prio_heap_remove (&loop->delays, &entry->delay);
+
+  if (queue != NULL)
+    {
+      gboolean was_head = queue->head == &entry->job;
+
+      prio_queue_unlink (queue, entry);
+      if (was_head && prio_ready_contains (queue))
+        prio_ready_head_gone (&loop->ready, queue);
+    }
+}
+
+/* @entry, which is in no queue, is through: it lets go of its signals and its
+ * core, and of itself if it is of the slab. */
+void
+prio_core_discharge (PrioEntry *entry)
+{
+  PrioCore *core = entry->core;
+  PrioBond *abort = g_steal_pointer (&entry->abort);
+  PrioBond *follows = g_steal_pointer (&entry->follows);
+
+  if (abort != NULL)
+    {
+      if (!entry->aborted)
+        prio_bond_remove (abort, entry);
+      prio_bond_release (abort);
+    }
+  if (follows != NULL)
+    {
+      if (follows != abort)
+        follows->n_guests--;
+      prio_bond_release (follows);
+    }
+
+  if (entry->kind == PRIO_ENTRY_CLOSURE)
+    prio_slab_free (&core->loop->entries, entry);
+  prio_core_release (core);
+}
+
+/* @entry, which is not running, will not run: its signal has been aborted, it has
+ * been cancelled, or the context has gone. */
+void
+prio_core_refuse (PrioEntry *entry)
+{
+  PrioLoop *loop = entry->core->loop;
+
+  prio_core_withdraw (entry);
+
+  if (entry->kind == PRIO_ENTRY_CLOSURE)
+    {
+      if (entry->job.notify != NULL)
+        prio_loop_bury (loop, entry->job.notify, entry->job.data);
+      prio_core_discharge (entry);
+    }
+  else
+    {
+      prio_task_abort (prio_task_from_entry (entry));
+    }
+}

@@ -1,0 +1,298 @@
+/* prio-hub-change.c: how an abort, or a change of priority, travels
+ *
+ * From the signal it is made on to the loops where that has tasks, then to those
+ * who listen, then to the signals that depend on it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-hub-private.h"
+
+#include "prio-bond-private.h"
+#include "prio-error.h"
+
+#include <glib/gi18n-lib.h>
+
+/* A signal that is being aborted, or told of a change, outside the lock. */
+typedef struct
+{
+  GCancellable *signal; /* owned, or NULL if it is finalized meanwhile */
+  PrioHandle *handle;   /* owned; NULL for the first, whose caller holds it */
+  GPtrArray *bonds;     /* referenced */
+} PrioTarget;
+
+/* Under the lock: the bonds of @hub, or NULL. */
+static GPtrArray *
+collect_bonds (PrioHub *hub)
+{
+  GPtrArray *bonds = NULL;
+
+  if (hub->bonds.length > 0)
+    bonds = g_ptr_array_new_full (hub->bonds.length, (GDestroyNotify) prio_bond_unref);
+  for (GList *l = hub->bonds.head; l != NULL; l = l->next)
+    g_ptr_array_add (bonds, prio_bond_ref (l->data));
+
+  return bonds;
+}
+
+static void
+target_clear (gpointer data)
+{
+  PrioTarget *target = data;
+
+  g_clear_pointer (&target->bonds, g_ptr_array_unref);
+  g_clear_pointer (&target->handle, prio_handle_unref);
+  g_clear_object (&target->signal);
+}
+
+static GArray *
+target_array_new (void)
+{
+  GArray *targets = g_array_new (FALSE, FALSE, sizeof (PrioTarget));
+
+  g_array_set_clear_func (targets, target_clear);
+  return targets;
+}
+
+static void
+target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
+{
+  if (target->bonds == NULL)
+    return;
+
+  for (guint i = 0; i < target->bonds->len; i++)
+    prio_bond_send (target->bonds->pdata[i], apply, quietly);
+}
+
+/* Under the lock. */
+static void
+mark_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
+{
+  PrioTarget target = {
+    .handle = hub->handle != NULL ? prio_handle_ref (hub->handle) : NULL,
+    .bonds = collect_bonds (hub),
+  };
+
+  hub->aborted = TRUE;
+  hub->reason = g_atomic_rc_box_acquire (reason);
+  g_array_append_val (targets, target);
+}
+
+/* The draft's "signal abort" as far as the lock has to be held: @hub and its
+ * dependents have their reason before anybody hears of it.
+ *
+ * Returns: what is to be told, @hub first, or NULL if it is aborted already */
+static GArray *
+begin_abort (PrioHub *hub, const GError *error)
+{
+  PrioReason *reason = prio_reason_new (error);
+  GArray *targets = NULL;
+
+  prio_lock_lock (&prio_hub_lock);
+
+  if (!hub->aborted)
+    {
+      targets = target_array_new ();
+      mark_aborted (hub, reason, targets);
+
+      for (GList *l = hub->dependents.head; l != NULL; l = l->next)
+        {
+          PrioEdge *edge = l->data;
+
+          if (edge->kind == PRIO_EDGE_ABORT && !edge->dependent->aborted)
+            mark_aborted (edge->dependent, reason, targets);
+        }
+    }
+
+  prio_lock_unlock (&prio_hub_lock);
+
+  prio_reason_unref (reason);
+  return targets;
+}
+
+/* An aborted signal needs no source to keep it alive any more. */
+static void
+let_go (GCancellable *signal)
+{
+  PrioHub *hub = prio_hub_for (signal);
+  gboolean kept;
+
+  prio_lock_lock (&prio_hub_lock);
+  kept = hub->kept;
+  hub->kept = FALSE;
+  prio_lock_unlock (&prio_hub_lock);
+
+  if (kept)
+    g_object_unref (signal);
+}
+
+/* Runs the abort steps of a target and then has it say so, as the draft orders. */
+static void
+target_abort (PrioTarget *target, GCancellable *signal)
+{
+  target_send (target, prio_bond_abort, FALSE);
+  g_cancellable_cancel (signal);
+}
+
+/* Aborts the signal of @hub and what depends on it; its caller holds it. */
+void
+prio_hub_abort (PrioHub *hub, const GError *reason)
+{
+  GCancellable *signal = hub->signal;
+  GArray *targets = begin_abort (hub, reason);
+
+  if (targets == NULL)
+    return;
+
+  for (guint i = 1; i < targets->len; i++)
+    {
+      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
+      target->signal = g_weak_ref_get (&target->handle->signal);
+    }
+
+  target_abort (&g_array_index (targets, PrioTarget, 0), signal);
+  for (guint i = 1; i < targets->len; i++)
+    {
+      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
+
+      if (target->signal != NULL)
+        {
+          target_abort (target, target->signal);
+          let_go (target->signal);
+        }
+    }
+
+  g_array_unref (targets);
+}
+
+static gboolean
+cancel_dependent (gpointer data)
+{
+  PrioHandle *handle = data;
+  g_autoptr (GCancellable) signal = g_weak_ref_get (&handle->signal);
+
+  if (signal != NULL)
+    {
+      g_cancellable_cancel (signal);
+      let_go (signal);
+    }
+  return G_SOURCE_REMOVE;
+}
+
+static void
+cancel_dependent_later (PrioHandle *handle)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_HIGH);
+  g_source_set_callback (source, cancel_dependent, prio_handle_ref (handle), (GDestroyNotify) prio_handle_unref);
+  g_source_set_static_name (source, "prio-sched dependent signal");
+  g_source_attach (source, handle->context);
+  g_source_unref (source);
+}
+
+/* The signal of @hub is saying `cancelled`.  If that was not prio_hub_abort (),
+ * somebody called g_cancellable_cancel ().  GLib may hold the cancellable's lock,
+ * so that nothing of the user's may run: tasks leave their queues now, and are
+ * released by the next dispatch; dependents are aborted now, and say so later. */
+void
+prio_hub_cancelled (PrioHub *hub)
+{
+  g_autoptr (GError) reason = NULL;
+  GArray *targets;
+
+  g_cancellable_set_error_if_cancelled (hub->signal, &reason);
+  if (reason == NULL)
+    return;
+
+  targets = begin_abort (hub, reason);
+  if (targets == NULL)
+    return;
+
+  for (guint i = 0; i < targets->len; i++)
+    {
+      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
+
+      target_send (target, prio_bond_abort, TRUE);
+      if (i > 0)
+        cancel_dependent_later (target->handle);
+    }
+
+  g_array_unref (targets);
+}
+
+/* Under the lock: the dependents whose priority follows @hub's. */
+static GArray *
+followers (PrioHub *hub)
+{
+  GArray *targets = NULL;
+
+  for (GList *l = hub->dependents.head; l != NULL; l = l->next)
+    {
+      PrioEdge *edge = l->data;
+      PrioTarget target = { NULL };
+
+      if (edge->kind != PRIO_EDGE_PRIORITY)
+        continue;
+
+      if (targets == NULL)
+        targets = target_array_new ();
+      target.handle = prio_handle_ref (edge->dependent->handle);
+      g_array_append_val (targets, target);
+    }
+
+  return targets;
+}
+
+/* The draft's "signal priority change" (§4.3.1), from any thread.  The caller
+ * holds the signal. */
+gboolean
+prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
+{
+  PrioTaskPriority previous;
+  PrioTarget self = { NULL };
+  GArray *targets;
+
+  prio_lock_lock (&prio_hub_lock);
+  previous = hub->priority;
+  if (hub->changing || previous == priority)
+    {
+      gboolean changing = hub->changing;
+
+      prio_lock_unlock (&prio_hub_lock);
+      if (changing)
+        g_set_error_literal (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
+                             _("The priority of a signal cannot be changed while its change is being announced"));
+      return !changing;
+    }
+  hub->changing = TRUE;
+  __atomic_store_n (&hub->priority, priority, __ATOMIC_RELAXED);
+  self.bonds = collect_bonds (hub);
+  prio_lock_unlock (&prio_hub_lock);
+
+  target_send (&self, prio_bond_follow, FALSE);
+  target_clear (&self);
+  prio_task_signal_emit_change (PRIO_TASK_SIGNAL (hub->signal), previous);
+
+  prio_lock_lock (&prio_hub_lock);
+  targets = followers (hub);
+  prio_lock_unlock (&prio_hub_lock);
+
+  for (guint i = 0; targets != NULL && i < targets->len; i++)
+    {
+      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
+
+      target->signal = g_weak_ref_get (&target->handle->signal);
+      if (target->signal != NULL)
+        prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
+    }
+  g_clear_pointer (&targets, g_array_unref);
+
+  prio_lock_lock (&prio_hub_lock);
+  hub->changing = FALSE;
+  prio_lock_unlock (&prio_hub_lock);
+
+  return TRUE;
+}

@@ -1,0 +1,102 @@
+/* prio-hub-private.h: what the library knows of a cancellable
+ *
+ * Promises: a hub per GCancellable that is used as a signal, embedded in a
+ * PrioTaskSignal, attached to any other.  It tells the loops where the signal has
+ * tasks, and the signals that depend on it, of an abort or a change of priority,
+ * in the draft's order, from whichever thread it comes.  Sources and dependents
+ * know each other weakly.
+ *
+ * Threads: every hub, and the graph between them, is under one lock.  It is a
+ * leaf: nothing of the user's, no reference of an object and no other lock is
+ * taken or dropped under it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "prio-enums.h"
+#include "prio-inbox-private.h"
+#include "prio-lock-private.h"
+#include "prio-task-signal.h"
+
+typedef struct _PrioHub PrioHub;
+
+/* How a signal depends on another. */
+typedef enum
+{
+  PRIO_EDGE_ABORT,   /* it is aborted with it */
+  PRIO_EDGE_PRIORITY /* its priority follows it */
+} PrioEdgeKind;
+
+/* Why signals were aborted: one for all of them, counted by GLib (GAtomicRcBox). */
+typedef struct
+{
+  GError *error;
+} PrioReason;
+
+/* A way back to a dependent signal that may be finalized meanwhile. */
+typedef struct
+{
+  gint refs; /* atomic */
+  GWeakRef signal;
+  GMainContext *context; /* where it says `cancelled` if a source was cancelled by hand */
+} PrioHandle;
+
+struct _PrioHub
+{
+  GCancellable *signal; /* whose hub it is; not owned */
+  gboolean is_task_signal;
+
+  /* Under the lock. */
+  PrioTaskPriority priority;
+  gboolean changing; /* its priority-change is being emitted */
+  gboolean aborted;
+  PrioReason *reason;  /* of @aborted */
+  GQueue bonds;        /* of PrioBond: where it has tasks */
+  GQueue dependents;   /* of PrioEdge, oldest first */
+  GQueue sources;      /* of PrioEdge */
+  guint n_sources[2];  /* by PrioEdgeKind */
+  guint64 gathering;   /* the last making of a dependent that came by */
+  PrioHandle *handle;  /* of a dependent, from its making on */
+  gboolean kept;       /* a dependent that its sources keep alive */
+};
+
+/* That @dependent depends on @source.  Both know it, and either may go first. */
+typedef struct
+{
+  PrioEdgeKind kind;
+  PrioHub *source, *dependent;
+  GList in_source, in_dependent; /* links of their queues */
+} PrioEdge;
+
+extern PrioLock prio_hub_lock G_GNUC_INTERNAL;
+
+PrioHandle *prio_handle_ref (PrioHandle *handle);
+void prio_handle_unref (PrioHandle *handle);
+PrioReason *prio_reason_new (const GError *error);
+void prio_reason_unref (PrioReason *reason);
+
+PrioHub *prio_hub_for (GCancellable *signal);
+void prio_hub_init (PrioHub *hub, GCancellable *signal, PrioTaskPriority priority);
+void prio_hub_clear (PrioHub *hub);
+
+gboolean prio_hub_is_aborted (PrioHub *hub);
+GError *prio_hub_dup_reason (PrioHub *hub);
+PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
+
+void prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub *follow);
+gboolean prio_hub_keep (PrioHub *hub);
+gboolean prio_hub_has_fixed_priority (PrioHub *hub);
+
+/* prio-hub-change.c */
+void prio_hub_abort (PrioHub *hub, const GError *reason);
+void prio_hub_cancelled (PrioHub *hub);
+gboolean prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error);
+
+/* prio-task-signal.c */
+PrioHub *prio_task_signal_get_hub (PrioTaskSignal *signal);
+void prio_task_signal_emit_change (PrioTaskSignal *signal, PrioTaskPriority previous);
+gboolean prio_task_signal_has_handlers (PrioTaskSignal *signal, PrioEdgeKind kind);

@@ -1,0 +1,335 @@
+/* prio-hub.c: what the library knows of a cancellable, and the graph of signals
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-hub-private.h"
+
+#include <glib/gi18n-lib.h>
+
+PrioLock prio_hub_lock = PRIO_LOCK_INIT;
+
+static G_DEFINE_QUARK (prio-sched-hub, hub)
+
+PrioHandle *
+prio_handle_ref (PrioHandle *handle)
+{
+  g_atomic_int_inc (&handle->refs);
+  return handle;
+}
+
+void
+prio_handle_unref (PrioHandle *handle)
+{
+  if (g_atomic_int_dec_and_test (&handle->refs))
+    {
+      g_weak_ref_clear (&handle->signal);
+      g_main_context_unref (handle->context);
+      g_free (handle);
+    }
+}
+
+static PrioHandle *
+handle_new (GCancellable *signal)
+{
+  PrioHandle *handle = g_new0 (PrioHandle, 1);
+
+  handle->refs = 1;
+  handle->context = g_main_context_ref_thread_default ();
+  g_weak_ref_init (&handle->signal, signal);
+  return handle;
+}
+
+PrioReason *
+prio_reason_new (const GError *error)
+{
+  PrioReason *reason = g_atomic_rc_box_new (PrioReason);
+
+  reason->error = g_error_copy (error);
+  return reason;
+}
+
+static void
+reason_clear (gpointer reason)
+{
+  g_clear_error (&((PrioReason *) reason)->error);
+}
+
+void
+prio_reason_unref (PrioReason *reason)
+{
+  g_atomic_rc_box_release_full (reason, reason_clear);
+}
+
+void
+prio_hub_init (PrioHub *hub, GCancellable *signal, PrioTaskPriority priority)
+{
+  *hub = (PrioHub) {
+    .signal = signal,
+    .is_task_signal = PRIO_IS_TASK_SIGNAL (signal),
+    .priority = priority,
+  };
+}
+
+static void
+edge_free (PrioEdge *edge)
+{
+  g_queue_unlink (&edge->source->dependents, &edge->in_source);
+  g_queue_unlink (&edge->dependent->sources, &edge->in_dependent);
+  edge->dependent->n_sources[edge->kind]--;
+  g_free (edge);
+}
+
+/* The signal is being finalized.  What it alone kept alive goes with it. */
+void
+prio_hub_clear (PrioHub *hub)
+{
+  GSList *let_go = NULL;
+
+  prio_lock_lock (&prio_hub_lock);
+
+  while (hub->sources.head != NULL)
+    edge_free (hub->sources.head->data);
+
+  while (hub->dependents.head != NULL)
+    {
+      PrioEdge *edge = hub->dependents.head->data;
+      PrioHub *dependent = edge->dependent;
+
+      edge_free (edge);
+      if (dependent->kept && dependent->sources.length == 0)
+        {
+          dependent->kept = FALSE;
+          let_go = g_slist_prepend (let_go, dependent->signal);
+        }
+    }
+
+  prio_lock_unlock (&prio_hub_lock);
+
+  g_clear_pointer (&hub->handle, prio_handle_unref);
+  g_clear_pointer (&hub->reason, prio_reason_unref);
+  g_slist_free_full (let_go, g_object_unref);
+}
+
+static void
+plain_hub_free (gpointer data)
+{
+  prio_hub_clear (data);
+  g_free (data);
+}
+
+static void
+plain_cancelled (GCancellable *signal G_GNUC_UNUSED, gpointer data)
+{
+  prio_hub_cancelled (data);
+}
+
+/* The hub of @signal, of which a plain cancellable gets one when first asked. */
+PrioHub *
+prio_hub_for (GCancellable *signal)
+{
+  PrioHub *hub;
+
+  if (PRIO_IS_TASK_SIGNAL (signal))
+    return prio_task_signal_get_hub (PRIO_TASK_SIGNAL (signal));
+
+  hub = g_object_get_qdata (G_OBJECT (signal), hub_quark ());
+  if (hub != NULL)
+    return hub;
+
+  hub = g_new (PrioHub, 1);
+  prio_hub_init (hub, signal, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  if (!g_object_replace_qdata (G_OBJECT (signal), hub_quark (), NULL, hub, plain_hub_free, NULL))
+    {
+      g_free (hub);
+      return g_object_get_qdata (G_OBJECT (signal), hub_quark ());
+    }
+
+  /* One handler, however many tasks share the cancellable. */
+  g_signal_connect (signal, "cancelled", G_CALLBACK (plain_cancelled), hub);
+  if (g_cancellable_is_cancelled (signal))
+    prio_hub_cancelled (hub);
+
+  return hub;
+}
+
+gboolean
+prio_hub_is_aborted (PrioHub *hub)
+{
+  gboolean cancelled = g_cancellable_is_cancelled (hub->signal);
+  PrioReason *past = NULL;
+  gboolean aborted;
+
+  prio_lock_lock (&prio_hub_lock);
+  /* A plain cancellable may be used again after g_cancellable_reset (). */
+  if (hub->aborted && !cancelled && !hub->is_task_signal)
+    {
+      hub->aborted = FALSE;
+      past = g_steal_pointer (&hub->reason);
+    }
+  aborted = hub->aborted || cancelled;
+  prio_lock_unlock (&prio_hub_lock);
+
+  g_clear_pointer (&past, prio_reason_unref);
+
+  return aborted;
+}
+
+/* Returns: (transfer full): why it was aborted, or would be if it were now */
+GError *
+prio_hub_dup_reason (PrioHub *hub)
+{
+  PrioReason *reason = NULL;
+  GError *error;
+
+  prio_lock_lock (&prio_hub_lock);
+  if (hub->reason != NULL)
+    reason = g_atomic_rc_box_acquire (hub->reason);
+  prio_lock_unlock (&prio_hub_lock);
+
+  if (reason == NULL)
+    return g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, _("Operation was cancelled"));
+
+  error = g_error_copy (reason->error);
+  prio_reason_unref (reason);
+  return error;
+}
+
+PrioTaskPriority
+prio_hub_get_priority (PrioHub *hub)
+{
+  return (PrioTaskPriority) __atomic_load_n (&hub->priority, __ATOMIC_RELAXED);
+}
+
+/* A dependent whose priority nothing can change. */
+gboolean
+prio_hub_has_fixed_priority (PrioHub *hub)
+{
+  gboolean fixed;
+
+  prio_lock_lock (&prio_hub_lock);
+  fixed = hub->handle != NULL && hub->n_sources[PRIO_EDGE_PRIORITY] == 0;
+  prio_lock_unlock (&prio_hub_lock);
+
+  return fixed;
+}
+
+/* Under the lock: makes @dependent depend on @source, once. */
+static void
+add_edge (PrioHub *source, PrioHub *dependent, PrioEdgeKind kind, guint64 gathering)
+{
+  PrioEdge *edge;
+
+  if (source->gathering == gathering)
+    return;
+
+  source->gathering = gathering;
+  edge = g_new0 (PrioEdge, 1);
+  edge->kind = kind;
+  edge->source = source;
+  edge->dependent = dependent;
+  edge->in_source.data = edge->in_dependent.data = edge;
+  g_queue_push_tail_link (&source->dependents, &edge->in_source);
+  g_queue_push_tail_link (&dependent->sources, &edge->in_dependent);
+  dependent->n_sources[kind]++;
+}
+
+/* Under the lock: makes @dependent depend on @sources or, where one is a
+ * dependent itself, on what that depends on. */
+static void
+add_edges (PrioHub *dependent, PrioHub **sources, gsize n_sources, PrioEdgeKind kind)
+{
+  static guint64 gathering = 0;
+
+  gathering++;
+
+  for (gsize i = 0; i < n_sources; i++)
+    {
+      if (sources[i]->handle == NULL)
+        {
+          add_edge (sources[i], dependent, kind, gathering);
+          continue;
+        }
+
+      for (GList *l = sources[i]->sources.head; l != NULL; l = l->next)
+        {
+          PrioEdge *edge = l->data;
+
+          if (edge->kind == kind)
+            add_edge (edge->source, dependent, kind, gathering);
+        }
+    }
+}
+
+/* The reason of the first of @hubs that is aborted, or NULL. */
+static GError *
+first_reason (PrioHub **hubs, gsize n_hubs)
+{
+  for (gsize i = 0; i < n_hubs; i++)
+    {
+      if (prio_hub_is_aborted (hubs[i]))
+        return prio_hub_dup_reason (hubs[i]);
+    }
+  return NULL;
+}
+
+/* Makes @hub, which is new, depend on @sources, and its priority follow that of
+ * @follow, if given: the draft's "create a dependent task signal" (§4.3).
+ *
+ * Whatever is aborted before the edges are there is seen afterwards, and whatever
+ * is aborted later comes along them. */
+void
+prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub *follow)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autofree PrioHub **hubs = g_new (PrioHub *, n_sources);
+
+  for (gsize i = 0; i < n_sources; i++)
+    hubs[i] = prio_hub_for (sources[i]);
+
+  hub->handle = handle_new (hub->signal);
+
+  prio_lock_lock (&prio_hub_lock);
+  add_edges (hub, hubs, n_sources, PRIO_EDGE_ABORT);
+  if (follow != NULL)
+    {
+      hub->priority = follow->priority;
+      add_edges (hub, &follow, 1, PRIO_EDGE_PRIORITY);
+    }
+  prio_lock_unlock (&prio_hub_lock);
+
+  reason = first_reason (hubs, n_sources);
+  if (reason != NULL)
+    prio_hub_abort (hub, reason);
+}
+
+/* The signal is about to be finalized.  Whether its sources have to keep it alive
+ * instead (§3.3.1 of the draft): somebody listens to what they may make it say. */
+gboolean
+prio_hub_keep (PrioHub *hub)
+{
+  gboolean listens_abort, listens_change, keep;
+
+  if (hub->handle == NULL)
+    return FALSE;
+
+  listens_abort = prio_task_signal_has_handlers (PRIO_TASK_SIGNAL (hub->signal), PRIO_EDGE_ABORT);
+  listens_change = prio_task_signal_has_handlers (PRIO_TASK_SIGNAL (hub->signal), PRIO_EDGE_PRIORITY);
+
+  prio_lock_lock (&prio_hub_lock);
+  keep = !hub->kept && !hub->aborted &&
+         ((listens_abort && hub->n_sources[PRIO_EDGE_ABORT] > 0) ||
+          (listens_change && hub->n_sources[PRIO_EDGE_PRIORITY] > 0));
+  if (keep)
+    hub->kept = TRUE;
+  prio_lock_unlock (&prio_hub_lock);
+
+  if (keep)
+    {
+      g_object_ref (hub->signal);
+      g_weak_ref_set (&hub->handle->signal, hub->signal);
+    }
+  return keep;
+}

@@ -1,0 +1,82 @@
+/* prio-inbox-private.h: where other threads leave what the home thread is to do
+ *
+ * Promises: any thread may push; what is pushed is taken by the home thread, in
+ * order and whole; a loop that sleeps in poll () is woken once for a burst.  A
+ * closed inbox refuses.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "prio-lock-private.h"
+#include "prio-queue-private.h"
+
+typedef struct _PrioLoop PrioLoop;
+typedef struct _PrioOp PrioOp;
+
+/* Carries out @op, at home.  Nothing of the user's may run in it: what is to be
+ * released goes to the loop's garbage. */
+typedef void (*PrioOpFunc) (PrioLoop *loop, const PrioOp *op);
+
+/* Something to do at home.  What the fields mean is for @apply to say. */
+struct _PrioOp
+{
+  PrioOpFunc apply;
+  gpointer target; /* the core, bond or task it is about */
+  GSourceFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+  GCancellable *signal;
+  gint64 due; /* µs of g_get_monotonic_time (), or 0 */
+  gint8 priority;
+  gboolean continuation;
+};
+
+typedef enum
+{
+  PRIO_INBOX_EMPTY,  /* and the home thread will look before it sleeps */
+  PRIO_INBOX_FILLED, /* and the home thread will look, or has been woken */
+  PRIO_INBOX_ASLEEP  /* empty, and the context may be in poll () */
+} PrioInboxState;
+
+typedef struct
+{
+  gint state; /* PrioInboxState; atomic, and FILLED is set under @lock */
+  PrioLock lock;
+  PrioOp *ops;            /* under @lock, as are the next three */
+  gsize length, allocated;
+  gboolean closed;
+  PrioOp *spare;          /* an emptied array, for the home thread to put back */
+  gsize spare_allocated;
+} PrioInbox;
+
+void prio_inbox_init (PrioInbox *inbox);
+void prio_inbox_clear (PrioInbox *inbox);
+gboolean prio_inbox_push (PrioInbox *inbox, const PrioOp *op, GMainContext *context);
+PrioOp *prio_inbox_take (PrioInbox *inbox, gsize *length, gsize *allocated);
+void prio_inbox_give_back (PrioInbox *inbox, PrioOp *ops, gsize allocated);
+
+static inline PrioInboxState
+prio_inbox_state (PrioInbox *inbox)
+{
+  return (PrioInboxState) __atomic_load_n (&inbox->state, __ATOMIC_ACQUIRE);
+}
+
+/* The context is about to poll: whoever pushes from now on has to wake it.
+ * Returns FALSE if there is something already. */
+static inline gboolean
+prio_inbox_fall_asleep (PrioInbox *inbox)
+{
+  return g_atomic_int_compare_and_exchange (&inbox->state, PRIO_INBOX_EMPTY, PRIO_INBOX_ASLEEP) ||
+         prio_inbox_state (inbox) == PRIO_INBOX_ASLEEP;
+}
+
+static inline void
+prio_inbox_wake (PrioInbox *inbox)
+{
+  if (prio_inbox_state (inbox) == PRIO_INBOX_ASLEEP)
+    g_atomic_int_compare_and_exchange (&inbox->state, PRIO_INBOX_ASLEEP, PRIO_INBOX_EMPTY);
+}

@@ -1,0 +1,128 @@
+/* prio-loop-private.h: the record of a GMainContext, and who may touch it
+ *
+ * Promises: one record per context, found from any thread, made with the first
+ * scheduler and gone after the last.  It has the order in which tasks enter
+ * queues, and the queues of every scheduler of the context.
+ *
+ * Threads: what is marked "home" belongs to whoever is inside, of whom there is
+ * one: the home thread between prio_loop_enter () and prio_loop_leave (), or
+ * throughout a dispatch; after the context has gone, whoever holds the inbox's
+ * lock.  Every other thread sends an operation (PrioOp) with prio_loop_submit ().
+ *
+ * Nothing of the user's runs inside: what is to be released is handed to
+ * prio_loop_bury (), and prio_loop_collect () releases it outside.  The one lock
+ * taken inside, besides GLib's own, is that of the signals (prio-hub), a leaf.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-bias-private.h"
+#include "prio-inbox-private.h"
+#include "prio-microtasks-private.h"
+#include "prio-ready-private.h"
+#include "prio-slab-private.h"
+
+/* What other sources a task goes before. */
+typedef enum
+{
+  PRIO_LANE_NONE = -1,
+  PRIO_LANE_BACKGROUND,   /* effective priorities 0 and 1 */
+  PRIO_LANE_USER_VISIBLE, /* 2 */
+  PRIO_LANE_URGENT,       /* 3 to 5, microtasks, and releases */
+  PRIO_N_LANES
+} PrioLane;
+
+/* Something to be released outside. */
+typedef struct
+{
+  GDestroyNotify func;
+  gpointer data;
+} PrioGrave;
+
+struct _PrioLoop
+{
+  gint refs;             /* atomic: of each source, core and bond */
+  GMainContext *context; /* not owned: valid until the inbox is closed */
+  PrioBias bias;
+  PrioInbox inbox;
+
+  guint n_cores; /* under the lock of prio-loop.c */
+
+  /* All the rest is home. */
+  guint64 next_order;
+  PrioSlab jobs, entries;
+  PrioReady ready;
+  PrioHeap delays; /* by when they are due, in µs */
+  guint64 next_delay;
+  PrioMicrotasks microtasks;
+  PrioCore *cores;
+
+  PrioGrave *graves;
+  gsize n_graves, allocated_graves;
+  PrioBond *condemned; /* aborted signals whose entries are still to be released */
+
+  GSource *lanes[PRIO_N_LANES]; /* owned by the context */
+  PrioLane lane;                /* which lane is ready: what its prepare answers */
+  gboolean turn;                /* other sources are having theirs */
+  gint64 turn_end;              /* when it ends at the latest, µs */
+  gint64 slice_start;           /* when the running slice began, or 0 */
+  gint64 slice_end;
+  gint64 slice_length;          /* of the scheduler whose task runs */
+};
+
+PrioLoop *prio_loop_join (GMainContext *context);
+void prio_loop_part (PrioLoop *loop);
+gboolean prio_loop_retire (PrioLoop *loop);
+PrioLoop *prio_loop_ref (PrioLoop *loop);
+void prio_loop_unref (PrioLoop *loop);
+
+void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
+void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
+void prio_loop_bury (PrioLoop *loop, GDestroyNotify func, gpointer data);
+void prio_loop_collect (PrioLoop *loop);
+void prio_loop_catch_up (PrioLoop *loop);
+void prio_loop_tear_down (PrioLoop *loop);
+
+/* prio-loop-source.c */
+void prio_loop_attach (PrioLoop *loop);
+PrioLane prio_loop_lane (PrioLoop *loop);
+void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
+
+/* prio-dispatch.c */
+void prio_loop_run_batch (PrioLoop *loop, PrioLane lane);
+void prio_loop_checkpoint (PrioLoop *loop);
+void prio_loop_expire_delays (PrioLoop *loop, gint64 now);
+
+static inline gboolean
+prio_loop_has_garbage (PrioLoop *loop)
+{
+  return loop->n_graves > 0 || loop->condemned != NULL;
+}
+
+/* The home thread comes in.  What other threads have sent comes first, since they
+ * may have told this one of it. */
+static inline gboolean
+prio_loop_enter (PrioLoop *loop)
+{
+  if (!prio_bias_enter (&loop->bias))
+    return FALSE;
+
+  if (G_UNLIKELY (prio_inbox_state (&loop->inbox) != PRIO_INBOX_EMPTY))
+    prio_loop_catch_up (loop);
+  return TRUE;
+}
+
+static inline void
+prio_loop_leave (PrioLoop *loop)
+{
+  prio_bias_leave (&loop->bias);
+}
+
+/* The context has gone.  Asked inside. */
+static inline gboolean
+prio_loop_is_dead (PrioLoop *loop)
+{
+  return loop->inbox.closed;
+}

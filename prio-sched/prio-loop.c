@@ -1,0 +1,337 @@
+/* prio-loop.c: the record of a GMainContext: its life, and the way in
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-loop-private.h"
+
+#include "prio-bond-private.h"
+#include "prio-task-private.h"
+
+/* So many records are released between two looks at who else wants to come in. */
+#define REAP_MAX 256
+
+/* Guards the table and every loop's `n_cores`.  A loop in it is not dead, unless
+ * its context is being freed at this moment. */
+static PrioLock table_lock = PRIO_LOCK_INIT;
+static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
+
+PrioLoop *
+prio_loop_ref (PrioLoop *loop)
+{
+  g_atomic_int_inc (&loop->refs);
+  return loop;
+}
+
+void
+prio_loop_unref (PrioLoop *loop)
+{
+  if (!g_atomic_int_dec_and_test (&loop->refs))
+    return;
+
+  prio_inbox_clear (&loop->inbox);
+  prio_slab_clear (&loop->jobs);
+  prio_slab_clear (&loop->entries);
+  prio_ready_clear (&loop->ready);
+  prio_heap_clear (&loop->delays);
+  prio_microtasks_clear (&loop->microtasks);
+  g_free (loop->graves);
+  g_free (loop);
+}
+
+static PrioLoop *
+loop_new (GMainContext *context)
+{
+  PrioLoop *loop = g_new0 (PrioLoop, 1);
+
+  loop->context = context;
+  loop->lane = PRIO_LANE_NONE;
+  prio_bias_init (&loop->bias);
+  prio_inbox_init (&loop->inbox);
+  prio_slab_init (&loop->jobs, sizeof (PrioJob));
+  prio_slab_init (&loop->entries, sizeof (PrioEntry));
+  prio_loop_attach (loop);
+
+  return loop;
+}
+
+/* The record of @context, made if need be, for one more scheduler. */
+PrioLoop *
+prio_loop_join (GMainContext *context)
+{
+  PrioLoop *loop;
+
+  prio_lock_lock (&table_lock);
+
+  if (table == NULL)
+    table = g_hash_table_new (NULL, NULL);
+
+  loop = g_hash_table_lookup (table, context);
+  if (loop == NULL)
+    {
+      loop = loop_new (context);
+      g_hash_table_insert (table, context, loop);
+    }
+  loop->n_cores++;
+  prio_loop_ref (loop);
+
+  prio_lock_unlock (&table_lock);
+
+  return loop;
+}
+
+/* A scheduler less.  The record itself goes with its next dispatch, if nobody has
+ * joined by then: its sources can be taken from the context there only without a
+ * race against the context's own end. */
+void
+prio_loop_part (PrioLoop *loop)
+{
+  prio_lock_lock (&table_lock);
+  loop->n_cores--;
+  prio_lock_unlock (&table_lock);
+
+  prio_loop_unref (loop);
+}
+
+static gboolean
+loop_leave_table (PrioLoop *loop, gboolean even_if_used)
+{
+  gboolean gone;
+
+  prio_lock_lock (&table_lock);
+  gone = even_if_used || loop->n_cores == 0;
+  if (gone && g_hash_table_lookup (table, loop->context) == loop)
+    g_hash_table_remove (table, loop->context);
+  prio_lock_unlock (&table_lock);
+
+  return gone;
+}
+
+/* Called in a dispatch: whether nobody uses the record any more.  From then on
+ * nobody finds it either. */
+gboolean
+prio_loop_retire (PrioLoop *loop)
+{
+  return loop->cores == NULL && loop_leave_table (loop, FALSE);
+}
+
+static void
+carry_out_inbox (PrioLoop *loop)
+{
+  gsize length, allocated;
+  PrioOp *ops = prio_inbox_take (&loop->inbox, &length, &allocated);
+
+  for (gsize i = 0; i < length; i++)
+    ops[i].apply (loop, &ops[i]);
+
+  if (ops != NULL)
+    prio_inbox_give_back (&loop->inbox, ops, allocated);
+}
+
+/* The home thread has come in, and the inbox is not simply empty.
+ *
+ * If it is asleep although the home thread is up, the context is between our
+ * prepare and our check, or has not come to our check: then it may be about to
+ * poll, and has to be told that there is something to do. */
+void
+prio_loop_catch_up (PrioLoop *loop)
+{
+  if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
+    {
+      carry_out_inbox (loop);
+    }
+  else
+    {
+      prio_inbox_wake (&loop->inbox);
+      g_main_context_wakeup (loop->context);
+    }
+}
+
+void
+prio_loop_bury (PrioLoop *loop, GDestroyNotify func, gpointer data)
+{
+  if (loop->n_graves == loop->allocated_graves)
+    {
+      loop->allocated_graves = MAX (loop->allocated_graves * 2, 16);
+      loop->graves = g_renew (PrioGrave, loop->graves, loop->allocated_graves);
+    }
+  loop->graves[loop->n_graves++] = (PrioGrave) { func, data };
+}
+
+/* Comes in as the home thread or, after the context has gone, as anybody. */
+static gboolean
+come_in (PrioLoop *loop, gboolean *locked)
+{
+  *locked = FALSE;
+  if (prio_loop_enter (loop))
+    return TRUE;
+
+  prio_lock_lock (&loop->inbox.lock);
+  *locked = loop->inbox.closed;
+  if (!*locked)
+    prio_lock_unlock (&loop->inbox.lock);
+  return *locked;
+}
+
+static void
+go_out (PrioLoop *loop, gboolean locked)
+{
+  if (locked)
+    prio_lock_unlock (&loop->inbox.lock);
+  else
+    prio_loop_leave (loop);
+}
+
+/* Releases what has been buried: outside, on a thread that may come in. */
+void
+prio_loop_collect (PrioLoop *loop)
+{
+  gboolean locked;
+
+  prio_loop_ref (loop);
+
+  while (come_in (loop, &locked))
+    {
+      PrioGrave *graves;
+      gsize n_graves;
+
+      if (loop->condemned != NULL)
+        prio_bond_reap (loop, REAP_MAX);
+
+      graves = g_steal_pointer (&loop->graves);
+      n_graves = loop->n_graves;
+      loop->n_graves = loop->allocated_graves = 0;
+      go_out (loop, locked);
+
+      for (gsize i = 0; i < n_graves; i++)
+        graves[i].func (graves[i].data);
+      g_free (graves);
+
+      if (n_graves == 0)
+        break;
+    }
+
+  prio_loop_unref (loop);
+}
+
+/* Returns whether there is something to be collected on this thread. */
+static gboolean
+submit (PrioLoop *loop, const PrioOp *op)
+{
+  gboolean locked, garbage;
+
+  /* Home moves when another thread begins to run the context, and the inbox is
+   * closed once and for good: so this ends. */
+  while (!come_in (loop, &locked))
+    {
+      if (prio_inbox_push (&loop->inbox, op, loop->context))
+        return FALSE;
+    }
+
+  op->apply (loop, op);
+  garbage = prio_loop_has_garbage (loop);
+  go_out (loop, locked);
+  return garbage;
+}
+
+/* Has @op carried out: now if this is the home thread, soon otherwise; and
+ * releases what that leaves. */
+void
+prio_loop_submit (PrioLoop *loop, const PrioOp *op)
+{
+  prio_loop_ref (loop);
+  if (submit (loop, op))
+    prio_loop_collect (loop);
+  prio_loop_unref (loop);
+}
+
+/* The same where nothing of the user's may run; what is left is released by the
+ * next dispatch. */
+void
+prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
+{
+  submit (loop, op);
+}
+
+/* Returns FALSE when nothing is left. */
+static gboolean
+release_some (PrioLoop *loop)
+{
+  PrioMicrotask microtask;
+  gsize n = 0;
+
+  while (n < REAP_MAX && prio_microtasks_pop (&loop->microtasks, &microtask))
+    {
+      if (microtask.notify != NULL)
+        prio_loop_bury (loop, microtask.notify, microtask.data);
+      prio_state_release (&microtask.state);
+      n++;
+    }
+
+  while (n < REAP_MAX && loop->delays.length > 0)
+    {
+      PrioHeapNode *node = loop->delays.items[loop->delays.length - 1].node;
+
+      prio_core_refuse ((PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay)));
+      n++;
+    }
+
+  while (n < REAP_MAX && prio_ready_first (&loop->ready) != NULL)
+    {
+      PrioQueue *queue = prio_ready_first (&loop->ready);
+      PrioJob *job = queue->head;
+
+      if (queue->has_entries)
+        {
+          prio_core_refuse ((PrioEntry *) job);
+        }
+      else
+        {
+          prio_queue_pop (queue);
+          prio_ready_head_gone (&loop->ready, queue);
+          if (job->notify != NULL)
+            prio_loop_bury (loop, job->notify, job->data);
+          prio_slab_free (&loop->jobs, job);
+          prio_core_release (queue->core);
+        }
+      n++;
+    }
+
+  return n > 0;
+}
+
+/* The context has gone: what is queued is released, on this thread. */
+void
+prio_loop_tear_down (PrioLoop *loop)
+{
+  gboolean more;
+
+  loop_leave_table (loop, TRUE);
+
+  prio_bias_take (&loop->bias);
+  if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
+    carry_out_inbox (loop);
+
+  /* Nobody is at home any more: from here on it is the lock that lets in. */
+  prio_lock_lock (&loop->inbox.lock);
+  loop->inbox.closed = TRUE;
+  prio_lock_unlock (&loop->inbox.lock);
+  prio_bias_leave_for_good (&loop->bias);
+
+  do
+    {
+      prio_lock_lock (&loop->inbox.lock);
+      for (gsize i = 0; i < loop->inbox.length; i++)
+        loop->inbox.ops[i].apply (loop, &loop->inbox.ops[i]);
+      loop->inbox.length = 0;
+      for (PrioCore *core = loop->cores; core != NULL; core = core->next)
+        prio_core_set_paused (core, FALSE);
+      more = release_some (loop);
+      prio_lock_unlock (&loop->inbox.lock);
+
+      prio_loop_collect (loop);
+    }
+  while (more);
+}

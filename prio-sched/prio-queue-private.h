@@ -1,0 +1,152 @@
+/* prio-queue-private.h: tasks in a row
+ *
+ * Promises: a queue holds what was put into it by age, oldest first; it takes at
+ * the end and gives at the head in O(1), and gives up any entry in O(1).
+ *
+ * There are two kinds of record.  A job is what prio_scheduler_post () needs and
+ * no more: 40 bytes, singly linked, it leaves its queue at the head only.  An
+ * entry is a job that can be taken out anywhere: it has a signal, a delay, or a
+ * PrioTask around it.  A queue holds records of one kind.
+ *
+ * Everything here belongs to the home thread of the loop.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-enums.h"
+#include "prio-heap-private.h"
+#include "prio-scheduling-state-private.h"
+
+typedef struct _PrioJob PrioJob;
+typedef struct _PrioEntry PrioEntry;
+typedef struct _PrioQueue PrioQueue;
+
+/* 2 × priority, plus one for continuations. */
+typedef guint8 PrioEffective;
+#define PRIO_N_EFFECTIVE 6
+
+struct _PrioJob
+{
+  PrioJob *next;
+  guint64 order; /* its age: given when it enters a queue */
+  GSourceFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+};
+
+typedef enum
+{
+  PRIO_ENTRY_CLOSURE,     /* a GSourceFunc, its record from the slab */
+  PRIO_ENTRY_TASK,        /* embedded in a PrioTask: its function is to run */
+  PRIO_ENTRY_CONTINUATION /* embedded in a PrioTask: it completes, that is all */
+} PrioEntryKind;
+
+struct _PrioEntry
+{
+  PrioJob job;
+  PrioEntry *prev;
+  PrioQueue *queue;                   /* where it is queued, or NULL */
+  PrioCore *core;
+  PrioBond *abort;                    /* whose abort is its own, or NULL */
+  PrioBond *follows;                  /* whose priority is its own, or NULL */
+  PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
+  PrioHeapNode delay;                 /* its place among the delayed ones */
+  guint8 priority;                    /* where @follows is NULL */
+  guint8 kind;                        /* PrioEntryKind */
+  guint continuation : 1;
+  guint running : 1;                  /* its function has not returned, or its checkpoint not ended */
+  guint aborted : 1;                  /* off the list of @abort, by that signal's abort */
+};
+
+struct _PrioQueue
+{
+  PrioHeapNode ready;      /* its place in the ready set */
+  PrioEffective effective; /* of everything in it */
+  gboolean has_entries;    /* entries, not jobs */
+  PrioCore *core;
+  PrioJob *head, *tail;
+};
+
+static inline PrioEffective
+prio_effective (PrioTaskPriority priority, gboolean continuation)
+{
+  return (PrioEffective) (2 * priority + (continuation ? 1 : 0));
+}
+
+static inline void
+prio_queue_init (PrioQueue *queue, PrioCore *core, PrioEffective effective, gboolean has_entries)
+{
+  *queue = (PrioQueue) {
+    .ready = { PRIO_HEAP_NONE },
+    .effective = effective,
+    .has_entries = has_entries,
+    .core = core,
+  };
+}
+
+/* Appends @job, and tells whether the queue was empty. */
+static inline gboolean
+prio_queue_append (PrioQueue *queue, PrioJob *job)
+{
+  PrioJob *tail = queue->tail;
+
+  job->next = NULL;
+  queue->tail = job;
+  if (tail != NULL)
+    {
+      tail->next = job;
+      return FALSE;
+    }
+
+  queue->head = job;
+  return TRUE;
+}
+
+static inline gboolean
+prio_queue_append_entry (PrioQueue *queue, PrioEntry *entry)
+{
+  entry->prev = (PrioEntry *) queue->tail;
+  entry->queue = queue;
+  return prio_queue_append (queue, &entry->job);
+}
+
+/* Takes the oldest out. */
+static inline PrioJob *
+prio_queue_pop (PrioQueue *queue)
+{
+  PrioJob *job = queue->head;
+
+  queue->head = job->next;
+  if (job->next == NULL)
+    queue->tail = NULL;
+
+  if (queue->has_entries)
+    {
+      ((PrioEntry *) job)->queue = NULL;
+      if (job->next != NULL)
+        ((PrioEntry *) job->next)->prev = NULL;
+    }
+
+  return job;
+}
+
+/* Takes @entry out, wherever it stands. */
+static inline void
+prio_queue_unlink (PrioQueue *queue, PrioEntry *entry)
+{
+  PrioEntry *next = (PrioEntry *) entry->job.next;
+
+  if (entry->prev != NULL)
+    entry->prev->job.next = entry->job.next;
+  else
+    queue->head = entry->job.next;
+
+  if (next != NULL)
+    next->prev = entry->prev;
+  else
+    queue->tail = (PrioJob *) entry->prev;
+
+  entry->queue = NULL;
+}

@@ -1,0 +1,35 @@
+/* prio-scheduling-state-private.h: what a running task was posted with
+ *
+ * Promises: the draft's "scheduling state", small enough to lie on the stack of
+ * the dispatch.  It is current on a thread as long as `prio_thread.state` points
+ * to it, and only at the depth of g_main_depth () at which it was set: what a
+ * nested main loop runs meanwhile does not inherit it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <glib.h>
+
+typedef struct _PrioBond PrioBond;
+typedef struct _PrioCore PrioCore;
+
+typedef struct
+{
+  PrioCore *core;  /* the scheduler it belongs to */
+  PrioBond *bond;  /* the signal that may abort it, or NULL */
+  gint8 priority;  /* fixed, or PRIO_PRIORITY_UNSET: that of @bond's signal */
+  gint depth;      /* of g_main_depth () */
+} PrioState;
+
+/* The state that is current on this thread for the tasks of @core, or NULL. */
+const PrioState *prio_state_current (PrioCore *core);
+
+/* The state that is current on this thread for the loop of @core, whichever of
+ * its schedulers it belongs to, or NULL.  The caller is at home there. */
+const PrioState *prio_state_capture (PrioCore *core);
+
+/* Keep what @state points to alive, or no longer.  The caller is at home. */
+void prio_state_hold (const PrioState *state);
+void prio_state_release (const PrioState *state);
