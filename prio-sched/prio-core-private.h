@@ -40,6 +40,12 @@ void prio_core_discharge (PrioEntry *entry);
 void prio_core_refuse (PrioEntry *entry);
 PrioEntry *prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNotify notify);
 
+static inline gint64
+prio_core_get_slice (PrioCore *core)
+{
+  return __atomic_load_n (&core->slice, __ATOMIC_RELAXED);
+}
+
 static inline void
 prio_core_hold (PrioCore *core)
 {

@@ -74,8 +74,10 @@ typedef struct
 
 extern PrioLock prio_hub_lock G_GNUC_INTERNAL;
 
+PrioHandle *prio_handle_new (GCancellable *signal);
 PrioHandle *prio_handle_ref (PrioHandle *handle);
 void prio_handle_unref (PrioHandle *handle);
+GError *prio_reason_default (void);
 PrioReason *prio_reason_new (const GError *error);
 void prio_reason_unref (PrioReason *reason);
 

@@ -31,8 +31,8 @@ prio_handle_unref (PrioHandle *handle)
     }
 }
 
-static PrioHandle *
-handle_new (GCancellable *signal)
+PrioHandle *
+prio_handle_new (GCancellable *signal)
 {
   PrioHandle *handle = g_new0 (PrioHandle, 1);
 
@@ -42,12 +42,19 @@ handle_new (GCancellable *signal)
   return handle;
 }
 
+/* Returns: (transfer full): why, if nobody said why */
+GError *
+prio_reason_default (void)
+{
+  return g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, _("Operation was cancelled"));
+}
+
 PrioReason *
 prio_reason_new (const GError *error)
 {
   PrioReason *reason = g_atomic_rc_box_new (PrioReason);
 
-  reason->error = g_error_copy (error);
+  reason->error = error != NULL ? g_error_copy (error) : prio_reason_default ();
   return reason;
 }
 
@@ -190,7 +197,7 @@ prio_hub_dup_reason (PrioHub *hub)
   prio_lock_unlock (&prio_hub_lock);
 
   if (reason == NULL)
-    return g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, _("Operation was cancelled"));
+    return prio_reason_default ();
 
   error = g_error_copy (reason->error);
   prio_reason_unref (reason);
@@ -289,7 +296,7 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
   for (gsize i = 0; i < n_sources; i++)
     hubs[i] = prio_hub_for (sources[i]);
 
-  hub->handle = handle_new (hub->signal);
+  hub->handle = prio_handle_new (hub->signal);
 
   prio_lock_lock (&prio_hub_lock);
   add_edges (hub, hubs, n_sources, PRIO_EDGE_ABORT);

@@ -120,6 +120,12 @@ prio_loop_leave (PrioLoop *loop)
   prio_bias_leave (&loop->bias);
 }
 
+static inline PrioLane
+prio_lane_of (PrioEffective effective)
+{
+  return effective > 2 ? PRIO_LANE_URGENT : effective == 2 ? PRIO_LANE_USER_VISIBLE : PRIO_LANE_BACKGROUND;
+}
+
 /* The context has gone.  Asked inside. */
 static inline gboolean
 prio_loop_is_dead (PrioLoop *loop)

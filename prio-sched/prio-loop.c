@@ -241,10 +241,8 @@ submit (PrioLoop *loop, const PrioOp *op)
 void
 prio_loop_submit (PrioLoop *loop, const PrioOp *op)
 {
-  prio_loop_ref (loop);
   if (submit (loop, op))
     prio_loop_collect (loop);
-  prio_loop_unref (loop);
 }
 
 /* The same where nothing of the user's may run; what is left is released by the

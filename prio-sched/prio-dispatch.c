@@ -1,0 +1,263 @@
+/* prio-dispatch.c: running tasks
+ *
+ * A batch: the next task of all, its microtask checkpoint, and so on, until the
+ * slice is over or what is next belongs to a lower lane.  The thread owns the
+ * context throughout, and so is at home.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-loop-private.h"
+
+#include "prio-bond-private.h"
+#include "prio-task-private.h"
+
+#include <time.h>
+
+/* Reading the clock costs more than a short task.  It is read anew after so many
+ * tasks as took about this long, by the last measure, µs. */
+#define CLOCK_GRAIN 20
+#define MAX_STRIDE 64
+/* The coarse clock costs little; it shows when tasks have got longer than that. */
+#define COARSE_STRIDE 8
+
+/* When the tasks of a batch have run for long enough. */
+typedef struct
+{
+  gint64 read;    /* when the clock was last read, µs */
+  glong coarse;   /* what the coarse clock said then */
+  guint stride;   /* tasks between two readings */
+  guint left;     /* of them */
+} PrioStopwatch;
+
+static inline glong
+read_coarse_clock (void)
+{
+#ifdef CLOCK_MONOTONIC_COARSE
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_nsec;
+#else
+  return 0;
+#endif
+}
+
+static void
+stopwatch_start (PrioStopwatch *watch, gint64 now)
+{
+  watch->read = now;
+  watch->coarse = read_coarse_clock ();
+  watch->left = watch->stride = 1;
+}
+
+/* Counts a task.  Returns the time if the clock has been read, 0 otherwise. */
+static inline gint64
+stopwatch_lap (PrioStopwatch *watch)
+{
+  gint64 now, elapsed;
+  guint ran;
+
+  watch->left--;
+  if (G_LIKELY (watch->left > 0 &&
+                (watch->left % COARSE_STRIDE != 0 || read_coarse_clock () == watch->coarse)))
+    return 0;
+
+  ran = watch->stride - watch->left;
+  now = g_get_monotonic_time ();
+  elapsed = now - watch->read;
+  watch->stride = (guint) CLAMP (ran * CLOCK_GRAIN / (elapsed + 1), 1, MAX_STRIDE);
+  watch->left = watch->stride;
+  watch->read = now;
+  watch->coarse = read_coarse_clock ();
+  return now;
+}
+
+/* Runs what is in the microtask queue, and what comes to it meanwhile (§4.1.5). */
+void
+prio_loop_checkpoint (PrioLoop *loop)
+{
+  const PrioState *outer = prio_thread.state;
+  PrioMicrotask microtask;
+
+  while (prio_microtasks_pop (&loop->microtasks, &microtask))
+    {
+      PrioState state = microtask.state;
+
+      state.depth = g_main_depth ();
+      prio_thread.state = state.core != NULL ? &state : NULL;
+      microtask.func (microtask.data);
+      prio_thread.state = outer;
+
+      if (microtask.notify != NULL)
+        microtask.notify (microtask.data);
+      prio_state_release (&microtask.state);
+    }
+}
+
+/* Queues what is due.  Its order is given only now (§4.1.1, step 9). */
+void
+prio_loop_expire_delays (PrioLoop *loop, gint64 now)
+{
+  while (loop->delays.length > 0 && loop->delays.items[0].key <= (guint64) now)
+    {
+      PrioHeapNode *node = loop->delays.items[0].node;
+
+      prio_heap_remove (&loop->delays, node);
+      prio_core_enqueue ((PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay)));
+    }
+}
+
+/* The record is given back before the function runs, which may do anything. */
+static inline void
+run_job (PrioLoop *loop, PrioQueue *queue, gint depth)
+{
+  PrioCore *core = queue->core;
+  PrioEffective effective = queue->effective;
+  PrioState state = { .core = core, .priority = effective / 2, .depth = depth };
+  const PrioState *outer = prio_thread.state;
+  PrioJob *record = prio_queue_pop (queue);
+  PrioJob job = *record;
+  gboolean again;
+
+  prio_ready_head_gone (&loop->ready, queue);
+  prio_slab_free (&loop->jobs, record);
+
+  prio_thread.state = &state;
+  again = job.func (job.data);
+  prio_thread.state = outer;
+
+  if (G_UNLIKELY (again))
+    prio_core_append_job (core, effective | 1, job.func, job.data, job.notify);
+  else if (job.notify != NULL)
+    job.notify (job.data);
+  prio_core_release (core);
+}
+
+/* A closure with a signal or a delay has run. */
+static void
+closure_ran (PrioEntry *entry, gboolean again)
+{
+  entry->running = FALSE;
+
+  if (again && !entry->aborted)
+    {
+      entry->continuation = TRUE;
+      prio_core_enqueue (entry);
+      return;
+    }
+
+  if (entry->job.notify != NULL)
+    prio_loop_bury (entry->core->loop, entry->job.notify, entry->job.data);
+  prio_core_discharge (entry);
+}
+
+static void
+run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
+{
+  PrioEntry *entry = (PrioEntry *) prio_queue_pop (queue);
+  PrioState state = {
+    .core = entry->core,
+    .bond = entry->abort,
+    .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
+    .depth = depth,
+  };
+  const PrioState *outer = prio_thread.state;
+
+  prio_ready_head_gone (&loop->ready, queue);
+  entry->running = TRUE;
+
+  prio_thread.state = &state;
+  if (entry->kind == PRIO_ENTRY_CLOSURE)
+    {
+      gboolean again = entry->job.func (entry->job.data);
+
+      prio_thread.state = outer;
+      closure_ran (entry, again);
+    }
+  else
+    {
+      PrioTask *task = prio_task_from_entry (entry);
+
+      prio_task_run (task);
+      prio_thread.state = outer;
+      /* Before the result settles and the abort steps are removed (§4.1.4). */
+      prio_loop_checkpoint (loop);
+      prio_task_ran (task);
+    }
+}
+
+/* The time slice of the scheduler whose task is next counts, if it is the shortest
+ * of those that have run in this one. */
+static void
+adapt_slice (PrioLoop *loop, gint64 length)
+{
+  loop->slice_length = length > 0 ? length : PRIO_DEFAULT_SLICE;
+  loop->slice_end = loop->slice_start + loop->slice_length;
+}
+
+static void
+clean_up (PrioLoop *loop)
+{
+  if (prio_loop_has_garbage (loop))
+    prio_loop_collect (loop);
+  if (loop->microtasks.length > 0)
+    prio_loop_checkpoint (loop);
+}
+
+/* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
+void
+prio_loop_run_batch (PrioLoop *loop, PrioLane lane)
+{
+  gint depth = g_main_depth ();
+  PrioStopwatch watch;
+  gint64 length = -1, now;
+  PrioQueue *queue;
+
+  stopwatch_start (&watch, g_source_get_time (loop->lanes[lane]));
+  if (loop->slice_start == 0)
+    {
+      loop->slice_start = watch.read;
+      loop->slice_length = G_MAXINT64;
+    }
+
+  while (TRUE)
+    {
+      if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
+        prio_loop_catch_up (loop);
+      clean_up (loop);
+
+      queue = prio_ready_first (&loop->ready);
+      if (queue == NULL || prio_lane_of (queue->effective) < lane)
+        break;
+
+      if (prio_core_get_slice (queue->core) != length)
+        {
+          length = prio_core_get_slice (queue->core);
+          if (length < loop->slice_length)
+            adapt_slice (loop, length);
+        }
+
+      if (queue->has_entries)
+        run_entry (loop, queue, depth);
+      else
+        run_job (loop, queue, depth);
+
+      now = stopwatch_lap (&watch);
+      if (now != 0)
+        {
+          prio_loop_expire_delays (loop, now);
+          if (now >= loop->slice_end)
+            {
+              prio_loop_begin_turn (loop, now);
+              break;
+            }
+        }
+      if (length == 0 || loop->turn)
+        break;
+    }
+
+  clean_up (loop);
+}

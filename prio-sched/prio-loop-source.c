@@ -1,0 +1,228 @@
+/* prio-loop-source.c: the GSources of a context
+ *
+ * One per lane, so that tasks go before, among or after the other sources of the
+ * context, as they are urgent, user-visible or background.  The urgent one does
+ * the housekeeping in its prepare, which comes before those of the other two, and
+ * has them answer.  Priorities of sources are never changed: GLib cannot bear that
+ * while it goes through its list.
+ *
+ * Turns: when a slice is over, no lane is ready until a source at the lowest
+ * priority there is has been dispatched, that is when every other ready source
+ * has been.  Sources that are always ready would hold that up for ever, so a turn
+ * ends after the time of a slice at the latest.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-loop-private.h"
+
+typedef struct
+{
+  GSource parent;
+  PrioLoop *loop; /* a reference */
+  PrioLane lane;
+} PrioSource;
+
+static const gint lane_priorities[PRIO_N_LANES] = {
+  [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
+  [PRIO_LANE_USER_VISIBLE] = G_PRIORITY_DEFAULT,
+  [PRIO_LANE_BACKGROUND] = G_PRIORITY_LOW,
+};
+
+static const char *const lane_names[PRIO_N_LANES] = {
+  [PRIO_LANE_URGENT] = "prio-sched user-blocking",
+  [PRIO_LANE_USER_VISIBLE] = "prio-sched user-visible",
+  [PRIO_LANE_BACKGROUND] = "prio-sched background",
+};
+
+/* The lane of what is to be done next. */
+PrioLane
+prio_loop_lane (PrioLoop *loop)
+{
+  if (loop->microtasks.length > 0 || prio_loop_has_garbage (loop) || loop->cores == NULL)
+    return PRIO_LANE_URGENT;
+  if (loop->ready.mask == 0)
+    return PRIO_LANE_NONE;
+  return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
+}
+
+/* What both stages of an iteration begin with: this thread owns the context. */
+static void
+take_over (PrioLoop *loop, GSource *source)
+{
+  prio_bias_take (&loop->bias);
+  prio_inbox_wake (&loop->inbox);
+  if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
+    prio_loop_catch_up (loop);
+
+  if (loop->delays.length > 0)
+    prio_loop_expire_delays (loop, g_source_get_time (source));
+  if (loop->turn && g_source_get_time (source) >= loop->turn_end)
+    loop->turn = FALSE;
+
+  loop->lane = prio_loop_lane (loop);
+}
+
+/* Milliseconds until @due, rounded up so as not to wake too early, or -1. */
+static gint
+timeout_until (gint64 due, gint64 now)
+{
+  if (due <= now)
+    return 0;
+  return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
+}
+
+static gboolean
+urgent_prepare (GSource *source, gint *timeout)
+{
+  PrioLoop *loop = ((PrioSource *) source)->loop;
+
+  do
+    {
+      take_over (loop, source);
+      *timeout = -1;
+
+      if (loop->turn)
+        {
+          *timeout = 0;
+          return FALSE;
+        }
+      if (loop->lane != PRIO_LANE_NONE)
+        return loop->lane == PRIO_LANE_URGENT;
+    }
+  while (!prio_inbox_fall_asleep (&loop->inbox));
+
+  /* Nothing to do: the slice, if one was running, ended before its time. */
+  loop->slice_start = 0;
+  if (loop->delays.length > 0)
+    *timeout = timeout_until ((gint64) loop->delays.items[0].key, g_source_get_time (source));
+  return FALSE;
+}
+
+static gboolean
+urgent_check (GSource *source)
+{
+  PrioLoop *loop = ((PrioSource *) source)->loop;
+
+  take_over (loop, source);
+  return !loop->turn && loop->lane == PRIO_LANE_URGENT;
+}
+
+static gboolean
+lane_prepare (GSource *source, gint *timeout)
+{
+  PrioSource *self = (PrioSource *) source;
+
+  *timeout = -1;
+  return self->loop->lane == self->lane && !self->loop->turn;
+}
+
+/* Nobody uses the record any more: its sources leave the context. */
+static gboolean
+retire (PrioLoop *loop)
+{
+  if (!prio_loop_retire (loop))
+    return FALSE;
+
+  for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
+    g_source_destroy (loop->lanes[lane]);
+  return TRUE;
+}
+
+static gboolean
+lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioSource *self = (PrioSource *) source;
+  PrioLoop *loop = prio_loop_ref (self->loop);
+  gboolean retired;
+
+  prio_bias_take (&loop->bias);
+  if (!loop->turn)
+    prio_loop_run_batch (loop, self->lane);
+  retired = retire (loop);
+  prio_loop_unref (loop);
+
+  return retired ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
+}
+
+static void
+lane_finalize (GSource *source)
+{
+  PrioSource *self = (PrioSource *) source;
+
+  if (self->lane == PRIO_LANE_URGENT)
+    prio_loop_tear_down (self->loop);
+  prio_loop_unref (self->loop);
+}
+
+static GSourceFuncs urgent_funcs = {
+  urgent_prepare, urgent_check, lane_dispatch, lane_finalize, NULL, NULL
+};
+
+static GSourceFuncs lane_funcs = {
+  lane_prepare, NULL, lane_dispatch, lane_finalize, NULL, NULL
+};
+
+/* Puts the lanes of @loop, which is new, into its context. */
+void
+prio_loop_attach (PrioLoop *loop)
+{
+  for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
+    {
+      GSource *source = g_source_new (lane == PRIO_LANE_URGENT ? &urgent_funcs : &lane_funcs,
+                                      sizeof (PrioSource));
+
+      ((PrioSource *) source)->loop = prio_loop_ref (loop);
+      ((PrioSource *) source)->lane = lane;
+      g_source_set_static_name (source, lane_names[lane]);
+      g_source_set_priority (source, lane_priorities[lane]);
+      g_source_set_can_recurse (source, TRUE);
+      loop->lanes[lane] = source;
+      g_source_attach (source, loop->context);
+      g_source_unref (source);
+    }
+}
+
+static gboolean
+turn_prepare (GSource *source G_GNUC_UNUSED, gint *timeout)
+{
+  *timeout = 0;
+  return TRUE;
+}
+
+/* Everything else that was ready has been dispatched. */
+static gboolean
+turn_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  ((PrioSource *) source)->loop->turn = FALSE;
+  return G_SOURCE_REMOVE;
+}
+
+static void
+turn_finalize (GSource *source)
+{
+  prio_loop_unref (((PrioSource *) source)->loop);
+}
+
+static GSourceFuncs turn_funcs = {
+  turn_prepare, NULL, turn_dispatch, turn_finalize, NULL, NULL
+};
+
+/* A slice is over: the other sources have their turn. */
+void
+prio_loop_begin_turn (PrioLoop *loop, gint64 now)
+{
+  GSource *source = g_source_new (&turn_funcs, sizeof (PrioSource));
+
+  loop->turn = TRUE;
+  loop->turn_end = now + loop->slice_length;
+  loop->slice_start = 0;
+
+  ((PrioSource *) source)->loop = prio_loop_ref (loop);
+  g_source_set_static_name (source, "prio-sched turn");
+  g_source_set_priority (source, G_MAXINT);
+  g_source_attach (source, loop->context);
+  g_source_unref (source);
+}

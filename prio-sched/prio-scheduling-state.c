@@ -1,0 +1,201 @@
+/* prio-scheduling-state.c: what a running task was posted with
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-scheduling-state.h"
+
+#include "prio-bond-private.h"
+
+/**
+ * PrioSchedulingState:
+ *
+ * What a running task was posted with: its signal and its priority.
+ *
+ * It is the draft's scheduling state (§3.3.2, §4.1.6).  What a task starts inherits
+ * it: [method@PrioSched.Scheduler.yield_async], microtasks, the callbacks of
+ * the tasks it waits for.  Whoever hands a callback of a task to something else, a
+ * coroutine of a language say, takes the state along: he captures it with
+ * [func@PrioSched.SchedulingState.get_current] where the callback is registered,
+ * and calls the callback through [method@PrioSched.SchedulingState.run].
+ *
+ * Since: 1.0
+ */
+struct _PrioSchedulingState
+{
+  gint refs; /* atomic */
+  PrioLoop *loop;
+  PrioState state; /* held */
+};
+
+G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
+
+static const PrioState *
+state_of_thread (void)
+{
+  const PrioState *state = prio_thread.state;
+
+  return state != NULL && state->depth == g_main_depth () ? state : NULL;
+}
+
+const PrioState *
+prio_state_current (PrioCore *core)
+{
+  const PrioState *state = state_of_thread ();
+
+  return state != NULL && state->core == core ? state : NULL;
+}
+
+const PrioState *
+prio_state_capture (PrioCore *core)
+{
+  const PrioState *state = state_of_thread ();
+
+  return state != NULL && state->core->loop == core->loop ? state : NULL;
+}
+
+void
+prio_state_hold (const PrioState *state)
+{
+  if (state->core == NULL)
+    return;
+
+  prio_core_hold (state->core);
+  if (state->bond != NULL)
+    prio_bond_hold (state->bond);
+}
+
+void
+prio_state_release (const PrioState *state)
+{
+  if (state->core == NULL)
+    return;
+
+  if (state->bond != NULL)
+    prio_bond_release (state->bond);
+  prio_core_release (state->core);
+}
+
+/**
+ * prio_scheduling_state_get_current:
+ *
+ * Captures the state of what is running on the calling thread: a task, a microtask,
+ * a callback of a task, or a function inside
+ * [method@PrioSched.SchedulingState.run].
+ *
+ * Sources that a nested main loop dispatches while a task runs are not part of
+ * that task, and have no state.
+ *
+ * A captured state keeps its scheduler's queues and its signal alive.
+ *
+ * Returns: (transfer full) (nullable): the state, or %NULL if there is none
+ *
+ * Since: 1.0
+ */
+PrioSchedulingState *
+prio_scheduling_state_get_current (void)
+{
+  const PrioState *current = state_of_thread ();
+  PrioSchedulingState *state = NULL;
+
+  if (current == NULL || !prio_loop_enter (current->core->loop))
+    return NULL;
+
+  state = g_new (PrioSchedulingState, 1);
+  state->refs = 1;
+  state->loop = prio_loop_ref (current->core->loop);
+  state->state = *current;
+  prio_state_hold (current);
+  prio_loop_leave (state->loop);
+
+  return state;
+}
+
+/**
+ * prio_scheduling_state_ref:
+ * @state: a state
+ *
+ * Adds a reference.  Any thread may call it.
+ *
+ * Returns: (transfer full): @state
+ *
+ * Since: 1.0
+ */
+PrioSchedulingState *
+prio_scheduling_state_ref (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, NULL);
+
+  g_atomic_int_inc (&state->refs);
+  return state;
+}
+
+static void
+released (PrioLoop *loop, const PrioOp *op)
+{
+  PrioSchedulingState *state = op->target;
+
+  prio_state_release (&state->state);
+  prio_loop_unref (loop);
+  g_free (state);
+}
+
+/**
+ * prio_scheduling_state_unref:
+ * @state: (transfer full): a state
+ *
+ * Drops a reference.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_unref (PrioSchedulingState *state)
+{
+  PrioOp op = { .apply = released, .target = state };
+
+  g_return_if_fail (state != NULL);
+
+  if (g_atomic_int_dec_and_test (&state->refs))
+    prio_loop_submit (state->loop, &op);
+}
+
+/**
+ * prio_scheduling_state_run:
+ * @state: (nullable): a state, or %NULL for none
+ * @func: (scope call) (closure user_data): what to run
+ * @user_data: data for @func
+ *
+ * Calls @func with @state as the current one, and puts the former one back.
+ *
+ * On a thread that does not run the context from which @state was captured, @func
+ * runs with no state.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
+{
+  const PrioState *outer = prio_thread.state;
+  PrioState inner;
+
+  g_return_if_fail (func != NULL);
+
+  if (state != NULL && prio_bias_is_home (&state->loop->bias))
+    {
+      prio_scheduling_state_ref (state);
+      inner = state->state;
+      inner.depth = g_main_depth ();
+      prio_thread.state = &inner;
+      func (user_data);
+      prio_thread.state = outer;
+      prio_scheduling_state_unref (state);
+    }
+  else
+    {
+      prio_thread.state = NULL;
+      func (user_data);
+      prio_thread.state = outer;
+    }
+}

@@ -1,0 +1,37 @@
+/* prio-scheduling-state.h: what a running task was posted with
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <glib-object.h>
+
+#include "prio-version-macros.h"
+
+G_BEGIN_DECLS
+
+#define PRIO_TYPE_SCHEDULING_STATE (prio_scheduling_state_get_type ())
+
+typedef struct _PrioSchedulingState PrioSchedulingState;
+
+PRIO_AVAILABLE_IN_ALL
+GType                prio_scheduling_state_get_type    (void) G_GNUC_CONST;
+PRIO_AVAILABLE_IN_ALL
+PrioSchedulingState *prio_scheduling_state_get_current (void);
+PRIO_AVAILABLE_IN_ALL
+PrioSchedulingState *prio_scheduling_state_ref         (PrioSchedulingState *state);
+PRIO_AVAILABLE_IN_ALL
+void                 prio_scheduling_state_unref       (PrioSchedulingState *state);
+PRIO_AVAILABLE_IN_ALL
+void                 prio_scheduling_state_run         (PrioSchedulingState *state,
+                                                        GSourceOnceFunc      func,
+                                                        gpointer             user_data);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioSchedulingState, prio_scheduling_state_unref)
+
+G_END_DECLS

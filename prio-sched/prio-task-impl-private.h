@@ -1,0 +1,63 @@
+/* prio-task-impl-private.h: the inside of PrioTask, for prio-task*.c
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-hub-private.h"
+#include "prio-task-private.h"
+
+/* A value with what frees it, or an error. */
+typedef struct
+{
+  union
+  {
+    gpointer pointer;
+    gssize integer;
+    gboolean boolean;
+  } value;
+  GDestroyNotify destroy;
+  GError *error;
+} PrioResult;
+
+/* Somebody waits for the result. */
+typedef struct _PrioReaction PrioReaction;
+
+struct _PrioReaction
+{
+  PrioReaction *next;
+  GAsyncReadyCallback callback;
+  gpointer data;
+  GDestroyNotify notify;
+  PrioState state; /* held, if its core is set */
+};
+
+struct _PrioTask
+{
+  GObject parent_instance;
+
+  /* Set before it is posted. */
+  PrioTaskFunc func;
+  GCancellable *signal; /* what it was posted with */
+  gint8 priority;       /* the same, or PRIO_PRIORITY_UNSET */
+  char *name;
+  gpointer tag;         /* which function gave it out as a GAsyncResult */
+
+  /* Atomic. */
+  gint state;    /* PrioTaskState */
+  gint returned; /* one of prio_task_return_…() has been called */
+  gint deferred;
+
+  /* Home. */
+  PrioEntry entry; /* its core is held for as long as the task lives */
+  PrioReaction *reactions, *last_reaction;
+  gboolean admitted;  /* the entry is queued, delayed or running */
+  gboolean cancelled; /* by prio_task_cancel () */
+  gboolean has_result;
+  gboolean told;      /* that it has completed */
+
+  PrioResult result; /* home; whoever sees it completed may read it */
+};
+
+void prio_task_return (PrioTask *self, const PrioResult *result);

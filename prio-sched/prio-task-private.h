@@ -1,0 +1,26 @@
+/* prio-task-private.h: what the queues and the dispatch ask of a PrioTask
+ *
+ * Promises: a task settles once, at home; its callbacks then run in a microtask,
+ * each with the state in which it was registered.  The loop holds a reference from
+ * the posting until the callbacks have run.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-core-private.h"
+#include "prio-task.h"
+
+PrioTask *prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority);
+void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
+void prio_task_set_name (PrioTask *task, const char *name);
+PrioEntry *prio_task_get_entry (PrioTask *task);
+PrioTask *prio_task_from_entry (PrioEntry *entry);
+
+/* prio-dispatch.c: the function runs; it has returned, and its checkpoint ended */
+void prio_task_run (PrioTask *task);
+void prio_task_ran (PrioTask *task);
+
+/* Its entry, which is in no queue, will not run. */
+void prio_task_abort (PrioTask *task);

@@ -1,0 +1,470 @@
+/* prio-task-signal.c: what aborts tasks, and says how urgent they are
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-task-signal.h"
+
+#include "prio-hub-private.h"
+#include "prio-sched-enumtypes.h"
+#include "prio-scheduler.h"
+#include "prio-util-private.h"
+
+#include <glib/gi18n-lib.h>
+
+/**
+ * PrioTaskSignal:
+ *
+ * Aborts tasks, and says how urgent they are.
+ *
+ * It is the draft's `TaskSignal` (§2.4), and a [class@Gio.Cancellable]: what aborts
+ * a group of tasks cancels the asynchronous calls of GIO that belong to them too.
+ * A [class@PrioSched.TaskController] controls it; a signal that was made of others
+ * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.
+ *
+ * A signal holds the signals that depend on it weakly, and they hold it weakly.
+ * But a dependent signal that has handlers or queued tasks lives as long as what
+ * it depends on, even if nobody else holds it (§3.3.1 of the draft).
+ *
+ * [method@Gio.Cancellable.cancel] on a signal aborts it too, as it does on any
+ * cancellable that tasks were posted with.  GLib may emit `cancelled` with a lock
+ * held, so what the tasks hold is released by the next iteration of their main
+ * context, and dependent signals emit their own `cancelled` from the main context
+ * that was the thread-default one where they were made.
+ *
+ * The functions here may be called from any thread; the signals are emitted on the
+ * thread that aborts, or changes the priority.
+ *
+ * Since: 1.0
+ */
+struct _PrioTaskSignal
+{
+  GCancellable parent_instance;
+
+  PrioHub hub;
+
+  /* Of a timeout signal, set at its making. */
+  PrioTask *timer;
+  PrioHandle *timer_handle; /* shared with the timer */
+  gboolean awaited;         /* the timer keeps the signal alive */
+};
+
+G_DEFINE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, G_TYPE_CANCELLABLE)
+
+enum
+{
+  PROP_0,
+  PROP_PRIORITY,
+  PROP_REASON,
+  N_PROPS
+};
+
+enum
+{
+  PRIORITY_CHANGE,
+  N_SIGNALS
+};
+
+static GParamSpec *properties[N_PROPS];
+static guint signal_ids[N_SIGNALS];
+static guint cancelled_signal;
+
+PrioHub *
+prio_task_signal_get_hub (PrioTaskSignal *self)
+{
+  return &self->hub;
+}
+
+void
+prio_task_signal_emit_change (PrioTaskSignal *self, PrioTaskPriority previous)
+{
+  g_signal_emit (self, signal_ids[PRIORITY_CHANGE], 0, previous);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
+}
+
+/* Whether anybody listens to what a source of @kind makes the signal say. */
+gboolean
+prio_task_signal_has_handlers (PrioTaskSignal *self, PrioEdgeKind kind)
+{
+  guint id = kind == PRIO_EDGE_ABORT ? cancelled_signal : signal_ids[PRIORITY_CHANGE];
+
+  return g_signal_has_handler_pending (self, id, 0, TRUE);
+}
+
+static void
+prio_task_signal_cancelled (GCancellable *cancellable)
+{
+  prio_hub_cancelled (&PRIO_TASK_SIGNAL (cancellable)->hub);
+}
+
+/* Whether a pending timer has to keep the signal alive, since somebody waits for
+ * it to say `cancelled`. */
+static gboolean
+keep_for_timer (PrioTaskSignal *self)
+{
+  if (self->timer == NULL || self->awaited ||
+      prio_task_get_state (self->timer) != PRIO_TASK_STATE_PENDING ||
+      !prio_task_signal_has_handlers (self, PRIO_EDGE_ABORT))
+    return FALSE;
+
+  self->awaited = TRUE;
+  g_object_ref (self);
+  g_weak_ref_set (&self->timer_handle->signal, self);
+  return TRUE;
+}
+
+static void
+prio_task_signal_dispose (GObject *object)
+{
+  PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
+
+  /* What follows would disconnect the handlers. */
+  if (prio_hub_keep (&self->hub) || keep_for_timer (self))
+    return;
+
+  G_OBJECT_CLASS (prio_task_signal_parent_class)->dispose (object);
+}
+
+static void
+prio_task_signal_finalize (GObject *object)
+{
+  PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
+
+  if (self->timer != NULL)
+    {
+      prio_task_cancel (self->timer);
+      g_object_unref (self->timer);
+      prio_handle_unref (self->timer_handle);
+    }
+  prio_hub_clear (&self->hub);
+
+  G_OBJECT_CLASS (prio_task_signal_parent_class)->finalize (object);
+}
+
+static void
+prio_task_signal_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
+
+  switch (id)
+    {
+    case PROP_PRIORITY:
+      g_value_set_enum (value, prio_task_signal_get_priority (self));
+      break;
+
+    case PROP_REASON:
+      g_value_take_boxed (value, prio_task_signal_get_reason (self));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_signal_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  switch (id)
+    {
+    case PROP_PRIORITY:
+      PRIO_TASK_SIGNAL (object)->hub.priority = g_value_get_enum (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_signal_class_init (PrioTaskSignalClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->dispose = prio_task_signal_dispose;
+  object_class->finalize = prio_task_signal_finalize;
+  object_class->get_property = prio_task_signal_get_property;
+  object_class->set_property = prio_task_signal_set_property;
+  G_CANCELLABLE_CLASS (class)->cancelled = prio_task_signal_cancelled;
+
+  /**
+   * PrioTaskSignal:priority: (getter get_priority)
+   *
+   * The priority of the tasks posted with the signal.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PRIORITY] =
+      g_param_spec_enum ("priority", NULL, NULL, PRIO_TYPE_TASK_PRIORITY,
+                         PRIO_TASK_PRIORITY_USER_VISIBLE,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY |
+                         G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskSignal:reason: (getter get_reason)
+   *
+   * Why the signal was aborted, or %NULL if it was not.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_REASON] =
+      g_param_spec_boxed ("reason", NULL, NULL, G_TYPE_ERROR,
+                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  /**
+   * PrioTaskSignal::priority-change:
+   * @self: the signal
+   * @previous: the priority before
+   *
+   * The priority has changed, and the tasks have moved: the draft's
+   * `prioritychange` event.
+   *
+   * Emitted on the thread that changed it.
+   *
+   * Since: 1.0
+   */
+  signal_ids[PRIORITY_CHANGE] =
+      g_signal_new ("priority-change", PRIO_TYPE_TASK_SIGNAL, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                    g_cclosure_marshal_VOID__ENUM, G_TYPE_NONE, 1, PRIO_TYPE_TASK_PRIORITY);
+  g_signal_set_va_marshaller (signal_ids[PRIORITY_CHANGE], PRIO_TYPE_TASK_SIGNAL,
+                              g_cclosure_marshal_VOID__ENUMv);
+
+  cancelled_signal = g_signal_lookup ("cancelled", G_TYPE_CANCELLABLE);
+}
+
+static void
+prio_task_signal_init (PrioTaskSignal *self)
+{
+  prio_hub_init (&self->hub, G_CANCELLABLE (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+}
+
+static PrioTaskSignal *
+task_signal_new (PrioTaskPriority priority)
+{
+  return g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", priority, NULL);
+}
+
+/**
+ * prio_task_signal_new_aborted: (constructor)
+ * @reason: (nullable): why, or %NULL for %G_IO_ERROR_CANCELLED
+ *
+ * Makes a signal that is aborted already: `AbortSignal.abort()`.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_new_aborted (const GError *reason)
+{
+  PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  prio_hub_abort (&self->hub, reason);
+  return self;
+}
+
+static void
+timed_out (PrioTask *task G_GNUC_UNUSED, gpointer data)
+{
+  PrioHandle *handle = data;
+  g_autoptr (PrioTaskSignal) self = g_weak_ref_get (&handle->signal);
+  g_autoptr (GError) reason = NULL;
+
+  if (self == NULL)
+    return;
+
+  reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, _("The time is up"));
+  prio_hub_abort (&self->hub, reason);
+}
+
+/* The timer has run, or its context has gone. */
+static void
+timer_gone (gpointer data)
+{
+  PrioHandle *handle = data;
+  g_autoptr (PrioTaskSignal) self = g_weak_ref_get (&handle->signal);
+
+  if (self != NULL && self->awaited)
+    {
+      self->awaited = FALSE;
+      g_object_unref (self);
+    }
+  prio_handle_unref (handle);
+}
+
+/**
+ * prio_task_signal_new_timeout: (constructor)
+ * @delay: milliseconds
+ *
+ * Makes a signal that is aborted after a time, with %G_IO_ERROR_TIMED_OUT as the
+ * reason: `AbortSignal.timeout()`.
+ *
+ * The time runs in the thread-default main context of the calling thread.  The
+ * signal holds no timer any more once nobody holds it.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_new_timeout (guint64 delay)
+{
+  PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
+
+  self->timer_handle = prio_handle_new (G_CANCELLABLE (self));
+  self->timer = prio_scheduler_post_task (scheduler, timed_out, prio_handle_ref (self->timer_handle),
+                                          timer_gone, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, delay,
+                                          "timeout signal");
+  return self;
+}
+
+static gboolean
+are_cancellables (GCancellable **sources, gsize n_sources)
+{
+  for (gsize i = 0; i < n_sources; i++)
+    {
+      if (!G_IS_CANCELLABLE (sources[i]))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/**
+ * prio_task_signal_any: (constructor)
+ * @signals: (array length=n_signals): signals and other cancellables
+ * @n_signals: how many
+ * @priority: the priority of the new signal, for good
+ *
+ * Makes a signal that is aborted as soon as one of @signals is: `TaskSignal.any()`
+ * with a fixed priority.
+ *
+ * If one of them is aborted already, the new signal is, for the same reason.  The
+ * signals are held weakly; one that was itself made of others stands for those.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority)
+{
+  PrioTaskSignal *self;
+
+  g_return_val_if_fail (signals != NULL || n_signals == 0, NULL);
+  g_return_val_if_fail (are_cancellables (signals, n_signals), NULL);
+  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), NULL);
+
+  self = task_signal_new (priority);
+  prio_hub_depend (&self->hub, signals, n_signals, NULL);
+  return self;
+}
+
+/**
+ * prio_task_signal_any_following: (constructor)
+ * @signals: (array length=n_signals): signals and other cancellables
+ * @n_signals: how many
+ * @priority_source: whose priority the new signal's follows
+ *
+ * Makes a signal that is aborted as soon as one of @signals is, and whose priority
+ * is that of another: `TaskSignal.any()` with a signal as the priority.
+ *
+ * If @priority_source follows another signal itself, the new one follows that; if
+ * its priority is fixed, that of the new one is.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_any_following (GCancellable **signals, gsize n_signals, PrioTaskSignal *priority_source)
+{
+  PrioTaskSignal *self;
+
+  g_return_val_if_fail (signals != NULL || n_signals == 0, NULL);
+  g_return_val_if_fail (are_cancellables (signals, n_signals), NULL);
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (priority_source), NULL);
+
+  self = task_signal_new (prio_task_signal_get_priority (priority_source));
+  prio_hub_depend (&self->hub, signals, n_signals, &priority_source->hub);
+  return self;
+}
+
+/**
+ * prio_task_signal_get_priority: (get-property priority)
+ * @self: a signal
+ *
+ * Gets the priority of the tasks posted with the signal.
+ *
+ * Returns: the priority
+ *
+ * Since: 1.0
+ */
+PrioTaskPriority
+prio_task_signal_get_priority (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  return prio_hub_get_priority (&self->hub);
+}
+
+/**
+ * prio_task_signal_has_fixed_priority:
+ * @self: a signal
+ *
+ * Tells whether the priority of the signal can never change: it was made of others
+ * with a fixed priority, or what its priority followed has been finalized.
+ *
+ * Returns: whether the priority is fixed
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
+
+  return prio_hub_has_fixed_priority (&self->hub);
+}
+
+/**
+ * prio_task_signal_is_aborted:
+ * @self: a signal
+ *
+ * Tells whether the signal has been aborted.
+ *
+ * It is %TRUE from the moment of the abort, which for a signal that depends on
+ * others is a little before [method@Gio.Cancellable.is_cancelled] is.
+ *
+ * Returns: whether the signal has been aborted
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_signal_is_aborted (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
+
+  return prio_hub_is_aborted (&self->hub);
+}
+
+/**
+ * prio_task_signal_get_reason: (get-property reason)
+ * @self: a signal
+ *
+ * Gets why the signal was aborted.
+ *
+ * Returns: (transfer full) (nullable): the reason, or %NULL if it was not aborted
+ *
+ * Since: 1.0
+ */
+GError *
+prio_task_signal_get_reason (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
+
+  return prio_hub_is_aborted (&self->hub) ? prio_hub_dup_reason (&self->hub) : NULL;
+}

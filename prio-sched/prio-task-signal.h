@@ -1,0 +1,45 @@
+/* prio-task-signal.h: what aborts tasks, and says how urgent they are
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <gio/gio.h>
+
+#include "prio-enums.h"
+#include "prio-version-macros.h"
+
+G_BEGIN_DECLS
+
+#define PRIO_TYPE_TASK_SIGNAL (prio_task_signal_get_type ())
+
+PRIO_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, PRIO, TASK_SIGNAL, GCancellable)
+
+PRIO_AVAILABLE_IN_ALL
+PrioTaskSignal  *prio_task_signal_new_aborted   (const GError      *reason);
+PRIO_AVAILABLE_IN_ALL
+PrioTaskSignal  *prio_task_signal_new_timeout   (guint64            delay);
+PRIO_AVAILABLE_IN_ALL
+PrioTaskSignal  *prio_task_signal_any           (GCancellable     **signals,
+                                                 gsize              n_signals,
+                                                 PrioTaskPriority   priority);
+PRIO_AVAILABLE_IN_ALL
+PrioTaskSignal  *prio_task_signal_any_following (GCancellable     **signals,
+                                                 gsize              n_signals,
+                                                 PrioTaskSignal    *priority_source);
+PRIO_AVAILABLE_IN_ALL
+PrioTaskPriority prio_task_signal_get_priority  (PrioTaskSignal    *self);
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_signal_has_fixed_priority (PrioTaskSignal *self);
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_signal_is_aborted    (PrioTaskSignal    *self);
+PRIO_AVAILABLE_IN_ALL
+GError          *prio_task_signal_get_reason    (PrioTaskSignal    *self);
+
+G_END_DECLS

@@ -1,0 +1,616 @@
+/* prio-task.c: a task that has a result: its life from post to completion
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-task-impl-private.h"
+
+#include "prio-bond-private.h"
+#include "prio-sched-enumtypes.h"
+
+/**
+ * PrioTask:
+ *
+ * A task that has a result: what the draft's `postTask()` gives a promise of.
+ *
+ * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value,
+ * or an error, or defers that and gives it later, from any thread.  Whoever is
+ * interested registers a callback with [method@PrioSched.Task.then], or listens to
+ * [property@PrioSched.Task:completed], and gets the result with one of the
+ * `prio_task_propagate_…` functions; a task is a [iface@Gio.AsyncResult], so that it
+ * can be what a function of the usual `_async`/`_finish` shape hands out.
+ *
+ * Callbacks run on the thread that runs the scheduler's main context, in a
+ * microtask: after the task's function, and before the next task.  What they start
+ * inherits the signal and the priority of whoever registered them.
+ *
+ * If the main context is destroyed before the task has run, the task is aborted;
+ * its callbacks are released, and not called.
+ *
+ * Since: 1.0
+ */
+
+static void prio_task_async_result_init (GAsyncResultIface *iface);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE (PrioTask, prio_task, G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (G_TYPE_ASYNC_RESULT, prio_task_async_result_init))
+
+enum
+{
+  PROP_0,
+  PROP_NAME,
+  PROP_PRIORITY,
+  PROP_STATE,
+  PROP_COMPLETED,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+PrioEntry *
+prio_task_get_entry (PrioTask *self)
+{
+  return &self->entry;
+}
+
+PrioTask *
+prio_task_from_entry (PrioEntry *entry)
+{
+  return (PrioTask *) ((gchar *) entry - G_STRUCT_OFFSET (PrioTask, entry));
+}
+
+static void
+core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_core_release (op->target);
+}
+
+static void
+prio_task_finalize (GObject *object)
+{
+  PrioTask *self = PRIO_TASK (object);
+  PrioOp op = { .apply = core_let_go, .target = self->entry.core };
+
+  if (self->result.destroy != NULL)
+    self->result.destroy (self->result.value.pointer);
+  g_clear_error (&self->result.error);
+  g_clear_object (&self->signal);
+  g_free (self->name);
+  if (op.target != NULL)
+    prio_loop_submit (self->entry.core->loop, &op);
+
+  G_OBJECT_CLASS (prio_task_parent_class)->finalize (object);
+}
+
+static void
+prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioTask *self = PRIO_TASK (object);
+
+  switch (id)
+    {
+    case PROP_NAME:
+      g_value_set_string (value, self->name);
+      break;
+
+    case PROP_PRIORITY:
+      g_value_set_enum (value, prio_task_get_priority (self));
+      break;
+
+    case PROP_STATE:
+      g_value_set_enum (value, prio_task_get_state (self));
+      break;
+
+    case PROP_COMPLETED:
+      g_value_set_boolean (value, prio_task_get_completed (self));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_class_init (PrioTaskClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->finalize = prio_task_finalize;
+  object_class->get_property = prio_task_get_property;
+
+  /**
+   * PrioTask:name: (getter get_name)
+   *
+   * What the task is called where a human looks.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_NAME] =
+      g_param_spec_string ("name", NULL, NULL, NULL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTask:priority: (getter get_priority)
+   *
+   * How urgent the task is: its own priority, or at this moment that of its signal.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PRIORITY] =
+      g_param_spec_enum ("priority", NULL, NULL, PRIO_TYPE_TASK_PRIORITY,
+                         PRIO_TASK_PRIORITY_USER_VISIBLE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTask:state: (getter get_state)
+   *
+   * Where the task is in its life.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_STATE] =
+      g_param_spec_enum ("state", NULL, NULL, PRIO_TYPE_TASK_STATE, PRIO_TASK_STATE_PENDING,
+                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTask:completed: (getter get_completed)
+   *
+   * Whether the task has a result.  It is notified on the thread that runs the
+   * scheduler's main context, after the callbacks of [method@PrioSched.Task.then].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_COMPLETED] =
+      g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_task_init (PrioTask *self)
+{
+  self->entry.delay.index = PRIO_HEAP_NONE;
+}
+
+static void
+user_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_core_hold (op->target);
+}
+
+/* A task of @core that is posted nowhere yet.
+ *
+ * Its core is held through the calling thread's own hold on it: its scheduler. */
+PrioTask *
+prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority)
+{
+  PrioTask *self = g_object_new (PRIO_TYPE_TASK, NULL);
+  PrioOp op = { .apply = user_came, .target = core };
+
+  self->entry.core = core;
+  self->entry.kind = kind;
+  self->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
+  self->signal = signal != NULL ? g_object_ref (signal) : NULL;
+  self->priority = (gint8) priority;
+  prio_loop_submit (core->loop, &op);
+
+  return self;
+}
+
+void
+prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
+{
+  self->func = func;
+  self->entry.job.data = data;
+  self->entry.job.notify = notify;
+}
+
+void
+prio_task_set_name (PrioTask *self, const char *name)
+{
+  self->name = g_strdup (name);
+}
+
+/* Home: calls what has been registered so far. */
+static void
+deliver (gpointer data)
+{
+  PrioTask *self = data;
+  const PrioState *outer = prio_thread.state;
+  PrioReaction *reaction;
+
+  while ((reaction = self->reactions) != NULL)
+    {
+      g_autoptr (GObject) source = NULL;
+
+      self->reactions = reaction->next;
+      reaction->state.depth = g_main_depth ();
+      prio_thread.state = reaction->state.core != NULL ? &reaction->state : NULL;
+      source = g_weak_ref_get (&self->entry.core->scheduler);
+      reaction->callback (source, G_ASYNC_RESULT (self), reaction->data);
+      prio_thread.state = outer;
+
+      if (reaction->notify != NULL)
+        reaction->notify (reaction->data);
+      prio_state_release (&reaction->state);
+      g_free (reaction);
+    }
+
+  if (!self->told)
+    {
+      self->told = TRUE;
+      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COMPLETED]);
+    }
+}
+
+/* Home: releases callbacks that will not be called, the context having gone. */
+static void
+drop_reactions (PrioTask *self)
+{
+  PrioReaction *reaction;
+
+  while ((reaction = self->reactions) != NULL)
+    {
+      self->reactions = reaction->next;
+      if (reaction->notify != NULL)
+        prio_loop_bury (self->entry.core->loop, reaction->notify, reaction->data);
+      prio_state_release (&reaction->state);
+      g_free (reaction);
+    }
+}
+
+/* Home: has the callbacks called at the next checkpoint.  Takes a reference. */
+static void
+deliver_soon (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  if (prio_loop_is_dead (loop))
+    {
+      drop_reactions (self);
+      prio_loop_bury (loop, g_object_unref, self);
+    }
+  else
+    {
+      PrioMicrotask microtask = { .func = deliver, .data = self, .notify = g_object_unref };
+
+      prio_microtasks_push (&loop->microtasks, &microtask);
+    }
+}
+
+/* Home: the task has a result, and lets go of what it needed to come to it. */
+static void
+settle (PrioTask *self, PrioTaskState state)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  self->entry.running = FALSE;
+  __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
+
+  if (self->entry.job.notify != NULL)
+    prio_loop_bury (loop, g_steal_pointer (&self->entry.job.notify), self->entry.job.data);
+  if (self->admitted)
+    {
+      self->admitted = FALSE;
+      prio_core_discharge (&self->entry);
+    }
+
+  deliver_soon (self);
+}
+
+static GError *
+abort_reason (PrioTask *self)
+{
+  PrioHub *hub = self->signal != NULL && !self->cancelled ? prio_hub_for (self->signal) : NULL;
+
+  return hub != NULL && prio_hub_is_aborted (hub) ? prio_hub_dup_reason (hub) : prio_reason_default ();
+}
+
+/* Home. */
+static void
+settle_aborted (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  if (self->result.destroy != NULL)
+    prio_loop_bury (loop, self->result.destroy, self->result.value.pointer);
+  if (self->result.error != NULL)
+    prio_loop_bury (loop, (GDestroyNotify) g_error_free, self->result.error);
+
+  self->result = (PrioResult) { .error = abort_reason (self) };
+  settle (self, PRIO_TASK_STATE_ABORTED);
+}
+
+static void
+settle_returned (PrioTask *self)
+{
+  settle (self, self->result.error != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED);
+}
+
+void
+prio_task_abort (PrioTask *self)
+{
+  settle_aborted (self);
+}
+
+void
+prio_task_run (PrioTask *self)
+{
+  __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
+  if (self->func != NULL)
+    self->func (self, self->entry.job.data);
+}
+
+/* The function has returned, and its checkpoint is over (§4.1.4, steps 4 to 6). */
+void
+prio_task_ran (PrioTask *self)
+{
+  self->entry.running = FALSE;
+
+  if (self->entry.aborted)
+    {
+      settle_aborted (self);
+    }
+  else if (self->has_result || !__atomic_load_n (&self->deferred, __ATOMIC_RELAXED))
+    {
+      settle_returned (self);
+    }
+  else
+    {
+      /* From here on the result follows what it waits for, whatever its signal. */
+      self->admitted = FALSE;
+      prio_core_discharge (&self->entry);
+    }
+}
+
+static void
+returned (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+  PrioResult *result = op->data;
+
+  if (prio_task_get_completed (self))
+    {
+      if (result->destroy != NULL)
+        prio_loop_bury (loop, result->destroy, result->value.pointer);
+      g_clear_error (&result->error);
+    }
+  else
+    {
+      self->result = *result;
+      self->has_result = TRUE;
+      if (!self->entry.running)
+        settle_returned (self);
+    }
+  g_free (result);
+}
+
+/* Gives the task its result, once, from any thread. */
+void
+prio_task_return (PrioTask *self, const PrioResult *result)
+{
+  PrioOp op = { .apply = returned, .target = self, .data = g_memdup2 (result, sizeof *result) };
+
+  prio_loop_submit (self->entry.core->loop, &op);
+}
+
+static void
+cancelled (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  if (self->admitted)
+    {
+      self->cancelled = TRUE;
+      if (!self->entry.running)
+        {
+          prio_core_refuse (&self->entry);
+        }
+      else if (!self->entry.aborted)
+        {
+          if (self->entry.abort != NULL)
+            prio_bond_remove (self->entry.abort, &self->entry);
+          self->entry.aborted = TRUE;
+        }
+    }
+  prio_loop_bury (loop, g_object_unref, self);
+}
+
+/**
+ * prio_task_cancel:
+ * @self: a task
+ *
+ * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
+ *
+ * What is queued leaves its queue; a running function goes on, and has that as its
+ * result; after that, the call does nothing.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_cancel (PrioTask *self)
+{
+  PrioOp op = { .apply = cancelled, .target = self };
+
+  g_return_if_fail (PRIO_IS_TASK (self));
+
+  g_object_ref (self);
+  prio_loop_submit (self->entry.core->loop, &op);
+}
+
+static void
+add_reaction (PrioTask *self, PrioReaction *reaction)
+{
+  if (self->reactions == NULL)
+    self->reactions = reaction;
+  else
+    self->last_reaction->next = reaction;
+  self->last_reaction = reaction;
+}
+
+/* Takes the reference to the task. */
+static void
+registered (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  add_reaction (self, op->data);
+  if (prio_task_get_completed (self))
+    deliver_soon (self);
+  else
+    prio_loop_bury (loop, g_object_unref, self);
+}
+
+/**
+ * prio_task_then:
+ * @self: a task
+ * @callback: (scope notified) (closure user_data) (destroy notify): called when the
+ *   task has completed, with its scheduler, or %NULL if that is gone, as the source
+ * @user_data: data for @callback
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Registers @callback for the completion of the task.
+ *
+ * Callbacks are called in the order in which they were registered, in a microtask
+ * on the thread that runs the scheduler's main context, with the scheduling state
+ * that is current now (§4.1.6 of the draft).  If the task has completed already,
+ * that is soon, and never within this call.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_then (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data, GDestroyNotify notify)
+{
+  PrioLoop *loop;
+  PrioReaction *reaction;
+  const PrioState *state;
+  PrioOp op = { .apply = registered };
+
+  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (callback != NULL);
+
+  loop = self->entry.core->loop;
+  reaction = g_new0 (PrioReaction, 1);
+  reaction->callback = callback;
+  reaction->data = user_data;
+  reaction->notify = notify;
+
+  if (prio_loop_enter (loop))
+    {
+      state = prio_state_capture (self->entry.core);
+      if (state != NULL)
+        {
+          reaction->state = *state;
+          prio_state_hold (state);
+        }
+      prio_loop_leave (loop);
+    }
+
+  op.target = g_object_ref (self);
+  op.data = reaction;
+  prio_loop_submit (loop, &op);
+}
+
+/**
+ * prio_task_get_state: (get-property state)
+ * @self: a task
+ *
+ * Tells where the task is in its life.  Any thread may call it.
+ *
+ * Returns: the state
+ *
+ * Since: 1.0
+ */
+PrioTaskState
+prio_task_get_state (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK (self), PRIO_TASK_STATE_ABORTED);
+
+  return (PrioTaskState) __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * prio_task_get_completed: (get-property completed)
+ * @self: a task
+ *
+ * Tells whether the task has a result.  Any thread may call it.
+ *
+ * Returns: whether it has completed
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_get_completed (PrioTask *self)
+{
+  return prio_task_get_state (self) >= PRIO_TASK_STATE_FULFILLED;
+}
+
+/**
+ * prio_task_get_priority: (get-property priority)
+ * @self: a task
+ *
+ * Tells how urgent the task is: its own priority, or at this moment that of its
+ * signal.  Any thread may call it.
+ *
+ * Returns: the priority
+ *
+ * Since: 1.0
+ */
+PrioTaskPriority
+prio_task_get_priority (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  if (self->priority != PRIO_PRIORITY_UNSET)
+    return (PrioTaskPriority) self->priority;
+  if (PRIO_IS_TASK_SIGNAL (self->signal))
+    return prio_task_signal_get_priority (PRIO_TASK_SIGNAL (self->signal));
+  return PRIO_TASK_PRIORITY_USER_VISIBLE;
+}
+
+/**
+ * prio_task_get_name: (get-property name)
+ * @self: a task
+ *
+ * Tells what the task is called.  Any thread may call it.
+ *
+ * Returns: (nullable): the name
+ *
+ * Since: 1.0
+ */
+const char *
+prio_task_get_name (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
+
+  return self->name;
+}
+
+static gpointer
+prio_task_get_user_data (GAsyncResult *result)
+{
+  return PRIO_TASK (result)->entry.job.data;
+}
+
+static GObject *
+prio_task_get_source_object (GAsyncResult *result)
+{
+  return g_weak_ref_get (&PRIO_TASK (result)->entry.core->scheduler);
+}
+
+static gboolean
+prio_task_is_tagged (GAsyncResult *result, gpointer tag)
+{
+  return PRIO_TASK (result)->tag == tag;
+}
+
+static void
+prio_task_async_result_init (GAsyncResultIface *iface)
+{
+  iface->get_user_data = prio_task_get_user_data;
+  iface->get_source_object = prio_task_get_source_object;
+  iface->is_tagged = prio_task_is_tagged;
+}

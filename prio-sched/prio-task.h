@@ -1,0 +1,97 @@
+/* prio-task.h: a task that has a result
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <gio/gio.h>
+
+#include "prio-enums.h"
+#include "prio-version-macros.h"
+
+G_BEGIN_DECLS
+
+#define PRIO_TYPE_TASK (prio_task_get_type ())
+
+PRIO_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
+
+/**
+ * PrioTaskFunc:
+ * @task: the task that runs
+ * @user_data: what the task was posted with
+ *
+ * The work of a task.
+ *
+ * It gives the task a result with one of the `prio_task_return_…` functions.  If it
+ * returns without having done so, the task is fulfilled with no value, unless it
+ * has called [method@PrioSched.Task.defer].
+ *
+ * Since: 1.0
+ */
+typedef void (*PrioTaskFunc) (PrioTask *task,
+                              gpointer  user_data);
+
+PRIO_AVAILABLE_IN_ALL
+PrioTaskState    prio_task_get_state         (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_get_completed     (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+PrioTaskPriority prio_task_get_priority      (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+const char      *prio_task_get_name          (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+const GError    *prio_task_get_error         (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_cancel            (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_then              (PrioTask            *self,
+                                              GAsyncReadyCallback  callback,
+                                              gpointer             user_data,
+                                              GDestroyNotify       notify);
+
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_defer             (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_return_pointer    (PrioTask            *self,
+                                              gpointer             result,
+                                              GDestroyNotify       destroy);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_return_boolean    (PrioTask            *self,
+                                              gboolean             result);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_return_int        (PrioTask            *self,
+                                              gssize               result);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_return_value      (PrioTask            *self,
+                                              const GValue        *result);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_return_error      (PrioTask            *self,
+                                              GError              *error);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_return_new_error  (PrioTask            *self,
+                                              GQuark               domain,
+                                              gint                 code,
+                                              const char          *format,
+                                              ...) G_GNUC_PRINTF (4, 5);
+
+PRIO_AVAILABLE_IN_ALL
+gpointer         prio_task_propagate_pointer (PrioTask            *self,
+                                              GError             **error);
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_propagate_boolean (PrioTask            *self,
+                                              GError             **error);
+PRIO_AVAILABLE_IN_ALL
+gssize           prio_task_propagate_int     (PrioTask            *self,
+                                              GError             **error);
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_propagate_value   (PrioTask            *self,
+                                              GValue              *value,
+                                              GError             **error);
+
+G_END_DECLS
