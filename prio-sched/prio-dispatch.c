@@ -261,3 +261,20 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane)
 
   clean_up (loop);
 }
+
+/* Asked inside a task that runs with @state. */
+gboolean
+prio_loop_should_yield (PrioLoop *loop, const PrioState *state)
+{
+  gint8 priority = state->priority;
+
+  if (loop->ready.mask != 0)
+    {
+      if (priority == PRIO_PRIORITY_UNSET)
+        priority = (gint8) (state->bond->queues[0].effective / 2);
+      if (prio_ready_top (&loop->ready) > prio_effective ((PrioTaskPriority) priority, TRUE))
+        return TRUE;
+    }
+
+  return g_get_monotonic_time () >= loop->slice_end;
+}

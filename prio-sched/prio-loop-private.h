@@ -47,6 +47,7 @@ struct _PrioLoop
   GMainContext *context; /* not owned: valid until the inbox is closed */
   PrioBias bias;
   PrioInbox inbox;
+  GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
   guint n_cores; /* under the lock of prio-loop.c */
 
@@ -93,6 +94,7 @@ void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
 /* prio-dispatch.c */
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane);
 void prio_loop_checkpoint (PrioLoop *loop);
+gboolean prio_loop_should_yield (PrioLoop *loop, const PrioState *state);
 void prio_loop_expire_delays (PrioLoop *loop, gint64 now);
 
 static inline gboolean

@@ -31,6 +31,7 @@ prio_loop_unref (PrioLoop *loop)
   if (!g_atomic_int_dec_and_test (&loop->refs))
     return;
 
+  g_weak_ref_clear (&loop->thread_default);
   prio_inbox_clear (&loop->inbox);
   prio_slab_clear (&loop->jobs);
   prio_slab_clear (&loop->entries);
@@ -48,6 +49,7 @@ loop_new (GMainContext *context)
 
   loop->context = context;
   loop->lane = PRIO_LANE_NONE;
+  g_weak_ref_init (&loop->thread_default, NULL);
   prio_bias_init (&loop->bias);
   prio_inbox_init (&loop->inbox);
   prio_slab_init (&loop->jobs, sizeof (PrioJob));

@@ -12,6 +12,7 @@
 #include "prio-version-macros.h"
 #include "prio-enums.h"
 #include "prio-error.h"
+#include "prio-sched-enumtypes.h"
 #include "prio-scheduling-state.h"
 #include "prio-task-signal.h"
 #include "prio-task-controller.h"

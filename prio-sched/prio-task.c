@@ -307,9 +307,8 @@ abort_reason (PrioTask *self)
   return hub != NULL && prio_hub_is_aborted (hub) ? prio_hub_dup_reason (hub) : prio_reason_default ();
 }
 
-/* Home. */
-static void
-settle_aborted (PrioTask *self)
+void
+prio_task_abort (PrioTask *self)
 {
   PrioLoop *loop = self->entry.core->loop;
 
@@ -329,12 +328,6 @@ settle_returned (PrioTask *self)
 }
 
 void
-prio_task_abort (PrioTask *self)
-{
-  settle_aborted (self);
-}
-
-void
 prio_task_run (PrioTask *self)
 {
   __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
@@ -350,7 +343,7 @@ prio_task_ran (PrioTask *self)
 
   if (self->entry.aborted)
     {
-      settle_aborted (self);
+      prio_task_abort (self);
     }
   else if (self->has_result || !__atomic_load_n (&self->deferred, __ATOMIC_RELAXED))
     {
@@ -590,9 +583,9 @@ prio_task_get_name (PrioTask *self)
 }
 
 static gpointer
-prio_task_get_user_data (GAsyncResult *result)
+prio_task_get_user_data (GAsyncResult *result G_GNUC_UNUSED)
 {
-  return PRIO_TASK (result)->entry.job.data;
+  return NULL; /* each callback has its own */
 }
 
 static GObject *

@@ -1,0 +1,421 @@
+/* prio-scheduler.c: prioritized tasks in a main context
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-scheduler-private.h"
+
+/**
+ * PrioScheduler:
+ *
+ * Runs prioritized tasks in a [struct@GLib.MainContext]: the draft's `Scheduler`
+ * (§2.2).
+ *
+ * Work is posted with one of three priorities, and the most urgent, of that the
+ * oldest, runs next, over all schedulers of a main context.  It runs in slices
+ * between which every other source of the main context has its turn, so that
+ * input is handled and frames are drawn whatever is queued.
+ *
+ * ```c
+ * static gboolean
+ * thumbnail_next (gpointer data)
+ * {
+ *   return make_one_thumbnail (data) ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+ * }
+ *
+ * prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_BACKGROUND,
+ *                      thumbnail_next, g_object_ref (folder), g_object_unref);
+ * ```
+ *
+ * Any thread may use a scheduler; tasks run on the thread that runs its main
+ * context, and nowhere else.  What is queued runs even if the scheduler is no
+ * longer held by anybody.  A main context that is destroyed releases what is
+ * queued in it, on the thread that destroys it.
+ *
+ * # What goes before what
+ *
+ * `user-blocking` tasks, and continuations of `user-visible` ones, go before
+ * sources of %G_PRIORITY_DEFAULT; `user-visible` tasks are among them; `background`
+ * tasks run when no source of %G_PRIORITY_DEFAULT_IDLE or above is ready.
+ *
+ * Since: 1.0
+ */
+
+G_DEFINE_FINAL_TYPE (PrioScheduler, prio_scheduler, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_CONTEXT,
+  PROP_TIME_SLICE,
+  PROP_PAUSED,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+static void
+prio_scheduler_constructed (GObject *object)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+
+  G_OBJECT_CLASS (prio_scheduler_parent_class)->constructed (object);
+
+  if (self->context == NULL)
+    self->context = g_main_context_ref (g_main_context_default ());
+  self->core = prio_core_new (self->context);
+  g_weak_ref_set (&self->core->scheduler, self);
+}
+
+static void
+core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  PrioCore *core = op->target;
+
+  /* Nobody could resume it any more. */
+  prio_core_set_paused (core, FALSE);
+  prio_core_release (core);
+}
+
+static void
+prio_scheduler_finalize (GObject *object)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+  PrioOp op = { .apply = core_let_go, .target = self->core };
+
+  prio_loop_submit (self->core->loop, &op);
+  g_main_context_unref (self->context);
+
+  G_OBJECT_CLASS (prio_scheduler_parent_class)->finalize (object);
+}
+
+static void
+prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+
+  switch (id)
+    {
+    case PROP_CONTEXT:
+      g_value_set_boxed (value, self->context);
+      break;
+
+    case PROP_TIME_SLICE:
+      g_value_set_uint (value, prio_scheduler_get_time_slice (self));
+      break;
+
+    case PROP_PAUSED:
+      g_value_set_boolean (value, prio_scheduler_get_paused (self));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+
+  switch (id)
+    {
+    case PROP_CONTEXT:
+      self->context = g_value_dup_boxed (value);
+      break;
+
+    case PROP_TIME_SLICE:
+      prio_scheduler_set_time_slice (self, g_value_get_uint (value));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_scheduler_class_init (PrioSchedulerClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->constructed = prio_scheduler_constructed;
+  object_class->finalize = prio_scheduler_finalize;
+  object_class->get_property = prio_scheduler_get_property;
+  object_class->set_property = prio_scheduler_set_property;
+
+  /**
+   * PrioScheduler:context: (getter get_context)
+   *
+   * The main context that the tasks run in; the default one if %NULL is given.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_CONTEXT] =
+      g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
+                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioScheduler:time-slice: (getter get_time_slice) (setter set_time_slice)
+   *
+   * How long tasks run before the other sources of the main context have their
+   * turn, in microseconds.
+   *
+   * 0 means that one task runs per iteration of the main context.  Where several
+   * schedulers share a main context, the shortest of those that run counts.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_TIME_SLICE] =
+      g_param_spec_uint ("time-slice", NULL, NULL, 0, G_MAXUINT, PRIO_DEFAULT_SLICE,
+                         G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioScheduler:paused: (getter get_paused)
+   *
+   * Whether the scheduler's tasks are held back.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PAUSED] =
+      g_param_spec_boolean ("paused", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_scheduler_init (PrioScheduler *self G_GNUC_UNUSED)
+{
+}
+
+/**
+ * prio_scheduler_get_default:
+ *
+ * Gets the scheduler of the default main context, which a program's main thread
+ * runs.  It is made when first asked for, and stays.  Any thread may call it.
+ *
+ * Returns: (transfer none): the scheduler
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduler_get_default (void)
+{
+  static PrioScheduler *scheduler = NULL;
+
+  if (g_once_init_enter (&scheduler))
+    g_once_init_leave (&scheduler, prio_scheduler_new (NULL));
+
+  return scheduler;
+}
+
+/**
+ * prio_scheduler_ref_thread_default:
+ *
+ * Gets the scheduler of the calling thread's thread-default main context
+ * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if
+ * there is none.  As long as somebody holds it, it is the same one.
+ *
+ * Returns: (transfer full): the scheduler
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduler_ref_thread_default (void)
+{
+  GMainContext *context = g_main_context_get_thread_default ();
+  PrioScheduler *scheduler;
+  PrioLoop *loop;
+
+  if (context == NULL || context == g_main_context_default ())
+    return g_object_ref (prio_scheduler_get_default ());
+
+  loop = prio_loop_join (context);
+  scheduler = g_weak_ref_get (&loop->thread_default);
+  if (scheduler == NULL)
+    {
+      scheduler = prio_scheduler_new (context);
+      g_weak_ref_set (&loop->thread_default, scheduler);
+    }
+  prio_loop_part (loop);
+
+  return scheduler;
+}
+
+/**
+ * prio_scheduler_new:
+ * @context: (nullable): a main context, or %NULL for the default one
+ *
+ * Makes a scheduler.
+ *
+ * There may be several for a main context: to pause, or to give other time slices
+ * to, a part of a program's tasks.  Order and priorities are kept across all of
+ * them; what tasks inherit is not.  Any thread may call it.
+ *
+ * Returns: (transfer full): a new scheduler
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduler_new (GMainContext *context)
+{
+  return g_object_new (PRIO_TYPE_SCHEDULER, "context", context, NULL);
+}
+
+/**
+ * prio_scheduler_get_context: (get-property context)
+ * @self: a scheduler
+ *
+ * Gets the main context that the tasks run in.  Any thread may call it.
+ *
+ * Returns: (transfer none): the main context
+ *
+ * Since: 1.0
+ */
+GMainContext *
+prio_scheduler_get_context (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), NULL);
+
+  return self->context;
+}
+
+/**
+ * prio_scheduler_should_yield:
+ * @self: a scheduler
+ *
+ * Tells a long task that it should let others go: its slice is over, or work that
+ * is more urgent than it waits.
+ *
+ * It is cheap enough to be asked in an inner loop.  Outside a task of the scheduler,
+ * and on other threads, it is %FALSE.
+ *
+ * Returns: whether to yield, or to return %G_SOURCE_CONTINUE
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_should_yield (PrioScheduler *self)
+{
+  PrioLoop *loop;
+  const PrioState *state = prio_thread.state;
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+
+  loop = self->core->loop;
+  if (state == NULL || state->core != self->core || !prio_loop_enter (loop))
+    return FALSE;
+
+  prio_loop_leave (loop);
+  return prio_loop_should_yield (loop, state);
+}
+
+/**
+ * prio_scheduler_get_time_slice: (get-property time-slice)
+ * @self: a scheduler
+ *
+ * Gets how long tasks run before other sources have their turn.  Any thread may
+ * call it.
+ *
+ * Returns: microseconds
+ *
+ * Since: 1.0
+ */
+guint
+prio_scheduler_get_time_slice (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), 0);
+
+  return (guint) prio_core_get_slice (self->core);
+}
+
+/**
+ * prio_scheduler_set_time_slice: (set-property time-slice)
+ * @self: a scheduler
+ * @time_slice: microseconds, or 0 for one task per iteration
+ *
+ * Sets how long tasks run before other sources have their turn.  Any thread may
+ * call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  if (__atomic_exchange_n (&self->core->slice, (gint64) time_slice, __ATOMIC_RELAXED) != time_slice)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TIME_SLICE]);
+}
+
+static void
+pause_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_core_set_paused (op->target, op->continuation);
+}
+
+static void
+set_paused (PrioScheduler *self, gboolean paused)
+{
+  PrioOp op = { .apply = pause_came, .target = self->core, .continuation = paused };
+
+  if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
+    return;
+
+  prio_loop_submit (self->core->loop, &op);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
+}
+
+/**
+ * prio_scheduler_pause:
+ * @self: a scheduler
+ *
+ * Holds the scheduler's tasks back.  What is posted meanwhile is queued, delays run
+ * on, and microtasks and other schedulers of the main context are not concerned.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_pause (PrioScheduler *self)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  set_paused (self, TRUE);
+}
+
+/**
+ * prio_scheduler_resume:
+ * @self: a scheduler
+ *
+ * Lets the scheduler's tasks go on, by age.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_resume (PrioScheduler *self)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  set_paused (self, FALSE);
+}
+
+/**
+ * prio_scheduler_get_paused: (get-property paused)
+ * @self: a scheduler
+ *
+ * Tells whether the scheduler's tasks are held back.  Any thread may call it.
+ *
+ * Returns: whether it is paused
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_get_paused (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+
+  return __atomic_load_n (&self->paused, __ATOMIC_SEQ_CST);
+}

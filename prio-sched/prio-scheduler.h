@@ -1,0 +1,94 @@
+/* prio-scheduler.h: prioritized tasks in a main context
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <gio/gio.h>
+
+#include "prio-enums.h"
+#include "prio-task.h"
+#include "prio-version-macros.h"
+
+G_BEGIN_DECLS
+
+#define PRIO_TYPE_SCHEDULER (prio_scheduler_get_type ())
+
+PRIO_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (PrioScheduler, prio_scheduler, PRIO, SCHEDULER, GObject)
+
+PRIO_AVAILABLE_IN_ALL
+PrioScheduler *prio_scheduler_get_default        (void);
+PRIO_AVAILABLE_IN_ALL
+PrioScheduler *prio_scheduler_ref_thread_default (void);
+PRIO_AVAILABLE_IN_ALL
+PrioScheduler *prio_scheduler_new                (GMainContext        *context);
+PRIO_AVAILABLE_IN_ALL
+GMainContext  *prio_scheduler_get_context        (PrioScheduler       *self);
+
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_post               (PrioScheduler       *self,
+                                                  PrioTaskPriority     priority,
+                                                  GSourceFunc          func,
+                                                  gpointer             user_data,
+                                                  GDestroyNotify       notify);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_post_full          (PrioScheduler       *self,
+                                                  gint                 priority,
+                                                  GCancellable        *signal,
+                                                  guint64              delay,
+                                                  GSourceFunc          func,
+                                                  gpointer             user_data,
+                                                  GDestroyNotify       notify);
+PRIO_AVAILABLE_IN_ALL
+PrioTask      *prio_scheduler_post_task          (PrioScheduler       *self,
+                                                  PrioTaskFunc         func,
+                                                  gpointer             user_data,
+                                                  GDestroyNotify       notify,
+                                                  gint                 priority,
+                                                  GCancellable        *signal,
+                                                  guint64              delay,
+                                                  const char          *name);
+
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_yield_async        (PrioScheduler       *self,
+                                                  GAsyncReadyCallback  callback,
+                                                  gpointer             user_data);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_yield_full_async   (PrioScheduler       *self,
+                                                  PrioYieldFlags       flags,
+                                                  GCancellable        *signal,
+                                                  gint                 priority,
+                                                  GAsyncReadyCallback  callback,
+                                                  gpointer             user_data);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_yield_finish       (PrioScheduler       *self,
+                                                  GAsyncResult        *result,
+                                                  GError             **error);
+
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_queue_microtask    (PrioScheduler       *self,
+                                                  GSourceOnceFunc      func,
+                                                  gpointer             user_data,
+                                                  GDestroyNotify       notify);
+
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_should_yield       (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+guint          prio_scheduler_get_time_slice     (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_set_time_slice     (PrioScheduler       *self,
+                                                  guint                time_slice);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_pause              (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_resume             (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_get_paused         (PrioScheduler       *self);
+
+G_END_DECLS
