@@ -149,7 +149,7 @@ prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, g
 }
 
 /**
- * prio_scheduler_yield_full_async: (finish-func yield_finish)
+ * prio_scheduler_yield_full_async:
  * @self: a scheduler
  * @flags: what is inherited from the running task
  * @signal: (nullable): what may abort the continuation, unless that is inherited
