@@ -27,53 +27,41 @@
 
 typedef struct
 {
-  gconstpointer home; /* &prio_thread of the home thread, or NULL; atomic */
-  guint busy;         /* how deep the home thread is in; written by it alone */
+  /* &prio_thread of the home thread, or NULL; atomic.  One more than that where
+   * barriers have to be real: then the short way in below is never taken. */
+  gsize home;
+  guint busy; /* whether the home thread is in; written by it alone */
 } PrioBias;
-
-/* Whether the two barriers below have to be real ones on both sides. */
-extern gboolean prio_bias_symmetric G_GNUC_INTERNAL;
 
 void prio_bias_init (PrioBias *bias);
 void prio_bias_take (PrioBias *bias);
 void prio_bias_leave_for_good (PrioBias *bias);
+gboolean prio_bias_enter_slow (PrioBias *bias);
 
 static inline gboolean
 prio_bias_is_home (PrioBias *bias)
 {
-  return __atomic_load_n (&bias->home, __ATOMIC_RELAXED) == &prio_thread;
+  return (__atomic_load_n (&bias->home, __ATOMIC_RELAXED) & ~(gsize) 1) == (gsize) &prio_thread;
 }
 
 static inline void
 prio_bias_leave (PrioBias *bias)
 {
-  __atomic_store_n (&bias->busy, __atomic_load_n (&bias->busy, __ATOMIC_RELAXED) - 1,
-                    __ATOMIC_RELEASE);
+  __atomic_store_n (&bias->busy, FALSE, __ATOMIC_RELEASE);
 }
 
+/* Comes in, if this is the home thread.  Not to be called again before leaving. */
 static inline gboolean
 prio_bias_enter (PrioBias *bias)
 {
-  guint busy;
+  gsize self = (gsize) &prio_thread;
 
-  if (!prio_bias_is_home (bias))
-    return FALSE;
+  if (G_UNLIKELY (__atomic_load_n (&bias->home, __ATOMIC_RELAXED) != self))
+    return prio_bias_enter_slow (bias);
 
-  busy = __atomic_load_n (&bias->busy, __ATOMIC_RELAXED);
-
-  if (G_UNLIKELY (prio_bias_symmetric))
-    {
-      /* An exchange and a load, both sequentially consistent, so that
-       * ThreadSanitizer, which knows no barriers, can follow. */
-      __atomic_exchange_n (&bias->busy, busy + 1, __ATOMIC_SEQ_CST);
-    }
-  else
-    {
-      __atomic_store_n (&bias->busy, busy + 1, __ATOMIC_RELAXED);
-      __atomic_signal_fence (__ATOMIC_SEQ_CST);
-    }
-
-  if (G_LIKELY (__atomic_load_n (&bias->home, __ATOMIC_SEQ_CST) == &prio_thread))
+  __atomic_store_n (&bias->busy, TRUE, __ATOMIC_RELAXED);
+  __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  if (G_LIKELY (__atomic_load_n (&bias->home, __ATOMIC_ACQUIRE) == self))
     return TRUE;
 
   prio_bias_leave (bias);

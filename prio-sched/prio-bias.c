@@ -16,7 +16,9 @@
 #endif
 
 PRIO_TLS PrioThread prio_thread;
-gboolean prio_bias_symmetric = TRUE;
+
+/* Whether both sides need real barriers. */
+static gboolean symmetric = TRUE;
 
 #ifdef HAVE_MEMBARRIER
 static gboolean
@@ -36,7 +38,7 @@ choose_barrier (void)
 #ifdef HAVE_MEMBARRIER
       if (membarrier (MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
           membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED))
-        prio_bias_symmetric = FALSE;
+        symmetric = FALSE;
 #endif
       g_once_init_leave (&chosen, 1);
     }
@@ -47,7 +49,7 @@ static void
 heavy_barrier (void)
 {
 #ifdef HAVE_MEMBARRIER
-  if (!prio_bias_symmetric && !membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+  if (!symmetric && !membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED))
     {
       /* A forked child may have to register anew; it has one thread only, until
        * this call has returned. */
@@ -58,14 +60,37 @@ heavy_barrier (void)
 #endif
 }
 
+static inline gsize
+home_of_this_thread (void)
+{
+  return (gsize) &prio_thread | (symmetric ? 1 : 0);
+}
+
 /* The thread that makes a loop record is its home until another runs the context:
  * a program posts its first tasks before it runs its loop. */
 void
 prio_bias_init (PrioBias *bias)
 {
   choose_barrier ();
-  bias->home = &prio_thread;
-  bias->busy = 0;
+  bias->home = home_of_this_thread ();
+  bias->busy = FALSE;
+}
+
+/* Not at home, or at home where a barrier has to be passed.  An exchange and a
+ * load, both sequentially consistent, are something that ThreadSanitizer, which
+ * knows no barriers, can follow. */
+gboolean
+prio_bias_enter_slow (PrioBias *bias)
+{
+  if (!symmetric || !prio_bias_is_home (bias))
+    return FALSE;
+
+  __atomic_exchange_n (&bias->busy, TRUE, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n (&bias->home, __ATOMIC_SEQ_CST) == home_of_this_thread ())
+    return TRUE;
+
+  prio_bias_leave (bias);
+  return FALSE;
 }
 
 void
@@ -75,16 +100,16 @@ prio_bias_take (PrioBias *bias)
     return;
 
   /* First nobody's, so that the former home thread cannot get in any more. */
-  __atomic_store_n (&bias->home, NULL, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&bias->home, 0, __ATOMIC_SEQ_CST);
   heavy_barrier ();
-  while (__atomic_load_n (&bias->busy, __ATOMIC_SEQ_CST) != 0)
+  while (__atomic_load_n (&bias->busy, __ATOMIC_SEQ_CST))
     g_thread_yield ();
-  __atomic_store_n (&bias->home, &prio_thread, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&bias->home, home_of_this_thread (), __ATOMIC_SEQ_CST);
 }
 
 /* From now on no thread is at home. */
 void
 prio_bias_leave_for_good (PrioBias *bias)
 {
-  __atomic_store_n (&bias->home, NULL, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&bias->home, 0, __ATOMIC_SEQ_CST);
 }

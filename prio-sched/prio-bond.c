@@ -209,6 +209,7 @@ prio_bond_abort (PrioLoop *loop, const PrioOp *op)
 
   if (bond->entries != NULL)
     {
+      loop->attention = TRUE;
       bond->next_condemned = loop->condemned;
       loop->condemned = prio_bond_ref (bond);
     }

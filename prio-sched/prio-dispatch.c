@@ -53,16 +53,22 @@ stopwatch_start (PrioStopwatch *watch, gint64 now)
   watch->left = watch->stride = 1;
 }
 
-/* Counts a task.  Returns the time if the clock has been read, 0 otherwise. */
-static inline gint64
-stopwatch_lap (PrioStopwatch *watch)
+/* How many tasks may run before the next lap. */
+static inline guint
+stopwatch_allows (PrioStopwatch *watch)
+{
+  return MIN (watch->left, COARSE_STRIDE);
+}
+
+/* Counts @n tasks.  Returns the time if the clock has been read, 0 otherwise. */
+static gint64
+stopwatch_lap (PrioStopwatch *watch, guint n)
 {
   gint64 now, elapsed;
   guint ran;
 
-  watch->left--;
-  if (G_LIKELY (watch->left > 0 &&
-                (watch->left % COARSE_STRIDE != 0 || read_coarse_clock () == watch->coarse)))
+  watch->left -= n;
+  if (watch->left > 0 && read_coarse_clock () == watch->coarse)
     return 0;
 
   ran = watch->stride - watch->left;
@@ -110,30 +116,53 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
     }
 }
 
-/* The record is given back before the function runs, which may do anything. */
-static inline void
-run_job (PrioLoop *loop, PrioQueue *queue, gint depth)
+/* Whether @queue of the ready set has still the next task of all, and nothing else
+ * is to be done before it. */
+static inline gboolean
+is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
+{
+  return queue->head != NULL && loop->ready.mask >> effective == 1 &&
+         loop->ready.queues[effective].length == 1 && !loop->attention &&
+         prio_inbox_state (&loop->inbox) == PRIO_INBOX_EMPTY;
+}
+
+/* Runs up to @max jobs of @queue, as long as they are the next of all; returns how
+ * many.  A record is given back before its function runs, which may do anything. */
+static guint
+run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 {
   PrioCore *core = queue->core;
   PrioEffective effective = queue->effective;
   PrioState state = { .core = core, .priority = effective / 2, .depth = depth };
   const PrioState *outer = prio_thread.state;
-  PrioJob *record = prio_queue_pop (queue);
-  PrioJob job = *record;
-  gboolean again;
+  guint n = 0;
 
-  prio_ready_head_gone (&loop->ready, queue);
-  prio_slab_free (&loop->jobs, record);
+  prio_core_hold (core);
 
-  prio_thread.state = &state;
-  again = job.func (job.data);
-  prio_thread.state = outer;
+  do
+    {
+      PrioJob *record = prio_queue_pop_job (queue);
+      PrioJob job = *record;
+      gboolean again;
 
-  if (G_UNLIKELY (again))
-    prio_core_append_job (core, effective | 1, job.func, job.data, job.notify);
-  else if (job.notify != NULL)
-    job.notify (job.data);
+      prio_ready_head_gone (&loop->ready, queue);
+      prio_slab_free (&loop->jobs, record);
+      n++;
+
+      prio_thread.state = &state;
+      again = job.func (job.data);
+      prio_thread.state = outer;
+
+      core->users--;
+      if (again)
+        prio_core_append_job (core, effective | 1, job.func, job.data, job.notify);
+      else if (job.notify != NULL)
+        job.notify (job.data);
+    }
+  while (n < max && is_still_next (loop, queue, effective));
+
   prio_core_release (core);
+  return n;
 }
 
 /* A closure with a signal or a delay has run. */
@@ -154,10 +183,10 @@ closure_ran (PrioEntry *entry, gboolean again)
   prio_core_discharge (entry);
 }
 
-static void
+static guint
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 {
-  PrioEntry *entry = (PrioEntry *) prio_queue_pop (queue);
+  PrioEntry *entry = prio_queue_pop_entry (queue);
   PrioState state = {
     .core = entry->core,
     .bond = entry->abort,
@@ -187,6 +216,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
       prio_loop_checkpoint (loop);
       prio_task_ran (task);
     }
+  return 1;
 }
 
 /* The time slice of the scheduler whose task is next counts, if it is the shortest
@@ -198,13 +228,20 @@ adapt_slice (PrioLoop *loop, gint64 length)
   loop->slice_end = loop->slice_start + loop->slice_length;
 }
 
+/* What is to be done between two tasks. */
 static void
-clean_up (PrioLoop *loop)
+attend (PrioLoop *loop)
 {
-  if (prio_loop_has_garbage (loop))
-    prio_loop_collect (loop);
-  if (loop->microtasks.length > 0)
-    prio_loop_checkpoint (loop);
+  if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
+    prio_loop_catch_up (loop);
+
+  if (loop->attention)
+    {
+      loop->attention = FALSE;
+      if (prio_loop_has_garbage (loop))
+        prio_loop_collect (loop);
+      prio_loop_checkpoint (loop);
+    }
 }
 
 /* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
@@ -214,7 +251,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane)
   gint depth = g_main_depth ();
   PrioStopwatch watch;
   gint64 length = -1, now;
-  PrioQueue *queue;
+  guint n;
 
   stopwatch_start (&watch, g_source_get_time (loop->lanes[lane]));
   if (loop->slice_start == 0)
@@ -223,11 +260,11 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane)
       loop->slice_length = G_MAXINT64;
     }
 
-  while (TRUE)
+  do
     {
-      if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
-        prio_loop_catch_up (loop);
-      clean_up (loop);
+      PrioQueue *queue;
+
+      attend (loop);
 
       queue = prio_ready_first (&loop->ready);
       if (queue == NULL || prio_lane_of (queue->effective) < lane)
@@ -241,25 +278,21 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane)
         }
 
       if (queue->has_entries)
-        run_entry (loop, queue, depth);
+        n = run_entry (loop, queue, depth);
       else
-        run_job (loop, queue, depth);
+        n = run_jobs (loop, queue, depth, stopwatch_allows (&watch));
 
-      now = stopwatch_lap (&watch);
+      now = stopwatch_lap (&watch, n);
       if (now != 0)
         {
           prio_loop_expire_delays (loop, now);
-          if (now >= loop->slice_end)
-            {
-              prio_loop_begin_turn (loop, now);
-              break;
-            }
+          if (now >= loop->slice_end && !loop->turn)
+            prio_loop_begin_turn (loop, now);
         }
-      if (length == 0 || loop->turn)
-        break;
     }
+  while (length != 0 && !loop->turn);
 
-  clean_up (loop);
+  attend (loop);
 }
 
 /* Asked inside a task that runs with @state. */

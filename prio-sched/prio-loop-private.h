@@ -60,6 +60,7 @@ struct _PrioLoop
   PrioMicrotasks microtasks;
   PrioCore *cores;
 
+  gboolean attention; /* there may be microtasks, or something to release */
   PrioGrave *graves;
   gsize n_graves, allocated_graves;
   PrioBond *condemned; /* aborted signals whose entries are still to be released */
@@ -120,6 +121,14 @@ static inline void
 prio_loop_leave (PrioLoop *loop)
 {
   prio_bias_leave (&loop->bias);
+}
+
+/* Has @microtask called before the next task. */
+static inline void
+prio_loop_queue_microtask (PrioLoop *loop, const PrioMicrotask *microtask)
+{
+  prio_microtasks_push (&loop->microtasks, microtask);
+  loop->attention = TRUE;
 }
 
 static inline PrioLane

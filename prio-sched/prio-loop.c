@@ -159,6 +159,7 @@ prio_loop_bury (PrioLoop *loop, GDestroyNotify func, gpointer data)
       loop->allocated_graves = MAX (loop->allocated_graves * 2, 16);
       loop->graves = g_renew (PrioGrave, loop->graves, loop->allocated_graves);
     }
+  loop->attention = TRUE;
   loop->graves[loop->n_graves++] = (PrioGrave) { func, data };
 }
 
@@ -289,7 +290,7 @@ release_some (PrioLoop *loop)
         }
       else
         {
-          prio_queue_pop (queue);
+          prio_queue_pop_job (queue);
           prio_ready_head_gone (&loop->ready, queue);
           if (job->notify != NULL)
             prio_loop_bury (loop, job->notify, job->data);

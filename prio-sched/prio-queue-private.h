@@ -114,22 +114,25 @@ prio_queue_append_entry (PrioQueue *queue, PrioEntry *entry)
 
 /* Takes the oldest out. */
 static inline PrioJob *
-prio_queue_pop (PrioQueue *queue)
+prio_queue_pop_job (PrioQueue *queue)
 {
   PrioJob *job = queue->head;
 
   queue->head = job->next;
   if (job->next == NULL)
     queue->tail = NULL;
-
-  if (queue->has_entries)
-    {
-      ((PrioEntry *) job)->queue = NULL;
-      if (job->next != NULL)
-        ((PrioEntry *) job->next)->prev = NULL;
-    }
-
   return job;
+}
+
+static inline PrioEntry *
+prio_queue_pop_entry (PrioQueue *queue)
+{
+  PrioEntry *entry = (PrioEntry *) prio_queue_pop_job (queue);
+
+  entry->queue = NULL;
+  if (queue->head != NULL)
+    ((PrioEntry *) queue->head)->prev = NULL;
+  return entry;
 }
 
 /* Takes @entry out, wherever it stands. */

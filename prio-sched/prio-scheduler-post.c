@@ -40,6 +40,17 @@ job_came (PrioLoop *loop, const PrioOp *op)
                         op->data, op->notify);
 }
 
+/* Kept out of prio_scheduler_post (), whose short way needs few registers then. */
+static G_GNUC_NO_INLINE void
+post_from_elsewhere (PrioCore *core, PrioTaskPriority priority, GSourceFunc func, gpointer data,
+                     GDestroyNotify notify)
+{
+  PrioOp op = { .apply = job_came, .target = core, .func = func, .data = data, .notify = notify,
+                .priority = (gint8) priority };
+
+  prio_loop_submit (core->loop, &op);
+}
+
 /**
  * prio_scheduler_post:
  * @self: a scheduler
@@ -65,23 +76,19 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
 {
   PrioCore *core;
 
-  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (prio_scheduler_check (self));
   g_return_if_fail (PRIO_IS_PRIORITY (priority));
   g_return_if_fail (func != NULL);
 
   core = self->core;
-  if (G_LIKELY (prio_loop_enter (core->loop)))
+  if (G_UNLIKELY (!prio_loop_enter (core->loop)))
     {
-      prio_core_append_job (core, prio_effective (priority, FALSE), func, user_data, notify);
-      prio_loop_leave (core->loop);
+      post_from_elsewhere (core, priority, func, user_data, notify);
+      return;
     }
-  else
-    {
-      PrioOp op = { .apply = job_came, .target = core, .func = func, .data = user_data,
-                    .notify = notify, .priority = (gint8) priority };
 
-      prio_loop_submit (core->loop, &op);
-    }
+  prio_core_append_job (core, prio_effective (priority, FALSE), func, user_data, notify);
+  prio_loop_leave (core->loop);
 }
 
 /* Ties @entry to the signal in @op, if there is one.  Returns FALSE if that is

@@ -17,5 +17,16 @@ struct _PrioScheduler
   gint paused; /* atomic: what was asked for last */
 };
 
+extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
+
+/* PRIO_IS_SCHEDULER (), without a call when it is. */
+static inline gboolean
+prio_scheduler_check (PrioScheduler *self)
+{
+  return G_LIKELY (self != NULL && self->parent_instance.g_type_instance.g_class != NULL &&
+                   self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type) ||
+         PRIO_IS_SCHEDULER (self);
+}
+
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,
                                  gint64 due);

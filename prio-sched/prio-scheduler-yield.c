@@ -233,7 +233,7 @@ microtask_came (PrioLoop *loop, const PrioOp *op)
       return;
     }
 
-  prio_microtasks_push (&loop->microtasks, &microtask);
+  prio_loop_queue_microtask (loop, &microtask);
 }
 
 /**
@@ -275,7 +275,7 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
           microtask.state = *state;
           prio_state_hold (state);
         }
-      prio_microtasks_push (&core->loop->microtasks, &microtask);
+      prio_loop_queue_microtask (core->loop, &microtask);
       prio_loop_leave (core->loop);
     }
   else

@@ -56,6 +56,8 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
+GType prio_scheduler_type;
+
 static void
 prio_scheduler_constructed (GObject *object)
 {
@@ -139,6 +141,8 @@ static void
 prio_scheduler_class_init (PrioSchedulerClass *class)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  prio_scheduler_type = G_TYPE_FROM_CLASS (class);
 
   object_class->constructed = prio_scheduler_constructed;
   object_class->finalize = prio_scheduler_finalize;

@@ -275,7 +275,7 @@ deliver_soon (PrioTask *self)
     {
       PrioMicrotask microtask = { .func = deliver, .data = self, .notify = g_object_unref };
 
-      prio_microtasks_push (&loop->microtasks, &microtask);
+      prio_loop_queue_microtask (loop, &microtask);
     }
 }
 
