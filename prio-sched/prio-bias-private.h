@@ -50,14 +50,15 @@ prio_bias_leave (PrioBias *bias)
   __atomic_store_n (&bias->busy, FALSE, __ATOMIC_RELEASE);
 }
 
-/* Comes in, if this is the home thread.  Not to be called again before leaving. */
+/* Comes in, if this is the home thread and barriers need not be real.  Not to be
+ * called again before leaving. */
 static inline gboolean
-prio_bias_enter (PrioBias *bias)
+prio_bias_enter_quickly (PrioBias *bias)
 {
   gsize self = (gsize) &prio_thread;
 
   if (G_UNLIKELY (__atomic_load_n (&bias->home, __ATOMIC_RELAXED) != self))
-    return prio_bias_enter_slow (bias);
+    return FALSE;
 
   __atomic_store_n (&bias->busy, TRUE, __ATOMIC_RELAXED);
   __atomic_signal_fence (__ATOMIC_SEQ_CST);
@@ -66,4 +67,11 @@ prio_bias_enter (PrioBias *bias)
 
   prio_bias_leave (bias);
   return FALSE;
+}
+
+/* Comes in, if this is the home thread. */
+static inline gboolean
+prio_bias_enter (PrioBias *bias)
+{
+  return prio_bias_enter_quickly (bias) || prio_bias_enter_slow (bias);
 }

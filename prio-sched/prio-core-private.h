@@ -62,18 +62,22 @@ prio_core_make_ready (PrioCore *core, PrioQueue *queue)
 }
 
 static inline void
-prio_core_append_job (PrioCore *core, PrioEffective effective, GSourceFunc func, gpointer data,
-                      GDestroyNotify notify)
+prio_core_fill_job (PrioCore *core, PrioJob *job, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  PrioLoop *loop = core->loop;
-  PrioJob *job = prio_slab_alloc (&loop->jobs);
-
-  job->order = loop->next_order++;
+  job->order = core->loop->next_order++;
   job->func = func;
   job->data = data;
   job->notify = notify;
   core->users++;
+}
 
+static inline void
+prio_core_append_job (PrioCore *core, PrioEffective effective, GSourceFunc func, gpointer data,
+                      GDestroyNotify notify)
+{
+  PrioJob *job = prio_slab_alloc (&core->loop->jobs);
+
+  prio_core_fill_job (core, job, func, data, notify);
   if (prio_queue_append (&core->jobs[effective], job))
     prio_core_make_ready (core, &core->jobs[effective]);
 }

@@ -19,13 +19,12 @@ struct _PrioScheduler
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
 
-/* PRIO_IS_SCHEDULER (), without a call when it is. */
+/* Whether PRIO_IS_SCHEDULER () needs no asking. */
 static inline gboolean
 prio_scheduler_check (PrioScheduler *self)
 {
-  return G_LIKELY (self != NULL && self->parent_instance.g_type_instance.g_class != NULL &&
-                   self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type) ||
-         PRIO_IS_SCHEDULER (self);
+  return self != NULL && self->parent_instance.g_type_instance.g_class != NULL &&
+         self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type;
 }
 
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,

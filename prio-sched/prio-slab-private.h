@@ -20,6 +20,7 @@ struct _PrioSlabChunk
   PrioSlabChunk *next, *prev; /* among those with room, or among the spare ones */
   gpointer free;              /* records given back, each pointing to the next */
   gchar *fresh;               /* the first record never given out yet */
+  gchar *end;                 /* where there is room for no other */
   guint live;                 /* records in use */
   gboolean listed;            /* whether it is among those with room */
 };
@@ -38,32 +39,39 @@ void prio_slab_clear (PrioSlab *slab); /* every record must have been freed */
 gpointer prio_slab_alloc_slow (PrioSlab *slab);
 void prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk);
 
+/* A record of the current chunk, or NULL if that is full. */
+static inline gpointer
+prio_slab_alloc_quickly (PrioSlab *slab)
+{
+  PrioSlabChunk *chunk = slab->current;
+  gpointer record;
+
+  if (G_UNLIKELY (chunk == NULL))
+    return NULL;
+
+  record = chunk->free;
+  if (record != NULL)
+    {
+      chunk->free = *(gpointer *) record;
+    }
+  else
+    {
+      record = chunk->fresh;
+      if (G_UNLIKELY (record == (gpointer) chunk->end))
+        return NULL;
+      chunk->fresh += slab->record_size;
+    }
+
+  chunk->live++;
+  return record;
+}
+
 static inline gpointer
 prio_slab_alloc (PrioSlab *slab)
 {
-  PrioSlabChunk *chunk = slab->current;
+  gpointer record = prio_slab_alloc_quickly (slab);
 
-  if (G_LIKELY (chunk != NULL))
-    {
-      gpointer record = chunk->free;
-
-      if (record != NULL)
-        {
-          chunk->free = *(gpointer *) record;
-          chunk->live++;
-          return record;
-        }
-
-      record = chunk->fresh;
-      if (G_LIKELY ((gchar *) record + slab->record_size <= (gchar *) chunk + PRIO_SLAB_CHUNK_SIZE))
-        {
-          chunk->fresh += slab->record_size;
-          chunk->live++;
-          return record;
-        }
-    }
-
-  return prio_slab_alloc_slow (slab);
+  return G_LIKELY (record != NULL) ? record : prio_slab_alloc_slow (slab);
 }
 
 static inline void

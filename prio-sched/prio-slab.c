@@ -64,9 +64,12 @@ prio_slab_clear (PrioSlab *slab)
 
 /* A chunk as if new; its records follow its header, which is of their alignment. */
 static void
-chunk_reset (PrioSlabChunk *chunk)
+chunk_reset (PrioSlabChunk *chunk, guint record_size)
 {
-  *chunk = (PrioSlabChunk) { .fresh = (gchar *) (chunk + 1) };
+  gchar *first = (gchar *) (chunk + 1);
+  gsize n_records = (PRIO_SLAB_CHUNK_SIZE - sizeof *chunk) / record_size;
+
+  *chunk = (PrioSlabChunk) { .fresh = first, .end = first + n_records * record_size };
 }
 
 /* The current chunk is full: another takes its place. */
@@ -93,11 +96,11 @@ prio_slab_alloc_slow (PrioSlab *slab)
         {
           chunk = g_aligned_alloc (1, PRIO_SLAB_CHUNK_SIZE, PRIO_SLAB_CHUNK_SIZE);
         }
-      chunk_reset (chunk);
+      chunk_reset (chunk, slab->record_size);
     }
 
   slab->current = chunk;
-  return prio_slab_alloc (slab);
+  return prio_slab_alloc_quickly (slab);
 }
 
 /* A record of a chunk that is not the current one came back: the chunk has room
