@@ -21,7 +21,7 @@
 #define CLOCK_GRAIN 20
 #define MAX_STRIDE 64
 /* The coarse clock costs little; it shows when tasks have got longer than that. */
-#define COARSE_STRIDE 8
+#define COARSE_STRIDE 16
 
 /* When the tasks of a batch have run for long enough. */
 typedef struct
@@ -138,6 +138,7 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   guint n = 0;
 
   prio_core_hold (core);
+  prio_thread.state = &state;
 
   do
     {
@@ -149,18 +150,23 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
       prio_slab_free (&loop->jobs, record);
       n++;
 
-      prio_thread.state = &state;
       again = job.func (job.data);
-      prio_thread.state = outer;
 
       core->users--;
       if (again)
-        prio_core_append_job (core, effective | 1, job.func, job.data, job.notify);
+        {
+          prio_core_append_job (core, effective | 1, job.func, job.data, job.notify);
+        }
       else if (job.notify != NULL)
-        job.notify (job.data);
+        {
+          prio_thread.state = outer;
+          job.notify (job.data);
+          prio_thread.state = &state;
+        }
     }
   while (n < max && is_still_next (loop, queue, effective));
 
+  prio_thread.state = outer;
   prio_core_release (core);
   return n;
 }
