@@ -33,7 +33,7 @@ struct _PrioBond
   GList hub_link;           /* under prio_hub_lock */
 };
 
-PrioBond *prio_bond_acquire (PrioCore *core, GCancellable **signal);
+PrioBond *prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean *aborted);
 void prio_bond_release (PrioBond *bond);
 PrioBond *prio_bond_ref (PrioBond *bond);
 void prio_bond_unref (PrioBond *bond);

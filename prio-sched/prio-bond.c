@@ -63,29 +63,32 @@ find_bond (PrioHub *hub, PrioCore *core)
   return NULL;
 }
 
-/* The bond between @core and @signal, for one more user.  A new one takes the
- * reference in @signal.
+/* The bond between @core and the signal of @hub, for one more user; sets @aborted
+ * if that is aborted.
  *
- * Returns: NULL if @signal is aborted */
+ * A new bond takes the reference in @signal.  References are neither taken nor
+ * dropped in here, so without one a new bond cannot be made.
+ *
+ * Returns: NULL if @signal is aborted, or there is no bond and no reference */
 PrioBond *
-prio_bond_acquire (PrioCore *core, GCancellable **signal)
+prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean *aborted)
 {
-  PrioHub *hub = prio_hub_for (*signal);
-  PrioBond *bond;
-
-  if (prio_hub_is_aborted (hub))
-    return NULL;
+  PrioBond *bond = NULL;
 
   prio_lock_lock (&prio_hub_lock);
 
-  bond = hub->aborted ? NULL : find_bond (hub, core);
-  if (bond == NULL && !hub->aborted)
+  *aborted = prio_hub_is_aborted_locked (hub);
+  if (!*aborted)
     {
-      bond = bond_new (core, hub, g_steal_pointer (signal));
-      g_queue_push_tail_link (&hub->bonds, &bond->hub_link);
+      bond = find_bond (hub, core);
+      if (bond == NULL && *signal != NULL)
+        {
+          bond = bond_new (core, hub, g_steal_pointer (signal));
+          g_queue_push_tail_link (&hub->bonds, &bond->hub_link);
+        }
+      if (bond != NULL)
+        bond->users++;
     }
-  if (bond != NULL)
-    bond->users++;
 
   prio_lock_unlock (&prio_hub_lock);
 

@@ -252,14 +252,14 @@ attend (PrioLoop *loop)
 
 /* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
 void
-prio_loop_run_batch (PrioLoop *loop, PrioLane lane)
+prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
   gint depth = g_main_depth ();
   PrioStopwatch watch;
-  gint64 length = -1, now;
+  gint64 length = -1;
   guint n;
 
-  stopwatch_start (&watch, g_source_get_time (loop->lanes[lane]));
+  stopwatch_start (&watch, now);
   if (loop->slice_start == 0)
     {
       loop->slice_start = watch.read;

@@ -21,6 +21,7 @@ typedef struct
   GCancellable *signal; /* owned, or NULL if it is finalized meanwhile */
   PrioHandle *handle;   /* owned; NULL for the first, whose caller holds it */
   GPtrArray *bonds;     /* referenced */
+  PrioReason *past_reason; /* of a plain cancellable that has been reset */
 } PrioTarget;
 
 /* Under the lock: the bonds of @hub, or NULL. */
@@ -44,6 +45,7 @@ target_clear (gpointer data)
 
   g_clear_pointer (&target->bonds, g_ptr_array_unref);
   g_clear_pointer (&target->handle, prio_handle_unref);
+  g_clear_pointer (&target->past_reason, prio_reason_unref);
   g_clear_object (&target->signal);
 }
 
@@ -76,6 +78,7 @@ mark_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
   };
 
   hub->aborted = TRUE;
+  target.past_reason = g_steal_pointer (&hub->reason);
   hub->reason = g_atomic_rc_box_acquire (reason);
   g_array_append_val (targets, target);
 }

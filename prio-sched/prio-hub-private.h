@@ -86,6 +86,7 @@ void prio_hub_init (PrioHub *hub, GCancellable *signal, PrioTaskPriority priorit
 void prio_hub_clear (PrioHub *hub);
 
 gboolean prio_hub_is_aborted (PrioHub *hub);
+gboolean prio_hub_is_aborted_locked (PrioHub *hub);
 GError *prio_hub_dup_reason (PrioHub *hub);
 PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
 

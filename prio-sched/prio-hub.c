@@ -162,24 +162,26 @@ prio_hub_for (GCancellable *signal)
   return hub;
 }
 
+/* Under the lock.  A plain cancellable that was aborted may be used again after
+ * g_cancellable_reset (). */
+gboolean
+prio_hub_is_aborted_locked (PrioHub *hub)
+{
+  gboolean cancelled = g_cancellable_is_cancelled (hub->signal);
+
+  if (hub->aborted && !cancelled && !hub->is_task_signal)
+    hub->aborted = FALSE;
+  return hub->aborted || cancelled;
+}
+
 gboolean
 prio_hub_is_aborted (PrioHub *hub)
 {
-  gboolean cancelled = g_cancellable_is_cancelled (hub->signal);
-  PrioReason *past = NULL;
   gboolean aborted;
 
   prio_lock_lock (&prio_hub_lock);
-  /* A plain cancellable may be used again after g_cancellable_reset (). */
-  if (hub->aborted && !cancelled && !hub->is_task_signal)
-    {
-      hub->aborted = FALSE;
-      past = g_steal_pointer (&hub->reason);
-    }
-  aborted = hub->aborted || cancelled;
+  aborted = prio_hub_is_aborted_locked (hub);
   prio_lock_unlock (&prio_hub_lock);
-
-  g_clear_pointer (&past, prio_reason_unref);
 
   return aborted;
 }
@@ -192,7 +194,7 @@ prio_hub_dup_reason (PrioHub *hub)
   GError *error;
 
   prio_lock_lock (&prio_hub_lock);
-  if (hub->reason != NULL)
+  if (hub->aborted)
     reason = g_atomic_rc_box_acquire (hub->reason);
   prio_lock_unlock (&prio_hub_lock);
 

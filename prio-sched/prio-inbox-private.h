@@ -42,22 +42,33 @@ typedef enum
   PRIO_INBOX_ASLEEP  /* empty, and the context may be in poll () */
 } PrioInboxState;
 
+#define PRIO_INBOX_CHUNK_OPS 56
+
+typedef struct _PrioInboxChunk PrioInboxChunk;
+
+struct _PrioInboxChunk
+{
+  PrioInboxChunk *next;
+  guint length;
+  PrioOp ops[PRIO_INBOX_CHUNK_OPS];
+};
+
 typedef struct
 {
   gint state; /* PrioInboxState; atomic, and FILLED is set under @lock */
   PrioLock lock;
-  PrioOp *ops;            /* under @lock, as are the next three */
-  gsize length, allocated;
+  PrioInboxChunk *head, *tail; /* under @lock, as is the rest */
+  PrioInboxChunk *spare;       /* empty ones */
+  guint n_spare;
   gboolean closed;
-  PrioOp *spare;          /* an emptied array, for the home thread to put back */
-  gsize spare_allocated;
 } PrioInbox;
 
 void prio_inbox_init (PrioInbox *inbox);
 void prio_inbox_clear (PrioInbox *inbox);
 gboolean prio_inbox_push (PrioInbox *inbox, const PrioOp *op, GMainContext *context);
-PrioOp *prio_inbox_take (PrioInbox *inbox, gsize *length, gsize *allocated);
-void prio_inbox_give_back (PrioInbox *inbox, PrioOp *ops, gsize allocated);
+PrioInboxChunk *prio_inbox_take (PrioInbox *inbox);
+gboolean prio_inbox_close (PrioInbox *inbox);
+void prio_inbox_give_back (PrioInbox *inbox, PrioInboxChunk *chunk);
 
 static inline PrioInboxState
 prio_inbox_state (PrioInbox *inbox)

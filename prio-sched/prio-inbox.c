@@ -8,7 +8,7 @@
 #include "prio-inbox-private.h"
 
 /* What a burst needed beyond this is given back to the system. */
-#define MAX_KEPT 1024
+#define MAX_SPARE 16
 
 void
 prio_inbox_init (PrioInbox *inbox)
@@ -20,9 +20,41 @@ prio_inbox_init (PrioInbox *inbox)
 void
 prio_inbox_clear (PrioInbox *inbox)
 {
+  PrioInboxChunk *chunk;
+
+  g_assert (inbox->head == NULL);
+  while ((chunk = inbox->spare) != NULL)
+    {
+      inbox->spare = chunk->next;
+      g_free (chunk);
+    }
   prio_lock_clear (&inbox->lock);
-  g_free (inbox->ops);
-  g_free (inbox->spare);
+}
+
+/* Under the lock: an empty chunk at the end. */
+static PrioInboxChunk *
+add_chunk (PrioInbox *inbox)
+{
+  PrioInboxChunk *chunk = inbox->spare;
+
+  if (chunk != NULL)
+    {
+      inbox->spare = chunk->next;
+      inbox->n_spare--;
+    }
+  else
+    {
+      chunk = g_new (PrioInboxChunk, 1);
+    }
+
+  chunk->next = NULL;
+  chunk->length = 0;
+  if (inbox->tail != NULL)
+    inbox->tail->next = chunk;
+  else
+    inbox->head = chunk;
+  inbox->tail = chunk;
+  return chunk;
 }
 
 /* Returns FALSE, with @op not taken, if the inbox is closed.
@@ -32,6 +64,8 @@ prio_inbox_clear (PrioInbox *inbox)
 gboolean
 prio_inbox_push (PrioInbox *inbox, const PrioOp *op, GMainContext *context)
 {
+  PrioInboxChunk *chunk;
+
   prio_lock_lock (&inbox->lock);
 
   if (inbox->closed)
@@ -40,14 +74,12 @@ prio_inbox_push (PrioInbox *inbox, const PrioOp *op, GMainContext *context)
       return FALSE;
     }
 
-  if (inbox->length == inbox->allocated)
-    {
-      inbox->allocated = MAX (inbox->allocated * 2, 16);
-      inbox->ops = g_renew (PrioOp, inbox->ops, inbox->allocated);
-    }
-  inbox->ops[inbox->length++] = *op;
+  chunk = inbox->tail;
+  if (chunk == NULL || chunk->length == PRIO_INBOX_CHUNK_OPS)
+    chunk = add_chunk (inbox);
+  chunk->ops[chunk->length++] = *op;
 
-  if (inbox->length == 1 &&
+  if (prio_inbox_state (inbox) != PRIO_INBOX_FILLED &&
       __atomic_exchange_n (&inbox->state, PRIO_INBOX_FILLED, __ATOMIC_SEQ_CST) == PRIO_INBOX_ASLEEP)
     g_main_context_wakeup (context);
 
@@ -55,36 +87,44 @@ prio_inbox_push (PrioInbox *inbox, const PrioOp *op, GMainContext *context)
   return TRUE;
 }
 
-/* Returns: (transfer full): what is there; to be given back once carried out */
-PrioOp *
-prio_inbox_take (PrioInbox *inbox, gsize *length, gsize *allocated)
+/* Returns: (transfer full): what is there, each chunk to be given back once it is
+ * carried out */
+PrioInboxChunk *
+prio_inbox_take (PrioInbox *inbox)
 {
-  PrioOp *ops;
+  PrioInboxChunk *chunk;
 
   prio_lock_lock (&inbox->lock);
-  ops = inbox->ops;
-  *length = inbox->length;
-  *allocated = inbox->allocated;
-  inbox->ops = g_steal_pointer (&inbox->spare);
-  inbox->allocated = inbox->spare_allocated;
-  inbox->spare_allocated = 0;
-  inbox->length = 0;
+  chunk = g_steal_pointer (&inbox->head);
+  inbox->tail = NULL;
   __atomic_store_n (&inbox->state, PRIO_INBOX_EMPTY, __ATOMIC_SEQ_CST);
   prio_lock_unlock (&inbox->lock);
 
-  return ops;
+  return chunk;
 }
 
-/* Only the home thread takes and gives back, so @spare needs no lock. */
-void
-prio_inbox_give_back (PrioInbox *inbox, PrioOp *ops, gsize allocated)
+/* Returns FALSE if there is something in it, which has to be taken first. */
+gboolean
+prio_inbox_close (PrioInbox *inbox)
 {
-  if (inbox->spare != NULL || allocated > MAX_KEPT)
-    {
-      g_free (ops);
-      return;
-    }
+  prio_lock_lock (&inbox->lock);
+  inbox->closed = inbox->head == NULL;
+  prio_lock_unlock (&inbox->lock);
 
-  inbox->spare = ops;
-  inbox->spare_allocated = allocated;
+  return inbox->closed;
+}
+
+void
+prio_inbox_give_back (PrioInbox *inbox, PrioInboxChunk *chunk)
+{
+  prio_lock_lock (&inbox->lock);
+  if (inbox->n_spare < MAX_SPARE)
+    {
+      chunk->next = inbox->spare;
+      inbox->spare = g_steal_pointer (&chunk);
+      inbox->n_spare++;
+    }
+  prio_lock_unlock (&inbox->lock);
+
+  g_free (chunk);
 }

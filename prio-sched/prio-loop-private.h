@@ -62,10 +62,11 @@ struct _PrioLoop
 
   gboolean attention; /* there may be microtasks, or something to release */
   PrioGrave *graves;
-  gsize n_graves, allocated_graves;
+  gsize first_grave, n_graves, allocated_graves;
   PrioBond *condemned; /* aborted signals whose entries are still to be released */
 
-  GSource *lanes[PRIO_N_LANES]; /* owned by the context */
+  GSource *lanes[PRIO_N_LANES]; /* owned by the context; but for the urgent one, may be NULL */
+  guint idle_passes[PRIO_N_LANES]; /* how often each had no work */
   PrioLane lane;                /* which lane is ready: what its prepare answers */
   gboolean turn;                /* other sources are having theirs */
   gint64 turn_end;              /* when it ends at the latest, µs */
@@ -93,7 +94,7 @@ PrioLane prio_loop_lane (PrioLoop *loop);
 void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
 
 /* prio-dispatch.c */
-void prio_loop_run_batch (PrioLoop *loop, PrioLane lane);
+void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
 gboolean prio_loop_should_yield (PrioLoop *loop, const PrioState *state);
 void prio_loop_expire_delays (PrioLoop *loop, gint64 now);

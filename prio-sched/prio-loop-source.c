@@ -3,8 +3,9 @@
  * One per lane, so that tasks go before, among or after the other sources of the
  * context, as they are urgent, user-visible or background.  The urgent one does
  * the housekeeping in its prepare, which comes before those of the other two, and
- * has them answer.  Priorities of sources are never changed: GLib cannot bear that
- * while it goes through its list.
+ * has them answer.  Those are in the context only while there is work for them,
+ * so that an idle scheduler costs little.  Priorities of sources are never changed:
+ * GLib cannot bear that while it goes through its list.
  *
  * Turns: when a slice is over, no lane is ready until a source at the lowest
  * priority there is has been dispatched, that is when every other ready source
@@ -37,6 +38,9 @@ static const char *const lane_names[PRIO_N_LANES] = {
   [PRIO_LANE_BACKGROUND] = "prio-sched background",
 };
 
+/* After so many passes without work, a lane leaves the context. */
+#define MAX_IDLE_PASSES 100
+
 /* The lane of what is to be done next. */
 PrioLane
 prio_loop_lane (PrioLoop *loop)
@@ -50,19 +54,12 @@ prio_loop_lane (PrioLoop *loop)
 
 /* What both stages of an iteration begin with: this thread owns the context. */
 static void
-take_over (PrioLoop *loop, GSource *source)
+take_over (PrioLoop *loop)
 {
   prio_bias_take (&loop->bias);
   prio_inbox_wake (&loop->inbox);
   if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
     prio_loop_catch_up (loop);
-
-  if (loop->delays.length > 0)
-    prio_loop_expire_delays (loop, g_source_get_time (source));
-  if (loop->turn && g_source_get_time (source) >= loop->turn_end)
-    loop->turn = FALSE;
-
-  loop->lane = prio_loop_lane (loop);
 }
 
 /* Milliseconds until @due, rounded up so as not to wake too early, or -1. */
@@ -74,6 +71,28 @@ timeout_until (gint64 due, gint64 now)
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
+static void attach_lane (PrioLoop *loop, PrioLane lane);
+
+/* Has the source of the lane in the context that is ready, and no longer one that
+ * has not been for a while. */
+static void
+adapt_lanes (PrioLoop *loop)
+{
+  for (PrioLane lane = 0; lane < PRIO_LANE_URGENT; lane++)
+    {
+      if (lane == loop->lane)
+        {
+          loop->idle_passes[lane] = 0;
+          if (loop->lanes[lane] == NULL)
+            attach_lane (loop, lane);
+        }
+      else if (loop->lanes[lane] != NULL && ++loop->idle_passes[lane] > MAX_IDLE_PASSES)
+        {
+          g_source_destroy (g_steal_pointer (&loop->lanes[lane]));
+        }
+    }
+}
+
 static gboolean
 urgent_prepare (GSource *source, gint *timeout)
 {
@@ -81,8 +100,16 @@ urgent_prepare (GSource *source, gint *timeout)
 
   do
     {
-      take_over (loop, source);
+      take_over (loop);
       *timeout = -1;
+
+      if (loop->delays.length > 0)
+        prio_loop_expire_delays (loop, g_source_get_time (source));
+      if (loop->turn && g_source_get_time (source) >= loop->turn_end)
+        loop->turn = FALSE;
+
+      loop->lane = prio_loop_lane (loop);
+      adapt_lanes (loop);
 
       if (loop->turn)
         {
@@ -101,13 +128,15 @@ urgent_prepare (GSource *source, gint *timeout)
   return FALSE;
 }
 
+/* What has come meanwhile is looked at; what has become due is left to the next
+ * prepare, which asks for the time anyway. */
 static gboolean
 urgent_check (GSource *source)
 {
   PrioLoop *loop = ((PrioSource *) source)->loop;
 
-  take_over (loop, source);
-  return !loop->turn && loop->lane == PRIO_LANE_URGENT;
+  take_over (loop);
+  return !loop->turn && prio_loop_lane (loop) == PRIO_LANE_URGENT;
 }
 
 static gboolean
@@ -127,7 +156,10 @@ retire (PrioLoop *loop)
     return FALSE;
 
   for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
-    g_source_destroy (loop->lanes[lane]);
+    {
+      if (loop->lanes[lane] != NULL)
+        g_source_destroy (g_steal_pointer (&loop->lanes[lane]));
+    }
   return TRUE;
 }
 
@@ -140,7 +172,7 @@ lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer dat
 
   prio_bias_take (&loop->bias);
   if (!loop->turn)
-    prio_loop_run_batch (loop, self->lane);
+    prio_loop_run_batch (loop, self->lane, g_source_get_time (source));
   retired = retire (loop);
   prio_loop_unref (loop);
 
@@ -165,24 +197,27 @@ static GSourceFuncs lane_funcs = {
   lane_prepare, NULL, lane_dispatch, lane_finalize, NULL, NULL
 };
 
-/* Puts the lanes of @loop, which is new, into its context. */
+static void
+attach_lane (PrioLoop *loop, PrioLane lane)
+{
+  GSource *source = g_source_new (lane == PRIO_LANE_URGENT ? &urgent_funcs : &lane_funcs,
+                                  sizeof (PrioSource));
+
+  ((PrioSource *) source)->loop = prio_loop_ref (loop);
+  ((PrioSource *) source)->lane = lane;
+  g_source_set_static_name (source, lane_names[lane]);
+  g_source_set_priority (source, lane_priorities[lane]);
+  g_source_set_can_recurse (source, TRUE);
+  loop->lanes[lane] = source;
+  g_source_attach (source, loop->context);
+  g_source_unref (source);
+}
+
+/* Puts @loop, which is new, into its context. */
 void
 prio_loop_attach (PrioLoop *loop)
 {
-  for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
-    {
-      GSource *source = g_source_new (lane == PRIO_LANE_URGENT ? &urgent_funcs : &lane_funcs,
-                                      sizeof (PrioSource));
-
-      ((PrioSource *) source)->loop = prio_loop_ref (loop);
-      ((PrioSource *) source)->lane = lane;
-      g_source_set_static_name (source, lane_names[lane]);
-      g_source_set_priority (source, lane_priorities[lane]);
-      g_source_set_can_recurse (source, TRUE);
-      loop->lanes[lane] = source;
-      g_source_attach (source, loop->context);
-      g_source_unref (source);
-    }
+  attach_lane (loop, PRIO_LANE_URGENT);
 }
 
 static gboolean

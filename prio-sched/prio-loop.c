@@ -11,7 +11,9 @@
 #include "prio-task-private.h"
 
 /* So many records are released between two looks at who else wants to come in. */
-#define REAP_MAX 256
+#define REAP_MAX 64
+/* What a burst needed beyond this is given back to the system. */
+#define MAX_KEPT_GRAVES 4096
 
 /* Guards the table and every loop's `n_cores`.  A loop in it is not dead, unless
  * its context is being freed at this moment. */
@@ -122,14 +124,17 @@ prio_loop_retire (PrioLoop *loop)
 static void
 carry_out_inbox (PrioLoop *loop)
 {
-  gsize length, allocated;
-  PrioOp *ops = prio_inbox_take (&loop->inbox, &length, &allocated);
+  PrioInboxChunk *chunk = prio_inbox_take (&loop->inbox);
 
-  for (gsize i = 0; i < length; i++)
-    ops[i].apply (loop, &ops[i]);
+  while (chunk != NULL)
+    {
+      PrioInboxChunk *next = chunk->next;
 
-  if (ops != NULL)
-    prio_inbox_give_back (&loop->inbox, ops, allocated);
+      for (guint i = 0; i < chunk->length; i++)
+        chunk->ops[i].apply (loop, &chunk->ops[i]);
+      prio_inbox_give_back (&loop->inbox, chunk);
+      chunk = next;
+    }
 }
 
 /* The home thread has come in, and the inbox is not simply empty.
@@ -187,33 +192,49 @@ go_out (PrioLoop *loop, gboolean locked)
     prio_loop_leave (loop);
 }
 
+/* Takes the next few things to release, in the order in which they were buried. */
+static guint
+exhume (PrioLoop *loop, PrioGrave *graves, guint max)
+{
+  guint n;
+
+  if (loop->condemned != NULL && loop->n_graves < max)
+    prio_bond_reap (loop, max);
+
+  n = (guint) MIN (max, loop->n_graves - loop->first_grave);
+  memcpy (graves, loop->graves + loop->first_grave, n * sizeof *graves);
+  loop->first_grave += n;
+
+  if (loop->first_grave == loop->n_graves)
+    {
+      loop->first_grave = loop->n_graves = 0;
+      if (loop->allocated_graves > MAX_KEPT_GRAVES)
+        {
+          g_clear_pointer (&loop->graves, g_free);
+          loop->allocated_graves = 0;
+        }
+    }
+  return n;
+}
+
 /* Releases what has been buried: outside, on a thread that may come in. */
 void
 prio_loop_collect (PrioLoop *loop)
 {
-  gboolean locked;
+  PrioGrave graves[REAP_MAX];
+  gboolean locked, more = TRUE;
 
   prio_loop_ref (loop);
 
-  while (come_in (loop, &locked))
+  while (more && come_in (loop, &locked))
     {
-      PrioGrave *graves;
-      gsize n_graves;
+      guint n = exhume (loop, graves, REAP_MAX);
 
-      if (loop->condemned != NULL)
-        prio_bond_reap (loop, REAP_MAX);
-
-      graves = g_steal_pointer (&loop->graves);
-      n_graves = loop->n_graves;
-      loop->n_graves = loop->allocated_graves = 0;
+      more = prio_loop_has_garbage (loop);
       go_out (loop, locked);
 
-      for (gsize i = 0; i < n_graves; i++)
+      for (guint i = 0; i < n; i++)
         graves[i].func (graves[i].data);
-      g_free (graves);
-
-      if (n_graves == 0)
-        break;
     }
 
   prio_loop_unref (loop);
@@ -223,14 +244,16 @@ prio_loop_collect (PrioLoop *loop)
 static gboolean
 submit (PrioLoop *loop, const PrioOp *op)
 {
-  gboolean locked, garbage;
+  gboolean locked = FALSE, garbage;
 
   /* Home moves when another thread begins to run the context, and the inbox is
    * closed once and for good: so this ends. */
-  while (!come_in (loop, &locked))
+  while (!prio_loop_enter (loop))
     {
       if (prio_inbox_push (&loop->inbox, op, loop->context))
         return FALSE;
+      if (come_in (loop, &locked))
+        break;
     }
 
   op->apply (loop, op);
@@ -312,21 +335,16 @@ prio_loop_tear_down (PrioLoop *loop)
   loop_leave_table (loop, TRUE);
 
   prio_bias_take (&loop->bias);
-  if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
-    carry_out_inbox (loop);
 
-  /* Nobody is at home any more: from here on it is the lock that lets in. */
-  prio_lock_lock (&loop->inbox.lock);
-  loop->inbox.closed = TRUE;
-  prio_lock_unlock (&loop->inbox.lock);
+  /* With the inbox closed it is its lock that lets in, and nobody is at home. */
+  do
+    carry_out_inbox (loop);
+  while (!prio_inbox_close (&loop->inbox));
   prio_bias_leave_for_good (&loop->bias);
 
   do
     {
       prio_lock_lock (&loop->inbox.lock);
-      for (gsize i = 0; i < loop->inbox.length; i++)
-        loop->inbox.ops[i].apply (loop, &loop->inbox.ops[i]);
-      loop->inbox.length = 0;
       for (PrioCore *core = loop->cores; core != NULL; core = core->next)
         prio_core_set_paused (core, FALSE);
       more = release_some (loop);

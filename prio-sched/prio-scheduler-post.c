@@ -109,27 +109,14 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
     post_job (self, priority, func, user_data, notify);
 }
 
-/* Ties @entry to the signal in @op, if there is one.  Returns FALSE if that is
- * aborted. */
-static gboolean
-bind_signal (PrioEntry *entry, const PrioOp *op)
+/* What a new entry is bound to. */
+static void
+bind (PrioEntry *entry, PrioBond *bond, gint priority)
 {
-  GCancellable *signal = op->signal;
-  PrioBond *bond = NULL;
-
-  if (signal != NULL)
-    {
-      bond = prio_bond_acquire (entry->core, &signal);
-      if (signal != NULL)
-        prio_loop_bury (entry->core->loop, g_object_unref, signal);
-      if (bond == NULL)
-        return FALSE;
-    }
-
   entry->abort = bond;
-  if (op->priority != PRIO_PRIORITY_UNSET)
+  if (priority != PRIO_PRIORITY_UNSET)
     {
-      entry->priority = (guint8) op->priority;
+      entry->priority = (guint8) priority;
     }
   else if (bond != NULL && bond->hub->is_task_signal)
     {
@@ -140,39 +127,75 @@ bind_signal (PrioEntry *entry, const PrioOp *op)
     {
       entry->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
     }
-  return TRUE;
+}
+
+/* The bond for the signal in @op, whose reference is used up; NULL if there is no
+ * signal, or it is aborted, or the context has gone. */
+static PrioBond *
+bond_for_op (PrioLoop *loop, PrioCore *core, const PrioOp *op, gboolean *refused)
+{
+  GCancellable *signal = op->signal;
+  PrioBond *bond = NULL;
+
+  *refused = prio_loop_is_dead (loop);
+  if (signal == NULL)
+    return NULL;
+
+  if (!*refused)
+    bond = prio_bond_acquire (core, prio_hub_for (signal), &signal, refused);
+  if (signal != NULL)
+    prio_loop_bury (loop, g_object_unref, signal);
+  return bond;
 }
 
 static void
 entry_came (PrioLoop *loop, const PrioOp *op)
 {
+  gboolean refused;
+  PrioBond *bond = bond_for_op (loop, op->target, op, &refused);
   PrioEntry *entry;
 
-  if (prio_loop_is_dead (loop))
+  if (refused)
     {
       if (op->notify != NULL)
         prio_loop_bury (loop, op->notify, op->data);
-      if (op->signal != NULL)
-        prio_loop_bury (loop, g_object_unref, op->signal);
       return;
     }
 
   entry = prio_core_new_entry (op->target, op->func, op->data, op->notify);
-  if (bind_signal (entry, op))
-    {
-      prio_core_admit (entry, op->due);
-    }
-  else
-    {
-      prio_core_hold (entry->core);
-      prio_core_refuse (entry);
-    }
+  bind (entry, bond, op->priority);
+  prio_core_admit (entry, op->due);
 }
 
+/* Posts what @op says if this is the home thread, and no new bond is needed. */
 static gboolean
-is_aborted (GCancellable *signal)
+post_at_home (PrioCore *core, const PrioOp *op, PrioHub *hub, gboolean *aborted)
 {
-  return signal != NULL && prio_hub_is_aborted (prio_hub_for (signal));
+  PrioBond *bond = NULL;
+  PrioEntry *entry;
+
+  *aborted = FALSE;
+
+  if (!prio_loop_enter (core->loop))
+    return FALSE;
+
+  if (hub != NULL)
+    {
+      GCancellable *none = NULL;
+
+      bond = prio_bond_acquire (core, hub, &none, aborted);
+      if (bond == NULL)
+        {
+          prio_loop_leave (core->loop);
+          return FALSE;
+        }
+    }
+
+  entry = prio_core_new_entry (core, op->func, op->data, op->notify);
+  bind (entry, bond, op->priority);
+  prio_core_admit (entry, op->due);
+  prio_loop_leave (core->loop);
+  return TRUE;
 }
 
 /**
@@ -207,23 +230,30 @@ prio_scheduler_post_full (PrioScheduler *self, gint priority, GCancellable *sign
   PrioOp op = { .apply = entry_came, .func = func, .data = user_data, .notify = notify,
                 .priority = (gint8) priority };
 
+  PrioHub *hub;
+  gboolean aborted;
+
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), FALSE);
-  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), FALSE);
+  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), FALSE);
   g_return_val_if_fail (func != NULL, FALSE);
 
-  if (is_aborted (signal))
+  hub = signal != NULL ? prio_hub_for (signal) : NULL;
+  op.target = self->core;
+  op.due = due_after (delay);
+
+  if (post_at_home (self->core, &op, hub, &aborted))
+    return TRUE;
+
+  if (aborted || (hub != NULL && prio_hub_is_aborted (hub)))
     {
       if (notify != NULL)
         notify (user_data);
       return FALSE;
     }
 
-  op.target = self->core;
   op.signal = signal != NULL ? g_object_ref (signal) : NULL;
-  op.due = due_after (delay);
   prio_loop_submit (self->core->loop, &op);
-
   return TRUE;
 }
 
@@ -232,22 +262,18 @@ task_came (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *task = op->target;
   PrioEntry *entry = prio_task_get_entry (task);
+  gboolean refused;
+  PrioBond *bond = bond_for_op (loop, entry->core, op, &refused);
 
-  if (prio_loop_is_dead (loop))
-    {
-      if (op->signal != NULL)
-        prio_loop_bury (loop, g_object_unref, op->signal);
-      prio_task_abort (task);
-    }
-  else if (bind_signal (entry, op))
-    {
-      task->admitted = TRUE;
-      prio_core_admit (entry, op->due);
-    }
-  else
+  if (refused)
     {
       prio_task_abort (task);
+      return;
     }
+
+  bind (entry, bond, op->priority);
+  task->admitted = TRUE;
+  prio_core_admit (entry, op->due);
 }
 
 /* Posts @task, whose reference it takes. */
@@ -300,7 +326,7 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), NULL);
   g_return_val_if_fail (func != NULL, NULL);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), NULL);
-  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), NULL);
+  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), NULL);
 
   task = prio_task_new (self->core, PRIO_ENTRY_TASK, signal, priority);
   prio_task_set_work (task, func, user_data, notify);

@@ -61,8 +61,7 @@ heir_came (PrioLoop *loop, const PrioOp *op)
 
   if (signal != NULL && !refused)
     {
-      from->abort = prio_bond_acquire (entry->core, &signal);
-      refused = from->abort == NULL;
+      from->abort = prio_bond_acquire (entry->core, prio_hub_for (signal), &signal, &refused);
     }
   else if (from->abort != NULL)
     {
@@ -178,7 +177,7 @@ prio_scheduler_yield_full_async (PrioScheduler *self, PrioYieldFlags flags, GCan
   PrioInheritance from;
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
-  g_return_if_fail (signal == NULL || G_IS_CANCELLABLE (signal));
+  g_return_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal));
   g_return_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority));
   g_return_if_fail (callback != NULL);
 

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "prio-enums.h"
+#include "prio-task-signal.h"
 
 #define PRIO_IS_PRIORITY(priority) \
   ((gint) (priority) >= PRIO_TASK_PRIORITY_BACKGROUND && \
@@ -13,3 +13,7 @@
 
 #define PRIO_IS_PRIORITY_OR_UNSET(priority) \
   ((priority) == PRIO_PRIORITY_UNSET || PRIO_IS_PRIORITY (priority))
+
+/* The type that is likely is asked for first, which takes no call. */
+#define PRIO_IS_SIGNAL_OR_NULL(signal) \
+  ((signal) == NULL || PRIO_IS_TASK_SIGNAL (signal) || G_IS_CANCELLABLE (signal))
