@@ -85,6 +85,7 @@ prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean
         {
           bond = bond_new (core, hub, g_steal_pointer (signal));
           g_queue_push_tail_link (&hub->bonds, &bond->hub_link);
+          __atomic_store_n (&hub->has_bonds, TRUE, __ATOMIC_RELAXED);
         }
       if (bond != NULL)
         bond->users++;
@@ -105,6 +106,7 @@ prio_bond_release (PrioBond *bond)
 
   prio_lock_lock (&prio_hub_lock);
   g_queue_unlink (&bond->hub->bonds, &bond->hub_link);
+  __atomic_store_n (&bond->hub->has_bonds, bond->hub->bonds.length > 0, __ATOMIC_RELAXED);
   prio_lock_unlock (&prio_hub_lock);
 
   if (bond->prev != NULL)

@@ -107,9 +107,9 @@ prio_loop_checkpoint (PrioLoop *loop)
 void
 prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 {
-  while (loop->delays.length > 0 && loop->delays.items[0].key <= (guint64) now)
+  while (loop->delays.n_items > 0 && prio_heap_first (&loop->delays)->key <= (guint64) now)
     {
-      PrioHeapNode *node = loop->delays.items[0].node;
+      PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
 
       prio_heap_remove (&loop->delays, node);
       prio_core_enqueue ((PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay)));
@@ -122,7 +122,7 @@ static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
   return queue->head != NULL && loop->ready.mask >> effective == 1 &&
-         loop->ready.queues[effective].length == 1 && !loop->attention &&
+         loop->ready.queues[effective].n_items == 1 && !loop->attention &&
          prio_inbox_state (&loop->inbox) == PRIO_INBOX_EMPTY;
 }
 

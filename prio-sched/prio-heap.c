@@ -1,4 +1,4 @@
-/* prio-heap.c: a heap of things that know their place in it
+/* prio-heap.c: a priority queue of things that know their place in it
  *
  * Four children a node: half the depth of a binary heap, and the four keys that
  * a step compares lie side by side.
@@ -12,11 +12,10 @@
 
 #define ARITY 4
 
-static inline gboolean
-item_before (const PrioHeapItem *a, const PrioHeapItem *b)
-{
-  return a->key != b->key ? a->key < b->key : a->tie < b->tie;
-}
+/* Set in the index of what stands in the row. */
+#define IN_ROW (1u << 31)
+/* What a burst needed beyond this is given back to the system. */
+#define MAX_KEPT 1024
 
 static inline void
 heap_place (PrioHeap *heap, guint32 index, PrioHeapItem item)
@@ -33,7 +32,7 @@ sift_up (PrioHeap *heap, guint32 index, PrioHeapItem item)
     {
       guint32 parent = (index - 1) / ARITY;
 
-      if (!item_before (&item, &heap->items[parent]))
+      if (!prio_heap_item_before (&item, &heap->items[parent]))
         break;
       heap_place (heap, index, heap->items[parent]);
       index = parent;
@@ -52,7 +51,7 @@ smallest_child (PrioHeap *heap, guint32 index)
 
   for (guint32 child = first + 1; child < end; child++)
     {
-      if (item_before (&heap->items[child], &heap->items[smallest]))
+      if (prio_heap_item_before (&heap->items[child], &heap->items[smallest]))
         smallest = child;
     }
 
@@ -67,7 +66,7 @@ sift_down (PrioHeap *heap, guint32 index, PrioHeapItem item)
     {
       guint32 child = smallest_child (heap, index);
 
-      if (!item_before (&heap->items[child], &item))
+      if (!prio_heap_item_before (&heap->items[child], &item))
         break;
       heap_place (heap, index, heap->items[child]);
       index = child;
@@ -79,7 +78,7 @@ sift_down (PrioHeap *heap, guint32 index, PrioHeapItem item)
 static void
 sift (PrioHeap *heap, guint32 index, PrioHeapItem item)
 {
-  if (index > 0 && item_before (&item, &heap->items[(index - 1) / ARITY]))
+  if (index > 0 && prio_heap_item_before (&item, &heap->items[(index - 1) / ARITY]))
     sift_up (heap, index, item);
   else
     sift_down (heap, index, item);
@@ -88,46 +87,134 @@ sift (PrioHeap *heap, guint32 index, PrioHeapItem item)
 void
 prio_heap_clear (PrioHeap *heap)
 {
-  g_clear_pointer (&heap->items, g_free);
-  heap->length = 0;
-  heap->allocated = 0;
+  g_free (heap->items);
+  g_free (heap->row);
+  *heap = (PrioHeap) { 0 };
 }
 
-void
-prio_heap_insert (PrioHeap *heap, PrioHeapNode *node, guint64 key, guint64 tie)
+static void
+heap_insert (PrioHeap *heap, PrioHeapItem item)
 {
   if (heap->length == heap->allocated)
     {
-      heap->allocated = heap->allocated == 0 ? 8 : heap->allocated * 2;
+      heap->allocated = MAX (heap->allocated * 2, 8);
       heap->items = g_renew (PrioHeapItem, heap->items, heap->allocated);
     }
 
-  sift_up (heap, heap->length++, (PrioHeapItem) { key, tie, node });
+  sift_up (heap, heap->length++, item);
 }
 
-void
-prio_heap_remove (PrioHeap *heap, PrioHeapNode *node)
+static void
+heap_remove (PrioHeap *heap, guint32 index)
 {
-  guint32 index = node->index;
   PrioHeapItem last = heap->items[--heap->length];
 
   if (index != heap->length)
     sift (heap, index, last);
-  node->index = PRIO_HEAP_NONE;
 
-  /* What a burst needed is not kept for ever. */
-  if (heap->allocated > 1024 && heap->length < heap->allocated / 8)
+  if (heap->allocated > MAX_KEPT && heap->length < heap->allocated / 8)
     {
       heap->allocated /= 4;
       heap->items = g_renew (PrioHeapItem, heap->items, heap->allocated);
     }
 }
 
+/* The row is at the end of its memory: it moves to the beginning, without the gaps,
+ * and gets more memory if it fills half of it. */
+static void
+row_make_room (PrioHeap *heap)
+{
+  guint32 end = 0;
+
+  for (guint32 i = heap->row_start; i < heap->row_end; i++)
+    {
+      if (heap->row[i].node == NULL)
+        continue;
+      heap->row[end] = heap->row[i];
+      heap->row[end].node->index = end | IN_ROW;
+      end++;
+    }
+  heap->row_start = 0;
+  heap->row_end = end;
+
+  if (end >= heap->row_allocated / 2)
+    {
+      heap->row_allocated = MAX (heap->row_allocated * 2, 8);
+      heap->row = g_renew (PrioHeapItem, heap->row, heap->row_allocated);
+    }
+}
+
+static void
+row_append (PrioHeap *heap, PrioHeapItem item)
+{
+  if (heap->row_end == heap->row_allocated)
+    row_make_room (heap);
+
+  item.node->index = heap->row_end | IN_ROW;
+  heap->row[heap->row_end++] = item;
+}
+
+static void
+row_remove (PrioHeap *heap, guint32 index)
+{
+  heap->row[index].node = NULL;
+
+  while (heap->row_start < heap->row_end && heap->row[heap->row_start].node == NULL)
+    heap->row_start++;
+  while (heap->row_start < heap->row_end && heap->row[heap->row_end - 1].node == NULL)
+    heap->row_end--;
+
+  if (heap->row_start < heap->row_end)
+    return;
+
+  heap->row_start = heap->row_end = 0;
+  if (heap->row_allocated > MAX_KEPT)
+    {
+      g_clear_pointer (&heap->row, g_free);
+      heap->row_allocated = 0;
+    }
+}
+
+void
+prio_heap_insert (PrioHeap *heap, PrioHeapNode *node, guint64 key, guint64 tie)
+{
+  PrioHeapItem item = { key, tie, node };
+
+  heap->n_items++;
+  if (heap->row_end == 0 || prio_heap_item_before (&heap->row[heap->row_end - 1], &item))
+    row_append (heap, item);
+  else
+    heap_insert (heap, item);
+}
+
+void
+prio_heap_remove (PrioHeap *heap, PrioHeapNode *node)
+{
+  guint32 index = node->index;
+
+  if ((index & IN_ROW) != 0)
+    row_remove (heap, index & ~IN_ROW);
+  else
+    heap_remove (heap, index);
+  node->index = PRIO_HEAP_NONE;
+  heap->n_items--;
+}
+
 void
 prio_heap_rekey_slow (PrioHeap *heap, PrioHeapNode *node, guint64 key)
 {
-  PrioHeapItem item = heap->items[node->index];
+  PrioHeapItem item;
 
+  if ((node->index & IN_ROW) != 0)
+    {
+      guint64 tie = heap->row[node->index & ~IN_ROW].tie;
+
+      prio_heap_remove (heap, node);
+      prio_heap_insert (heap, node, key, tie);
+      return;
+    }
+
+  item = heap->items[node->index];
   item.key = key;
   sift (heap, node->index, item);
 }

@@ -49,6 +49,7 @@ struct _PrioHub
 {
   GCancellable *signal; /* whose hub it is; not owned */
   gboolean is_task_signal;
+  gint has_bonds; /* atomic: a hint that there may be one */
 
   /* Under the lock. */
   PrioTaskPriority priority;

@@ -162,16 +162,20 @@ prio_hub_for (GCancellable *signal)
   return hub;
 }
 
-/* Under the lock.  A plain cancellable that was aborted may be used again after
+/* Under the lock.  A plain cancellable is asked, since it may be used again after
  * g_cancellable_reset (). */
 gboolean
 prio_hub_is_aborted_locked (PrioHub *hub)
 {
-  gboolean cancelled = g_cancellable_is_cancelled (hub->signal);
+  if (!hub->is_task_signal)
+    {
+      gboolean cancelled = g_cancellable_is_cancelled (hub->signal);
 
-  if (hub->aborted && !cancelled && !hub->is_task_signal)
-    hub->aborted = FALSE;
-  return hub->aborted || cancelled;
+      hub->aborted = hub->aborted && cancelled;
+      return cancelled;
+    }
+
+  return hub->aborted;
 }
 
 gboolean

@@ -103,7 +103,7 @@ urgent_prepare (GSource *source, gint *timeout)
       take_over (loop);
       *timeout = -1;
 
-      if (loop->delays.length > 0)
+      if (loop->delays.n_items > 0)
         prio_loop_expire_delays (loop, g_source_get_time (source));
       if (loop->turn && g_source_get_time (source) >= loop->turn_end)
         loop->turn = FALSE;
@@ -123,8 +123,8 @@ urgent_prepare (GSource *source, gint *timeout)
 
   /* Nothing to do: the slice, if one was running, ended before its time. */
   loop->slice_start = 0;
-  if (loop->delays.length > 0)
-    *timeout = timeout_until ((gint64) loop->delays.items[0].key, g_source_get_time (source));
+  if (loop->delays.n_items > 0)
+    *timeout = timeout_until ((gint64) prio_heap_first (&loop->delays)->key, g_source_get_time (source));
   return FALSE;
 }
 

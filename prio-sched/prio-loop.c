@@ -294,9 +294,9 @@ release_some (PrioLoop *loop)
       n++;
     }
 
-  while (n < REAP_MAX && loop->delays.length > 0)
+  while (n < REAP_MAX && loop->delays.n_items > 0)
     {
-      PrioHeapNode *node = loop->delays.items[loop->delays.length - 1].node;
+      PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
 
       prio_core_refuse ((PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay)));
       n++;

@@ -40,7 +40,7 @@ prio_ready_remove (PrioReady *ready, PrioQueue *queue)
   PrioHeap *queues = &ready->queues[queue->effective];
 
   prio_heap_remove (queues, &queue->ready);
-  if (queues->length == 0)
+  if (queues->n_items == 0)
     ready->mask &= ~(1u << queue->effective);
 }
 
@@ -71,7 +71,7 @@ prio_ready_first (PrioReady *ready)
     return NULL;
 
   queues = &ready->queues[31 - __builtin_clz (ready->mask)];
-  return (PrioQueue *) ((gchar *) queues->items[0].node - G_STRUCT_OFFSET (PrioQueue, ready));
+  return (PrioQueue *) ((gchar *) prio_heap_first (queues)->node - G_STRUCT_OFFSET (PrioQueue, ready));
 }
 
 static inline void

@@ -167,27 +167,32 @@ entry_came (PrioLoop *loop, const PrioOp *op)
   prio_core_admit (entry, op->due);
 }
 
-/* Posts what @op says if this is the home thread, and no new bond is needed. */
-static gboolean
-post_at_home (PrioCore *core, const PrioOp *op, PrioHub *hub, gboolean *aborted)
+/* What came of an attempt to post at home. */
+typedef enum
+{
+  POSTED,
+  ABORTED,   /* the signal is */
+  NOT_HERE,  /* this is not the home thread */
+  NEEDS_BOND /* one has to be made, with a reference to the signal */
+} PostResult;
+
+static PostResult
+post_at_home (PrioCore *core, const PrioOp *op, PrioHub *hub, GCancellable **signal)
 {
   PrioBond *bond = NULL;
   PrioEntry *entry;
-
-  *aborted = FALSE;
+  gboolean aborted;
 
   if (!prio_loop_enter (core->loop))
-    return FALSE;
+    return NOT_HERE;
 
   if (hub != NULL)
     {
-      GCancellable *none = NULL;
-
-      bond = prio_bond_acquire (core, hub, &none, aborted);
+      bond = prio_bond_acquire (core, hub, signal, &aborted);
       if (bond == NULL)
         {
           prio_loop_leave (core->loop);
-          return FALSE;
+          return aborted ? ABORTED : NEEDS_BOND;
         }
     }
 
@@ -195,7 +200,37 @@ post_at_home (PrioCore *core, const PrioOp *op, PrioHub *hub, gboolean *aborted)
   bind (entry, bond, op->priority);
   prio_core_admit (entry, op->due);
   prio_loop_leave (core->loop);
-  return TRUE;
+  return POSTED;
+}
+
+/* Posts what @op says, on whichever thread this is.  Returns FALSE if @signal is
+ * aborted. */
+static gboolean
+post_entry (PrioCore *core, PrioOp *op, GCancellable *signal)
+{
+  PrioHub *hub = signal != NULL ? prio_hub_for (signal) : NULL;
+  g_autoptr (GCancellable) owned = NULL;
+  PostResult result;
+
+  /* A million tasks may share a signal, and take one reference to it. */
+  if (hub != NULL && !__atomic_load_n (&hub->has_bonds, __ATOMIC_RELAXED))
+    owned = g_object_ref (signal);
+
+  result = post_at_home (core, op, hub, &owned);
+  if (result == NEEDS_BOND)
+    {
+      owned = g_object_ref (signal);
+      result = post_at_home (core, op, hub, &owned);
+    }
+  if (result == NOT_HERE && hub != NULL && prio_hub_is_aborted (hub))
+    result = ABORTED;
+
+  if (result == NOT_HERE)
+    {
+      op->signal = signal != NULL ? g_object_ref (signal) : NULL;
+      prio_loop_submit (core->loop, op);
+    }
+  return result != ABORTED;
 }
 
 /**
@@ -230,31 +265,21 @@ prio_scheduler_post_full (PrioScheduler *self, gint priority, GCancellable *sign
   PrioOp op = { .apply = entry_came, .func = func, .data = user_data, .notify = notify,
                 .priority = (gint8) priority };
 
-  PrioHub *hub;
-  gboolean aborted;
 
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), FALSE);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), FALSE);
   g_return_val_if_fail (func != NULL, FALSE);
 
-  hub = signal != NULL ? prio_hub_for (signal) : NULL;
   op.target = self->core;
   op.due = due_after (delay);
 
-  if (post_at_home (self->core, &op, hub, &aborted))
+  if (post_entry (self->core, &op, signal))
     return TRUE;
 
-  if (aborted || (hub != NULL && prio_hub_is_aborted (hub)))
-    {
-      if (notify != NULL)
-        notify (user_data);
-      return FALSE;
-    }
-
-  op.signal = signal != NULL ? g_object_ref (signal) : NULL;
-  prio_loop_submit (self->core->loop, &op);
-  return TRUE;
+  if (notify != NULL)
+    notify (user_data);
+  return FALSE;
 }
 
 static void
