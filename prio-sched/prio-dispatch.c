@@ -81,6 +81,26 @@ stopwatch_lap (PrioStopwatch *watch, guint n)
   return now;
 }
 
+/* The scheduler of @core, or NULL if it is gone.  A batch asks once. */
+GObject *
+prio_loop_get_source (PrioLoop *loop, PrioCore *core)
+{
+  if (loop->source_core != core)
+    {
+      prio_loop_forget_source (loop);
+      loop->source = g_weak_ref_get (&core->scheduler);
+      loop->source_core = loop->source != NULL ? core : NULL;
+    }
+  return loop->source;
+}
+
+void
+prio_loop_forget_source (PrioLoop *loop)
+{
+  loop->source_core = NULL;
+  g_clear_object (&loop->source);
+}
+
 /* Runs what is in the microtask queue, and what comes to it meanwhile (§4.1.5). */
 void
 prio_loop_checkpoint (PrioLoop *loop)
@@ -234,6 +254,9 @@ adapt_slice (PrioLoop *loop, gint64 length)
   loop->slice_end = loop->slice_start + loop->slice_length;
 }
 
+/* So many things to release are left until a batch has ended. */
+#define MAX_LEFT_GRAVES 32
+
 /* What is to be done between two tasks. */
 static void
 attend (PrioLoop *loop)
@@ -244,7 +267,7 @@ attend (PrioLoop *loop)
   if (loop->attention)
     {
       loop->attention = FALSE;
-      if (prio_loop_has_garbage (loop))
+      if (loop->n_graves > MAX_LEFT_GRAVES || loop->condemned != NULL)
         prio_loop_collect (loop);
       prio_loop_checkpoint (loop);
     }
@@ -299,6 +322,11 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   while (length != 0 && !loop->turn);
 
   attend (loop);
+  prio_loop_forget_source (loop);
+  if (prio_loop_has_garbage (loop))
+    prio_loop_collect (loop);
+  if (loop->ready.mask == 0)
+    prio_task_pool_trim (loop);
 }
 
 /* Asked inside a task that runs with @state. */

@@ -23,6 +23,7 @@
 #include "prio-microtasks-private.h"
 #include "prio-ready-private.h"
 #include "prio-slab-private.h"
+#include "prio-task.h"
 
 /* What other sources a task goes before. */
 typedef enum
@@ -59,6 +60,10 @@ struct _PrioLoop
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioCore *cores;
+  PrioTask *pool; /* finished tasks to be used again, linked by their entries */
+  guint n_pool;
+  PrioCore *source_core; /* whose scheduler @source is */
+  GObject *source;       /* owned: what callbacks are given, until the batch ends */
 
   gboolean attention; /* there may be microtasks, or something to release */
   PrioGrave *graves;
@@ -96,6 +101,8 @@ void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
 /* prio-dispatch.c */
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
+GObject *prio_loop_get_source (PrioLoop *loop, PrioCore *core);
+void prio_loop_forget_source (PrioLoop *loop);
 gboolean prio_loop_should_yield (PrioLoop *loop, const PrioState *state);
 void prio_loop_expire_delays (PrioLoop *loop, gint64 now);
 

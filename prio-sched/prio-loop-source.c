@@ -19,6 +19,8 @@
 
 #include "prio-loop-private.h"
 
+#include "prio-task-private.h"
+
 typedef struct
 {
   GSource parent;
@@ -48,7 +50,7 @@ prio_loop_lane (PrioLoop *loop)
   if (loop->microtasks.length > 0 || prio_loop_has_garbage (loop) || loop->cores == NULL)
     return PRIO_LANE_URGENT;
   if (loop->ready.mask == 0)
-    return PRIO_LANE_NONE;
+    return prio_task_pool_is_large (loop) ? PRIO_LANE_BACKGROUND : PRIO_LANE_NONE;
   return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
 }
 

@@ -342,6 +342,7 @@ prio_loop_tear_down (PrioLoop *loop)
   while (!prio_inbox_close (&loop->inbox));
   prio_bias_leave_for_good (&loop->bias);
 
+  prio_task_pool_clear (loop);
   do
     {
       prio_lock_lock (&loop->inbox.lock);

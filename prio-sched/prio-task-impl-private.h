@@ -52,6 +52,7 @@ struct _PrioTask
   /* Home. */
   PrioEntry entry; /* its core is held for as long as the task lives */
   PrioReaction *reactions, *last_reaction;
+  PrioReaction first_reaction; /* most tasks have one */
   gboolean admitted;  /* the entry is queued, delayed or running */
   gboolean cancelled; /* by prio_task_cancel () */
   gboolean has_result;
@@ -60,4 +61,7 @@ struct _PrioTask
   PrioResult result; /* home; whoever sees it completed may read it */
 };
 
-void prio_task_return (PrioTask *self, const PrioResult *result);
+extern guint prio_task_notify_signal G_GNUC_INTERNAL; /* GObject::notify */
+
+void prio_task_clear (PrioTask *self);
+void prio_task_return (PrioTask *self, PrioResult *result);

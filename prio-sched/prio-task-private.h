@@ -24,3 +24,10 @@ void prio_task_ran (PrioTask *task);
 
 /* Its entry, which is in no queue, will not run. */
 void prio_task_abort (PrioTask *task);
+
+/* prio-task-pool.c */
+PrioTask *prio_task_pool_take (PrioLoop *loop);
+void prio_task_pool_give (gpointer task);
+gboolean prio_task_pool_is_large (PrioLoop *loop);
+void prio_task_pool_trim (PrioLoop *loop);
+void prio_task_pool_clear (PrioLoop *loop);

@@ -49,6 +49,8 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
+guint prio_task_notify_signal;
+
 PrioEntry *
 prio_task_get_entry (PrioTask *self)
 {
@@ -67,19 +69,31 @@ core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_core_release (op->target);
 }
 
-static void
-prio_task_finalize (GObject *object)
+/* Lets go of what is its own: afterwards it is as if new, but for its core, which
+ * it no longer holds. */
+void
+prio_task_clear (PrioTask *self)
 {
-  PrioTask *self = PRIO_TASK (object);
-  PrioOp op = { .apply = core_let_go, .target = self->entry.core };
-
   if (self->result.destroy != NULL)
     self->result.destroy (self->result.value.pointer);
   g_clear_error (&self->result.error);
   g_clear_object (&self->signal);
-  g_free (self->name);
-  if (op.target != NULL)
-    prio_loop_submit (self->entry.core->loop, &op);
+  g_clear_pointer (&self->name, g_free);
+
+  memset ((gchar *) self + sizeof self->parent_instance, 0, sizeof *self - sizeof self->parent_instance);
+  self->entry.delay.index = PRIO_HEAP_NONE;
+}
+
+static void
+prio_task_finalize (GObject *object)
+{
+  PrioTask *self = PRIO_TASK (object);
+  PrioCore *core = self->entry.core;
+  PrioOp op = { .apply = core_let_go, .target = core };
+
+  prio_task_clear (self);
+  if (core != NULL)
+    prio_loop_submit (core->loop, &op);
 
   G_OBJECT_CLASS (prio_task_parent_class)->finalize (object);
 }
@@ -164,6 +178,8 @@ prio_task_class_init (PrioTaskClass *class)
       g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  prio_task_notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
 }
 
 static void
@@ -184,15 +200,27 @@ user_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 PrioTask *
 prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority)
 {
-  PrioTask *self = g_object_new (PRIO_TYPE_TASK, NULL);
+  PrioTask *self = NULL;
   PrioOp op = { .apply = user_came, .target = core };
+
+  if (prio_loop_enter (core->loop))
+    {
+      self = prio_task_pool_take (core->loop);
+      if (self != NULL)
+        prio_core_hold (core);
+      prio_loop_leave (core->loop);
+    }
+  if (self == NULL)
+    {
+      self = g_object_new (PRIO_TYPE_TASK, NULL);
+      prio_loop_submit (core->loop, &op);
+    }
 
   self->entry.core = core;
   self->entry.kind = kind;
   self->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
   self->signal = signal != NULL ? g_object_ref (signal) : NULL;
   self->priority = (gint8) priority;
-  prio_loop_submit (core->loop, &op);
 
   return self;
 }
@@ -211,29 +239,47 @@ prio_task_set_name (PrioTask *self, const char *name)
   self->name = g_strdup (name);
 }
 
-/* Home: calls what has been registered so far. */
+/* Home: the first of the callbacks, to be freed with reaction_free (). */
+static PrioReaction *
+pop_reaction (PrioTask *self)
+{
+  PrioReaction *reaction = self->reactions;
+
+  if (reaction != NULL)
+    self->reactions = reaction->next;
+  return reaction;
+}
+
+static void
+reaction_free (PrioTask *self, PrioReaction *reaction)
+{
+  prio_state_release (&reaction->state);
+  if (reaction == &self->first_reaction)
+    reaction->callback = NULL;
+  else
+    g_free (reaction);
+}
+
+/* In a dispatch: calls what has been registered so far. */
 static void
 deliver (gpointer data)
 {
   PrioTask *self = data;
+  PrioCore *core = self->entry.core;
   const PrioState *outer = prio_thread.state;
   PrioReaction *reaction;
 
-  while ((reaction = self->reactions) != NULL)
+  while ((reaction = pop_reaction (self)) != NULL)
     {
-      g_autoptr (GObject) source = NULL;
-
-      self->reactions = reaction->next;
-      reaction->state.depth = g_main_depth ();
+      if (reaction->state.core != NULL)
+        reaction->state.depth = g_main_depth ();
       prio_thread.state = reaction->state.core != NULL ? &reaction->state : NULL;
-      source = g_weak_ref_get (&self->entry.core->scheduler);
-      reaction->callback (source, G_ASYNC_RESULT (self), reaction->data);
+      reaction->callback (prio_loop_get_source (core->loop, core), (GAsyncResult *) self, reaction->data);
       prio_thread.state = outer;
 
       if (reaction->notify != NULL)
         reaction->notify (reaction->data);
-      prio_state_release (&reaction->state);
-      g_free (reaction);
+      reaction_free (self, reaction);
     }
 
   if (!self->told)
@@ -250,13 +296,11 @@ drop_reactions (PrioTask *self)
 {
   PrioReaction *reaction;
 
-  while ((reaction = self->reactions) != NULL)
+  while ((reaction = pop_reaction (self)) != NULL)
     {
-      self->reactions = reaction->next;
       if (reaction->notify != NULL)
         prio_loop_bury (self->entry.core->loop, reaction->notify, reaction->data);
-      prio_state_release (&reaction->state);
-      g_free (reaction);
+      reaction_free (self, reaction);
     }
 }
 
@@ -273,7 +317,7 @@ deliver_soon (PrioTask *self)
     }
   else
     {
-      PrioMicrotask microtask = { .func = deliver, .data = self, .notify = g_object_unref };
+      PrioMicrotask microtask = { .func = deliver, .data = self, .notify = prio_task_pool_give };
 
       prio_loop_queue_microtask (loop, &microtask);
     }
@@ -357,35 +401,53 @@ prio_task_ran (PrioTask *self)
     }
 }
 
+/* Home. */
 static void
-returned (PrioLoop *loop, const PrioOp *op)
+accept_result (PrioTask *self, PrioResult *result)
 {
-  PrioTask *self = op->target;
-  PrioResult *result = op->data;
+  PrioLoop *loop = self->entry.core->loop;
 
   if (prio_task_get_completed (self))
     {
       if (result->destroy != NULL)
         prio_loop_bury (loop, result->destroy, result->value.pointer);
       g_clear_error (&result->error);
+      return;
     }
-  else
-    {
-      self->result = *result;
-      self->has_result = TRUE;
-      if (!self->entry.running)
-        settle_returned (self);
-    }
-  g_free (result);
+
+  self->result = *result;
+  self->has_result = TRUE;
+  if (!self->entry.running)
+    settle_returned (self);
+}
+
+static void
+returned (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  accept_result (op->target, op->data);
+  g_free (op->data);
 }
 
 /* Gives the task its result, once, from any thread. */
 void
-prio_task_return (PrioTask *self, const PrioResult *result)
+prio_task_return (PrioTask *self, PrioResult *result)
 {
-  PrioOp op = { .apply = returned, .target = self, .data = g_memdup2 (result, sizeof *result) };
+  PrioLoop *loop = self->entry.core->loop;
+  PrioOp op = { .apply = returned, .target = self };
+  gboolean garbage;
 
-  prio_loop_submit (self->entry.core->loop, &op);
+  if (!prio_loop_enter (loop))
+    {
+      op.data = g_memdup2 (result, sizeof *result);
+      prio_loop_submit (loop, &op);
+      return;
+    }
+
+  accept_result (self, result);
+  garbage = prio_loop_has_garbage (loop);
+  prio_loop_leave (loop);
+  if (garbage)
+    prio_loop_collect (loop);
 }
 
 static void
@@ -432,9 +494,22 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.core->loop, &op);
 }
 
+/* Home. */
 static void
-add_reaction (PrioTask *self, PrioReaction *reaction)
+add_reaction (PrioTask *self, const PrioReaction *given)
 {
+  PrioReaction *reaction;
+
+  if (self->first_reaction.callback == NULL)
+    {
+      reaction = &self->first_reaction;
+      *reaction = *given;
+    }
+  else
+    {
+      reaction = g_memdup2 (given, sizeof *given);
+    }
+
   if (self->reactions == NULL)
     self->reactions = reaction;
   else
@@ -449,10 +524,30 @@ registered (PrioLoop *loop, const PrioOp *op)
   PrioTask *self = op->target;
 
   add_reaction (self, op->data);
+  g_free (op->data);
   if (prio_task_get_completed (self))
     deliver_soon (self);
   else
     prio_loop_bury (loop, g_object_unref, self);
+}
+
+/* Home: registers @reaction with the current state.  Returns FALSE if there will be
+ * nobody to call it. */
+static gboolean
+register_here (PrioTask *self, PrioReaction *reaction)
+{
+  const PrioState *state = prio_state_capture (self->entry.core);
+
+  if (state != NULL)
+    {
+      reaction->state = *state;
+      prio_state_hold (state);
+    }
+  if (prio_task_get_completed (self))
+    return FALSE;
+
+  add_reaction (self, reaction);
+  return TRUE;
 }
 
 /**
@@ -477,34 +572,27 @@ registered (PrioLoop *loop, const PrioOp *op)
 void
 prio_task_then (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data, GDestroyNotify notify)
 {
-  PrioLoop *loop;
-  PrioReaction *reaction;
-  const PrioState *state;
+  PrioReaction reaction = { .callback = callback, .data = user_data, .notify = notify };
   PrioOp op = { .apply = registered };
+  PrioLoop *loop;
+  gboolean is_registered = FALSE;
 
   g_return_if_fail (PRIO_IS_TASK (self));
   g_return_if_fail (callback != NULL);
 
   loop = self->entry.core->loop;
-  reaction = g_new0 (PrioReaction, 1);
-  reaction->callback = callback;
-  reaction->data = user_data;
-  reaction->notify = notify;
-
   if (prio_loop_enter (loop))
     {
-      state = prio_state_capture (self->entry.core);
-      if (state != NULL)
-        {
-          reaction->state = *state;
-          prio_state_hold (state);
-        }
+      is_registered = register_here (self, &reaction);
       prio_loop_leave (loop);
     }
 
-  op.target = g_object_ref (self);
-  op.data = reaction;
-  prio_loop_submit (loop, &op);
+  if (!is_registered)
+    {
+      op.target = g_object_ref (self);
+      op.data = g_memdup2 (&reaction, sizeof reaction);
+      prio_loop_submit (loop, &op);
+    }
 }
 
 /**

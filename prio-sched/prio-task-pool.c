@@ -1,0 +1,89 @@
+/* prio-task-pool.c: finished tasks that are used again
+ *
+ * Making and finalizing a GObject costs several times what posting and running a
+ * task does.  A task that nobody holds any more when its callbacks have run, and to
+ * which nobody has tied anything (weak references, data, handlers), is as good as
+ * new.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-task-impl-private.h"
+
+/* So many stay for the next burst; the rest goes when there is nothing else to do,
+ * so many at a time. */
+#define KEPT 1024
+#define TRIMMED 64
+
+gboolean
+prio_task_pool_is_large (PrioLoop *loop)
+{
+  return loop->n_pool > KEPT;
+}
+
+/* Home.  Returns: (transfer full) (nullable): a task as if new */
+PrioTask *
+prio_task_pool_take (PrioLoop *loop)
+{
+  PrioTask *task = loop->pool;
+
+  if (task != NULL)
+    {
+      loop->pool = (PrioTask *) task->entry.job.next;
+      loop->n_pool--;
+      task->entry.job.next = NULL;
+    }
+  return task;
+}
+
+/* Nobody holds @task but the caller, and nothing is tied to it.  What is tied to an
+ * object is in its qdata, but for signal handlers. */
+static gboolean
+is_as_good_as_new (PrioTask *task)
+{
+  GObject *object = G_OBJECT (task);
+
+  return g_atomic_int_get ((gint *) &object->ref_count) == 1 && object->qdata == NULL &&
+         !g_signal_has_handler_pending (object, prio_task_notify_signal, 0, TRUE);
+}
+
+/* Takes the loop's reference to @task, which has settled, and on whose callbacks
+ * nobody waits.  Called in a dispatch. */
+void
+prio_task_pool_give (gpointer data)
+{
+  PrioTask *task = data;
+  PrioCore *core = task->entry.core;
+  PrioLoop *loop = core->loop;
+
+  if (!is_as_good_as_new (task))
+    {
+      g_object_unref (task);
+      return;
+    }
+
+  prio_task_clear (task);
+  task->entry.job.next = (PrioJob *) loop->pool;
+  loop->pool = task;
+  loop->n_pool++;
+  prio_core_release (core);
+}
+
+/* Called in a dispatch, when there is nothing else to do. */
+void
+prio_task_pool_trim (PrioLoop *loop)
+{
+  for (guint i = 0; i < TRIMMED && prio_task_pool_is_large (loop); i++)
+    g_object_unref (prio_task_pool_take (loop));
+}
+
+void
+prio_task_pool_clear (PrioLoop *loop)
+{
+  PrioTask *task;
+
+  while ((task = prio_task_pool_take (loop)) != NULL)
+    g_object_unref (task);
+}
