@@ -110,10 +110,11 @@ prio_loop_checkpoint (PrioLoop *loop)
 
   while (prio_microtasks_pop (&loop->microtasks, &microtask))
     {
-      PrioState state = microtask.state;
+      PrioState *state = microtask.state.core != NULL ? &microtask.state : NULL;
 
-      state.depth = g_main_depth ();
-      prio_thread.state = state.core != NULL ? &state : NULL;
+      if (state != NULL)
+        state->depth = g_main_depth ();
+      prio_thread.state = state;
       microtask.func (microtask.data);
       prio_thread.state = outer;
 

@@ -57,11 +57,10 @@ struct _PrioTask
   gboolean cancelled; /* by prio_task_cancel () */
   gboolean has_result;
   gboolean told;      /* that it has completed */
+  gboolean listened_to; /* signal handlers are connected, the last time we looked */
 
   PrioResult result; /* home; whoever sees it completed may read it */
 };
-
-extern guint prio_task_notify_signal G_GNUC_INTERNAL; /* GObject::notify */
 
 void prio_task_clear (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);

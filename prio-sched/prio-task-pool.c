@@ -43,10 +43,10 @@ prio_task_pool_take (PrioLoop *loop)
 static gboolean
 is_as_good_as_new (PrioTask *task)
 {
-  GObject *object = G_OBJECT (task);
+  GObject *object = &task->parent_instance;
 
   return g_atomic_int_get ((gint *) &object->ref_count) == 1 && object->qdata == NULL &&
-         !g_signal_has_handler_pending (object, prio_task_notify_signal, 0, TRUE);
+         !task->listened_to;
 }
 
 /* Takes the loop's reference to @task, which has settled, and on whose callbacks

@@ -49,7 +49,7 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
-guint prio_task_notify_signal;
+static guint notify_signal;
 
 PrioEntry *
 prio_task_get_entry (PrioTask *self)
@@ -61,6 +61,12 @@ PrioTask *
 prio_task_from_entry (PrioEntry *entry)
 {
   return (PrioTask *) ((gchar *) entry - G_STRUCT_OFFSET (PrioTask, entry));
+}
+
+static gboolean
+is_completed (PrioTask *self)
+{
+  return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
 }
 
 static void
@@ -118,7 +124,7 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
       break;
 
     case PROP_COMPLETED:
-      g_value_set_boolean (value, prio_task_get_completed (self));
+      g_value_set_boolean (value, is_completed (self));
       break;
 
     default:
@@ -179,7 +185,7 @@ prio_task_class_init (PrioTaskClass *class)
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 
-  prio_task_notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
+  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
 }
 
 static void
@@ -282,12 +288,13 @@ deliver (gpointer data)
       reaction_free (self, reaction);
     }
 
-  if (!self->told)
+  self->listened_to = g_signal_has_handler_pending (self, notify_signal, 0, TRUE);
+  if (!self->told && self->listened_to)
     {
-      self->told = TRUE;
       g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
       g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COMPLETED]);
     }
+  self->told = TRUE;
 }
 
 /* Home: releases callbacks that will not be called, the context having gone. */
@@ -407,7 +414,7 @@ accept_result (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.core->loop;
 
-  if (prio_task_get_completed (self))
+  if (is_completed (self))
     {
       if (result->destroy != NULL)
         prio_loop_bury (loop, result->destroy, result->value.pointer);
@@ -525,7 +532,7 @@ registered (PrioLoop *loop, const PrioOp *op)
 
   add_reaction (self, op->data);
   g_free (op->data);
-  if (prio_task_get_completed (self))
+  if (is_completed (self))
     deliver_soon (self);
   else
     prio_loop_bury (loop, g_object_unref, self);
@@ -543,7 +550,7 @@ register_here (PrioTask *self, PrioReaction *reaction)
       reaction->state = *state;
       prio_state_hold (state);
     }
-  if (prio_task_get_completed (self))
+  if (is_completed (self))
     return FALSE;
 
   add_reaction (self, reaction);
