@@ -30,6 +30,7 @@ typedef struct
   glong coarse;   /* what the coarse clock said then */
   guint stride;   /* tasks between two readings */
   guint left;     /* of them */
+  guint coarse_left; /* tasks until the coarse clock is looked at */
 } PrioStopwatch;
 
 static inline glong
@@ -51,23 +52,24 @@ stopwatch_start (PrioStopwatch *watch, gint64 now)
   watch->read = now;
   watch->coarse = read_coarse_clock ();
   watch->left = watch->stride = 1;
+  watch->coarse_left = COARSE_STRIDE;
 }
 
 /* How many tasks may run before the next lap. */
 static inline guint
 stopwatch_allows (PrioStopwatch *watch)
 {
-  return MIN (watch->left, COARSE_STRIDE);
+  return MIN (watch->left, watch->coarse_left);
 }
 
-/* Counts @n tasks.  Returns the time if the clock has been read, 0 otherwise. */
+/* It is time to look at a clock. */
 static gint64
-stopwatch_lap (PrioStopwatch *watch, guint n)
+stopwatch_look (PrioStopwatch *watch)
 {
   gint64 now, elapsed;
   guint ran;
 
-  watch->left -= n;
+  watch->coarse_left = COARSE_STRIDE;
   if (watch->left > 0 && read_coarse_clock () == watch->coarse)
     return 0;
 
@@ -79,6 +81,15 @@ stopwatch_lap (PrioStopwatch *watch, guint n)
   watch->read = now;
   watch->coarse = read_coarse_clock ();
   return now;
+}
+
+/* Counts @n tasks.  Returns the time if the clock has been read, 0 otherwise. */
+static inline gint64
+stopwatch_lap (PrioStopwatch *watch, guint n)
+{
+  watch->left -= n;
+  watch->coarse_left -= n;
+  return G_LIKELY (watch->left > 0 && watch->coarse_left > 0) ? 0 : stopwatch_look (watch);
 }
 
 /* The scheduler of @core, or NULL if it is gone.  A batch asks once. */
@@ -240,7 +251,8 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
       prio_task_run (task);
       prio_thread.state = outer;
       /* Before the result settles and the abort steps are removed (§4.1.4). */
-      prio_loop_checkpoint (loop);
+      if (loop->microtasks.length > 0)
+        prio_loop_checkpoint (loop);
       prio_task_ran (task);
     }
   return 1;
@@ -258,20 +270,23 @@ adapt_slice (PrioLoop *loop, gint64 length)
 /* So many things to release are left until a batch has ended. */
 #define MAX_LEFT_GRAVES 32
 
-/* What is to be done between two tasks. */
 static void
+pay_attention (PrioLoop *loop)
+{
+  loop->attention = FALSE;
+  if (loop->n_graves > MAX_LEFT_GRAVES || loop->condemned != NULL)
+    prio_loop_collect (loop);
+  prio_loop_checkpoint (loop);
+}
+
+/* What is to be done between two tasks. */
+static inline void
 attend (PrioLoop *loop)
 {
-  if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
+  if (G_UNLIKELY (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED))
     prio_loop_catch_up (loop);
-
-  if (loop->attention)
-    {
-      loop->attention = FALSE;
-      if (loop->n_graves > MAX_LEFT_GRAVES || loop->condemned != NULL)
-        prio_loop_collect (loop);
-      prio_loop_checkpoint (loop);
-    }
+  if (G_UNLIKELY (loop->attention))
+    pay_attention (loop);
 }
 
 /* Runs tasks as long as the next is of @lane or above, and the slice lasts. */

@@ -316,6 +316,40 @@ prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *s
   prio_loop_submit (self->core->loop, &op);
 }
 
+/* Posts a task that has been used before, if this is the home thread and there is
+ * one.
+ *
+ * Returns: (transfer full) (nullable): the task */
+static PrioTask *
+post_used_task (PrioCore *core, PrioEntryKind kind, PrioTaskFunc func, gpointer data,
+                GDestroyNotify notify, gint priority, gint64 due)
+{
+  PrioLoop *loop = core->loop;
+  PrioTask *task;
+
+  if (!prio_loop_enter (loop))
+    return NULL;
+
+  task = prio_task_pool_take (loop);
+  if (task != NULL)
+    {
+      task->entry.core = core;
+      task->entry.kind = kind;
+      task->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
+      task->priority = (gint8) priority;
+      prio_task_set_work (task, func, data, notify);
+      prio_core_hold (core);
+      bind (&task->entry, NULL, priority);
+      task->admitted = TRUE;
+      prio_core_admit (&task->entry, due);
+      /* Nobody else knows the task, so that a reference calls nothing. */
+      g_object_ref (task);
+    }
+  prio_loop_leave (loop);
+
+  return task;
+}
+
 /**
  * prio_scheduler_post_task:
  * @self: a scheduler
@@ -352,6 +386,14 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
   g_return_val_if_fail (func != NULL, NULL);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), NULL);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), NULL);
+
+  if (signal == NULL && name == NULL)
+    {
+      task = post_used_task (self->core, PRIO_ENTRY_TASK, func, user_data, notify, priority,
+                             due_after (delay));
+      if (task != NULL)
+        return task;
+    }
 
   task = prio_task_new (self->core, PRIO_ENTRY_TASK, signal, priority);
   prio_task_set_work (task, func, user_data, notify);

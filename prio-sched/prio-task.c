@@ -206,27 +206,15 @@ user_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 PrioTask *
 prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority)
 {
-  PrioTask *self = NULL;
+  PrioTask *self = g_object_new (PRIO_TYPE_TASK, NULL);
   PrioOp op = { .apply = user_came, .target = core };
-
-  if (prio_loop_enter (core->loop))
-    {
-      self = prio_task_pool_take (core->loop);
-      if (self != NULL)
-        prio_core_hold (core);
-      prio_loop_leave (core->loop);
-    }
-  if (self == NULL)
-    {
-      self = g_object_new (PRIO_TYPE_TASK, NULL);
-      prio_loop_submit (core->loop, &op);
-    }
 
   self->entry.core = core;
   self->entry.kind = kind;
   self->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
   self->signal = signal != NULL ? g_object_ref (signal) : NULL;
   self->priority = (gint8) priority;
+  prio_loop_submit (core->loop, &op);
 
   return self;
 }
@@ -346,8 +334,6 @@ settle (PrioTask *self, PrioTaskState state)
       self->admitted = FALSE;
       prio_core_discharge (&self->entry);
     }
-
-  deliver_soon (self);
 }
 
 static GError *
@@ -358,8 +344,9 @@ abort_reason (PrioTask *self)
   return hub != NULL && prio_hub_is_aborted (hub) ? prio_hub_dup_reason (hub) : prio_reason_default ();
 }
 
-void
-prio_task_abort (PrioTask *self)
+/* Home: the result is the abort, whatever has been returned. */
+static void
+settle_aborted (PrioTask *self)
 {
   PrioLoop *loop = self->entry.core->loop;
 
@@ -372,10 +359,18 @@ prio_task_abort (PrioTask *self)
   settle (self, PRIO_TASK_STATE_ABORTED);
 }
 
+/* Home. */
 static void
 settle_returned (PrioTask *self)
 {
   settle (self, self->result.error != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED);
+}
+
+void
+prio_task_abort (PrioTask *self)
+{
+  settle_aborted (self);
+  deliver_soon (self);
 }
 
 void
@@ -390,11 +385,13 @@ prio_task_run (PrioTask *self)
 void
 prio_task_ran (PrioTask *self)
 {
+  PrioLoop *loop = self->entry.core->loop;
+
   self->entry.running = FALSE;
 
   if (self->entry.aborted)
     {
-      prio_task_abort (self);
+      settle_aborted (self);
     }
   else if (self->has_result || !__atomic_load_n (&self->deferred, __ATOMIC_RELAXED))
     {
@@ -405,7 +402,17 @@ prio_task_ran (PrioTask *self)
       /* From here on the result follows what it waits for, whatever its signal. */
       self->admitted = FALSE;
       prio_core_discharge (&self->entry);
+      return;
     }
+
+  /* The next checkpoint would be now, so this need not be queued. */
+  if (loop->microtasks.length > 0)
+    {
+      deliver_soon (self);
+      return;
+    }
+  deliver (self);
+  prio_task_pool_give (self);
 }
 
 /* Home. */
@@ -425,7 +432,10 @@ accept_result (PrioTask *self, PrioResult *result)
   self->result = *result;
   self->has_result = TRUE;
   if (!self->entry.running)
-    settle_returned (self);
+    {
+      settle_returned (self);
+      deliver_soon (self);
+    }
 }
 
 static void
