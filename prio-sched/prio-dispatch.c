@@ -149,13 +149,13 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 }
 
 /* Whether @queue of the ready set has still the next task of all, and nothing else
- * is to be done before it. */
+ * is to be done before it.  What other threads send is looked at when the stopwatch
+ * has been, which is after one task that takes its time, or a few that do not. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
   return queue->head != NULL && loop->ready.mask >> effective == 1 &&
-         loop->ready.queues[effective].n_items == 1 && !loop->attention &&
-         prio_inbox_state (&loop->inbox) == PRIO_INBOX_EMPTY;
+         loop->ready.queues[effective].n_items == 1 && !loop->attention;
 }
 
 /* Runs up to @max jobs of @queue, as long as they are the next of all; returns how

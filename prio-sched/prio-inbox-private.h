@@ -32,7 +32,7 @@ struct _PrioOp
   GCancellable *signal;
   gint64 due; /* µs of g_get_monotonic_time (), or 0 */
   gint8 priority;
-  gboolean continuation;
+  guint8 flag;
 };
 
 typedef enum
@@ -42,7 +42,11 @@ typedef enum
   PRIO_INBOX_ASLEEP  /* empty, and the context may be in poll () */
 } PrioInboxState;
 
-#define PRIO_INBOX_CHUNK_OPS 56
+/* What goes from one processor to another goes by lines of this many bytes. */
+#define PRIO_CACHE_LINE 64
+#define PRIO_CACHE_ALIGNED __attribute__ ((aligned (PRIO_CACHE_LINE)))
+
+#define PRIO_INBOX_CHUNK_OPS 63
 
 typedef struct _PrioInboxChunk PrioInboxChunk;
 
@@ -50,7 +54,7 @@ struct _PrioInboxChunk
 {
   PrioInboxChunk *next;
   guint length;
-  PrioOp ops[PRIO_INBOX_CHUNK_OPS];
+  PrioOp ops[PRIO_INBOX_CHUNK_OPS] PRIO_CACHE_ALIGNED;
 };
 
 typedef struct

@@ -10,6 +10,22 @@
 /* What a burst needed beyond this is given back to the system. */
 #define MAX_SPARE 16
 
+/* What is done under the lock takes less time than it takes to go to sleep: it is
+ * worth waiting for, for a while. */
+#define SPINS 100
+
+static void
+lock (PrioInbox *inbox)
+{
+  for (guint i = 0; i < SPINS; i++)
+    {
+      if (prio_lock_trylock (&inbox->lock))
+        return;
+      prio_lock_relax ();
+    }
+  prio_lock_lock (&inbox->lock);
+}
+
 void
 prio_inbox_init (PrioInbox *inbox)
 {
@@ -26,7 +42,7 @@ prio_inbox_clear (PrioInbox *inbox)
   while ((chunk = inbox->spare) != NULL)
     {
       inbox->spare = chunk->next;
-      g_free (chunk);
+      g_aligned_free (chunk);
     }
   prio_lock_clear (&inbox->lock);
 }
@@ -44,7 +60,7 @@ add_chunk (PrioInbox *inbox)
     }
   else
     {
-      chunk = g_new (PrioInboxChunk, 1);
+      chunk = g_aligned_alloc (1, sizeof *chunk, PRIO_CACHE_LINE);
     }
 
   chunk->next = NULL;
@@ -66,7 +82,7 @@ prio_inbox_push (PrioInbox *inbox, const PrioOp *op, GMainContext *context)
 {
   PrioInboxChunk *chunk;
 
-  prio_lock_lock (&inbox->lock);
+  lock (inbox);
 
   if (inbox->closed)
     {
@@ -94,7 +110,7 @@ prio_inbox_take (PrioInbox *inbox)
 {
   PrioInboxChunk *chunk;
 
-  prio_lock_lock (&inbox->lock);
+  lock (inbox);
   chunk = g_steal_pointer (&inbox->head);
   inbox->tail = NULL;
   __atomic_store_n (&inbox->state, PRIO_INBOX_EMPTY, __ATOMIC_SEQ_CST);
@@ -107,7 +123,7 @@ prio_inbox_take (PrioInbox *inbox)
 gboolean
 prio_inbox_close (PrioInbox *inbox)
 {
-  prio_lock_lock (&inbox->lock);
+  lock (inbox);
   inbox->closed = inbox->head == NULL;
   prio_lock_unlock (&inbox->lock);
 
@@ -117,7 +133,7 @@ prio_inbox_close (PrioInbox *inbox)
 void
 prio_inbox_give_back (PrioInbox *inbox, PrioInboxChunk *chunk)
 {
-  prio_lock_lock (&inbox->lock);
+  lock (inbox);
   if (inbox->n_spare < MAX_SPARE)
     {
       chunk->next = inbox->spare;
@@ -126,5 +142,5 @@ prio_inbox_give_back (PrioInbox *inbox, PrioInboxChunk *chunk)
     }
   prio_lock_unlock (&inbox->lock);
 
-  g_free (chunk);
+  g_aligned_free (chunk);
 }

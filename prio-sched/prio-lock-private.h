@@ -28,6 +28,7 @@ typedef pthread_mutex_t PrioLock;
 #define prio_lock_init(lock) pthread_mutex_init (lock, NULL)
 #define prio_lock_clear(lock) pthread_mutex_destroy (lock)
 #define prio_lock_lock(lock) pthread_mutex_lock (lock)
+#define prio_lock_trylock(lock) (pthread_mutex_trylock (lock) == 0)
 #define prio_lock_unlock(lock) pthread_mutex_unlock (lock)
 
 #else
@@ -38,6 +39,16 @@ typedef GMutex PrioLock;
 #define prio_lock_init(lock) g_mutex_init (lock)
 #define prio_lock_clear(lock) g_mutex_clear (lock)
 #define prio_lock_lock(lock) g_mutex_lock (lock)
+#define prio_lock_trylock(lock) g_mutex_trylock (lock)
 #define prio_lock_unlock(lock) g_mutex_unlock (lock)
 
 #endif
+
+/* Between two attempts at prio_lock_trylock (). */
+static inline void
+prio_lock_relax (void)
+{
+#if defined (__x86_64__) || defined (__i386__)
+  __builtin_ia32_pause ();
+#endif
+}

@@ -47,13 +47,13 @@ struct _PrioLoop
   gint refs;             /* atomic: of each source, core and bond */
   GMainContext *context; /* not owned: valid until the inbox is closed */
   PrioBias bias;
-  PrioInbox inbox;
+  PrioInbox inbox PRIO_CACHE_ALIGNED;
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
   guint n_cores; /* under the lock of prio-loop.c */
 
-  /* All the rest is home. */
-  guint64 next_order;
+  /* All the rest is home, and of no interest to the processors of other threads. */
+  guint64 next_order PRIO_CACHE_ALIGNED;
   PrioSlab jobs, entries;
   PrioReady ready;
   PrioHeap delays; /* by when they are due, in µs */
@@ -73,6 +73,7 @@ struct _PrioLoop
   GSource *lanes[PRIO_N_LANES]; /* owned by the context; but for the urgent one, may be NULL */
   guint idle_passes[PRIO_N_LANES]; /* how often each had no work */
   PrioLane lane;                /* which lane is ready: what its prepare answers */
+  guint lingers;                /* how often to look again before sleeping */
   gboolean turn;                /* other sources are having theirs */
   gint64 turn_end;              /* when it ends at the latest, µs */
   gint64 slice_start;           /* when the running slice began, or 0 */

@@ -43,6 +43,10 @@ static const char *const lane_names[PRIO_N_LANES] = {
 /* After so many passes without work, a lane leaves the context. */
 #define MAX_IDLE_PASSES 100
 
+/* Another thread that has sent something is likely to send more: the loop looks
+ * again so often before it sleeps, which costs less than being woken. */
+#define LINGERS 2
+
 /* The lane of what is to be done next. */
 PrioLane
 prio_loop_lane (PrioLoop *loop)
@@ -61,7 +65,10 @@ take_over (PrioLoop *loop)
   prio_bias_take (&loop->bias);
   prio_inbox_wake (&loop->inbox);
   if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
-    prio_loop_catch_up (loop);
+    {
+      prio_loop_catch_up (loop);
+      loop->lingers = LINGERS;
+    }
 }
 
 /* Milliseconds until @due, rounded up so as not to wake too early, or -1. */
@@ -120,6 +127,13 @@ urgent_prepare (GSource *source, gint *timeout)
         }
       if (loop->lane != PRIO_LANE_NONE)
         return loop->lane == PRIO_LANE_URGENT;
+
+      if (loop->lingers > 0)
+        {
+          loop->lingers--;
+          *timeout = 0;
+          return FALSE;
+        }
     }
   while (!prio_inbox_fall_asleep (&loop->inbox));
 

@@ -41,13 +41,13 @@ prio_loop_unref (PrioLoop *loop)
   prio_heap_clear (&loop->delays);
   prio_microtasks_clear (&loop->microtasks);
   g_free (loop->graves);
-  g_free (loop);
+  g_aligned_free (loop);
 }
 
 static PrioLoop *
 loop_new (GMainContext *context)
 {
-  PrioLoop *loop = g_new0 (PrioLoop, 1);
+  PrioLoop *loop = g_aligned_alloc0 (1, sizeof *loop, PRIO_CACHE_LINE);
 
   loop->context = context;
   loop->lane = PRIO_LANE_NONE;
@@ -131,7 +131,10 @@ carry_out_inbox (PrioLoop *loop)
       PrioInboxChunk *next = chunk->next;
 
       for (guint i = 0; i < chunk->length; i++)
-        chunk->ops[i].apply (loop, &chunk->ops[i]);
+        {
+          __builtin_prefetch (&chunk->ops[i + 2]);
+          chunk->ops[i].apply (loop, &chunk->ops[i]);
+        }
       prio_inbox_give_back (&loop->inbox, chunk);
       chunk = next;
     }

@@ -356,13 +356,13 @@ prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
 static void
 pause_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
-  prio_core_set_paused (op->target, op->continuation);
+  prio_core_set_paused (op->target, op->flag);
 }
 
 static void
 set_paused (PrioScheduler *self, gboolean paused)
 {
-  PrioOp op = { .apply = pause_came, .target = self->core, .continuation = paused };
+  PrioOp op = { .apply = pause_came, .target = self->core, .flag = (guint8) paused };
 
   if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
     return;
