@@ -1,0 +1,128 @@
+/* helpers.h: what several test programs need
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <prio-sched.h>
+
+#define BACKGROUND PRIO_TASK_PRIORITY_BACKGROUND
+#define USER_VISIBLE PRIO_TASK_PRIORITY_USER_VISIBLE
+#define USER_BLOCKING PRIO_TASK_PRIORITY_USER_BLOCKING
+
+/* A main context with a scheduler, and a log of what ran: a letter each. */
+typedef struct
+{
+  GMainContext *context;
+  PrioScheduler *scheduler;
+  GString *log;
+} Fixture;
+
+static inline void
+fixture_set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  f->context = g_main_context_new ();
+  g_main_context_push_thread_default (f->context);
+  f->scheduler = prio_scheduler_new (f->context);
+  f->log = g_string_new (NULL);
+}
+
+static inline void
+fixture_tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_clear_object (&f->scheduler);
+  if (f->context != NULL)
+    {
+      g_main_context_pop_thread_default (f->context);
+      g_main_context_unref (f->context);
+    }
+  g_string_free (f->log, TRUE);
+}
+
+/* Runs until nothing is ready.  Tasks are ready at once, so this waits for nothing
+ * but their turns. */
+static inline void
+fixture_run (Fixture *f)
+{
+  for (guint idle = 0; idle < 3;)
+    idle = g_main_context_iteration (f->context, FALSE) ? 0 : idle + 1;
+}
+
+/* A step of a test: a letter for the log, and what else is to happen. */
+typedef struct _Step Step;
+
+struct _Step
+{
+  Fixture *f;
+  char letter;
+  void (*then) (Step *step);
+  gpointer data;
+};
+
+static guint step_n_freed;
+
+static inline Step *
+step_new (Fixture *f, char letter, void (*then) (Step *step), gpointer data)
+{
+  Step *step = g_new (Step, 1);
+
+  *step = (Step) { f, letter, then, data };
+  return step;
+}
+
+static inline void
+step_free (gpointer data)
+{
+  step_n_freed++;
+  g_free (data);
+}
+
+static inline gboolean
+step_run (gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_c (step->f->log, step->letter);
+  if (step->then != NULL)
+    step->then (step);
+  return G_SOURCE_REMOVE;
+}
+
+static inline void
+step_run_once (gpointer data)
+{
+  step_run (data);
+}
+
+static inline void
+step_run_task (PrioTask *task G_GNUC_UNUSED, gpointer data)
+{
+  step_run (data);
+}
+
+/* Has @letter logged by a task of @priority. */
+static inline void
+post_letter (Fixture *f, PrioTaskPriority priority, char letter)
+{
+  prio_scheduler_post (f->scheduler, priority, step_run, step_new (f, letter, NULL, NULL), step_free);
+}
+
+static inline void
+post_step (Fixture *f, PrioTaskPriority priority, char letter, void (*then) (Step *step), gpointer data)
+{
+  prio_scheduler_post (f->scheduler, priority, step_run, step_new (f, letter, then, data), step_free);
+}
+
+static inline gboolean
+post_with_signal (Fixture *f, gint priority, gpointer signal, char letter, void (*then) (Step *step),
+                  gpointer data)
+{
+  return prio_scheduler_post_full (f->scheduler, priority, signal, 0, step_run,
+                                   step_new (f, letter, then, data), step_free);
+}
+
+#define signal_of(controller) G_CANCELLABLE (prio_task_controller_get_signal (controller))
+
+#define add_test(path, func) \
+  g_test_add (path, Fixture, NULL, fixture_set_up, func, fixture_tear_down)
