@@ -1,0 +1,410 @@
+/* test-loop.c: the scheduler in a main context, and contexts that end
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+static gboolean
+mark (gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_c (step->f->log, step->letter);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+attach (Fixture *f, gint priority, char letter)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, priority);
+  g_source_set_callback (source, mark, step_new (f, letter, NULL, NULL), step_free);
+  g_source_attach (source, f->context);
+  g_source_unref (source);
+}
+
+/* What goes before what: the promise of PrioScheduler's documentation. */
+static void
+test_lanes_among_other_sources (Fixture *f, gconstpointer data)
+{
+  attach (f, G_PRIORITY_DEFAULT_IDLE, 'i');
+  attach (f, G_PRIORITY_HIGH, 'h');
+  attach (f, G_PRIORITY_DEFAULT, 'd');
+  post_letter (f, BACKGROUND, '0');
+  post_letter (f, USER_BLOCKING, '2');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "h2di0");
+}
+
+static gboolean
+spin (gpointer data)
+{
+  Step *step = data;
+  gint64 end = g_get_monotonic_time () + 200;
+
+  while (g_get_monotonic_time () < end)
+    ;
+  g_string_append_c (step->f->log, step->letter);
+  return G_SOURCE_REMOVE;
+}
+
+/* A flood longer than a slice, at each priority: a source of the lowest priority
+ * has its turn before the flood is over. */
+static void
+test_a_flood_lets_every_source_have_its_turn (Fixture *f, gconstpointer data)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      g_string_truncate (f->log, 0);
+      for (guint i = 0; i < 200; i++)
+        prio_scheduler_post (f->scheduler, priority, spin, step_new (f, '.', NULL, NULL), step_free);
+      attach (f, G_PRIORITY_LOW + 100, '!');
+      fixture_run (f);
+      g_assert_nonnull (strstr (f->log->str, ".!."));
+    }
+}
+
+/* Sources of the default priority that are always ready hold urgent tasks up for an
+ * iteration at most, and background ones as long as they like. */
+static gboolean flood_on;
+
+static gboolean
+keep_going (gpointer data)
+{
+  g_string_append_c (data, 'f');
+  return flood_on && ((GString *) data)->len < 100;
+}
+
+static void
+test_a_flood_of_others_does_not_hold_up_urgent_tasks (Fixture *f, gconstpointer data)
+{
+  GSource *source = g_idle_source_new ();
+
+  flood_on = TRUE;
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, keep_going, f->log, NULL);
+  g_source_attach (source, f->context);
+  g_source_unref (source);
+  g_main_context_iteration (f->context, FALSE);
+  post_letter (f, USER_BLOCKING, '2');
+  post_letter (f, USER_VISIBLE, '1');
+  post_letter (f, BACKGROUND, '0');
+  fixture_run (f);
+
+  g_assert_true (g_str_has_prefix (f->log->str, "f2f1") || g_str_has_prefix (f->log->str, "f21f"));
+  g_assert_true (g_str_has_suffix (f->log->str, "f0"));
+}
+
+/* A batch is one iteration; a slice of 0 is a task per iteration. */
+static void
+test_time_slices (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 5; i++)
+    post_letter (f, USER_VISIBLE, 'a' + i);
+  g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpstr (f->log->str, ==, "abcde");
+
+  g_string_truncate (f->log, 0);
+  g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, 5000);
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+  for (guint i = 0; i < 5; i++)
+    post_letter (f, USER_VISIBLE, 'a' + i);
+  for (guint i = 0; i < 5; i++)
+    {
+      g_main_context_iteration (f->context, FALSE);
+      g_assert_cmpuint (f->log->len, ==, i + 1);
+    }
+}
+
+static gboolean
+ask_should_yield (gpointer data)
+{
+  Step *step = data;
+
+  g_assert_false (prio_scheduler_should_yield (step->f->scheduler));
+  post_letter (step->f, USER_VISIBLE, 'b');
+  g_assert_false (prio_scheduler_should_yield (step->f->scheduler));
+  post_letter (step->f, USER_BLOCKING, 'c');
+  g_assert_true (prio_scheduler_should_yield (step->f->scheduler));
+  return step_run (data);
+}
+
+static gboolean
+work_until_told (gpointer data)
+{
+  Step *step = data;
+
+  while (!prio_scheduler_should_yield (step->f->scheduler))
+    ;
+  return step_run (data);
+}
+
+static void
+test_should_yield (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_set_time_slice (f->scheduler, 10 * G_USEC_PER_SEC);
+  g_assert_false (prio_scheduler_should_yield (f->scheduler));
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, ask_should_yield, step_new (f, 'a', NULL, NULL), step_free);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "acb");
+
+  prio_scheduler_set_time_slice (f->scheduler, 1000);
+  prio_scheduler_post (f->scheduler, BACKGROUND, work_until_told, step_new (f, 'd', NULL, NULL), step_free);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "acbd");
+}
+
+/* How the context would poll, with nothing ready. */
+static gint last_timeout;
+static guint n_polls;
+
+static gint
+watch_poll (GPollFD *fds, guint n_fds, gint timeout)
+{
+  last_timeout = timeout;
+  n_polls++;
+  return g_poll (fds, n_fds, 0);
+}
+
+static void
+test_sleeps_when_nothing_is_runnable (Fixture *f, gconstpointer data)
+{
+  g_main_context_set_poll_func (f->context, watch_poll);
+  post_letter (f, BACKGROUND, 'a');
+  fixture_run (f);
+  g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpint (last_timeout, ==, -1);
+
+  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 1000000, step_run, step_new (f, 'b', NULL, NULL), step_free);
+  g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpint (last_timeout, >, 900000);
+  g_assert_cmpint (last_timeout, <=, 1000000);
+}
+
+static gboolean
+post_from_a_source (gpointer data)
+{
+  post_letter (data, USER_VISIBLE, 'p');
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+prepare_and_post (GSource *source, gint *timeout)
+{
+  Fixture **f = (Fixture **) (source + 1);
+
+  *timeout = -1;
+  if (*f != NULL)
+    post_letter (g_steal_pointer (f), USER_VISIBLE, 'q');
+  return FALSE;
+}
+
+/* From another source's prepare, after ours: the context must not sleep. */
+static void
+test_posting_from_a_prepare (Fixture *f, gconstpointer data)
+{
+  static GSourceFuncs funcs = { prepare_and_post, NULL, NULL, NULL, NULL, NULL };
+  GSource *source = g_source_new (&funcs, sizeof (GSource) + sizeof (Fixture *));
+
+  *(Fixture **) (source + 1) = f;
+  g_source_set_priority (source, G_PRIORITY_LOW + 1);
+  g_source_attach (source, f->context);
+  while (f->log->len == 0)
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpstr (f->log->str, ==, "q");
+  g_source_destroy (source);
+  g_source_unref (source);
+}
+
+static void
+test_posting_from_a_source (Fixture *f, gconstpointer data)
+{
+  GSource *source = g_timeout_source_new (1);
+
+  g_source_set_callback (source, post_from_a_source, f, NULL);
+  g_source_attach (source, f->context);
+  g_source_unref (source);
+  while (f->log->len == 0)
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpstr (f->log->str, ==, "p");
+}
+
+static guint n_reactions_gone;
+
+static void
+never_called (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+static void
+count_gone (gpointer data)
+{
+  n_reactions_gone++;
+}
+
+/* A context that is destroyed releases everything, once. */
+static void
+test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (PrioTask) task = NULL;
+  guint freed = step_n_freed;
+  guint n = 1000;
+
+  for (guint i = 0; i < n; i++)
+    {
+      post_letter (f, i % 3, 'x');
+      post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'x', NULL, NULL);
+      prio_scheduler_post_full (f->scheduler, BACKGROUND, NULL, 100000, step_run, step_new (f, 'x', NULL, NULL), step_free);
+      prio_scheduler_queue_microtask (f->scheduler, step_run_once, step_new (f, 'x', NULL, NULL), step_free);
+    }
+  task = prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, 'x', NULL, NULL), step_free,
+                                   USER_VISIBLE, signal_of (controller), 0, "lost");
+  prio_task_then (task, never_called, NULL, count_gone);
+  prio_scheduler_pause (f->scheduler);
+
+  g_clear_object (&f->scheduler);
+  g_main_context_pop_thread_default (f->context);
+  g_clear_pointer (&f->context, g_main_context_unref);
+
+  g_assert_cmpuint (step_n_freed - freed, ==, 4 * n + 1);
+  g_assert_cmpuint (n_reactions_gone, ==, 1);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_cmpstr (f->log->str, ==, "");
+
+  /* Whoever is left may still be used. */
+  prio_task_cancel (task);
+  prio_task_then (task, never_called, NULL, count_gone);
+  g_assert_cmpuint (n_reactions_gone, ==, 2);
+  prio_task_controller_set_priority (controller, BACKGROUND, NULL);
+  prio_task_controller_abort (controller, NULL);
+}
+
+static void
+test_scheduler_may_go_before_its_tasks (Fixture *f, gconstpointer data)
+{
+  post_letter (f, USER_VISIBLE, 'a');
+  g_clear_object (&f->scheduler);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+  g_assert_null (g_main_context_find_source_by_user_data (f->context, NULL));
+}
+
+static void
+drop_scheduler (Step *step)
+{
+  g_clear_object (&step->f->scheduler);
+}
+
+static void
+test_task_that_drops_its_scheduler (Fixture *f, gconstpointer data)
+{
+  post_step (f, USER_VISIBLE, 'a', drop_scheduler, NULL);
+  post_letter (f, USER_VISIBLE, 'b');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+}
+
+static void
+quit_loop (Step *step)
+{
+  g_main_loop_quit (step->data);
+}
+
+static void
+test_task_that_quits_the_loop (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GMainLoop) loop = g_main_loop_new (f->context, FALSE);
+
+  post_step (f, USER_VISIBLE, 'a', quit_loop, loop);
+  g_main_loop_run (loop);
+  g_assert_cmpstr (f->log->str, ==, "a");
+}
+
+/* Nobody uses the record any more: its sources leave the context, and a new
+ * scheduler finds a new one. */
+static void
+test_record_goes_with_the_last_scheduler (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 3; i++)
+    {
+      g_clear_object (&f->scheduler);
+      fixture_run (f);
+      g_assert_false (g_main_context_pending (f->context));
+      f->scheduler = prio_scheduler_new (f->context);
+      post_letter (f, USER_VISIBLE, 'a' + i);
+      fixture_run (f);
+    }
+  g_assert_cmpstr (f->log->str, ==, "abc");
+}
+
+static void
+test_thread_default_scheduler (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioScheduler) first = prio_scheduler_ref_thread_default ();
+  g_autoptr (PrioScheduler) second = prio_scheduler_ref_thread_default ();
+
+  g_assert_true (first == second);
+  g_assert_true (prio_scheduler_get_context (first) == f->context);
+  g_assert_true (prio_scheduler_get_context (prio_scheduler_get_default ()) == g_main_context_default ());
+
+  g_main_context_pop_thread_default (f->context);
+  g_clear_object (&second);
+  second = prio_scheduler_ref_thread_default ();
+  g_assert_true (second == prio_scheduler_get_default ());
+  g_main_context_push_thread_default (f->context);
+}
+
+static void
+test_bad_input (Fixture *f, gconstpointer data)
+{
+  if (g_test_subprocess ())
+    {
+      g_autoptr (GCancellable) other = g_cancellable_new ();
+
+      g_log_set_always_fatal (G_LOG_FATAL_MASK);
+      prio_scheduler_post (NULL, USER_VISIBLE, step_run, NULL, NULL);
+      prio_scheduler_post (f->scheduler, 3, step_run, NULL, NULL);
+      prio_scheduler_post (f->scheduler, USER_VISIBLE, NULL, NULL, NULL);
+      prio_scheduler_post ((PrioScheduler *) other, USER_VISIBLE, step_run, NULL, NULL);
+      g_assert_false (prio_scheduler_post_full (f->scheduler, -2, NULL, 0, step_run, NULL, NULL));
+      g_assert_false (prio_scheduler_post_full (f->scheduler, 0, (gpointer) f->scheduler, 0, step_run, NULL, NULL));
+      g_assert_null (prio_scheduler_post_task (f->scheduler, NULL, NULL, NULL, 0, NULL, 0, NULL));
+      post_letter (f, USER_VISIBLE, 'a');
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, "a");
+      return;
+    }
+
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr ("*CRITICAL*PRIO_IS_SCHEDULER*CRITICAL*PRIO_IS_PRIORITY*CRITICAL*func*CRITICAL*"
+                             "PRIO_IS_SCHEDULER*CRITICAL*OR_UNSET*CRITICAL*SIGNAL*CRITICAL*func*");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/loop/lanes-among-other-sources", test_lanes_among_other_sources);
+  add_test ("/loop/turns/of-every-source", test_a_flood_lets_every_source_have_its_turn);
+  add_test ("/loop/turns/of-urgent-tasks", test_a_flood_of_others_does_not_hold_up_urgent_tasks);
+  add_test ("/loop/time-slices", test_time_slices);
+  add_test ("/loop/should-yield", test_should_yield);
+  add_test ("/loop/sleeps-when-nothing-is-runnable", test_sleeps_when_nothing_is_runnable);
+  add_test ("/loop/posting/from-a-prepare", test_posting_from_a_prepare);
+  add_test ("/loop/posting/from-a-source", test_posting_from_a_source);
+  add_test ("/loop/end/of-the-context", test_destroyed_context_releases_what_is_pending);
+  add_test ("/loop/end/of-the-scheduler", test_scheduler_may_go_before_its_tasks);
+  add_test ("/loop/end/of-the-scheduler-by-a-task", test_task_that_drops_its_scheduler);
+  add_test ("/loop/end/of-the-loop-by-a-task", test_task_that_quits_the_loop);
+  add_test ("/loop/end/of-the-record", test_record_goes_with_the_last_scheduler);
+  add_test ("/loop/thread-default-scheduler", test_thread_default_scheduler);
+  add_test ("/loop/bad-input", test_bad_input);
+
+  return g_test_run ();
+}

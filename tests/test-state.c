@@ -1,0 +1,384 @@
+/* test-state.c: what is inherited, by what, and microtasks
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+/* Logs @letter when the yield that it was given to resumes, or '-' if refused. */
+static void
+resumed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Step *step = data;
+  gboolean ok = prio_scheduler_yield_finish (step->f->scheduler, result, NULL);
+
+  g_string_append_c (step->f->log, ok ? step->letter : '-');
+  if (ok && step->then != NULL)
+    step->then (step);
+  step_free (step);
+}
+
+static void
+yield_letter (Fixture *f, char letter)
+{
+  prio_scheduler_yield_async (f->scheduler, resumed, step_new (f, letter, NULL, NULL));
+}
+
+static void
+yield_then_log (Step *step)
+{
+  yield_letter (step->f, g_ascii_toupper (step->letter));
+}
+
+/* What a probe that yields goes before and after tells its priority. */
+static void
+surround (Fixture *f)
+{
+  post_letter (f, BACKGROUND, '0');
+  post_letter (f, USER_VISIBLE, '1');
+  post_letter (f, USER_BLOCKING, '2');
+}
+
+static void
+test_yield_beats_its_own_priority (Fixture *f, gconstpointer data)
+{
+  post_step (f, BACKGROUND, 'a', yield_then_log, NULL);
+  surround (f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "21aA0");
+
+  g_string_truncate (f->log, 0);
+  post_step (f, USER_BLOCKING, 'b', yield_then_log, NULL);
+  surround (f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "bB210");
+}
+
+static void
+test_yield_outside_any_task (Fixture *f, gconstpointer data)
+{
+  surround (f);
+  yield_letter (f, 'y');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "2y10");
+}
+
+static void
+yield_on_other (Step *step)
+{
+  prio_scheduler_yield_async (step->data, resumed, step_new (step->f, 'Y', NULL, NULL));
+}
+
+/* Another scheduler's state is not inherited. */
+static void
+test_yield_on_another_scheduler (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+  PrioScheduler *mine = f->scheduler;
+
+  post_step (f, BACKGROUND, 'a', yield_on_other, other);
+  prio_scheduler_post (other, USER_VISIBLE, step_run, step_new (f, '1', NULL, NULL), step_free);
+  f->scheduler = other;
+  fixture_run (f);
+  f->scheduler = mine;
+  g_assert_cmpstr (f->log->str, ==, "1aY");
+}
+
+static void
+test_yield_follows_the_signal (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
+
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', yield_then_log, NULL);
+  g_main_context_iteration (f->context, TRUE);
+  surround (f);
+  prio_task_controller_set_priority (controller, BACKGROUND, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a21A0");
+}
+
+static void
+abort_and_yield (Step *step)
+{
+  prio_task_controller_abort (step->data, NULL);
+  yield_letter (step->f, 'x');
+}
+
+static void
+test_yield_is_refused_after_abort (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
+
+  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', abort_and_yield, controller);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a-");
+}
+
+/* The older draft's options, each in a task of a background signal. */
+typedef struct
+{
+  PrioYieldFlags flags;
+  gint priority;
+  gboolean own_signal; /* a user-blocking one is given */
+  const char *order;
+  const char *after_abort; /* of the running task's signal */
+} YieldCase;
+
+static const YieldCase yield_cases[] = {
+  { PRIO_YIELD_NONE, PRIO_PRIORITY_UNSET, FALSE, "a2Y10", "aY" },
+  { PRIO_YIELD_NONE, USER_BLOCKING, FALSE, "aY210", "aY" },
+  { PRIO_YIELD_NONE, PRIO_PRIORITY_UNSET, TRUE, "aY210", "aY" },
+  { PRIO_YIELD_NONE, BACKGROUND, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_INHERIT_SIGNAL, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+  { PRIO_YIELD_INHERIT_SIGNAL, USER_BLOCKING, FALSE, "aY210", "a-" },
+  { PRIO_YIELD_INHERIT_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "aY" },
+  { PRIO_YIELD_INHERIT_PRIORITY, PRIO_PRIORITY_UNSET, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_INHERIT_PRIORITY, USER_BLOCKING, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_INHERIT_SIGNAL | PRIO_YIELD_INHERIT_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+};
+
+static PrioTaskController *own_controller;
+
+static void
+yield_with_options (Step *step)
+{
+  const YieldCase *c = step->data;
+
+  prio_scheduler_yield_full_async (step->f->scheduler, c->flags,
+                                   c->own_signal ? signal_of (own_controller) : NULL, c->priority, resumed,
+                                   step_new (step->f, 'Y', NULL, NULL));
+}
+
+static void
+test_yield_options (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+
+  for (guint i = 0; i < G_N_ELEMENTS (yield_cases); i++)
+    {
+      const YieldCase *c = &yield_cases[i];
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+      g_autoptr (PrioTaskController) own = prio_task_controller_new (USER_BLOCKING);
+
+      own_controller = own;
+      for (guint abort = 0; abort < 2; abort++)
+        {
+          g_string_truncate (f->log, 0);
+          post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', yield_with_options, (gpointer) c);
+          g_main_context_iteration (f->context, TRUE);
+          if (abort)
+            prio_task_controller_abort (controller, NULL);
+          else
+            surround (f);
+          fixture_run (f);
+          g_test_message ("case %u", i);
+          g_assert_cmpstr (f->log->str, ==, abort ? c->after_abort : c->order);
+        }
+    }
+}
+
+static void
+queue_two_microtasks (Step *step)
+{
+  prio_scheduler_queue_microtask (step->f->scheduler, step_run_once,
+                                  step_new (step->f, 'm', yield_then_log, NULL), step_free);
+  prio_scheduler_queue_microtask (step->f->scheduler, step_run_once, step_new (step->f, 'n', NULL, NULL), step_free);
+  g_string_append_c (step->f->log, '.');
+}
+
+static void
+test_microtasks_before_the_next_task_inherit (Fixture *f, gconstpointer data)
+{
+  post_step (f, BACKGROUND, 'a', queue_two_microtasks, NULL);
+  surround (f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "21a.mnM0");
+}
+
+static void
+queue_more (Step *step)
+{
+  if (step->letter < 'e')
+    prio_scheduler_queue_microtask (step->f->scheduler, step_run_once,
+                                    step_new (step->f, step->letter + 1, queue_more, NULL), step_free);
+}
+
+static void
+test_microtasks_of_microtasks (Fixture *f, gconstpointer data)
+{
+  post_step (f, USER_VISIBLE, 'a', queue_more, NULL);
+  surround (f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "2abcde10");
+}
+
+static void
+test_microtasks_outside_any_task (Fixture *f, gconstpointer data)
+{
+  surround (f);
+  prio_scheduler_queue_microtask (f->scheduler, step_run_once, step_new (f, 'm', yield_then_log, NULL), step_free);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "m2M10");
+}
+
+/* A callback keeps the state of its registration, whoever completes the task. */
+static void
+log_and_yield (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Step *step = data;
+
+  step_run (step);
+}
+
+static void
+await_data (Step *step)
+{
+  prio_task_then (step->data, log_and_yield, step_new (step->f, 'c', yield_then_log, NULL), step_free);
+}
+
+static void
+defer (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+}
+
+static void
+finish (Step *step)
+{
+  prio_task_return_boolean (step->data, TRUE);
+}
+
+static void
+test_callbacks_keep_the_state_of_registration (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, defer, NULL, NULL, USER_BLOCKING, NULL,
+                                                        0, NULL);
+
+  fixture_run (f);
+  post_step (f, BACKGROUND, 'a', await_data, task);
+  fixture_run (f);
+
+  surround (f);
+  post_step (f, USER_BLOCKING, 'f', finish, task);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a2fc1C0");
+}
+
+static PrioSchedulingState *captured;
+
+static void
+capture (Step *step)
+{
+  captured = prio_scheduling_state_get_current ();
+  g_assert_nonnull (captured);
+}
+
+static void
+yield_in_state (gpointer data)
+{
+  yield_letter (data, 'y');
+}
+
+static void
+test_captured_state (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  g_assert_null (prio_scheduling_state_get_current ());
+  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', capture, NULL);
+  fixture_run (f);
+  g_assert_null (prio_scheduling_state_get_current ());
+
+  surround (f);
+  prio_scheduling_state_run (captured, yield_in_state, f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a21y0");
+
+  prio_task_controller_abort (controller, NULL);
+  prio_scheduling_state_run (captured, yield_in_state, f);
+  prio_scheduling_state_run (NULL, yield_in_state, f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a21y0-y");
+  g_clear_pointer (&captured, prio_scheduling_state_unref);
+}
+
+/* A nested main loop: other tasks go on, the sources it dispatches are not part of
+ * the task, and the task's state is intact afterwards. */
+static gboolean
+yield_in_source (gpointer data)
+{
+  Step *step = data;
+
+  g_assert_null (prio_scheduling_state_get_current ());
+  yield_letter (step->f, 's');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+run_nested_loop (Step *step)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_callback (source, yield_in_source, step, NULL);
+  g_source_attach (source, step->f->context);
+  g_source_unref (source);
+  surround (step->f);
+  fixture_run (step->f);
+  g_string_append_c (step->f->log, ')');
+  yield_letter (step->f, 'A');
+}
+
+static void
+test_nested_main_loop (Fixture *f, gconstpointer data)
+{
+  post_step (f, BACKGROUND, '(', run_nested_loop, NULL);
+  fixture_run (f);
+
+  /* The source of the nested loop yields as user-visible; the order of the idle
+   * source among the tasks is not at issue here. */
+  g_assert_true (g_str_has_prefix (f->log->str, "("));
+  g_assert_nonnull (strchr (f->log->str, 's'));
+  g_assert_true (g_str_has_suffix (f->log->str, ")A"));
+  g_assert_cmpuint (f->log->len, ==, 7);
+}
+
+static void
+run_nested_then_probe (Step *step)
+{
+  fixture_run (step->f);
+  surround (step->f);
+  yield_letter (step->f, 'A');
+}
+
+static void
+test_state_after_a_nested_main_loop (Fixture *f, gconstpointer data)
+{
+  post_step (f, BACKGROUND, 'a', run_nested_then_probe, NULL);
+  post_letter (f, USER_BLOCKING, 'b');
+  post_letter (f, BACKGROUND, 'c');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "bac21A0");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/scheduler/yield/beats-its-own-priority", test_yield_beats_its_own_priority);
+  add_test ("/scheduler/yield/outside-any-task", test_yield_outside_any_task);
+  add_test ("/scheduler/yield/on-another-scheduler", test_yield_on_another_scheduler);
+  add_test ("/scheduler/yield/follows-the-signal", test_yield_follows_the_signal);
+  add_test ("/scheduler/yield/is-refused-after-abort", test_yield_is_refused_after_abort);
+  add_test ("/scheduler/yield/options", test_yield_options);
+  add_test ("/scheduler/microtask/before-the-next-task", test_microtasks_before_the_next_task_inherit);
+  add_test ("/scheduler/microtask/of-microtasks", test_microtasks_of_microtasks);
+  add_test ("/scheduler/microtask/outside-any-task", test_microtasks_outside_any_task);
+  add_test ("/state/callbacks-keep-that-of-registration", test_callbacks_keep_the_state_of_registration);
+  add_test ("/state/captured", test_captured_state);
+  add_test ("/state/nested-main-loop", test_nested_main_loop);
+  add_test ("/state/after-a-nested-main-loop", test_state_after_a_nested_main_loop);
+
+  return g_test_run ();
+}
