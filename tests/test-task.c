@@ -1,0 +1,268 @@
+/* test-task.c: results
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+static guint n_destroyed;
+
+static void
+destroy (gpointer data)
+{
+  n_destroyed++;
+}
+
+static PrioTask *
+post (Fixture *f, PrioTaskFunc func)
+{
+  return prio_scheduler_post_task (f->scheduler, func, f, NULL, USER_VISIBLE, NULL, 0, "a name");
+}
+
+static void
+nothing (PrioTask *task, gpointer data)
+{
+}
+
+static void
+return_pointer (PrioTask *task, gpointer data)
+{
+  prio_task_return_pointer (task, data, destroy);
+}
+
+static void
+return_string (PrioTask *task, gpointer data)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_STRING);
+  g_value_set_static_string (&value, "result");
+  prio_task_return_value (task, &value);
+}
+
+static void
+return_error (PrioTask *task, gpointer data)
+{
+  prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "no %s", "luck");
+}
+
+static void
+test_properties (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, nothing);
+  g_autofree char *name = NULL;
+  PrioTaskPriority priority;
+  PrioTaskState state;
+  gboolean completed;
+
+  g_object_get (task, "name", &name, "priority", &priority, "state", &state, "completed", &completed, NULL);
+  g_assert_cmpstr (name, ==, "a name");
+  g_assert_cmpint (priority, ==, USER_VISIBLE);
+  g_assert_cmpint (state, ==, PRIO_TASK_STATE_PENDING);
+  g_assert_false (completed);
+  fixture_run (f);
+  g_object_get (task, "state", &state, "completed", &completed, NULL);
+  g_assert_cmpint (state, ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_true (completed);
+  g_assert_null (prio_task_get_error (task));
+}
+
+static void
+test_priority_is_the_signals (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, nothing, NULL, NULL, PRIO_PRIORITY_UNSET,
+                                                        signal_of (controller), 0, NULL);
+
+  g_assert_cmpint (prio_task_get_priority (task), ==, BACKGROUND);
+  prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
+  g_assert_cmpint (prio_task_get_priority (task), ==, USER_BLOCKING);
+}
+
+static void
+test_pointer (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) taken = post (f, return_pointer);
+  PrioTask *left = post (f, return_pointer);
+
+  n_destroyed = 0;
+  fixture_run (f);
+  g_assert_true (prio_task_propagate_pointer (taken, NULL) == f);
+  g_assert_null (prio_task_propagate_pointer (taken, NULL));
+  g_assert_cmpuint (n_destroyed, ==, 0);
+  g_object_unref (left);
+  g_assert_cmpuint (n_destroyed, ==, 1);
+}
+
+static void
+test_value (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, return_string);
+  g_auto (GValue) first = G_VALUE_INIT;
+  g_auto (GValue) second = G_VALUE_INIT;
+
+  fixture_run (f);
+  g_assert_true (prio_task_propagate_value (task, &first, NULL));
+  g_assert_true (prio_task_propagate_value (task, &second, NULL));
+  g_assert_cmpstr (g_value_get_string (&first), ==, "result");
+  g_assert_cmpstr (g_value_get_string (&second), ==, "result");
+}
+
+static void
+test_error (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, return_error);
+  g_autoptr (GError) error = NULL;
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
+  g_assert_false (prio_task_propagate_value (task, &value, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==, "no luck");
+  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, -1);
+}
+
+static void
+log_letter (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Step *step = data;
+
+  g_assert_true (source == (GObject *) step->f->scheduler);
+  step_run (step);
+}
+
+static void
+log_notify (PrioTask *task, GParamSpec *pspec, Fixture *f)
+{
+  g_assert_true (prio_task_get_completed (task));
+  g_string_append_c (f->log, '!');
+}
+
+static void
+test_callbacks_in_order_then_notify (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, nothing);
+  guint freed = step_n_freed;
+
+  g_signal_connect (task, "notify::completed", G_CALLBACK (log_notify), f);
+  for (char letter = 'a'; letter <= 'd'; letter++)
+    prio_task_then (task, log_letter, step_new (f, letter, NULL, NULL), step_free);
+  post_letter (f, USER_VISIBLE, '|');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abcd!|");
+
+  prio_task_then (task, log_letter, step_new (f, 'e', NULL, NULL), step_free);
+  g_assert_cmpstr (f->log->str, ==, "abcd!|");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abcd!|e");
+  g_assert_cmpuint (step_n_freed - freed, ==, 6);
+}
+
+static void
+test_result_of_a_dropped_scheduler (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, nothing);
+
+  g_clear_object (&f->scheduler);
+  fixture_run (f);
+  prio_task_then (task, log_letter, step_new (f, 'e', NULL, NULL), step_free);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "e");
+}
+
+/* Tasks that are used again are as good as new: nothing of the former is left. */
+static void
+remember (PrioTask *task, gpointer data)
+{
+  GHashTable *seen = data;
+
+  g_hash_table_add (seen, task);
+  prio_task_return_int (task, 7);
+}
+
+static void
+test_used_again (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  g_autoptr (PrioTask) held = NULL;
+  g_autoptr (PrioTask) fresh = NULL;
+
+  for (guint i = 0; i < 100; i++)
+    {
+      g_object_unref (prio_scheduler_post_task (f->scheduler, remember, seen, NULL, USER_VISIBLE, NULL, 0, NULL));
+      fixture_run (f);
+    }
+  g_assert_cmpuint (g_hash_table_size (seen), <, 100);
+
+  /* One that somebody holds or listens to is not. */
+  held = prio_scheduler_post_task (f->scheduler, remember, seen, NULL, USER_VISIBLE, NULL, 0, NULL);
+  fixture_run (f);
+  fresh = prio_scheduler_post_task (f->scheduler, nothing, NULL, NULL, USER_VISIBLE, NULL, 0, NULL);
+  g_assert_true (fresh != held);
+  g_assert_cmpint (prio_task_get_state (fresh), ==, PRIO_TASK_STATE_PENDING);
+  g_signal_connect (fresh, "notify::completed", G_CALLBACK (log_notify), f);
+  g_object_set_data (G_OBJECT (held), "mine", f);
+  g_clear_object (&fresh);
+  g_clear_object (&held);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "!");
+
+  for (guint i = 0; i < 10; i++)
+    {
+      g_object_unref (post (f, nothing));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, nothing, NULL, NULL, USER_VISIBLE, NULL, 0, NULL));
+    }
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "!");
+}
+
+static void
+return_twice (PrioTask *task, gpointer data)
+{
+  prio_task_return_int (task, 1);
+  prio_task_return_int (task, 2);
+}
+
+static void
+test_bad_input (Fixture *f, gconstpointer data)
+{
+  if (g_test_subprocess ())
+    {
+      g_autoptr (PrioTask) task = post (f, return_twice);
+
+      g_log_set_always_fatal (G_LOG_FATAL_MASK);
+      prio_task_return_int (task, 0);
+      g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, -1);
+      prio_task_defer (task);
+      fixture_run (f);
+      g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 1);
+      prio_task_then (task, NULL, NULL, NULL);
+      g_assert_false (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), NULL));
+      return;
+    }
+
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr ("*CRITICAL*may_return*CRITICAL*completed*CRITICAL*RUNNING*CRITICAL*may_return*"
+                             "CRITICAL*callback*CRITICAL*is_tagged*");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/task/properties", test_properties);
+  add_test ("/task/priority-is-the-signals", test_priority_is_the_signals);
+  add_test ("/task/result/pointer", test_pointer);
+  add_test ("/task/result/value", test_value);
+  add_test ("/task/result/error", test_error);
+  add_test ("/task/callbacks-in-order-then-notify", test_callbacks_in_order_then_notify);
+  add_test ("/task/result-of-a-dropped-scheduler", test_result_of_a_dropped_scheduler);
+  add_test ("/task/used-again", test_used_again);
+  add_test ("/task/bad-input", test_bad_input);
+
+  return g_test_run ();
+}

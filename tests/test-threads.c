@@ -1,0 +1,386 @@
+/* test-threads.c: from any thread
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+#define N 20000
+
+/* A context that a thread of its own runs. */
+typedef struct
+{
+  GMainContext *context;
+  GMainLoop *loop;
+  GThread *thread;
+  PrioScheduler *scheduler;
+} Worker;
+
+static gpointer
+run_worker (gpointer data)
+{
+  Worker *worker = data;
+
+  g_main_context_push_thread_default (worker->context);
+  g_main_loop_run (worker->loop);
+  g_main_context_pop_thread_default (worker->context);
+  return NULL;
+}
+
+static void
+worker_start (Worker *worker)
+{
+  worker->context = g_main_context_new ();
+  worker->loop = g_main_loop_new (worker->context, FALSE);
+  worker->scheduler = prio_scheduler_new (worker->context);
+  worker->thread = g_thread_new ("worker", run_worker, worker);
+}
+
+static gboolean
+quit_worker (gpointer data)
+{
+  g_main_loop_quit (data);
+  return G_SOURCE_REMOVE;
+}
+
+/* Ends after all that was posted before with at least the lowest priority. */
+static void
+worker_stop (Worker *worker)
+{
+  prio_scheduler_post (worker->scheduler, BACKGROUND, quit_worker, worker->loop, NULL);
+  g_thread_join (worker->thread);
+  g_object_unref (worker->scheduler);
+  g_main_loop_unref (worker->loop);
+  g_main_context_unref (worker->context);
+}
+
+static gint n_ran, n_freed, next_id;
+
+static gboolean
+count_on_worker (gpointer data)
+{
+  Worker *worker = data;
+
+  g_assert_true (g_thread_self () == worker->thread);
+  g_atomic_int_inc (&n_ran);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+count_freed (gpointer data)
+{
+  g_atomic_int_inc (&n_freed);
+}
+
+static gpointer
+post_many (gpointer data)
+{
+  Worker *worker = data;
+
+  for (guint i = 0; i < N; i++)
+    prio_scheduler_post (worker->scheduler, i % 3, count_on_worker, worker, count_freed);
+  return NULL;
+}
+
+static void
+test_post (Fixture *f, gconstpointer data)
+{
+  GThread *posters[3];
+  Worker worker;
+
+  n_ran = n_freed = 0;
+  worker_start (&worker);
+  for (guint i = 0; i < G_N_ELEMENTS (posters); i++)
+    posters[i] = g_thread_new ("poster", post_many, &worker);
+  for (guint i = 0; i < G_N_ELEMENTS (posters); i++)
+    g_thread_join (posters[i]);
+  worker_stop (&worker);
+
+  g_assert_cmpint (n_ran, ==, 3 * N);
+  g_assert_cmpint (n_freed, ==, 3 * N);
+}
+
+/* What a thread posts is run in the order in which it posted. */
+static gboolean
+check_id (gpointer data)
+{
+  g_assert_cmpint (GPOINTER_TO_INT (data), ==, next_id);
+  next_id++;
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_order_of_a_thread_is_kept (Fixture *f, gconstpointer data)
+{
+  Worker worker;
+
+  next_id = 0;
+  worker_start (&worker);
+  for (gint i = 0; i < N; i++)
+    prio_scheduler_post (worker.scheduler, USER_VISIBLE, check_id, GINT_TO_POINTER (i), NULL);
+  worker_stop (&worker);
+  g_assert_cmpint (next_id, ==, N);
+}
+
+/* Whatever another thread has posted before it says so comes before what we post. */
+static gpointer
+post_first (gpointer data)
+{
+  post_letter (data, USER_VISIBLE, 'a');
+  return NULL;
+}
+
+static void
+test_order_between_threads_is_that_of_time (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 100; i++)
+    {
+      g_thread_join (g_thread_new ("poster", post_first, f));
+      post_letter (f, USER_VISIBLE, 'b');
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, "ab");
+      g_string_truncate (f->log, 0);
+    }
+}
+
+/* Home: the creator's until another thread runs the context. */
+static void
+test_posts_race_with_a_new_home (Fixture *f, gconstpointer data)
+{
+  for (guint round = 0; round < 200; round++)
+    {
+      Worker worker;
+
+      n_ran = 0;
+      worker_start (&worker);
+      for (guint i = 0; i < 100; i++)
+        prio_scheduler_post (worker.scheduler, USER_VISIBLE, count_on_worker, &worker, NULL);
+      worker_stop (&worker);
+      g_assert_cmpint (n_ran, ==, 100);
+    }
+}
+
+typedef struct
+{
+  Worker *worker;
+  PrioTaskController **controllers;
+  guint n_controllers;
+} Meddler;
+
+static gpointer
+change_priorities (gpointer data)
+{
+  Meddler *meddler = data;
+
+  for (guint i = 0; i < 20000; i++)
+    prio_task_controller_set_priority (meddler->controllers[i % meddler->n_controllers], i / 7 % 3, NULL);
+  return NULL;
+}
+
+static gpointer
+abort_all (gpointer data)
+{
+  Meddler *meddler = data;
+
+  for (guint i = 0; i < meddler->n_controllers; i++)
+    {
+      prio_task_controller_abort (meddler->controllers[i], NULL);
+      g_thread_yield ();
+    }
+  return NULL;
+}
+
+static void
+test_abort_and_change (Fixture *f, gconstpointer data)
+{
+  PrioTaskController *controllers[50];
+  Worker worker;
+  Meddler meddler = { &worker, controllers, G_N_ELEMENTS (controllers) };
+  GThread *changer, *aborter;
+  guint n_posted = 0;
+
+  n_ran = n_freed = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (controllers); i++)
+    controllers[i] = prio_task_controller_new (i % 3);
+  worker_start (&worker);
+
+  changer = g_thread_new ("changer", change_priorities, &meddler);
+  aborter = g_thread_new ("aborter", abort_all, &meddler);
+  for (guint i = 0; i < N; i++)
+    {
+      n_posted++;
+      prio_scheduler_post_full (worker.scheduler, PRIO_PRIORITY_UNSET,
+                                signal_of (controllers[i % G_N_ELEMENTS (controllers)]), i % 5 == 0, count_on_worker,
+                                &worker, count_freed);
+    }
+  g_thread_join (changer);
+  g_thread_join (aborter);
+  worker_stop (&worker);
+
+  g_assert_cmpint (n_freed, ==, n_posted);
+  g_assert_cmpint (n_ran, <=, n_posted);
+  for (guint i = 0; i < G_N_ELEMENTS (controllers); i++)
+    g_object_unref (controllers[i]);
+}
+
+/* A burst from another thread wakes the context once. */
+static gpointer
+post_burst (gpointer data)
+{
+  Fixture *f = data;
+
+  for (guint i = 0; i < 1000; i++)
+    post_letter (f, USER_VISIBLE, 'x');
+  return NULL;
+}
+
+static void
+test_one_wakeup_per_burst (Fixture *f, gconstpointer data)
+{
+  /* The context has prepared itself to sleep, and does not look meanwhile. */
+  g_assert_true (g_main_context_acquire (f->context));
+  for (guint burst = 1; burst <= 3; burst++)
+    {
+      GPollFD fds[4];
+      gint timeout, priority, n_fds, n_ready;
+
+      fixture_run (f);
+      g_main_context_prepare (f->context, &priority);
+      n_fds = g_main_context_query (f->context, priority, &timeout, fds, G_N_ELEMENTS (fds));
+      g_assert_cmpint (timeout, ==, -1);
+      g_thread_join (g_thread_new ("poster", post_burst, f));
+      n_ready = g_poll (fds, n_fds, 0);
+      g_assert_cmpint (n_ready, ==, 1);
+      g_main_context_check (f->context, priority, fds, n_fds);
+      g_main_context_dispatch (f->context);
+
+      /* Acknowledged once, and nothing is left of it. */
+      g_main_context_prepare (f->context, &priority);
+      n_fds = g_main_context_query (f->context, priority, &timeout, fds, G_N_ELEMENTS (fds));
+      g_assert_cmpint (g_poll (fds, n_fds, 0), ==, 0);
+      g_main_context_check (f->context, priority, fds, n_fds);
+      g_main_context_dispatch (f->context);
+      fixture_run (f);
+      g_assert_cmpuint (f->log->len, ==, burst * 1000);
+    }
+  g_main_context_release (f->context);
+}
+
+/* A result that comes from another thread. */
+static gpointer
+return_later (gpointer data)
+{
+  prio_task_return_int (data, 42);
+  return NULL;
+}
+
+static void
+defer_to_thread (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+  g_thread_unref (g_thread_new ("result", return_later, task));
+}
+
+static void
+got_result (GObject *source, GAsyncResult *result, gpointer data)
+{
+  *(gssize *) data = prio_task_propagate_int (PRIO_TASK (result), NULL);
+}
+
+static void
+test_result_from_another_thread (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 100; i++)
+    {
+      gssize got = 0;
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, defer_to_thread, NULL, NULL, USER_VISIBLE,
+                                                            NULL, 0, NULL);
+
+      prio_task_then (task, got_result, &got, NULL);
+      while (got == 0)
+        g_main_context_iteration (f->context, TRUE);
+      g_assert_cmpint (got, ==, 42);
+    }
+}
+
+/* Tasks that are posted, asked and cancelled, and dropped for the last time, anywhere. */
+static void
+got_nothing (GObject *source, GAsyncResult *result, gpointer data)
+{
+  n_freed++;
+}
+
+static gpointer
+cancel_tasks_elsewhere (gpointer data)
+{
+  Worker *worker = data;
+
+  for (guint i = 0; i < 2000; i++)
+    {
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (worker->scheduler, defer_to_thread,
+                                                            NULL, NULL, i % 3, NULL, 100000, "never");
+
+      prio_task_then (task, got_nothing, NULL, count_freed);
+      prio_task_cancel (task);
+      prio_scheduler_queue_microtask (worker->scheduler, count_freed, NULL, NULL);
+    }
+  return NULL;
+}
+
+static void
+test_tasks_from_another_thread (Fixture *f, gconstpointer data)
+{
+  Worker worker;
+
+  n_freed = 0;
+  worker_start (&worker);
+  g_thread_join (g_thread_new ("poster", cancel_tasks_elsewhere, &worker));
+  worker_stop (&worker);
+  g_assert_cmpint (n_freed, ==, 6000);
+}
+
+/* Posting to a context while the last reference to it goes elsewhere. */
+static gpointer
+post_and_drop (gpointer data)
+{
+  PrioScheduler *scheduler = data;
+
+  for (guint i = 0; i < 50; i++)
+    prio_scheduler_post (scheduler, USER_VISIBLE, count_on_worker, NULL, count_freed);
+  g_object_unref (scheduler);
+  return NULL;
+}
+
+static void
+test_context_ends_while_others_post (Fixture *f, gconstpointer data)
+{
+  n_freed = 0;
+  for (guint i = 0; i < 300; i++)
+    {
+      GMainContext *context = g_main_context_new ();
+      PrioScheduler *scheduler = prio_scheduler_new (context);
+      GThread *thread = g_thread_new ("poster", post_and_drop, scheduler);
+
+      g_main_context_unref (context);
+      g_thread_join (thread);
+    }
+  g_assert_cmpint (n_freed, ==, 300 * 50);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/threads/post", test_post);
+  add_test ("/threads/order-of-a-thread-is-kept", test_order_of_a_thread_is_kept);
+  add_test ("/threads/order-between-threads-is-that-of-time", test_order_between_threads_is_that_of_time);
+  add_test ("/threads/posts-race-with-a-new-home", test_posts_race_with_a_new_home);
+  add_test ("/threads/abort-and-change", test_abort_and_change);
+  add_test ("/threads/one-wakeup-per-burst", test_one_wakeup_per_burst);
+  add_test ("/threads/result-from-another-thread", test_result_from_another_thread);
+  add_test ("/threads/tasks-from-another-thread", test_tasks_from_another_thread);
+  add_test ("/threads/context-ends-while-others-post", test_context_ends_while_others_post);
+
+  return g_test_run ();
+}
