@@ -276,7 +276,7 @@ deliver (gpointer data)
       reaction_free (self, reaction);
     }
 
-  self->listened_to = g_signal_has_handler_pending (self, notify_signal, 0, TRUE);
+  self->listened_to = g_signal_handler_find (self, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
   if (!self->told && self->listened_to)
     {
       g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);

@@ -209,12 +209,22 @@ test_from_a_destroy_notify (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "");
 }
 
+static PrioTask *
+post_step_task (Fixture *f, PrioTaskController *controller, char letter)
+{
+  PrioTask *task = prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, letter, NULL, NULL),
+                                             step_free, PRIO_PRIORITY_UNSET, signal_of (controller), 0, NULL);
+
+  prio_task_then (task, log_outcome, f, NULL);
+  return task;
+}
+
 static void
 test_one_task_alone (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) first = post_task (f, signal_of (controller), step_run_task, step_new (f, '1', NULL, NULL));
-  g_autoptr (PrioTask) second = post_task (f, signal_of (controller), step_run_task, step_new (f, '2', NULL, NULL));
+  g_autoptr (PrioTask) first = post_step_task (f, controller, '1');
+  g_autoptr (PrioTask) second = post_step_task (f, controller, '2');
 
   prio_task_cancel (first);
   g_assert_cmpint (prio_task_get_state (first), ==, PRIO_TASK_STATE_ABORTED);
