@@ -1,0 +1,515 @@
+/* indexer.c: indexes the words of a folder's files, and answers meanwhile
+ *
+ *   indexer [--plain] [--query WORD]… [--interval MS] [FOLDER]
+ *
+ * Files are indexed by background tasks that yield, progress is shown by
+ * user-visible ones, and questions are answered by user-blocking ones, all in one
+ * main loop.  A question is a word or, with a slash at its end, a folder whose files
+ * are to come first; "quit" ends.  With --plain, GLib's idle sources do the same
+ * work, for comparison.  A thread keeps time, as a person does who types: what it
+ * posts does not wait for the main loop to notice that it is due.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "waits.h"
+#include "word-index.h"
+
+#include <gio/gunixinputstream.h>
+#include <glib-unix.h>
+#include <glib/gi18n.h>
+#include <locale.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct
+{
+  GMainLoop *loop;
+  PrioScheduler *scheduler;
+  PrioTaskController *everything; /* what Ctrl-C aborts */
+  GHashTable *folders;            /* name → Folder, one for each below the root */
+  char *root;
+  WordIndex *index;
+  Waits waits;
+  guint n_pending, n_done, n_binary, n_failed, n_aborted;
+  gboolean stopped;
+
+  gboolean plain;
+  char **queries;
+  gint interval; /* ms */
+
+  GThread *metronome;
+  GMutex lock;
+  GCond ended_changed;
+  gboolean ended; /* under the lock */
+} App;
+
+/* A folder below the root, with what is below it. */
+typedef struct
+{
+  PrioTaskController *controller;
+  PrioTaskSignal *signal; /* aborted with everything, as urgent as the folder */
+} Folder;
+
+/* A file or a folder that is to be indexed. */
+typedef struct
+{
+  App *app;
+  Folder *folder;
+  char *path;
+  gint64 posted; /* 0 once it has begun */
+  WordReader *reader;
+  gboolean finished;
+} Item;
+
+/* Something somebody asked. */
+typedef struct
+{
+  App *app;
+  char *text;
+  gint64 posted;
+} Query;
+
+/* Posts @func in one of the two ways that are to be compared. */
+static void
+app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFunc func, gpointer data,
+          GDestroyNotify notify)
+{
+  static const gint plain_priorities[] = { G_PRIORITY_LOW, G_PRIORITY_DEFAULT, G_PRIORITY_HIGH };
+
+  if (app->plain)
+    g_idle_add_full (plain_priorities[priority], func, data, notify);
+  else if (signal != NULL)
+    prio_scheduler_post_full (app->scheduler, PRIO_PRIORITY_UNSET, G_CANCELLABLE (signal), 0, func, data, notify);
+  else
+    prio_scheduler_post (app->scheduler, priority, func, data, notify);
+}
+
+static void
+folder_free (gpointer data)
+{
+  Folder *folder = data;
+
+  g_object_unref (folder->controller);
+  g_object_unref (folder->signal);
+  g_free (folder);
+}
+
+/* The folder right below the root in which @path lies. */
+static Folder *
+app_get_folder (App *app, const char *path)
+{
+  const char *below = path + strlen (app->root) + 1;
+  g_autofree char *name = g_strndup (below, strcspn (below, "/"));
+  Folder *folder = g_hash_table_lookup (app->folders, name);
+
+  if (folder == NULL)
+    {
+      GCancellable *sources[2];
+
+      folder = g_new0 (Folder, 1);
+      folder->controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+      sources[0] = G_CANCELLABLE (prio_task_controller_get_signal (app->everything));
+      sources[1] = G_CANCELLABLE (prio_task_controller_get_signal (folder->controller));
+      folder->signal = prio_task_signal_any_following (sources, 2, PRIO_TASK_SIGNAL (sources[1]));
+      g_hash_table_insert (app->folders, g_steal_pointer (&name), folder);
+    }
+  return folder;
+}
+
+static void
+app_report (App *app, const char *path, const GError *error)
+{
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA))
+    {
+      app->n_binary++;
+      return;
+    }
+
+  app->n_failed++;
+  g_printerr ("%s%s: %s\n", isatty (STDERR_FILENO) ? "\r\033[K" : "", path, error->message);
+}
+
+/* Called when an item is through, or has been aborted. */
+static void
+item_free (gpointer data)
+{
+  Item *item = data;
+  App *app = item->app;
+
+  if (!item->finished)
+    app->n_aborted++;
+  g_clear_pointer (&item->reader, word_reader_free);
+  g_free (item->path);
+  g_free (item);
+
+  if (--app->n_pending == 0)
+    g_main_loop_quit (app->loop);
+}
+
+static gboolean index_file (gpointer data);
+static gboolean index_folder (gpointer data);
+
+static void
+app_add_item (App *app, const char *path, GSourceFunc func)
+{
+  Item *item = g_new0 (Item, 1);
+
+  item->app = app;
+  item->path = g_strdup (path);
+  item->posted = g_get_monotonic_time ();
+  app->n_pending++;
+
+  if (g_str_equal (path, app->root))
+    {
+      app_post (app, PRIO_TASK_PRIORITY_BACKGROUND, prio_task_controller_get_signal (app->everything), func, item,
+                item_free);
+      return;
+    }
+  item->folder = app_get_folder (app, path);
+  app_post (app, PRIO_TASK_PRIORITY_BACKGROUND, item->folder->signal, func, item, item_free);
+}
+
+static void
+item_begin (Item *item)
+{
+  PrioTaskPriority priority = PRIO_TASK_PRIORITY_BACKGROUND;
+
+  if (item->posted == 0)
+    return;
+
+  if (item->folder != NULL)
+    priority = prio_task_signal_get_priority (item->folder->signal);
+  waits_add (&item->app->waits, priority, item->posted);
+  item->posted = 0;
+}
+
+/* Links are not followed: they lead out, or round in a circle. */
+static gboolean
+index_folder (gpointer data)
+{
+  Item *item = data;
+  App *app = item->app;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDir) dir = NULL;
+  const char *name;
+
+  item_begin (item);
+  item->finished = TRUE;
+
+  dir = g_dir_open (item->path, 0, &error);
+  if (dir == NULL)
+    {
+      app_report (app, item->path, error);
+      return G_SOURCE_REMOVE;
+    }
+
+  while (!app->stopped && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *path = g_build_filename (item->path, name, NULL);
+
+      if (g_file_test (path, G_FILE_TEST_IS_SYMLINK))
+        continue;
+      if (g_file_test (path, G_FILE_TEST_IS_DIR))
+        app_add_item (app, path, index_folder);
+      else if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
+        app_add_item (app, path, index_file);
+    }
+  return G_SOURCE_REMOVE;
+}
+
+/* Goes on until others should go first.  GLib's idle sources cannot know, so a
+ * piece at a time is all they can do. */
+static gboolean
+index_file (gpointer data)
+{
+  Item *item = data;
+  App *app = item->app;
+  g_autoptr (GError) error = NULL;
+  gboolean done = FALSE;
+
+  item_begin (item);
+  if (app->stopped)
+    return G_SOURCE_REMOVE;
+
+  if (item->reader == NULL)
+    item->reader = word_reader_new (app->index, item->path, &error);
+
+  while (error == NULL && !done && word_reader_read_piece (item->reader, &done, &error))
+    {
+      if (!done && (app->plain || prio_scheduler_should_yield (app->scheduler)))
+        return G_SOURCE_CONTINUE;
+    }
+
+  item->finished = TRUE;
+  if (error != NULL)
+    app_report (app, item->path, error);
+  else
+    app->n_done++;
+  return G_SOURCE_REMOVE;
+}
+
+static void
+clear_line (void)
+{
+  if (isatty (STDERR_FILENO))
+    g_printerr ("\r\033[K");
+}
+
+static gboolean
+show_progress (gpointer data)
+{
+  Query *tick = data;
+  App *app = tick->app;
+
+  waits_add (&app->waits, PRIO_TASK_PRIORITY_USER_VISIBLE, tick->posted);
+  if (isatty (STDERR_FILENO))
+    g_printerr (_("\r%u files, %u words, %u to go \033[K"), app->n_done, g_hash_table_size (app->index->words),
+                app->n_pending);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+query_free (gpointer data)
+{
+  Query *query = data;
+
+  g_free (query->text);
+  g_free (query);
+}
+
+static Query *
+query_new (App *app, const char *text)
+{
+  Query *query = g_new0 (Query, 1);
+
+  query->app = app;
+  query->text = g_strdup (text);
+  query->posted = g_get_monotonic_time ();
+  return query;
+}
+
+/* Has the files of a folder come first. */
+static void
+raise_folder (App *app, const char *text)
+{
+  g_autofree char *name = g_strndup (text, strlen (text) - 1);
+  Folder *folder = g_hash_table_lookup (app->folders, name);
+
+  if (folder == NULL)
+    g_print (_("%s: no such folder, or not found yet\n"), text);
+  else if (app->plain)
+    g_print (_("%s: idle sources cannot be raised together\n"), text);
+  else if (prio_task_controller_set_priority (folder->controller, PRIO_TASK_PRIORITY_USER_VISIBLE, NULL))
+    g_print (_("%s: comes first now\n"), text);
+}
+
+static gboolean
+answer (gpointer data)
+{
+  Query *query = data;
+  App *app = query->app;
+  gint64 wait = g_get_monotonic_time () - query->posted;
+  const GArray *files;
+
+  waits_add (&app->waits, PRIO_TASK_PRIORITY_USER_BLOCKING, query->posted);
+  clear_line ();
+
+  if (g_str_has_suffix (query->text, "/"))
+    {
+      raise_folder (app, query->text);
+      return G_SOURCE_REMOVE;
+    }
+
+  files = word_index_find (app->index, query->text);
+  g_print (ngettext ("%s: %u file so far", "%s: %u files so far", files != NULL ? files->len : 0), query->text,
+           files != NULL ? files->len : 0);
+  if (files != NULL)
+    g_print (", %s", (char *) app->index->files->pdata[g_array_index (files, guint, 0)]);
+  g_print (_(" (waited %.2f ms)\n"), wait / 1000.0);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+app_stop (App *app)
+{
+  app->stopped = TRUE;
+  prio_task_controller_abort (app->everything, NULL);
+}
+
+static void
+app_ask (App *app, const char *text)
+{
+  if (g_str_equal (text, "quit"))
+    app_stop (app);
+  else if (*text != '\0')
+    app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, answer, query_new (app, text), query_free);
+}
+
+/* On a thread of its own: has progress shown every 100 ms, and asks at intervals. */
+static gpointer
+keep_time (gpointer data)
+{
+  App *app = data;
+  gint64 now = g_get_monotonic_time ();
+  gint64 next_query = now, next_progress = now;
+  guint n_queries = 0;
+
+  g_mutex_lock (&app->lock);
+  while (!app->ended)
+    {
+      now = g_get_monotonic_time ();
+      if (now >= next_progress)
+        {
+          app_post (app, PRIO_TASK_PRIORITY_USER_VISIBLE, NULL, show_progress, query_new (app, NULL), query_free);
+          next_progress += 100 * G_TIME_SPAN_MILLISECOND;
+        }
+      if (app->queries != NULL && now >= next_query)
+        {
+          const char *text = app->queries[n_queries++ % g_strv_length (app->queries)];
+
+          app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, answer, query_new (app, text), query_free);
+          next_query += app->interval * G_TIME_SPAN_MILLISECOND;
+        }
+      g_cond_wait_until (&app->ended_changed, &app->lock,
+                         app->queries != NULL ? MIN (next_progress, next_query) : next_progress);
+    }
+  g_mutex_unlock (&app->lock);
+
+  return NULL;
+}
+
+static void
+app_end_time (App *app)
+{
+  g_mutex_lock (&app->lock);
+  app->ended = TRUE;
+  g_cond_signal (&app->ended_changed);
+  g_mutex_unlock (&app->lock);
+  g_thread_join (app->metronome);
+
+  /* What was asked last is answered still. */
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
+static void
+line_came (GObject *source, GAsyncResult *result, gpointer data)
+{
+  App *app = data;
+  g_autofree char *line =
+      g_data_input_stream_read_line_finish_utf8 (G_DATA_INPUT_STREAM (source), result, NULL, NULL);
+
+  /* At the end of the input, or at what is no text, nobody asks any more. */
+  if (line == NULL)
+    return;
+
+  app_ask (app, g_strstrip (line));
+  g_data_input_stream_read_line_async (G_DATA_INPUT_STREAM (source), G_PRIORITY_DEFAULT, NULL, line_came, app);
+}
+
+static gboolean
+interrupted (gpointer data)
+{
+  app_stop (data);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+app_run (App *app)
+{
+  g_autoptr (GInputStream) input = g_unix_input_stream_new (STDIN_FILENO, FALSE);
+  g_autoptr (GDataInputStream) lines = g_data_input_stream_new (input);
+  gint64 start = g_get_monotonic_time ();
+
+  g_unix_signal_add (SIGINT, interrupted, app);
+  g_data_input_stream_read_line_async (lines, G_PRIORITY_DEFAULT, NULL, line_came, app);
+
+  app_add_item (app, app->root, index_folder);
+  app->metronome = g_thread_new ("metronome", keep_time, app);
+  g_main_loop_run (app->loop);
+  app_end_time (app);
+
+  clear_line ();
+  g_print (_("%u files, %.1f MB, %u words in %.2f s; %u not text, %u unreadable, %u aborted\n"), app->n_done,
+           app->index->n_bytes / 1e6, g_hash_table_size (app->index->words),
+           (g_get_monotonic_time () - start) / 1e6, app->n_binary, app->n_failed, app->n_aborted);
+  waits_print (&app->waits);
+}
+
+static gboolean
+app_parse (App *app, int *argc, char ***argv, GError **error)
+{
+  g_auto (GStrv) folders = NULL;
+  GOptionEntry entries[] = {
+    { "plain", 0, 0, G_OPTION_ARG_NONE, &app->plain, N_("Use GLib's idle sources, for comparison"), NULL },
+    { "query", 0, 0, G_OPTION_ARG_STRING_ARRAY, &app->queries, N_("Ask for a word at intervals"), N_("WORD") },
+    { "interval", 0, 0, G_OPTION_ARG_INT, &app->interval, N_("How long the intervals are"), N_("MS") },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &folders, NULL, N_("[FOLDER]") },
+    { NULL }
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+
+  g_option_context_set_summary (context, _("Indexes the words of a folder's files, and answers meanwhile.\n"
+                                           "Type a word, a folder's name with a slash to have it come first, or “quit”."));
+  g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
+  if (!g_option_context_parse (context, argc, argv, error))
+    return FALSE;
+
+  app->root = g_canonicalize_filename (folders != NULL ? folders[0] : "/usr/share/doc", NULL);
+  if (!g_file_test (app->root, G_FILE_TEST_IS_DIR))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_DIRECTORY, _("%s: no such folder"), app->root);
+      return FALSE;
+    }
+  if (app->interval < 1)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, _("%d: no interval"), app->interval);
+      return FALSE;
+    }
+
+  /* Where nobody can type, something is asked all the same. */
+  if (app->queries == NULL && !isatty (STDIN_FILENO))
+    app->queries = g_strsplit ("license copyright", " ", -1);
+  return TRUE;
+}
+
+int
+main (int argc, char **argv)
+{
+  App app = { .interval = 100 };
+  g_autoptr (GError) error = NULL;
+  int status = 0;
+
+  setlocale (LC_ALL, "");
+  bindtextdomain (GETTEXT_PACKAGE, PRIO_LOCALEDIR);
+  bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
+  textdomain (GETTEXT_PACKAGE);
+
+  if (!app_parse (&app, &argc, &argv, &error))
+    {
+      g_printerr ("%s\n", error->message);
+      status = 1;
+    }
+  else
+    {
+      app.loop = g_main_loop_new (NULL, FALSE);
+      app.scheduler = prio_scheduler_get_default ();
+      app.everything = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+      app.folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, folder_free);
+      app.index = word_index_new ();
+      waits_init (&app.waits);
+      app_run (&app);
+      waits_clear (&app.waits);
+      word_index_free (app.index);
+      g_hash_table_unref (app.folders);
+      g_object_unref (app.everything);
+      g_main_loop_unref (app.loop);
+    }
+
+  g_strfreev (app.queries);
+  g_free (app.root);
+  return status;
+}
