@@ -266,8 +266,12 @@ show_progress (gpointer data)
 
   waits_add (&app->waits, PRIO_TASK_PRIORITY_USER_VISIBLE, tick->posted);
   if (isatty (STDERR_FILENO))
-    g_printerr (_("\r%u files, %u words, %u to go \033[K"), app->n_done, g_hash_table_size (app->index->words),
-                app->n_pending);
+    {
+      g_printerr ("\r");
+      g_printerr (_("%u files, %u words, %u to go"), app->n_done, g_hash_table_size (app->index->words),
+                  app->n_pending);
+      g_printerr ("\033[K");
+    }
   return G_SOURCE_REMOVE;
 }
 

@@ -7,4 +7,14 @@
 
 #include "prio-error.h"
 
+#include <libintl.h>
+
 G_DEFINE_QUARK (prio-error-quark, prio_error)
+
+/* Messages come from the library's own catalogue, whatever the program's is. */
+static void __attribute__ ((constructor))
+bind_messages (void)
+{
+  bindtextdomain (GETTEXT_PACKAGE, PRIO_LOCALEDIR);
+  bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
+}
