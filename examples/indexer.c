@@ -122,7 +122,7 @@ app_get_folder (App *app, const char *path)
 static void
 app_report (App *app, const char *path, const GError *error)
 {
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA))
+  if (g_error_matches (error, G_CONVERT_ERROR, G_CONVERT_ERROR_ILLEGAL_SEQUENCE))
     {
       app->n_binary++;
       return;

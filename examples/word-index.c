@@ -114,7 +114,7 @@ word_reader_new (WordIndex *index, const char *path, GError **error)
 }
 
 /* Reads the next few kilobytes, and says whether they were the last.  A file that
- * is no text fails with %G_IO_ERROR_INVALID_DATA. */
+ * is no text fails with %G_CONVERT_ERROR_ILLEGAL_SEQUENCE. */
 gboolean
 word_reader_read_piece (WordReader *reader, gboolean *done, GError **error)
 {
@@ -126,7 +126,7 @@ word_reader_read_piece (WordReader *reader, gboolean *done, GError **error)
 
   if (!reader->begun && memchr (piece, 0, length) != NULL)
     {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, _("Not a text"));
+      g_set_error_literal (error, G_CONVERT_ERROR, G_CONVERT_ERROR_ILLEGAL_SEQUENCE, _("Not a text"));
       return FALSE;
     }
 

@@ -1,0 +1,83 @@
+"""Runs what README shows, against an installed library.
+
+    check-readme.py SOURCE-FOLDER
+
+The library is built anew, as a user would, and installed into an empty prefix; each
+C program of README is compiled with what pkg-config says, run, and has to print what
+README says; then the same program is built with the library as a Meson subproject.
+The commands of README have to be there, and `examples/run` has to work.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], check=True, text=True, stdout=subprocess.PIPE,
+                          **options).stdout
+
+
+def blocks(text, language):
+    return re.findall(rf'^```{language}\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+
+
+def install(source, work):
+    prefix = work / 'prefix'
+    run('meson', 'setup', work / 'build', source, f'--prefix={prefix}', '--libdir=lib', '-Dtests=false',
+        '-Dexamples=false', '-Dintrospection=disabled')
+    run('meson', 'install', '-C', work / 'build')
+    return prefix
+
+
+def check_program(program, expected, prefix, work):
+    environment = os.environ | {'PKG_CONFIG_PATH': str(prefix / 'lib/pkgconfig'),
+                                'LD_LIBRARY_PATH': str(prefix / 'lib')}
+    (work / 'program.c').write_text(program)
+    flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-1', env=environment).split()
+    run('cc', '-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror', work / 'program.c', '-o', work / 'program', *flags)
+    printed = run(work / 'program', env=environment)
+    assert printed == expected, f'README says {expected!r}, the program {printed!r}'
+
+
+def check_subproject(program, expected, source, work):
+    project = work / 'project'
+    (project / 'subprojects').mkdir(parents=True)
+    (project / 'subprojects/prio-sched').symlink_to(source)
+    (project / 'program.c').write_text(program)
+    (project / 'meson.build').write_text(
+        "project('user', 'c')\n"
+        "executable('program', 'program.c',\n"
+        "           dependencies: dependency('prio-sched-1', fallback: 'prio-sched'))\n")
+    run('meson', 'setup', project / 'build', project, '-Dprio-sched:tests=false', '-Dprio-sched:examples=false',
+        '-Dprio-sched:introspection=disabled')
+    run('ninja', '-C', project / 'build')
+    assert run(project / 'build/program') == expected
+
+
+def check_commands(text, source):
+    for command in blocks(text, 'sh'):
+        script = source / command.split()[0]
+        assert os.access(script, os.X_OK), f'{command.strip()} of README is no program'
+    # tests/run is what runs this.
+    printed = run(source / 'examples/run', '--interval', '5', source / 'prio-sched', stdin=subprocess.DEVNULL)
+    assert 'user-blocking' in printed, printed
+
+
+def main(source):
+    text = (source / 'README.md').read_text()
+    (program,), (expected,) = blocks(text, 'c'), blocks(text, 'text')
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        check_program(program, expected, install(source, work), work)
+        check_subproject(program, expected, source, work)
+    check_commands(text, source)
+
+
+if __name__ == '__main__':
+    main(pathlib.Path(sys.argv[1]).resolve())
