@@ -362,7 +362,7 @@ keep_time (gpointer data)
   guint n_queries = 0;
 
   g_mutex_lock (&app->lock);
-  while (!app->ended)
+  do
     {
       now = g_get_monotonic_time ();
       if (now >= next_progress)
@@ -377,9 +377,11 @@ keep_time (gpointer data)
           app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, answer, query_new (app, text), query_free);
           next_query += app->interval * G_TIME_SPAN_MILLISECOND;
         }
-      g_cond_wait_until (&app->ended_changed, &app->lock,
-                         app->queries != NULL ? MIN (next_progress, next_query) : next_progress);
+      if (!app->ended)
+        g_cond_wait_until (&app->ended_changed, &app->lock,
+                           app->queries != NULL ? MIN (next_progress, next_query) : next_progress);
     }
+  while (!app->ended);
   g_mutex_unlock (&app->lock);
 
   return NULL;

@@ -177,6 +177,7 @@ prio_scheduler_yield_full_async (PrioScheduler *self, PrioYieldFlags flags, GCan
   PrioInheritance from;
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail ((flags & ~(PRIO_YIELD_INHERIT_SIGNAL | PRIO_YIELD_INHERIT_PRIORITY)) == 0);
   g_return_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal));
   g_return_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority));
   g_return_if_fail (callback != NULL);

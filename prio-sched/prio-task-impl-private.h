@@ -63,4 +63,11 @@ struct _PrioTask
 };
 
 void prio_task_clear (PrioTask *self);
+void prio_task_tell (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);
+
+static inline gboolean
+prio_task_is_completed (PrioTask *self)
+{
+  return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
+}

@@ -60,6 +60,10 @@ run_row (const BenchRow *row, guint rounds, gboolean json, gboolean *first)
   g_autofree double *peer = g_new (double, rounds);
   double our_median, peer_median, ratio;
 
+  /* Once to warm up. */
+  row->ours ();
+  row->peer ();
+
   for (guint i = 0; i < rounds; i++)
     {
       ours[i] = row->ours ();

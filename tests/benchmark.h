@@ -20,3 +20,25 @@ extern const BenchRow bench_rows[];
 extern const guint bench_n_rows;
 
 double bench_now (void);
+
+/* benchmark-rows.c: what both files of rows need */
+#define BENCH_N 100000
+
+extern guint bench_ran;
+
+gboolean bench_nothing (gpointer data);
+void bench_run_until (GMainContext *context, guint n);
+double bench_destroy_sources (GSource **sources, guint n);
+
+/* benchmark-loop.c */
+double bench_delays_iteration (void);
+double bench_timeouts_iteration (void);
+double bench_add_delay (void);
+double bench_add_timeout (void);
+double bench_post_flood (void);
+double bench_invoke_flood (void);
+double bench_repeat_in_batch (void);
+double bench_repeat_per_iteration (void);
+double bench_always_ready (void);
+double bench_urgent_task (void);
+double bench_urgent_idle (void);

@@ -1,0 +1,383 @@
+/* prio-task-settle.c: how a task comes to its result, and who is told
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-task-impl-private.h"
+
+#include "prio-bond-private.h"
+
+/* Home: the first of the callbacks, to be freed with reaction_free (). */
+static PrioReaction *
+pop_reaction (PrioTask *self)
+{
+  PrioReaction *reaction = self->reactions;
+
+  if (reaction != NULL)
+    self->reactions = reaction->next;
+  return reaction;
+}
+
+static void
+reaction_free (PrioTask *self, PrioReaction *reaction)
+{
+  prio_state_release (&reaction->state);
+  if (reaction == &self->first_reaction)
+    reaction->callback = NULL;
+  else
+    g_free (reaction);
+}
+
+/* In a dispatch: calls what has been registered so far. */
+static void
+deliver (gpointer data)
+{
+  PrioTask *self = data;
+  PrioCore *core = self->entry.core;
+  const PrioState *outer = prio_thread.state;
+  PrioReaction *reaction;
+
+  while ((reaction = pop_reaction (self)) != NULL)
+    {
+      if (reaction->state.core != NULL)
+        reaction->state.depth = g_main_depth ();
+      prio_thread.state = reaction->state.core != NULL ? &reaction->state : NULL;
+      reaction->callback (prio_loop_get_source (core->loop, core), (GAsyncResult *) self, reaction->data);
+      prio_thread.state = outer;
+
+      if (reaction->notify != NULL)
+        reaction->notify (reaction->data);
+      reaction_free (self, reaction);
+    }
+
+  prio_task_tell (self);
+}
+
+/* Home: releases callbacks that will not be called, the context having gone. */
+static void
+drop_reactions (PrioTask *self)
+{
+  PrioReaction *reaction;
+
+  while ((reaction = pop_reaction (self)) != NULL)
+    {
+      if (reaction->notify != NULL)
+        prio_loop_bury (self->entry.core->loop, reaction->notify, reaction->data);
+      reaction_free (self, reaction);
+    }
+}
+
+/* Home: has the callbacks called at the next checkpoint.  Takes a reference. */
+static void
+deliver_soon (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  if (prio_loop_is_dead (loop))
+    {
+      drop_reactions (self);
+      prio_loop_bury (loop, g_object_unref, self);
+    }
+  else
+    {
+      PrioMicrotask microtask = { .func = deliver, .data = self, .notify = prio_task_pool_give };
+
+      prio_loop_queue_microtask (loop, &microtask);
+    }
+}
+
+/* Home: the task has a result, and lets go of what it needed to come to it. */
+static void
+settle (PrioTask *self, PrioTaskState state)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  self->entry.running = FALSE;
+  __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
+
+  if (self->entry.job.notify != NULL)
+    prio_loop_bury (loop, g_steal_pointer (&self->entry.job.notify), self->entry.job.data);
+  if (self->admitted)
+    {
+      self->admitted = FALSE;
+      prio_core_discharge (&self->entry);
+    }
+}
+
+static GError *
+abort_reason (PrioTask *self)
+{
+  PrioHub *hub = self->signal != NULL && !self->cancelled ? prio_hub_for (self->signal) : NULL;
+
+  return hub != NULL && prio_hub_is_aborted (hub) ? prio_hub_dup_reason (hub) : prio_reason_default ();
+}
+
+/* Home: the result is the abort, whatever has been returned. */
+static void
+settle_aborted (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  if (self->result.destroy != NULL)
+    prio_loop_bury (loop, self->result.destroy, self->result.value.pointer);
+  if (self->result.error != NULL)
+    prio_loop_bury (loop, (GDestroyNotify) g_error_free, self->result.error);
+
+  self->result = (PrioResult) { .error = abort_reason (self) };
+  settle (self, PRIO_TASK_STATE_ABORTED);
+}
+
+/* Home. */
+static void
+settle_returned (PrioTask *self)
+{
+  settle (self, self->result.error != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED);
+}
+
+void
+prio_task_abort (PrioTask *self)
+{
+  settle_aborted (self);
+  deliver_soon (self);
+}
+
+void
+prio_task_run (PrioTask *self)
+{
+  __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
+  if (self->func != NULL)
+    self->func (self, self->entry.job.data);
+}
+
+/* The function has returned, and its checkpoint is over (§4.1.4, steps 4 to 6). */
+void
+prio_task_ran (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  self->entry.running = FALSE;
+
+  if (self->entry.aborted)
+    {
+      settle_aborted (self);
+    }
+  else if (self->has_result || !__atomic_load_n (&self->deferred, __ATOMIC_RELAXED))
+    {
+      settle_returned (self);
+    }
+  else
+    {
+      /* From here on the result follows what it waits for, whatever its signal. */
+      self->admitted = FALSE;
+      prio_core_discharge (&self->entry);
+      return;
+    }
+
+  /* The next checkpoint would be now, so this need not be queued. */
+  if (loop->microtasks.length > 0)
+    {
+      deliver_soon (self);
+      return;
+    }
+  deliver (self);
+  prio_task_pool_give (self);
+}
+
+/* Home. */
+static void
+accept_result (PrioTask *self, PrioResult *result)
+{
+  PrioLoop *loop = self->entry.core->loop;
+
+  if (prio_task_is_completed (self))
+    {
+      if (result->destroy != NULL)
+        prio_loop_bury (loop, result->destroy, result->value.pointer);
+      g_clear_error (&result->error);
+      return;
+    }
+
+  self->result = *result;
+  self->has_result = TRUE;
+  if (!self->entry.running)
+    {
+      settle_returned (self);
+      deliver_soon (self);
+    }
+}
+
+static void
+returned (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  accept_result (op->target, op->data);
+  g_free (op->data);
+}
+
+/* Gives the task its result, once, from any thread. */
+void
+prio_task_return (PrioTask *self, PrioResult *result)
+{
+  PrioLoop *loop = self->entry.core->loop;
+  PrioOp op = { .apply = returned, .target = self };
+  gboolean garbage;
+
+  if (!prio_loop_enter (loop))
+    {
+      op.data = g_memdup2 (result, sizeof *result);
+      prio_loop_submit (loop, &op);
+      return;
+    }
+
+  accept_result (self, result);
+  garbage = prio_loop_has_garbage (loop);
+  prio_loop_leave (loop);
+  if (garbage)
+    prio_loop_collect (loop);
+}
+
+static void
+cancelled (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  if (self->admitted)
+    {
+      self->cancelled = TRUE;
+      if (!self->entry.running)
+        {
+          prio_core_refuse (&self->entry);
+        }
+      else if (!self->entry.aborted)
+        {
+          if (self->entry.abort != NULL)
+            prio_bond_remove (self->entry.abort, &self->entry);
+          self->entry.aborted = TRUE;
+        }
+    }
+  prio_loop_bury (loop, g_object_unref, self);
+}
+
+/**
+ * prio_task_cancel:
+ * @self: a task
+ *
+ * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
+ *
+ * What is queued leaves its queue; a running function goes on, and has that as its
+ * result; after that, the call does nothing.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_cancel (PrioTask *self)
+{
+  PrioOp op = { .apply = cancelled, .target = self };
+
+  g_return_if_fail (PRIO_IS_TASK (self));
+
+  g_object_ref (self);
+  prio_loop_submit (self->entry.core->loop, &op);
+}
+
+/* Home. */
+static void
+add_reaction (PrioTask *self, const PrioReaction *given)
+{
+  PrioReaction *reaction;
+
+  if (self->first_reaction.callback == NULL)
+    {
+      reaction = &self->first_reaction;
+      *reaction = *given;
+    }
+  else
+    {
+      reaction = g_memdup2 (given, sizeof *given);
+    }
+
+  if (self->reactions == NULL)
+    self->reactions = reaction;
+  else
+    self->last_reaction->next = reaction;
+  self->last_reaction = reaction;
+}
+
+/* Takes the reference to the task. */
+static void
+registered (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  add_reaction (self, op->data);
+  g_free (op->data);
+  if (prio_task_is_completed (self))
+    deliver_soon (self);
+  else
+    prio_loop_bury (loop, g_object_unref, self);
+}
+
+/* Home: registers @reaction with the current state.  Returns FALSE if there will be
+ * nobody to call it. */
+static gboolean
+register_here (PrioTask *self, PrioReaction *reaction)
+{
+  const PrioState *state = prio_state_capture (self->entry.core);
+
+  if (state != NULL)
+    {
+      reaction->state = *state;
+      prio_state_hold (state);
+    }
+  if (prio_task_is_completed (self))
+    return FALSE;
+
+  add_reaction (self, reaction);
+  return TRUE;
+}
+
+/**
+ * prio_task_then:
+ * @self: a task
+ * @callback: (scope notified) (closure user_data) (destroy notify): called when the
+ *   task has completed, with its scheduler, or %NULL if that is gone, as the source
+ * @user_data: data for @callback
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Registers @callback for the completion of the task.
+ *
+ * Callbacks are called in the order in which they were registered, in a microtask
+ * on the thread that runs the scheduler's main context, with the scheduling state
+ * that is current now (§4.1.6 of the draft).  If the task has completed already,
+ * that is soon, and never within this call.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_then (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data, GDestroyNotify notify)
+{
+  PrioReaction reaction = { .callback = callback, .data = user_data, .notify = notify };
+  PrioOp op = { .apply = registered };
+  PrioLoop *loop;
+  gboolean is_registered = FALSE;
+
+  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (callback != NULL);
+
+  loop = self->entry.core->loop;
+  if (prio_loop_enter (loop))
+    {
+      is_registered = register_here (self, &reaction);
+      prio_loop_leave (loop);
+    }
+
+  if (!is_registered)
+    {
+      op.target = g_object_ref (self);
+      op.data = g_memdup2 (&reaction, sizeof reaction);
+      prio_loop_submit (loop, &op);
+    }
+}
