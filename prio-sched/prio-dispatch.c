@@ -23,15 +23,8 @@
 /* The coarse clock costs little; it shows when tasks have got longer than that. */
 #define COARSE_STRIDE 16
 
-/* When the tasks of a batch have run for long enough. */
-typedef struct
-{
-  gint64 read;    /* when the clock was last read, µs */
-  glong coarse;   /* what the coarse clock said then */
-  guint stride;   /* tasks between two readings */
-  guint left;     /* of them */
-  guint coarse_left; /* tasks until the coarse clock is looked at */
-} PrioStopwatch;
+/* So often other sources are asked whether they are ready, at the most, µs. */
+#define PROBE_INTERVAL 1000
 
 static inline glong
 read_coarse_clock (void)
@@ -289,6 +282,14 @@ attend (PrioLoop *loop)
     pay_attention (loop);
 }
 
+/* A frame that is due before the slice is over ends it. */
+static void
+heed_frame (PrioLoop *loop, gint64 now)
+{
+  if (loop->next_frame > now)
+    loop->slice_end = MIN (loop->slice_end, loop->next_frame);
+}
+
 /* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
@@ -320,8 +321,10 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
           length = prio_core_get_slice (queue->core);
           if (length < loop->slice_length)
             adapt_slice (loop, length);
+          heed_frame (loop, watch.read);
         }
 
+      loop->asked = (PrioStopwatch) { .read = watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
       if (queue->has_entries)
         n = run_entry (loop, queue, depth);
       else
@@ -337,6 +340,9 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     }
   while (length != 0 && !loop->turn);
 
+  if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
+    prio_idle_run (loop, now);
+
   attend (loop);
   prio_loop_forget_source (loop);
   if (prio_loop_has_garbage (loop))
@@ -345,19 +351,46 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_task_pool_trim (loop);
 }
 
-/* Asked inside a task that runs with @state. */
+/* Whether a task that has been running with @priority until @now should let others
+ * go first, by what only the clock and GLib can tell. */
+static gboolean
+time_is_up (PrioLoop *loop, gint8 priority, gint64 now)
+{
+  if (now >= loop->slice_end)
+    return TRUE;
+  if (loop->delays.n_items > 0 && prio_heap_first (&loop->delays)->key <= (guint64) now)
+    return TRUE;
+  if (now < loop->next_probe)
+    return FALSE;
+
+  loop->next_probe = now + PROBE_INTERVAL;
+  if (!prio_loop_others_wait (loop, prio_lane_of (prio_effective ((PrioTaskPriority) priority, FALSE))))
+    return FALSE;
+
+  /* They have their turn after this task. */
+  loop->slice_end = now;
+  return TRUE;
+}
+
+/* Asked inside a task that runs with @state.  The clock is read as often as a
+ * stopwatch would, and the coarse one in between. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, const PrioState *state)
 {
+  PrioStopwatch *watch = &loop->asked;
   gint8 priority = state->priority;
+  gint64 now;
 
-  if (loop->ready.mask != 0)
-    {
-      if (priority == PRIO_PRIORITY_UNSET)
-        priority = (gint8) (state->bond->queues[0].effective / 2);
-      if (prio_ready_top (&loop->ready) > prio_effective ((PrioTaskPriority) priority, TRUE))
-        return TRUE;
-    }
+  if (priority == PRIO_PRIORITY_UNSET)
+    priority = (gint8) (state->bond->queues[0].effective / 2);
+  if (prio_ready_top (&loop->ready) > prio_effective ((PrioTaskPriority) priority, TRUE))
+    return TRUE;
 
-  return g_get_monotonic_time () >= loop->slice_end;
+  now = stopwatch_lap (watch, 1);
+  if (now == 0 || !time_is_up (loop, priority, now))
+    return FALSE;
+
+  /* Who asks again is told so again. */
+  watch->left = watch->stride = 1;
+  return TRUE;
 }

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "prio-bias-private.h"
+#include "prio-idle-private.h"
 #include "prio-inbox-private.h"
 #include "prio-microtasks-private.h"
 #include "prio-ready-private.h"
@@ -29,11 +30,22 @@
 typedef enum
 {
   PRIO_LANE_NONE = -1,
+  PRIO_LANE_IDLE,         /* idle callbacks */
   PRIO_LANE_BACKGROUND,   /* effective priorities 0 and 1 */
   PRIO_LANE_USER_VISIBLE, /* 2 */
   PRIO_LANE_URGENT,       /* 3 to 5, microtasks, and releases */
   PRIO_N_LANES
 } PrioLane;
+
+/* Tells when tasks have run for long enough, without reading the clock after each. */
+typedef struct
+{
+  gint64 read;       /* when the clock was last read, µs */
+  glong coarse;      /* what the coarse clock said then */
+  guint stride;      /* tasks between two readings */
+  guint left;        /* of them */
+  guint coarse_left; /* tasks until the coarse clock is looked at */
+} PrioStopwatch;
 
 /* Something to be released outside. */
 typedef struct
@@ -60,6 +72,7 @@ struct _PrioLoop
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioCore *cores;
+  PrioIdles idles;
   PrioTask *pool; /* finished tasks to be used again, linked by their entries */
   guint n_pool;
   PrioCore *source_core; /* whose scheduler @source is */
@@ -73,12 +86,16 @@ struct _PrioLoop
   GSource *lanes[PRIO_N_LANES]; /* owned by the context; but for the urgent one, may be NULL */
   guint idle_passes[PRIO_N_LANES]; /* how often each had no work */
   PrioLane lane;                /* which lane is ready: what its prepare answers */
+  gboolean probing;             /* others are asked, we keep silent */
   guint lingers;                /* how often to look again before sleeping */
   gboolean turn;                /* other sources are having theirs */
   gint64 turn_end;              /* when it ends at the latest, µs */
   gint64 slice_start;           /* when the running slice began, or 0 */
   gint64 slice_end;
   gint64 slice_length;          /* of the scheduler whose task runs */
+  PrioStopwatch asked;          /* how often prio_scheduler_should_yield () has been, by a task */
+  gint64 next_probe;            /* when other sources may be asked again, µs */
+  gint64 next_frame;            /* when the next frame is due, or 0 if that is not known, µs */
 };
 
 PrioLoop *prio_loop_join (GMainContext *context);
@@ -97,6 +114,7 @@ void prio_loop_tear_down (PrioLoop *loop);
 /* prio-loop-source.c */
 void prio_loop_attach (PrioLoop *loop);
 PrioLane prio_loop_lane (PrioLoop *loop);
+gboolean prio_loop_others_wait (PrioLoop *loop, PrioLane lane);
 void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
 
 /* prio-dispatch.c */

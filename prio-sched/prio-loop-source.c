@@ -32,12 +32,14 @@ static const gint lane_priorities[PRIO_N_LANES] = {
   [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
   [PRIO_LANE_USER_VISIBLE] = G_PRIORITY_DEFAULT,
   [PRIO_LANE_BACKGROUND] = G_PRIORITY_LOW,
+  [PRIO_LANE_IDLE] = G_PRIORITY_LOW + 100,
 };
 
 static const char *const lane_names[PRIO_N_LANES] = {
   [PRIO_LANE_URGENT] = "prio-sched user-blocking",
   [PRIO_LANE_USER_VISIBLE] = "prio-sched user-visible",
   [PRIO_LANE_BACKGROUND] = "prio-sched background",
+  [PRIO_LANE_IDLE] = "prio-sched idle callbacks",
 };
 
 /* After so many passes without work, a lane leaves the context. */
@@ -53,9 +55,13 @@ prio_loop_lane (PrioLoop *loop)
 {
   if (loop->microtasks.length > 0 || prio_loop_has_garbage (loop) || loop->cores == NULL)
     return PRIO_LANE_URGENT;
-  if (loop->ready.mask == 0)
-    return prio_task_pool_is_large (loop) ? PRIO_LANE_BACKGROUND : PRIO_LANE_NONE;
-  return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
+  if (loop->ready.mask != 0)
+    return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
+  if (prio_task_pool_is_large (loop))
+    return PRIO_LANE_BACKGROUND;
+  if (prio_idles_wait (&loop->idles) && prio_idle_may_run (loop, g_source_get_time (loop->lanes[PRIO_LANE_URGENT])))
+    return PRIO_LANE_IDLE;
+  return PRIO_LANE_NONE;
 }
 
 /* What both stages of an iteration begin with: this thread owns the context. */
@@ -102,10 +108,30 @@ adapt_lanes (PrioLoop *loop)
     }
 }
 
+/* When the loop has to be up again though nobody wakes it, as a timeout. */
+static gint
+next_timeout (PrioLoop *loop, GSource *source)
+{
+  gint64 due = G_MAXINT64;
+
+  if (loop->delays.n_items > 0)
+    due = (gint64) prio_heap_first (&loop->delays)->key;
+  if (prio_idles_wait (&loop->idles))
+    due = MIN (due, prio_idle_next (loop, g_source_get_time (source)));
+
+  return due == G_MAXINT64 ? -1 : timeout_until (due, g_source_get_time (source));
+}
+
 static gboolean
 urgent_prepare (GSource *source, gint *timeout)
 {
   PrioLoop *loop = ((PrioSource *) source)->loop;
+
+  if (loop->probing)
+    {
+      *timeout = -1;
+      return FALSE;
+    }
 
   do
     {
@@ -139,8 +165,7 @@ urgent_prepare (GSource *source, gint *timeout)
 
   /* Nothing to do: the slice, if one was running, ended before its time. */
   loop->slice_start = 0;
-  if (loop->delays.n_items > 0)
-    *timeout = timeout_until ((gint64) prio_heap_first (&loop->delays)->key, g_source_get_time (source));
+  *timeout = next_timeout (loop, source);
   return FALSE;
 }
 
@@ -150,6 +175,9 @@ static gboolean
 urgent_check (GSource *source)
 {
   PrioLoop *loop = ((PrioSource *) source)->loop;
+
+  if (loop->probing)
+    return FALSE;
 
   take_over (loop);
   return !loop->turn && prio_loop_lane (loop) == PRIO_LANE_URGENT;
@@ -161,7 +189,7 @@ lane_prepare (GSource *source, gint *timeout)
   PrioSource *self = (PrioSource *) source;
 
   *timeout = -1;
-  return self->loop->lane == self->lane && !self->loop->turn;
+  return self->loop->lane == self->lane && !self->loop->turn && !self->loop->probing;
 }
 
 /* Nobody uses the record any more: its sources leave the context. */
@@ -237,10 +265,10 @@ prio_loop_attach (PrioLoop *loop)
 }
 
 static gboolean
-turn_prepare (GSource *source G_GNUC_UNUSED, gint *timeout)
+turn_prepare (GSource *source, gint *timeout)
 {
   *timeout = 0;
-  return TRUE;
+  return !((PrioSource *) source)->loop->probing;
 }
 
 /* Everything else that was ready has been dispatched. */
@@ -276,4 +304,28 @@ prio_loop_begin_turn (PrioLoop *loop, gint64 now)
   g_source_set_priority (source, G_MAXINT);
   g_source_attach (source, loop->context);
   g_source_unref (source);
+}
+
+/* So many file descriptors are asked; a main context has a handful. */
+#define MAX_FDS 64
+
+/* Whether a source that goes before those of @lane, or among them, is ready: what
+ * GLib does at the beginning of an iteration, without us. */
+gboolean
+prio_loop_others_wait (PrioLoop *loop, PrioLane lane)
+{
+  GPollFD fds[MAX_FDS];
+  gint priority, timeout, n_fds;
+  gboolean ready;
+
+  loop->probing = TRUE;
+  ready = g_main_context_prepare (loop->context, &priority) && priority <= lane_priorities[lane];
+  if (!ready)
+    {
+      n_fds = MIN (g_main_context_query (loop->context, lane_priorities[lane], &timeout, fds, MAX_FDS), MAX_FDS);
+      ready = g_poll (fds, n_fds, 0) > 0 && g_main_context_check (loop->context, lane_priorities[lane], fds, n_fds);
+    }
+  loop->probing = FALSE;
+
+  return ready;
 }

@@ -40,6 +40,7 @@ prio_loop_unref (PrioLoop *loop)
   prio_ready_clear (&loop->ready);
   prio_heap_clear (&loop->delays);
   prio_microtasks_clear (&loop->microtasks);
+  prio_idles_clear (&loop->idles);
   g_free (loop->graves);
   g_aligned_free (loop);
 }
@@ -296,6 +297,9 @@ release_some (PrioLoop *loop)
       prio_state_release (&microtask.state);
       n++;
     }
+
+  while (n < REAP_MAX && prio_idle_release_one (loop))
+    n++;
 
   while (n < REAP_MAX && loop->delays.n_items > 0)
     {

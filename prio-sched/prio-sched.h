@@ -13,6 +13,7 @@
 #include "prio-enums.h"
 #include "prio-error.h"
 #include "prio-sched-enumtypes.h"
+#include "prio-idle-deadline.h"
 #include "prio-scheduling-state.h"
 #include "prio-task-signal.h"
 #include "prio-task-controller.h"

@@ -14,7 +14,8 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioCore *core;
-  gint paused; /* atomic: what was asked for last */
+  gint paused;       /* atomic: what was asked for last */
+  gint64 next_frame; /* the same */
 };
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
@@ -27,5 +28,6 @@ prio_scheduler_check (PrioScheduler *self)
          self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type;
 }
 
+void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,
                                  gint64 due);

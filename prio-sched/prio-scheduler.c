@@ -51,6 +51,7 @@ enum
   PROP_CONTEXT,
   PROP_TIME_SLICE,
   PROP_PAUSED,
+  PROP_NEXT_FRAME,
   N_PROPS
 };
 
@@ -112,6 +113,10 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_boolean (value, prio_scheduler_get_paused (self));
       break;
 
+    case PROP_NEXT_FRAME:
+      g_value_set_int64 (value, prio_scheduler_get_next_frame (self));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -130,6 +135,10 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
     case PROP_TIME_SLICE:
       prio_scheduler_set_time_slice (self, g_value_get_uint (value));
+      break;
+
+    case PROP_NEXT_FRAME:
+      prio_scheduler_set_next_frame (self, g_value_get_int64 (value));
       break;
 
     default:
@@ -185,7 +194,25 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
   properties[PROP_PAUSED] =
       g_param_spec_boolean ("paused", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
+  /**
+   * PrioScheduler:next-frame: (getter get_next_frame) (setter set_next_frame)
+   *
+   * When the next frame is due, in microseconds of [func@GLib.get_monotonic_time], or
+   * 0 if that is not known.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_NEXT_FRAME] =
+      g_param_spec_int64 ("next-frame", NULL, NULL, 0, G_MAXINT64, 0,
+                          G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
   g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+void
+prio_scheduler_notify_next_frame (PrioScheduler *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NEXT_FRAME]);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include <gio/gio.h>
 
 #include "prio-enums.h"
+#include "prio-idle-deadline.h"
 #include "prio-task.h"
 #include "prio-version-macros.h"
 
@@ -76,6 +77,25 @@ void           prio_scheduler_queue_microtask    (PrioScheduler       *self,
                                                   GSourceOnceFunc      func,
                                                   gpointer             user_data,
                                                   GDestroyNotify       notify);
+
+PRIO_AVAILABLE_IN_ALL
+guint          prio_scheduler_request_idle_callback (PrioScheduler    *self,
+                                                  PrioIdleFunc         func,
+                                                  guint                timeout,
+                                                  gpointer             user_data,
+                                                  GDestroyNotify       notify);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_cancel_idle_callback (PrioScheduler     *self,
+                                                  guint                id);
+
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_follow_frame_clock (PrioScheduler       *self,
+                                                  GObject             *frame_clock);
+PRIO_AVAILABLE_IN_ALL
+gint64         prio_scheduler_get_next_frame     (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_set_next_frame     (PrioScheduler       *self,
+                                                  gint64               next_frame);
 
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_should_yield       (PrioScheduler       *self);

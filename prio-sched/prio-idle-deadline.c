@@ -1,0 +1,92 @@
+/* prio-idle-deadline.c: how much idle time is left
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-idle-private.h"
+
+/**
+ * PrioIdleDeadline:
+ *
+ * Tells an idle callback how much time it has: the web's `IdleDeadline`.
+ *
+ * See [method@PrioSched.Scheduler.request_idle_callback].
+ *
+ * Since: 1.0
+ */
+
+G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_copy, prio_idle_deadline_free)
+
+/**
+ * prio_idle_deadline_copy:
+ * @deadline: a deadline
+ *
+ * Copies a deadline, which is an idle callback's only while it runs.
+ *
+ * Returns: (transfer full): a copy
+ *
+ * Since: 1.0
+ */
+PrioIdleDeadline *
+prio_idle_deadline_copy (const PrioIdleDeadline *deadline)
+{
+  g_return_val_if_fail (deadline != NULL, NULL);
+
+  return g_memdup2 (deadline, sizeof *deadline);
+}
+
+/**
+ * prio_idle_deadline_free:
+ * @deadline: (transfer full): a copy of a deadline
+ *
+ * Frees a copy.
+ *
+ * Since: 1.0
+ */
+void
+prio_idle_deadline_free (PrioIdleDeadline *deadline)
+{
+  g_free (deadline);
+}
+
+/**
+ * prio_idle_deadline_time_remaining:
+ * @deadline: a deadline
+ *
+ * Tells how long the idle period lasts still.
+ *
+ * Returns: milliseconds; 0 if it is over, or the callback's timeout was
+ *
+ * Since: 1.0
+ */
+double
+prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
+{
+  gint64 now;
+
+  g_return_val_if_fail (deadline != NULL, 0);
+
+  now = g_get_monotonic_time ();
+  return deadline->time > now ? (deadline->time - now) / 1000.0 : 0;
+}
+
+/**
+ * prio_idle_deadline_did_timeout:
+ * @deadline: a deadline
+ *
+ * Tells whether the callback is called because its timeout was over, and not
+ * because there is idle time.
+ *
+ * Returns: whether it was
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_idle_deadline_did_timeout (const PrioIdleDeadline *deadline)
+{
+  g_return_val_if_fail (deadline != NULL, FALSE);
+
+  return deadline->did_timeout;
+}

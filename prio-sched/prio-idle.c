@@ -1,0 +1,192 @@
+/* prio-idle.c: what is done when there is nothing else to do
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-idle-private.h"
+
+#include "prio-core-private.h"
+
+/* An idle period is no longer than that, so that whoever comes meanwhile does not
+ * feel it, µs. */
+#define MAX_PERIOD 50000
+
+/* A delayed task that is due sooner than this leaves no idle time worth having, µs. */
+#define MIN_PERIOD 100
+
+static void
+idle_enlist (PrioIdle *idle, GQueue *list)
+{
+  idle->list = list;
+  idle->link.data = idle;
+  g_queue_push_tail_link (list, &idle->link);
+}
+
+/* Nothing knows @idle any more. */
+static void
+idle_delist (PrioLoop *loop, PrioIdle *idle)
+{
+  PrioEntry *timeout = g_steal_pointer (&idle->timeout);
+
+  g_queue_unlink (idle->list, &idle->link);
+  g_hash_table_remove (loop->idles.by_id, GUINT_TO_POINTER (idle->id));
+
+  if (timeout != NULL && !timeout->running)
+    {
+      prio_core_withdraw (timeout);
+      prio_core_discharge (timeout);
+    }
+}
+
+static void
+idle_free (PrioIdle *idle)
+{
+  prio_core_release (idle->core);
+  g_free (idle);
+}
+
+/* In a dispatch: calls @idle, with the state of a background task that nothing can
+ * abort (§4.2.1). */
+static void
+idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
+{
+  PrioIdleDeadline deadline = { time, did_timeout };
+  PrioState state = { .core = idle->core, .priority = PRIO_TASK_PRIORITY_BACKGROUND,
+                      .depth = g_main_depth () };
+  const PrioState *outer = prio_thread.state;
+
+  idle_delist (loop, idle);
+  prio_thread.state = &state;
+  idle->func (&deadline, idle->data);
+  prio_thread.state = outer;
+
+  if (idle->notify != NULL)
+    idle->notify (idle->data);
+  idle_free (idle);
+}
+
+/* The task of the timeout. */
+static gboolean
+idle_timed_out (gpointer data)
+{
+  PrioIdle *idle = data;
+
+  idle_call (idle->core->loop, idle, 0, TRUE);
+  return G_SOURCE_REMOVE;
+}
+
+/* Adds @idle, which holds its core; at @due, unless that is 0, it is called in any
+ * case. */
+void
+prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
+{
+  if (loop->idles.by_id == NULL)
+    loop->idles.by_id = g_hash_table_new (NULL, NULL);
+  g_hash_table_insert (loop->idles.by_id, GUINT_TO_POINTER (idle->id), idle);
+  idle_enlist (idle, &loop->idles.pending);
+
+  if (due != 0)
+    {
+      idle->timeout = prio_core_new_entry (idle->core, idle_timed_out, idle, NULL);
+      idle->timeout->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+      prio_core_admit (idle->timeout, due);
+    }
+}
+
+static void
+idle_drop (PrioLoop *loop, PrioIdle *idle)
+{
+  idle_delist (loop, idle);
+  if (idle->notify != NULL)
+    prio_loop_bury (loop, idle->notify, idle->data);
+  idle_free (idle);
+}
+
+void
+prio_idle_cancel (PrioLoop *loop, guint id)
+{
+  PrioIdle *idle = NULL;
+
+  if (loop->idles.by_id != NULL)
+    idle = g_hash_table_lookup (loop->idles.by_id, GUINT_TO_POINTER (id));
+  if (idle != NULL)
+    idle_drop (loop, idle);
+}
+
+/* The context has gone: drops one.  Returns FALSE if there is none. */
+gboolean
+prio_idle_release_one (PrioLoop *loop)
+{
+  GList *first = loop->idles.running.head != NULL ? loop->idles.running.head : loop->idles.pending.head;
+
+  if (first == NULL)
+    return FALSE;
+
+  idle_drop (loop, first->data);
+  return TRUE;
+}
+
+void
+prio_idles_clear (PrioIdles *idles)
+{
+  g_clear_pointer (&idles->by_id, g_hash_table_unref);
+}
+
+/* When there will be something else to do, µs: the next frame, the next delay. */
+static gint64
+next_event (PrioLoop *loop, gint64 now)
+{
+  gint64 next = now + MAX_PERIOD;
+
+  if (loop->next_frame > now)
+    next = MIN (next, loop->next_frame);
+  if (loop->delays.n_items > 0)
+    next = MIN (next, (gint64) prio_heap_first (&loop->delays)->key);
+  return next;
+}
+
+/* Whether there is a callback that may be called now. */
+gboolean
+prio_idle_may_run (PrioLoop *loop, gint64 now)
+{
+  PrioIdles *idles = &loop->idles;
+
+  if (idles->running.length > 0 && now < idles->deadline)
+    return TRUE;
+  return prio_idles_wait (idles) && now >= idles->deadline && next_event (loop, now) - now >= MIN_PERIOD;
+}
+
+/* When to ask again, if nothing may be called at @now and nothing else happens. */
+gint64
+prio_idle_next (PrioLoop *loop, gint64 now)
+{
+  return now < loop->idles.deadline ? loop->idles.deadline : next_event (loop, now);
+}
+
+/* The draft's "start an idle period". */
+static void
+begin_period (PrioLoop *loop, gint64 now)
+{
+  PrioIdles *idles = &loop->idles;
+  GList *link;
+
+  idles->deadline = next_event (loop, now);
+  while ((link = g_queue_pop_head_link (&idles->pending)) != NULL)
+    idle_enlist (link->data, &idles->running);
+}
+
+/* In a dispatch: the next callback, in a new period if the last is over. */
+void
+prio_idle_run (PrioLoop *loop, gint64 now)
+{
+  PrioIdles *idles = &loop->idles;
+
+  if (!prio_idle_may_run (loop, now))
+    return;
+
+  if (now >= idles->deadline)
+    begin_period (loop, now);
+  idle_call (loop, idles->running.head->data, idles->deadline, FALSE);
+}
