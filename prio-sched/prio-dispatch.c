@@ -348,7 +348,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (prio_loop_has_garbage (loop))
     prio_loop_collect (loop);
   if (loop->ready.mask == 0)
-    prio_task_pool_trim (loop);
+    prio_loop_trim (loop);
 }
 
 /* Whether a task that has been running with @priority until @now should let others

@@ -45,7 +45,7 @@ typedef struct
 void prio_heap_clear (PrioHeap *heap);
 void prio_heap_insert (PrioHeap *heap, PrioHeapNode *node, guint64 key, guint64 tie);
 void prio_heap_remove (PrioHeap *heap, PrioHeapNode *node);
-void prio_heap_rekey_slow (PrioHeap *heap, PrioHeapNode *node, guint64 key);
+void prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key);
 
 static inline gboolean
 prio_heap_item_before (const PrioHeapItem *a, const PrioHeapItem *b)
@@ -62,14 +62,4 @@ prio_heap_first (PrioHeap *heap)
   if (heap->row_end == 0 || prio_heap_item_before (&heap->items[0], &heap->row[heap->row_start]))
     return &heap->items[0];
   return &heap->row[heap->row_start];
-}
-
-/* Gives @node a larger or smaller @key. */
-static inline void
-prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key)
-{
-  if (G_LIKELY (heap->n_items == 1))
-    prio_heap_first (heap)->key = key;
-  else
-    prio_heap_rekey_slow (heap, node, key);
 }

@@ -200,8 +200,9 @@ prio_heap_remove (PrioHeap *heap, PrioHeapNode *node)
   heap->n_items--;
 }
 
+/* Gives @node a larger or smaller @key. */
 void
-prio_heap_rekey_slow (PrioHeap *heap, PrioHeapNode *node, guint64 key)
+prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key)
 {
   PrioHeapItem item;
 

@@ -109,6 +109,8 @@ void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_bury (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_collect (PrioLoop *loop);
 void prio_loop_catch_up (PrioLoop *loop);
+gboolean prio_loop_is_large (PrioLoop *loop);
+void prio_loop_trim (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);
 
 /* prio-loop-source.c */

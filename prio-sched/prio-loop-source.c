@@ -19,8 +19,6 @@
 
 #include "prio-loop-private.h"
 
-#include "prio-task-private.h"
-
 typedef struct
 {
   GSource parent;
@@ -57,7 +55,7 @@ prio_loop_lane (PrioLoop *loop)
     return PRIO_LANE_URGENT;
   if (loop->ready.mask != 0)
     return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
-  if (prio_task_pool_is_large (loop))
+  if (prio_loop_is_large (loop))
     return PRIO_LANE_BACKGROUND;
   if (prio_idles_wait (&loop->idles) && prio_idle_may_run (loop, g_source_get_time (loop->lanes[PRIO_LANE_URGENT])))
     return PRIO_LANE_IDLE;

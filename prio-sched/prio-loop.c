@@ -283,6 +283,22 @@ prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
   submit (loop, op);
 }
 
+/* Whether there is memory from a burst to be given back. */
+gboolean
+prio_loop_is_large (PrioLoop *loop)
+{
+  return prio_task_pool_is_large (loop) || prio_slab_is_large (&loop->jobs) || prio_slab_is_large (&loop->entries);
+}
+
+/* Gives some of it back. */
+void
+prio_loop_trim (PrioLoop *loop)
+{
+  prio_task_pool_trim (loop);
+  prio_slab_trim (&loop->jobs);
+  prio_slab_trim (&loop->entries);
+}
+
 /* Returns FALSE when nothing is left. */
 static gboolean
 release_some (PrioLoop *loop)

@@ -4,7 +4,7 @@
  * priority, over all schedulers of a context: a look with one queue a priority,
  * O(log queues) to put it right after its head has gone.  A queue is in the set
  * if, and only if, it has a head and its scheduler is not paused; it stands under
- * the order of its head.
+ * the order of its head, unless it stands alone.
  *
  * Everything here belongs to the home thread of the loop.
  *
@@ -21,10 +21,22 @@ typedef struct
   PrioHeap queues[PRIO_N_EFFECTIVE];
 } PrioReady;
 
+static inline PrioQueue *
+prio_ready_oldest (PrioHeap *queues)
+{
+  return (PrioQueue *) ((gchar *) prio_heap_first (queues)->node - G_STRUCT_OFFSET (PrioQueue, ready));
+}
+
 static inline void
 prio_ready_add (PrioReady *ready, PrioQueue *queue)
 {
-  prio_heap_insert (&ready->queues[queue->effective], &queue->ready, queue->head->order, 0);
+  PrioHeap *queues = &ready->queues[queue->effective];
+
+  /* The key of one that stood alone has not been kept up to date. */
+  if (queues->n_items == 1)
+    prio_heap_first (queues)->key = prio_ready_oldest (queues)->head->order;
+
+  prio_heap_insert (queues, &queue->ready, queue->head->order, 0);
   ready->mask |= 1u << queue->effective;
 }
 
@@ -48,10 +60,12 @@ prio_ready_remove (PrioReady *ready, PrioQueue *queue)
 static inline void
 prio_ready_head_gone (PrioReady *ready, PrioQueue *queue)
 {
-  if (queue->head != NULL)
-    prio_heap_rekey (&ready->queues[queue->effective], &queue->ready, queue->head->order);
-  else
+  PrioHeap *queues = &ready->queues[queue->effective];
+
+  if (G_UNLIKELY (queue->head == NULL))
     prio_ready_remove (ready, queue);
+  else if (queues->n_items > 1)
+    prio_heap_rekey (queues, &queue->ready, queue->head->order);
 }
 
 /* The highest effective priority there is, or -1. */
@@ -65,13 +79,10 @@ prio_ready_top (PrioReady *ready)
 static inline PrioQueue *
 prio_ready_first (PrioReady *ready)
 {
-  PrioHeap *queues;
-
   if (ready->mask == 0)
     return NULL;
 
-  queues = &ready->queues[31 - __builtin_clz (ready->mask)];
-  return (PrioQueue *) ((gchar *) prio_heap_first (queues)->node - G_STRUCT_OFFSET (PrioQueue, ready));
+  return prio_ready_oldest (&ready->queues[31 - __builtin_clz (ready->mask)]);
 }
 
 static inline void

@@ -1,8 +1,8 @@
 /* prio-slab-private.h: records of one size, for the home thread of a loop
  *
  * Promises: allocation and release in a few instructions, no header per record,
- * and memory that goes back to the system when a chunk is empty, but for a few
- * kept for the next burst.  A record's chunk is found by masking its address.
+ * and memory that goes back to the system when a chunk is empty, but for some
+ * kept for the next burst, and most of those too when there is nothing to do.  A record's chunk is found by masking its address.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -35,6 +35,8 @@ typedef struct
 } PrioSlab;
 
 void prio_slab_init (PrioSlab *slab, guint record_size);
+gboolean prio_slab_is_large (PrioSlab *slab);
+void prio_slab_trim (PrioSlab *slab);
 void prio_slab_clear (PrioSlab *slab); /* every record must have been freed */
 gpointer prio_slab_alloc_slow (PrioSlab *slab);
 void prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk);

@@ -7,8 +7,11 @@
 
 #include "prio-slab-private.h"
 
-/* One mebibyte stays for the next burst. */
-#define MAX_SPARE 64
+/* Four mebibytes stay for the next burst; with nothing to do, one, the rest going so
+ * many chunks at a time. */
+#define MAX_SPARE 256
+#define KEPT_SPARE 64
+#define TRIMMED 16
 
 void
 prio_slab_init (PrioSlab *slab, guint record_size)
@@ -125,6 +128,25 @@ prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
     }
   else
     {
+      g_aligned_free (chunk);
+    }
+}
+
+gboolean
+prio_slab_is_large (PrioSlab *slab)
+{
+  return slab->n_spare > KEPT_SPARE;
+}
+
+void
+prio_slab_trim (PrioSlab *slab)
+{
+  for (guint i = 0; i < TRIMMED && prio_slab_is_large (slab); i++)
+    {
+      PrioSlabChunk *chunk = slab->spare;
+
+      chunk_list_remove (&slab->spare, chunk);
+      slab->n_spare--;
       g_aligned_free (chunk);
     }
 }

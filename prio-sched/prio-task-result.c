@@ -11,8 +11,19 @@
 static gboolean
 may_return (PrioTask *self)
 {
-  return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) != PRIO_TASK_STATE_PENDING &&
-         g_atomic_int_compare_and_exchange (&self->returned, FALSE, TRUE);
+  gboolean returned;
+
+  if (__atomic_load_n (&self->state, __ATOMIC_ACQUIRE) == PRIO_TASK_STATE_PENDING)
+    return FALSE;
+
+  /* At home, a load and a store do; should two threads return at the same time, the
+   * second is told by the critical or, at worst, not listened to. */
+  returned = __atomic_load_n (&self->returned, __ATOMIC_RELAXED);
+  if (!returned && !prio_bias_is_home (&self->entry.core->loop->bias))
+    return g_atomic_int_compare_and_exchange (&self->returned, FALSE, TRUE);
+
+  __atomic_store_n (&self->returned, TRUE, __ATOMIC_RELAXED);
+  return !returned;
 }
 
 /**
@@ -211,7 +222,7 @@ gpointer
 prio_task_propagate_pointer (PrioTask *self, GError **error)
 {
   g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
-  g_return_val_if_fail (prio_task_get_completed (self), NULL);
+  g_return_val_if_fail (prio_task_is_completed (self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
   if (!check_result (self, error))
@@ -236,7 +247,7 @@ gboolean
 prio_task_propagate_boolean (PrioTask *self, GError **error)
 {
   g_return_val_if_fail (PRIO_IS_TASK (self), FALSE);
-  g_return_val_if_fail (prio_task_get_completed (self), FALSE);
+  g_return_val_if_fail (prio_task_is_completed (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   return check_result (self, error) && self->result.value.boolean;
@@ -257,7 +268,7 @@ gssize
 prio_task_propagate_int (PrioTask *self, GError **error)
 {
   g_return_val_if_fail (PRIO_IS_TASK (self), -1);
-  g_return_val_if_fail (prio_task_get_completed (self), -1);
+  g_return_val_if_fail (prio_task_is_completed (self), -1);
   g_return_val_if_fail (error == NULL || *error == NULL, -1);
 
   return check_result (self, error) ? self->result.value.integer : -1;
@@ -282,7 +293,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
 {
   g_return_val_if_fail (PRIO_IS_TASK (self), FALSE);
   g_return_val_if_fail (value != NULL, FALSE);
-  g_return_val_if_fail (prio_task_get_completed (self), FALSE);
+  g_return_val_if_fail (prio_task_is_completed (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   if (!check_result (self, error))
@@ -313,5 +324,5 @@ prio_task_get_error (PrioTask *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
 
-  return prio_task_get_completed (self) ? self->result.error : NULL;
+  return prio_task_is_completed (self) ? self->result.error : NULL;
 }

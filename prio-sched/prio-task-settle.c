@@ -191,7 +191,7 @@ accept_result (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.core->loop;
 
-  if (prio_task_is_completed (self))
+  if (self->has_result || prio_task_is_completed (self))
     {
       if (result->destroy != NULL)
         prio_loop_bury (loop, result->destroy, result->value.pointer);
