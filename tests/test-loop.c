@@ -184,6 +184,41 @@ test_sleeps_when_nothing_is_runnable (Fixture *f, gconstpointer data)
 }
 
 static gboolean
+quit (gpointer data)
+{
+  g_main_loop_quit (data);
+  return G_SOURCE_REMOVE;
+}
+
+static gint
+count_polls (GPollFD *fds, guint n_fds, gint timeout)
+{
+  n_polls++;
+  return g_poll (fds, n_fds, timeout);
+}
+
+/* Ten seconds with nothing queued, after a burst that left memory to be given back:
+ * the context polls for the timer that ends them, and for nothing else. */
+static void
+test_no_wakeups_when_idle (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GMainLoop) loop = g_main_loop_new (f->context, FALSE);
+  GSource *timer = g_timeout_source_new (10000);
+
+  for (guint i = 0; i < 200000; i++)
+    post_letter (f, USER_VISIBLE, 'x');
+  fixture_run (f);
+
+  g_main_context_set_poll_func (f->context, count_polls);
+  n_polls = 0;
+  g_source_set_callback (timer, quit, loop, NULL);
+  g_source_attach (timer, f->context);
+  g_main_loop_run (loop);
+  g_assert_cmpuint (n_polls, <=, 3);
+  g_source_unref (timer);
+}
+
+static gboolean
 post_from_a_source (gpointer data)
 {
   post_letter (data, USER_VISIBLE, 'p');
@@ -396,6 +431,7 @@ main (int argc, char **argv)
   add_test ("/loop/time-slices", test_time_slices);
   add_test ("/loop/should-yield", test_should_yield);
   add_test ("/loop/sleeps-when-nothing-is-runnable", test_sleeps_when_nothing_is_runnable);
+  add_test ("/loop/no-wakeups-when-idle", test_no_wakeups_when_idle);
   add_test ("/loop/posting/from-a-prepare", test_posting_from_a_prepare);
   add_test ("/loop/posting/from-a-source", test_posting_from_a_source);
   add_test ("/loop/end/of-the-context", test_destroyed_context_releases_what_is_pending);

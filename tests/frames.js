@@ -1,0 +1,27 @@
+// A scheduler follows the frame clock of a GTK 4 window, from GJS.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.Gtk = '4.0';
+imports.gi.versions.PrioSched = '1';
+const {GLib, Gtk, PrioSched} = imports.gi;
+
+Gtk.init();
+const scheduler = PrioSched.Scheduler.get_default();
+const window = new Gtk.Window();
+window.add_tick_callback(() => GLib.SOURCE_CONTINUE);
+window.present();
+scheduler.follow_frame_clock(window.get_frame_clock());
+
+const context = GLib.MainContext.default();
+while (scheduler.next_frame === 0)
+    context.iteration(true);
+const now = GLib.get_monotonic_time();
+if (!(now < scheduler.get_next_frame() && scheduler.get_next_frame() < now + 50000))
+    throw new Error(`the next frame is due at ${scheduler.get_next_frame()}, and it is ${now}`);
+
+scheduler.next_frame = 0;
+if (scheduler.get_next_frame() !== 0)
+    throw new Error('there is still a frame');
+window.destroy();
+print('ok');

@@ -1,0 +1,27 @@
+"""A scheduler follows the frame clock of a GTK 4 window, from Python.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import gi
+
+gi.require_version('Gtk', '4.0')
+gi.require_version('PrioSched', '1')
+from gi.repository import GLib, Gtk, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+window = Gtk.Window()
+window.add_tick_callback(lambda *_: GLib.SOURCE_CONTINUE)
+window.present()
+scheduler.follow_frame_clock(window.get_frame_clock())
+
+context = GLib.MainContext.default()
+while scheduler.props.next_frame == 0:
+    context.iteration(True)
+now = GLib.get_monotonic_time()
+assert now < scheduler.get_next_frame() < now + 50000
+
+scheduler.props.next_frame = 0
+assert scheduler.get_next_frame() == 0
+window.destroy()
+print('ok')
