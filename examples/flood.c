@@ -40,7 +40,7 @@ typedef struct
   PrioScheduler *scheduler;
   FloodKind kind;
   guint n_running; /* tasks of the flood that go on */
-  guint64 n_done;
+  guint n_done;
   gboolean closing;
 
   GtkWidget *window, *animation, *chart, *status;
@@ -162,7 +162,7 @@ tick (GtkWidget *animation, GdkFrameClock *clock, gpointer data)
     }
   app->last_frame = now;
 
-  text = g_strdup_printf (_("%" G_GUINT64_FORMAT " tasks of 1 ms done"), app->n_done);
+  text = g_strdup_printf (_("%u tasks of 1 ms done"), app->n_done);
   gtk_label_set_text (GTK_LABEL (app->status), text);
   gtk_widget_queue_draw (app->animation);
   gtk_widget_queue_draw (app->chart);

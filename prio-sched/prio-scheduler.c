@@ -36,9 +36,23 @@
  *
  * # What goes before what
  *
- * `user-blocking` tasks, and continuations of `user-visible` ones, go before
- * sources of %G_PRIORITY_DEFAULT; `user-visible` tasks are among them; `background`
- * tasks run when no source of %G_PRIORITY_DEFAULT_IDLE or above is ready.
+ * | work | goes before sources of | waits at most for |
+ * | --- | --- | --- |
+ * | `user-blocking`, and what follows a yield in it; what follows one in `user-visible` | %G_PRIORITY_DEFAULT | the task that runs, more urgent and older tasks, and a turn of the others |
+ * | `user-visible` | less than %G_PRIORITY_DEFAULT; it takes turns with those | the same, and sources of %G_PRIORITY_DEFAULT and above |
+ * | `background`, and what follows a yield in it | less than %G_PRIORITY_LOW | whatever else is ready, for ever if need be |
+ * | idle callbacks | nothing | `background` tasks too; a timeout bounds it |
+ *
+ * Tasks run in batches: the next is chosen afresh after each, so that an urgent one
+ * that is posted meanwhile waits for one task at the most.  When a time slice is over
+ * ([property@PrioSched.Scheduler:time-slice], 5 ms), every other source that is ready
+ * has its turn, whatever its priority: redraws (120) and idle sources too.  A turn
+ * ends when all have had it, and after the time of a slice at the latest; so a flood
+ * of other sources gets half of the time beside a flood of tasks, and holds an urgent
+ * task up for a slice at the most.  A slice ends early for a frame that is due
+ * ([method@PrioSched.Scheduler.follow_frame_clock]).
+ *
+ * Nothing wakes the main context while nothing is runnable.
  *
  * Since: 1.0
  */
@@ -316,10 +330,12 @@ prio_scheduler_get_context (PrioScheduler *self)
  * prio_scheduler_should_yield:
  * @self: a scheduler
  *
- * Tells a long task that it should let others go: its slice is over, or work that
- * is more urgent than it waits.
+ * Tells a long task that it should let others go: its slice is over, a frame is due,
+ * work that is more urgent than it waits, or another source of the main context that
+ * goes before it, or with it, is ready, input above all.
  *
- * It is cheap enough to be asked in an inner loop.  Outside a task of the scheduler,
+ * It is cheap enough to be asked in an inner loop: the clock is read every 20 µs or
+ * so, and other sources are asked every millisecond.  Outside a task of the scheduler,
  * and on other threads, it is %FALSE.
  *
  * Returns: whether to yield, or to return %G_SOURCE_CONTINUE

@@ -306,3 +306,45 @@ bench_urgent_idle (void)
 {
   return latency_p99 (TRUE);
 }
+
+/* Asking in an inner loop whether to yield */
+
+static double per_question;
+
+static gboolean
+ask (gpointer data)
+{
+  const guint n = 100000;
+  double start = bench_now ();
+  guint told = 0;
+
+  for (guint i = 0; i < n; i++)
+    told += prio_scheduler_should_yield (data);
+  g_assert (told == 0);
+  per_question = (bench_now () - start) / n;
+  return G_SOURCE_REMOVE;
+}
+
+double
+bench_should_yield (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+
+  prio_scheduler_set_time_slice (scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, ask, scheduler, NULL);
+  g_main_context_iteration (context, TRUE);
+  return per_question;
+}
+
+double
+bench_context_pending (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  const guint n = 10000;
+  double start = bench_now ();
+
+  for (guint i = 0; i < n; i++)
+    g_main_context_pending (context);
+  return (bench_now () - start) / n;
+}

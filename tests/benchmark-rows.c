@@ -406,6 +406,7 @@ const BenchRow bench_rows[] = {
   { "add a delayed task / g_timeout_add", bench_add_delay, bench_add_timeout, "ns", "≤ 80 ns" },
   { "post from another thread / g_main_context_invoke", bench_post_flood, bench_invoke_flood, "ns", "≤ 60 ns" },
   { "start of an urgent task in a flood, p99 / g_idle_add_full", bench_urgent_task, bench_urgent_idle, "µs", "≤ 60 µs" },
+  { "whether to yield: no / g_main_context_pending", bench_should_yield, bench_context_pending, "ns", "≤ 25 ns" },
   { "re-posting itself, in a batch / always-ready source", bench_repeat_in_batch, bench_always_ready, "ns", "≤ 15 ns" },
   { "re-posting itself, slice 0 / always-ready source", bench_repeat_per_iteration, bench_always_ready, "ns", "≥ 0.83 ×" },
 };

@@ -42,3 +42,5 @@ double bench_repeat_per_iteration (void);
 double bench_always_ready (void);
 double bench_urgent_task (void);
 double bench_urgent_idle (void);
+double bench_should_yield (void);
+double bench_context_pending (void);
