@@ -39,7 +39,7 @@ typedef enum
 {
   PRIO_INBOX_EMPTY,  /* and the home thread will look before it sleeps */
   PRIO_INBOX_FILLED, /* and the home thread will look, or has been woken */
-  PRIO_INBOX_ASLEEP  /* empty, and the context may be in poll () */
+  PRIO_INBOX_ASLEEP  /* empty, and the context may be in poll (): cleared by who comes in or pushes */
 } PrioInboxState;
 
 /* What goes from one processor to another goes by lines of this many bytes. */
@@ -85,8 +85,8 @@ prio_inbox_state (PrioInbox *inbox)
 static inline gboolean
 prio_inbox_fall_asleep (PrioInbox *inbox)
 {
-  return g_atomic_int_compare_and_exchange (&inbox->state, PRIO_INBOX_EMPTY, PRIO_INBOX_ASLEEP) ||
-         prio_inbox_state (inbox) == PRIO_INBOX_ASLEEP;
+  return prio_inbox_state (inbox) == PRIO_INBOX_ASLEEP ||
+         g_atomic_int_compare_and_exchange (&inbox->state, PRIO_INBOX_EMPTY, PRIO_INBOX_ASLEEP);
 }
 
 static inline void

@@ -85,6 +85,7 @@ struct _PrioLoop
 
   GSource *lanes[PRIO_N_LANES]; /* owned by the context; but for the urgent one, may be NULL */
   guint idle_passes[PRIO_N_LANES]; /* how often each had no work */
+  gboolean awake;               /* our check, or a dispatch of ours, has come since our prepare */
   PrioLane lane;                /* which lane is ready: what its prepare answers */
   gboolean probing;             /* others are asked, we keep silent */
   guint lingers;                /* how often to look again before sleeping */
@@ -115,7 +116,6 @@ void prio_loop_tear_down (PrioLoop *loop);
 
 /* prio-loop-source.c */
 void prio_loop_attach (PrioLoop *loop);
-PrioLane prio_loop_lane (PrioLoop *loop);
 gboolean prio_loop_others_wait (PrioLoop *loop, PrioLane lane);
 void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
 

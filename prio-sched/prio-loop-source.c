@@ -47,17 +47,24 @@ static const char *const lane_names[PRIO_N_LANES] = {
  * again so often before it sleeps, which costs less than being woken. */
 #define LINGERS 2
 
-/* The lane of what is to be done next. */
-PrioLane
-prio_loop_lane (PrioLoop *loop)
+static gboolean
+is_urgent (PrioLoop *loop)
 {
-  if (loop->microtasks.length > 0 || prio_loop_has_garbage (loop) || loop->cores == NULL)
+  return loop->ready.mask >> 3 != 0 || loop->microtasks.length > 0 || prio_loop_has_garbage (loop) ||
+         loop->cores == NULL;
+}
+
+/* The lane of what is to be done next. */
+static PrioLane
+next_lane (PrioLoop *loop)
+{
+  if (is_urgent (loop))
     return PRIO_LANE_URGENT;
   if (loop->ready.mask != 0)
     return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
   if (prio_loop_is_large (loop))
     return PRIO_LANE_BACKGROUND;
-  if (prio_idles_wait (&loop->idles) && prio_idle_may_run (loop, g_source_get_time (loop->lanes[PRIO_LANE_URGENT])))
+  if (prio_idles_wait (&loop->idles) && prio_idle_may_run (loop, g_get_monotonic_time ()))
     return PRIO_LANE_IDLE;
   return PRIO_LANE_NONE;
 }
@@ -67,7 +74,6 @@ static void
 take_over (PrioLoop *loop)
 {
   prio_bias_take (&loop->bias);
-  prio_inbox_wake (&loop->inbox);
   if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
     {
       prio_loop_catch_up (loop);
@@ -108,22 +114,23 @@ adapt_lanes (PrioLoop *loop)
 
 /* When the loop has to be up again though nobody wakes it, as a timeout. */
 static gint
-next_timeout (PrioLoop *loop, GSource *source)
+next_timeout (PrioLoop *loop, gint64 now)
 {
   gint64 due = G_MAXINT64;
 
   if (loop->delays.n_items > 0)
     due = (gint64) prio_heap_first (&loop->delays)->key;
   if (prio_idles_wait (&loop->idles))
-    due = MIN (due, prio_idle_next (loop, g_source_get_time (source)));
+    due = MIN (due, prio_idle_next (loop, now));
 
-  return due == G_MAXINT64 ? -1 : timeout_until (due, g_source_get_time (source));
+  return due == G_MAXINT64 ? -1 : timeout_until (due, now);
 }
 
 static gboolean
 urgent_prepare (GSource *source, gint *timeout)
 {
   PrioLoop *loop = ((PrioSource *) source)->loop;
+  gint64 now = 0;
 
   if (loop->probing)
     {
@@ -136,12 +143,15 @@ urgent_prepare (GSource *source, gint *timeout)
       take_over (loop);
       *timeout = -1;
 
-      if (loop->delays.n_items > 0)
-        prio_loop_expire_delays (loop, g_source_get_time (source));
-      if (loop->turn && g_source_get_time (source) >= loop->turn_end)
+      /* Without GLib's lock, which g_source_get_time () takes. */
+      if (loop->delays.n_items > 0 || loop->turn || prio_idles_wait (&loop->idles))
+        now = g_get_monotonic_time ();
+      prio_loop_expire_delays (loop, now);
+      if (loop->turn && now >= loop->turn_end)
         loop->turn = FALSE;
 
-      loop->lane = prio_loop_lane (loop);
+      loop->awake = FALSE;
+      loop->lane = next_lane (loop);
       adapt_lanes (loop);
 
       if (loop->turn)
@@ -163,7 +173,7 @@ urgent_prepare (GSource *source, gint *timeout)
 
   /* Nothing to do: the slice, if one was running, ended before its time. */
   loop->slice_start = 0;
-  *timeout = next_timeout (loop, source);
+  *timeout = next_timeout (loop, now);
   return FALSE;
 }
 
@@ -178,7 +188,8 @@ urgent_check (GSource *source)
     return FALSE;
 
   take_over (loop);
-  return !loop->turn && prio_loop_lane (loop) == PRIO_LANE_URGENT;
+  loop->awake = TRUE;
+  return !loop->turn && is_urgent (loop);
 }
 
 static gboolean
@@ -213,6 +224,7 @@ lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer dat
   gboolean retired;
 
   prio_bias_take (&loop->bias);
+  loop->awake = TRUE;
   if (!loop->turn)
     prio_loop_run_batch (loop, self->lane, g_source_get_time (source));
   retired = retire (loop);

@@ -143,21 +143,21 @@ carry_out_inbox (PrioLoop *loop)
 
 /* The home thread has come in, and the inbox is not simply empty.
  *
- * If it is asleep although the home thread is up, the context is between our
- * prepare and our check, or has not come to our check: then it may be about to
- * poll, and has to be told that there is something to do. */
+ * If it is asleep, and this is between our prepare and our check, another source's
+ * prepare for one, the context may be about to poll, and has to be told that there is
+ * something to do. */
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
   if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
     {
       carry_out_inbox (loop);
+      return;
     }
-  else
-    {
-      prio_inbox_wake (&loop->inbox);
-      g_main_context_wakeup (loop->context);
-    }
+
+  prio_inbox_wake (&loop->inbox);
+  if (!loop->awake)
+    g_main_context_wakeup (loop->context);
 }
 
 void

@@ -72,7 +72,7 @@ prio_ready_head_gone (PrioReady *ready, PrioQueue *queue)
 static inline int
 prio_ready_top (PrioReady *ready)
 {
-  return g_bit_nth_msf (ready->mask, -1);
+  return ready->mask != 0 ? 31 - __builtin_clz (ready->mask) : -1;
 }
 
 /* The queue with the next task of all, or NULL. */
@@ -82,7 +82,7 @@ prio_ready_first (PrioReady *ready)
   if (ready->mask == 0)
     return NULL;
 
-  return prio_ready_oldest (&ready->queues[31 - __builtin_clz (ready->mask)]);
+  return prio_ready_oldest (&ready->queues[prio_ready_top (ready)]);
 }
 
 static inline void

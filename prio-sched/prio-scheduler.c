@@ -348,7 +348,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
   PrioLoop *loop;
   const PrioState *state = prio_thread.state;
 
-  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+  g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
 
   loop = self->core->loop;
   if (state == NULL || state->core != self->core || !prio_loop_enter (loop))
