@@ -315,6 +315,25 @@ prio_task_get_name (PrioTask *self)
   return self->name;
 }
 
+/**
+ * prio_task_get_signal:
+ * @self: a task
+ *
+ * Gets the signal that may abort the task: what it was posted with or, if it
+ * continues after a yield, what it has inherited.  Any thread may call it.
+ *
+ * Returns: (transfer none) (nullable): the signal
+ *
+ * Since: 1.0
+ */
+GCancellable *
+prio_task_get_signal (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
+
+  return self->signal;
+}
+
 static gpointer
 prio_task_get_user_data (GAsyncResult *result G_GNUC_UNUSED)
 {

@@ -46,6 +46,8 @@ PrioTaskPriority prio_task_get_priority      (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 const char      *prio_task_get_name          (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
+GCancellable    *prio_task_get_signal        (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
 const GError    *prio_task_get_error         (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_cancel            (PrioTask            *self);

@@ -74,6 +74,7 @@ test_priority_is_the_signals (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, nothing, NULL, NULL, PRIO_PRIORITY_UNSET,
                                                         signal_of (controller), 0, NULL);
 
+  g_assert_true (prio_task_get_signal (task) == signal_of (controller));
   g_assert_cmpint (prio_task_get_priority (task), ==, BACKGROUND);
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
   g_assert_cmpint (prio_task_get_priority (task), ==, USER_BLOCKING);

@@ -1,0 +1,277 @@
+// web.js: PrioSched.web, and the promises of the scheduler's own methods
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {Gio, GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
+const {web} = PrioSched;
+const {AbortController, AbortSignal, DOMException, Event, EventTarget, TaskController, TaskPriorityChangeEvent,
+    TaskSignal, scheduler} = web;
+
+const sleep = ms => scheduler.postTask(() => {}, {delay: ms});
+
+test('order of priorities and yields', async () => {
+    const log = [];
+    const post = (name, priority) => scheduler.postTask(() => log.push(name), {priority});
+    await Promise.all([
+        post('b', 'background'), post('v'), post('u', 'user-blocking'),
+        scheduler.postTask(async () => {
+            log.push('1');
+            await scheduler.yield();
+            log.push('2');
+        }, {priority: 'background'}),
+        post('b2', 'background'),
+    ]);
+    assertEqual(log, ['u', 'v', 'b', '1', '2', 'b2']);
+});
+
+test('results and exceptions', async () => {
+    assertEqual(await scheduler.postTask(() => 42), 42);
+    assertEqual(await scheduler.postTask(async () => 'later'), 'later');
+    const error = new RangeError('mine');
+    assert(await rejection(scheduler.postTask(() => {
+        throw error;
+    })) === error);
+    assertEqual(await rejection(scheduler.postTask(() => Promise.reject(7))), 7);
+});
+
+test('what is wrong with the arguments rejects the promise', async () => {
+    const bad = [
+        [], [null], [{}], [() => {}, 5], [() => {}, 'x'],
+        [() => {}, {priority: 'urgent'}], [() => {}, {priority: null}], [() => {}, {priority: 1}],
+        [() => {}, {signal: null}], [() => {}, {signal: {}}], [() => {}, {signal: new Gio.Cancellable()}],
+        [() => {}, {delay: NaN}], [() => {}, {delay: -1}], [() => {}, {delay: Infinity}], [() => {}, {delay: 2 ** 53}],
+        [() => {}, {delay: 'soon'}],
+    ];
+    for (const args of bad)
+        assert(await rejection(scheduler.postTask(...args)) instanceof TypeError, JSON.stringify(args));
+    await scheduler.postTask(() => {}, {delay: -0.9});
+    await scheduler.postTask(() => {}, {delay: '1', priority: undefined, signal: undefined});
+});
+
+test('microtasks run between tasks', async () => {
+    const log = [];
+    const tasks = [1, 2].map(i => scheduler.postTask(() => {
+        log.push(`task ${i}`);
+        Promise.resolve().then(() => log.push(`promise ${i}`));
+        web.queueMicrotask(() => log.push(`microtask ${i}`));
+    }));
+    await Promise.all(tasks);
+    assertEqual(log, ['task 1', 'promise 1', 'microtask 1', 'task 2', 'promise 2', 'microtask 2']);
+    assert(thrown(() => web.queueMicrotask(5)) instanceof TypeError);
+});
+
+test('abort, with a reason of any type', async () => {
+    for (const reason of [0, '', null, 'why', {}, new Error('why'), undefined]) {
+        const controller = new AbortController();
+        const task = scheduler.postTask(() => {}, {signal: controller.signal});
+        controller.abort(reason);
+        const got = await rejection(task);
+        if (reason === undefined)
+            assert(got instanceof DOMException && got.name === 'AbortError' && got.code === 20);
+        else
+            assert(got === reason);
+        assert(await rejection(scheduler.postTask(() => {}, {signal: controller.signal})) === got);
+        assert(thrown(() => controller.signal.throwIfAborted()) === got);
+    }
+});
+
+test('abort while running, and after', async () => {
+    const running = new TaskController();
+    assertEqual(await rejection(scheduler.postTask(() => {
+        running.abort('now');
+        return 'ignored';
+    }, {signal: running.signal})), 'now');
+
+    const micro = new TaskController();
+    assertEqual(await rejection(scheduler.postTask(() => {
+        web.queueMicrotask(() => micro.abort('soon'));
+        return 'ignored';
+    }, {signal: micro.signal})), 'soon');
+});
+
+test('yield is refused with the reason', async () => {
+    const controller = new TaskController({priority: 'background'});
+    let refused;
+    await rejection(scheduler.postTask(async () => {
+        await scheduler.yield();
+        controller.abort('enough');
+        refused = await rejection(scheduler.yield());
+        throw refused;
+    }, {signal: controller.signal}));
+    assert(refused !== undefined);
+});
+
+test('changing the priority', async () => {
+    const log = [];
+    const controller = new TaskController({priority: 'background'});
+    const {signal} = controller;
+    signal.onprioritychange = event => {
+        assert(event instanceof TaskPriorityChangeEvent && event.isTrusted && event.target === signal);
+        log.push(`${event.previousPriority}>${signal.priority}`);
+        const error = thrown(() => controller.setPriority('user-visible'));
+        assert(error instanceof DOMException && error.name === 'NotAllowedError');
+    };
+    const tasks = [scheduler.postTask(() => log.push('v')), scheduler.postTask(() => log.push('s'), {signal})];
+    controller.setPriority('user-blocking');
+    controller.setPriority('user-blocking');
+    await Promise.all(tasks);
+    assertEqual(log, ['background>user-blocking', 's', 'v']);
+    assert(thrown(() => controller.setPriority('x')) instanceof TypeError);
+    assert(thrown(() => controller.setPriority()) instanceof TypeError);
+    assert(thrown(() => new TaskController({priority: 5})) instanceof TypeError);
+});
+
+test('TaskSignal.any', () => {
+    const [a, b] = [new TaskController({priority: 'background'}), new AbortController()];
+    const fixed = TaskSignal.any([a.signal, b.signal]);
+    const follows = TaskSignal.any([b.signal], {priority: a.signal});
+    const nested = TaskSignal.any([follows], {priority: follows});
+    assertEqual([fixed.priority, follows.priority, nested.priority], ['user-visible', 'background', 'background']);
+
+    const log = [];
+    nested.addEventListener('prioritychange', () => log.push('nested'));
+    follows.addEventListener('prioritychange', () => log.push('follows'));
+    a.setPriority('user-blocking');
+    assertEqual(log, ['follows', 'nested']);
+    assertEqual([fixed.priority, nested.priority], ['user-visible', 'user-blocking']);
+
+    nested.onabort = () => log.push(`${nested.aborted} ${fixed.aborted}`);
+    b.abort('b');
+    assertEqual(log.at(-1), 'true true');
+    assertEqual([fixed.reason, nested.reason, a.signal.aborted], ['b', 'b', false]);
+    assertEqual(TaskSignal.any([fixed]).reason, 'b');
+    for (const bad of [[], [5], [[5]], [[a.signal], {priority: 'x'}], [[a.signal], 5]])
+        assert(thrown(() => TaskSignal.any(...bad)) instanceof TypeError);
+});
+
+test('AbortSignal.abort, timeout and any', async () => {
+    assertEqual(AbortSignal.abort('r').reason, 'r');
+    const timeout = AbortSignal.timeout(5);
+    assertEqual(timeout.aborted, false);
+    await new Promise(resolve => timeout.addEventListener('abort', resolve));
+    assert(timeout.reason instanceof DOMException && timeout.reason.name === 'TimeoutError');
+    assertEqual(AbortSignal.any([AbortSignal.abort(1), AbortSignal.abort(2)]).reason, 1);
+    assertEqual(AbortSignal.any([]).aborted, false);
+    assert(thrown(() => AbortSignal.timeout(-1)) instanceof TypeError);
+    assert(thrown(() => AbortSignal.timeout()) instanceof TypeError);
+    for (const Interface of [AbortSignal, TaskSignal, web.Scheduler])
+        assert(thrown(() => new Interface()) instanceof TypeError);
+});
+
+test('events', () => {
+    const target = new EventTarget();
+    const log = [];
+    const twice = () => log.push('twice');
+    target.addEventListener('x', twice);
+    target.addEventListener('x', twice);
+    target.addEventListener('x', {handleEvent(event) {
+        log.push(this.name, event.type);
+    }, name: 'object'});
+    target.addEventListener('x', () => log.push('once'), {once: true});
+    target.addEventListener('x', event => event.preventDefault());
+    target.addEventListener('x', null);
+    const controller = new AbortController();
+    target.addEventListener('x', () => log.push('gone'), {signal: controller.signal});
+    controller.abort();
+
+    assertEqual(target.dispatchEvent(new Event('x', {cancelable: true})), false);
+    assertEqual(target.dispatchEvent(new Event('x')), true);
+    assertEqual(log, ['twice', 'object', 'x', 'once', 'twice', 'object', 'x']);
+    target.removeEventListener('x', twice);
+    target.addEventListener('x', event => event.stopImmediatePropagation(), true);
+    assert(thrown(() => target.dispatchEvent({})) instanceof TypeError);
+    const event = new Event('y');
+    target.addEventListener('y', () => {
+        assertEqual(thrown(() => target.dispatchEvent(event)).name, 'InvalidStateError');
+        log.push('again');
+    });
+    target.dispatchEvent(event);
+    assertEqual(log.at(-1), 'again');
+});
+
+test('an exception in a listener is reported, and stops nobody', () => {
+    const target = new EventTarget();
+    const log = [];
+    GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, '*Uncaught*mine*');
+    target.addEventListener('x', () => {
+        throw new Error('mine');
+    });
+    target.addEventListener('x', () => log.push('next'));
+    target.dispatchEvent(new Event('x'));
+    GLib.test_assert_expected_messages_internal('Gjs', 'web.js', 0, '');
+    assertEqual(log, ['next']);
+});
+
+test('idle callbacks', async () => {
+    const log = [];
+    const idle = timeout => new Promise(resolve => web.requestIdleCallback(resolve, {timeout}));
+    const cancelled = web.requestIdleCallback(() => log.push('cancelled'));
+    web.cancelIdleCallback(cancelled);
+    const task = scheduler.postTask(() => log.push('task'), {priority: 'background'});
+    const deadline = await idle();
+    log.push('idle');
+    await task;
+    assertEqual(log, ['task', 'idle']);
+    assertEqual(deadline.didTimeout, false);
+    assert(deadline.timeRemaining() <= 50);
+    assert(thrown(() => web.requestIdleCallback(5)) instanceof TypeError);
+
+    // What yields in one goes on as background.
+    await new Promise(resolve => web.requestIdleCallback(async () => {
+        scheduler.postTask(() => log.push('visible'));
+        await scheduler.yield();
+        log.push('resumed');
+        resolve();
+    }));
+    assertEqual(log.slice(-2), ['visible', 'resumed']);
+});
+
+test('a dependent with a listener outlives the program\'s reference', async () => {
+    const controller = new TaskController();
+    const log = [];
+    (() => {
+        TaskSignal.any([controller.signal], {priority: controller.signal}).onprioritychange = () => log.push('change');
+        AbortSignal.any([controller.signal]).onabort = () => log.push('abort');
+    })();
+    for (let i = 0; i < 5; i++) {
+        imports.system.gc();
+        await sleep(1);
+    }
+    controller.setPriority('background');
+    controller.abort();
+    assertEqual(log, ['change', 'abort']);
+});
+
+test('install defines what is missing', () => {
+    const target = {Event: 'mine'};
+    web.install(target);
+    assertEqual(target.Event, 'mine');
+    assert(target.scheduler === scheduler && target.requestIdleCallback === web.requestIdleCallback);
+});
+
+test('the scheduler\'s own methods', async () => {
+    const native = PrioSched.Scheduler.get_default();
+    assertEqual(await native.post_task(() => 1, {priority: 'background', name: 'one'}), 1);
+    assertEqual(await native.post_task(() => 2, {priority: PrioSched.TaskPriority.USER_BLOCKING, delay: 1}), 2);
+    await native.yield();
+    await native.yield({priority: 'background'});
+    await native.yield({signal: 'inherit', priority: 'inherit'});
+    await new Promise(resolve => native.queue_microtask(resolve));
+
+    const controller = new PrioSched.TaskController();
+    const task = native.post_task(() => {}, {signal: controller.signal});
+    controller.abort({why: 'any value'});
+    assertEqual(await rejection(task), {why: 'any value'});
+    const plain = new Gio.Cancellable();
+    plain.cancel();
+    assert((await rejection(native.post_task(() => {}, {signal: plain}))).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
+
+    for (const bad of [[5], [() => {}, {priority: 'x'}], [() => {}, {priority: 3}], [() => {}, {delay: NaN}],
+        [() => {}, {delay: -1}], [() => {}, {signal: 5}]])
+        assert(thrown(() => native.post_task(...bad)) instanceof TypeError, JSON.stringify(bad));
+});
+
+run();
