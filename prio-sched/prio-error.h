@@ -28,6 +28,7 @@ G_BEGIN_DECLS
  * PrioError:
  * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal was to be changed while its
  *   change was being announced (the draft's `NotAllowedError`)
+ * @PRIO_ERROR_CLOSED: the main context was destroyed before the task had run
  *
  * Errors of the scheduler.  An abort is not among them: its reason is whatever
  * error it was given, %G_IO_ERROR_CANCELLED by default.
@@ -36,7 +37,8 @@ G_BEGIN_DECLS
  */
 typedef enum
 {
-  PRIO_ERROR_NOT_ALLOWED
+  PRIO_ERROR_NOT_ALLOWED,
+  PRIO_ERROR_CLOSED
 } PrioError;
 
 PRIO_AVAILABLE_IN_ALL

@@ -8,6 +8,9 @@
 #include "prio-task-impl-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-error.h"
+
+#include <glib/gi18n-lib.h>
 
 /* Home: the first of the callbacks, to be freed with reaction_free (). */
 static PrioReaction *
@@ -109,9 +112,15 @@ settle (PrioTask *self, PrioTaskState state)
 static GError *
 abort_reason (PrioTask *self)
 {
-  PrioHub *hub = self->signal != NULL && !self->cancelled ? prio_hub_for (self->signal) : NULL;
+  PrioHub *hub = self->signal != NULL ? prio_hub_for (self->signal) : NULL;
 
-  return hub != NULL && prio_hub_is_aborted (hub) ? prio_hub_dup_reason (hub) : prio_reason_default ();
+  if (self->cancelled)
+    return prio_reason_default ();
+  if (hub != NULL && prio_hub_is_aborted (hub))
+    return prio_hub_dup_reason (hub);
+  if (prio_loop_is_dead (self->entry.core->loop))
+    return g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The main context of the task has been destroyed"));
+  return prio_reason_default ();
 }
 
 /* Home: the result is the abort, whatever has been returned. */

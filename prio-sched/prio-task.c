@@ -26,8 +26,8 @@
  * microtask: after the task's function, and before the next task.  What they start
  * inherits the signal and the priority of whoever registered them.
  *
- * If the main context is destroyed before the task has run, the task is aborted;
- * its callbacks are released, and not called.
+ * If the main context is destroyed before the task has run, the task is aborted with
+ * %PRIO_ERROR_CLOSED; its callbacks are released, and not called.
  *
  * Since: 1.0
  */

@@ -1,11 +1,12 @@
 """Runs what README shows, against an installed library.
 
-    check-readme.py SOURCE-FOLDER
+    check-readme.py SOURCE-FOLDER [PYTHON GJS]
 
 The library is built anew, as a user would, and installed into an empty prefix; each
 C program of README is compiled with what pkg-config says, run, and has to print what
 README says; then the same program is built with the library as a Meson subproject.
-The commands of README have to be there, and `examples/run` has to work.
+The commands of README have to be there, and `examples/run` has to work.  Given
+interpreters run what README shows in their language, in the environment of this.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -69,15 +70,24 @@ def check_commands(text, source):
     assert 'user-blocking' in printed, printed
 
 
-def main(source):
+def check_scripts(text, expected, interpreters, work):
+    for language, interpreter in zip(('python', 'js'), interpreters):
+        (script,) = blocks(text, language)
+        (work / 'script').write_text(script)
+        printed = run(interpreter, work / 'script')
+        assert printed == expected, f'README says {expected!r}, {interpreter} {printed!r}'
+
+
+def main(source, interpreters):
     text = (source / 'README.md').read_text()
-    (program,), (expected,) = blocks(text, 'c'), blocks(text, 'text')
+    (program,), (expected, scripts_expected) = blocks(text, 'c'), blocks(text, 'text')
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         check_program(program, expected, install(source, work), work)
         check_subproject(program, expected, source, work)
+        check_scripts(text, scripts_expected, interpreters, work)
     check_commands(text, source)
 
 
 if __name__ == '__main__':
-    main(pathlib.Path(sys.argv[1]).resolve())
+    main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:])

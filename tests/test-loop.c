@@ -308,6 +308,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed - freed, ==, 4 * n + 1);
   g_assert_cmpuint (n_reactions_gone, ==, 1);
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_error (prio_task_get_error (task), PRIO_ERROR, PRIO_ERROR_CLOSED);
   g_assert_cmpstr (f->log->str, ==, "");
 
   /* Whoever is left may still be used. */

@@ -1,0 +1,173 @@
+"""The Python binding: what design.md promises of it.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import gc
+import logging
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+def run(function):
+    """Makes a test of a coroutine function."""
+    return lambda self: PrioSched.run(function(self))
+
+
+class Tasks(unittest.TestCase):
+
+    @run
+    async def test_results_and_exceptions(self):
+        self.assertEqual(await scheduler.post_task(lambda: 42), 42)
+
+        async def later():
+            await scheduler.yield_()
+            return 'later'
+        self.assertEqual(await scheduler.post_task(later, priority='background', name='later'), 'later')
+
+        with self.assertRaises(ZeroDivisionError):
+            await scheduler.post_task(lambda: 1 / 0)
+
+    @run
+    async def test_order(self):
+        log = []
+        tasks = [scheduler.post_task(lambda p=p: log.append(p), p) for p in ('background', None, 'user-blocking')]
+
+        async def yields():
+            log.append(1)
+            await scheduler.yield_()
+            log.append(2)
+        tasks += [scheduler.post_task(yields, PrioSched.TaskPriority.BACKGROUND),
+                  scheduler.post_task(lambda: log.append(3), 'background')]
+        for task in tasks:
+            await task
+        self.assertEqual(log, ['user-blocking', None, 'background', 1, 2, 3])
+
+    @run
+    async def test_abort(self):
+        class Why(Exception):
+            pass
+        controller = PrioSched.TaskController(priority='background')
+        task = scheduler.post_task(lambda: None, signal=controller.signal)
+        self.assertFalse(controller.signal.aborted)
+        why = Why()
+        controller.abort(why)
+        self.assertTrue(controller.signal.aborted)
+        self.assertIs(controller.signal.reason, why)
+        with self.assertRaises(Why):
+            await task
+
+        plain = Gio.Cancellable()
+        task = scheduler.post_task(lambda: None, signal=plain)
+        plain.cancel()
+        with self.assertRaises(GLib.Error) as caught:
+            await task
+        self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+    @run
+    async def test_yield_is_refused(self):
+        controller = PrioSched.TaskController()
+
+        async def function():
+            await scheduler.yield_()
+            controller.abort(KeyError('stop'))
+            await scheduler.yield_()
+        with self.assertRaises(KeyError):
+            await scheduler.post_task(function, signal=controller.signal)
+
+    @run
+    async def test_state_goes_through_await(self):
+        """A task that awaits a more urgent one goes on as what it is."""
+        log = []
+
+        async def function():
+            await scheduler.post_task(lambda: log.append('urgent'), 'user-blocking')
+            visible = scheduler.post_task(lambda: log.append('visible'))
+            await scheduler.yield_()
+            log.append('background')
+            await visible
+        await scheduler.post_task(function, 'background')
+        self.assertEqual(log, ['urgent', 'visible', 'background'])
+
+    @run
+    async def test_microtasks_and_idle_callbacks(self):
+        log = []
+
+        def function():
+            scheduler.queue_microtask(lambda: log.append('micro'))
+            log.append('task')
+        first, second = scheduler.post_task(function), scheduler.post_task(lambda: log.append('next'))
+        await first
+        await second
+        self.assertEqual(log, ['task', 'micro', 'next'])
+
+        def idle(deadline):
+            log.append((deadline.did_timeout, 0 <= deadline.time_remaining() <= 50))
+        handle = scheduler.request_idle_callback(lambda deadline: log.append('cancelled'))
+        scheduler.cancel_idle_callback(handle)
+        scheduler.request_idle_callback(idle, timeout=1000)
+        while len(log) < 4:
+            await scheduler.post_task(lambda: None, delay=1)
+        self.assertEqual(log[3], (False, True))
+
+
+class Signals(unittest.TestCase):
+
+    def test_priority_change(self):
+        log = []
+        controller = PrioSched.TaskController('background')
+        PrioSched.TaskSignal.any([controller.signal], priority=controller.signal).connect(
+            'priority-change', lambda signal, previous: log.append((signal.priority.value_nick, previous.value_nick)))
+        gc.collect()
+        controller.set_priority(PrioSched.TaskPriority.USER_BLOCKING)
+        self.assertEqual(log, [('user-blocking', 'background')])
+        fixed = PrioSched.TaskSignal.any([controller.signal, Gio.Cancellable()], priority='background')
+        self.assertEqual(fixed.priority, PrioSched.TaskPriority.BACKGROUND)
+        controller.abort()
+        self.assertTrue(fixed.aborted)
+
+
+class BadInput(unittest.TestCase):
+
+    def test_errors(self):
+        def nothing():
+            pass
+        for error, args in ((TypeError, dict(callback=5)), (ValueError, dict(priority='urgent')),
+                            (ValueError, dict(priority=3)), (ValueError, dict(priority=True)),
+                            (ValueError, dict(delay=-1)), (TypeError, dict(delay=1.5)), (TypeError, dict(delay='1')),
+                            (TypeError, dict(delay=float('nan'))), (ValueError, dict(delay=2 ** 64)),
+                            (TypeError, dict(signal=5)), (TypeError, dict(name=5))):
+            with self.subTest(args=args), self.assertRaises(error):
+                scheduler.post_task(**({'callback': nothing} | args))
+        for error, call in ((ValueError, lambda: PrioSched.TaskController('x')),
+                            (ValueError, lambda: PrioSched.TaskController().set_priority(None)),
+                            (TypeError, lambda: PrioSched.TaskController().abort('why')),
+                            (TypeError, lambda: PrioSched.TaskSignal.any([None])),
+                            (ValueError, lambda: PrioSched.TaskSignal.any([], priority='x')),
+                            (TypeError, lambda: scheduler.queue_microtask(5)),
+                            (TypeError, lambda: scheduler.request_idle_callback(5)),
+                            (ValueError, lambda: scheduler.request_idle_callback(nothing, -1)),
+                            (TypeError, lambda: scheduler.yield_(signal=5)),
+                            (TypeError, lambda: PrioSched.run(5))):
+            with self.subTest(error=error), self.assertRaises(error):
+                call()
+
+    def test_exception_that_nobody_awaits_is_reported_once(self):
+        async def wait():
+            scheduler.post_task(lambda: 1 / 0)
+            await scheduler.post_task(lambda: None, 'background')
+        with self.assertLogs('PrioSched', logging.ERROR) as logs:
+            PrioSched.run(wait())
+            gc.collect()
+        self.assertEqual(len(logs.output), 1)
+        self.assertIn('ZeroDivisionError', logs.output[0])
+
+
+if __name__ == '__main__':
+    unittest.main()
