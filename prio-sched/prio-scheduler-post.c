@@ -321,8 +321,8 @@ prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *s
  *
  * Returns: (transfer full) (nullable): the task */
 static PrioTask *
-post_used_task (PrioCore *core, PrioEntryKind kind, PrioTaskFunc func, gpointer data,
-                GDestroyNotify notify, gint priority, gint64 due)
+post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify notify, gint priority,
+                gint64 due)
 {
   PrioLoop *loop = core->loop;
   PrioTask *task;
@@ -334,8 +334,7 @@ post_used_task (PrioCore *core, PrioEntryKind kind, PrioTaskFunc func, gpointer 
   if (task != NULL)
     {
       task->entry.core = core;
-      task->entry.kind = kind;
-      task->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
+      task->entry.kind = PRIO_ENTRY_TASK;
       task->priority = (gint8) priority;
       prio_task_set_work (task, func, data, notify);
       prio_core_hold (core);
@@ -389,8 +388,7 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
 
   if (signal == NULL && name == NULL)
     {
-      task = post_used_task (self->core, PRIO_ENTRY_TASK, func, user_data, notify, priority,
-                             due_after (delay));
+      task = post_used_task (self->core, func, user_data, notify, priority, due_after (delay));
       if (task != NULL)
         return task;
     }

@@ -64,6 +64,7 @@ struct _PrioTask
 
 void prio_task_clear (PrioTask *self);
 void prio_task_tell (PrioTask *self);
+void prio_task_drop (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);
 
 static inline gboolean

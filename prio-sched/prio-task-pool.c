@@ -50,7 +50,7 @@ is_as_good_as_new (PrioTask *task)
 }
 
 /* Takes the loop's reference to @task, which has settled, and on whose callbacks
- * nobody waits.  Called in a dispatch. */
+ * nobody waits.  Called in a dispatch or, after the context has gone, anywhere. */
 void
 prio_task_pool_give (gpointer data)
 {
@@ -58,6 +58,11 @@ prio_task_pool_give (gpointer data)
   PrioCore *core = task->entry.core;
   PrioLoop *loop = core->loop;
 
+  if (prio_loop_is_dead (loop))
+    {
+      prio_task_drop (task);
+      return;
+    }
   if (!is_as_good_as_new (task))
     {
       g_object_unref (task);

@@ -91,6 +91,21 @@ deliver_soon (PrioTask *self)
     }
 }
 
+static void
+dropped (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  deliver_soon (op->target);
+}
+
+/* The context has gone before the callbacks could be called.  Takes a reference. */
+void
+prio_task_drop (PrioTask *self)
+{
+  PrioOp op = { .apply = dropped, .target = self };
+
+  prio_loop_submit (self->entry.core->loop, &op);
+}
+
 /* Home: the task has a result, and lets go of what it needed to come to it. */
 static void
 settle (PrioTask *self, PrioTaskState state)

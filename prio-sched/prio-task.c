@@ -200,15 +200,27 @@ user_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 PrioTask *
 prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority)
 {
-  PrioTask *self = g_object_new (PRIO_TYPE_TASK, NULL);
+  PrioTask *self = NULL;
   PrioOp op = { .apply = user_came, .target = core };
+
+  if (prio_loop_enter (core->loop))
+    {
+      self = prio_task_pool_take (core->loop);
+      prio_core_hold (core);
+      prio_loop_leave (core->loop);
+    }
+  else
+    {
+      prio_loop_submit (core->loop, &op);
+    }
+  if (self == NULL)
+    self = g_object_new (PRIO_TYPE_TASK, NULL);
 
   self->entry.core = core;
   self->entry.kind = kind;
   self->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
   self->signal = signal != NULL ? g_object_ref (signal) : NULL;
   self->priority = (gint8) priority;
-  prio_loop_submit (core->loop, &op);
 
   return self;
 }

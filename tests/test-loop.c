@@ -286,6 +286,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (PrioTask) task = NULL;
+  PrioTask *settled;
   guint freed = step_n_freed;
   guint n = 1000;
 
@@ -299,6 +300,12 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
   task = prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, 'x', NULL, NULL), step_free,
                                    USER_VISIBLE, signal_of (controller), 0, "lost");
   prio_task_then (task, never_called, NULL, count_gone);
+
+  /* One that has its result, though nobody has been told. */
+  settled = prio_scheduler_post_task (f->scheduler, step_run_task, NULL, NULL, USER_VISIBLE, NULL, 0, NULL);
+  prio_task_then (settled, never_called, NULL, count_gone);
+  prio_task_cancel (settled);
+  g_object_unref (settled);
   prio_scheduler_pause (f->scheduler);
 
   g_clear_object (&f->scheduler);
@@ -306,7 +313,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
   g_clear_pointer (&f->context, g_main_context_unref);
 
   g_assert_cmpuint (step_n_freed - freed, ==, 4 * n + 1);
-  g_assert_cmpuint (n_reactions_gone, ==, 1);
+  g_assert_cmpuint (n_reactions_gone, ==, 2);
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_error (prio_task_get_error (task), PRIO_ERROR, PRIO_ERROR_CLOSED);
   g_assert_cmpstr (f->log->str, ==, "");
@@ -314,7 +321,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
   /* Whoever is left may still be used. */
   prio_task_cancel (task);
   prio_task_then (task, never_called, NULL, count_gone);
-  g_assert_cmpuint (n_reactions_gone, ==, 2);
+  g_assert_cmpuint (n_reactions_gone, ==, 3);
   prio_task_controller_set_priority (controller, BACKGROUND, NULL);
   prio_task_controller_abort (controller, NULL);
 }
