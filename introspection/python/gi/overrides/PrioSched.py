@@ -130,7 +130,7 @@ class Future:
 
     def __await__(self):
         if not self._done:
-            loop = _running_asyncio_loop()
+            loop = None if _driving else _running_asyncio_loop()
             if loop is None:
                 yield self
             else:
@@ -154,13 +154,26 @@ def _running_asyncio_loop():
         return None
 
 
+# Whether a coroutine is running that _drive() drives, and not asyncio.
+_driving = False
+
+
+def _send(coroutine):
+    global _driving
+    outer, _driving = _driving, True
+    try:
+        return coroutine.send(None)
+    finally:
+        _driving = outer
+
+
 def _drive(coroutine, future):
     """Runs coroutine, in the current context, until it ends, and settles future."""
     context = contextvars.copy_context()
 
     def step(awaited=None):
         try:
-            waits_for = context.run(coroutine.send, None)
+            waits_for = context.run(_send, coroutine)
         except StopIteration as end:
             future._settle(end.value)
         except BaseException as error:  # its own, or that of what it awaited
@@ -168,10 +181,13 @@ def _drive(coroutine, future):
         else:
             if isinstance(waits_for, Future):
                 waits_for.add_done_callback(step)
+            elif getattr(waits_for, '_asyncio_future_blocking', False):
+                # What asyncio's own tasks do with a future that is awaited.
+                waits_for._asyncio_future_blocking = False
+                waits_for.add_done_callback(step)
             else:
-                error = RuntimeError(f'{waits_for!r} cannot be awaited here: it needs asyncio')
                 coroutine.close()
-                future._settle(exception=error)
+                future._settle(exception=RuntimeError(f'{waits_for!r} cannot be awaited here'))
 
     step()
 
