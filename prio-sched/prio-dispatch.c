@@ -147,7 +147,7 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
-  return queue->head != NULL && loop->ready.mask >> effective == 1 &&
+  return prio_ready_contains (queue) && loop->ready.mask >> effective == 1 &&
          loop->ready.queues[effective].n_items == 1 && !loop->attention;
 }
 
@@ -351,14 +351,30 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_loop_trim (loop);
 }
 
+/* Whether a delayed task that is more urgent than @priority has become due. */
+static gboolean
+urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
+{
+  PrioHeapItem *first;
+  PrioEntry *entry;
+
+  if (loop->delays.n_items == 0)
+    return FALSE;
+
+  first = prio_heap_first (&loop->delays);
+  if (first->key > (guint64) now)
+    return FALSE;
+
+  entry = (PrioEntry *) ((gchar *) first->node - G_STRUCT_OFFSET (PrioEntry, delay));
+  return (entry->follows != NULL ? entry->follows->queues[0].effective / 2 : entry->priority) > priority;
+}
+
 /* Whether a task that has been running with @priority until @now should let others
  * go first, by what only the clock and GLib can tell. */
 static gboolean
 time_is_up (PrioLoop *loop, gint8 priority, gint64 now)
 {
-  if (now >= loop->slice_end)
-    return TRUE;
-  if (loop->delays.n_items > 0 && prio_heap_first (&loop->delays)->key <= (guint64) now)
+  if (now >= loop->slice_end || urgent_delay_is_due (loop, priority, now))
     return TRUE;
   if (now < loop->next_probe)
     return FALSE;

@@ -261,6 +261,31 @@ test_pause_holds_back_and_keeps_age (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "obca");
 }
 
+static void
+pause_and_post_elsewhere (Step *step)
+{
+  prio_scheduler_pause (step->f->scheduler);
+  prio_scheduler_post (step->data, USER_VISIBLE, step_run, step_new (step->f, 'o', NULL, NULL), step_free);
+}
+
+/* A task that pauses its own scheduler, and has another go on. */
+static void
+test_pause_by_a_task (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+
+  for (guint i = 0; i < 100; i++)
+    post_letter (f, USER_VISIBLE, '.');
+  post_step (f, USER_VISIBLE, 'p', pause_and_post_elsewhere, other);
+  post_letter (f, USER_VISIBLE, 'a');
+  fixture_run (f);
+  g_assert_true (g_str_has_suffix (f->log->str, ".po"));
+
+  prio_scheduler_resume (f->scheduler);
+  fixture_run (f);
+  g_assert_true (g_str_has_suffix (f->log->str, ".poa"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -277,6 +302,7 @@ main (int argc, char **argv)
             test_priority_change_does_not_depend_on_length);
   add_test ("/scheduler/order/random-changes-against-a-model", test_random_changes_against_a_model);
   add_test ("/scheduler/order/pause-holds-back-and-keeps-age", test_pause_holds_back_and_keeps_age);
+  add_test ("/scheduler/order/pause-by-a-task", test_pause_by_a_task);
 
   return g_test_run ();
 }
