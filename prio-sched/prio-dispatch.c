@@ -251,13 +251,30 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   return 1;
 }
 
+/* A slice begins, unless one is running.  How long it is, the first task says. */
+static void
+begin_slice (PrioLoop *loop, gint64 now)
+{
+  if (loop->slice_start != 0)
+    return;
+
+  loop->slice_start = now;
+  loop->slice_length = 0;
+  loop->slice_end = G_MAXINT64;
+}
+
 /* The time slice of the scheduler whose task is next counts, if it is the shortest
  * of those that have run in this one. */
 static void
 adapt_slice (PrioLoop *loop, gint64 length)
 {
-  loop->slice_length = length > 0 ? length : PRIO_DEFAULT_SLICE;
-  loop->slice_end = loop->slice_start + loop->slice_length;
+  if (length == 0)
+    length = PRIO_DEFAULT_SLICE;
+  if (loop->slice_length != 0 && loop->slice_length <= length)
+    return;
+
+  loop->slice_length = length;
+  loop->slice_end = loop->slice_start + length;
 }
 
 /* So many things to release are left until a batch has ended. */
@@ -300,11 +317,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   guint n;
 
   stopwatch_start (&watch, now);
-  if (loop->slice_start == 0)
-    {
-      loop->slice_start = watch.read;
-      loop->slice_length = G_MAXINT64;
-    }
+  begin_slice (loop, now);
 
   do
     {
@@ -319,8 +332,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
       if (prio_core_get_slice (queue->core) != length)
         {
           length = prio_core_get_slice (queue->core);
-          if (length < loop->slice_length)
-            adapt_slice (loop, length);
+          adapt_slice (loop, length);
           heed_frame (loop, watch.read);
         }
 

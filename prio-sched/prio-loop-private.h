@@ -93,7 +93,7 @@ struct _PrioLoop
   gint64 turn_end;              /* when it ends at the latest, µs */
   gint64 slice_start;           /* when the running slice began, or 0 */
   gint64 slice_end;
-  gint64 slice_length;          /* of the scheduler whose task runs */
+  gint64 slice_length;          /* the shortest of the schedulers whose tasks ran in it, or 0 */
   PrioStopwatch asked;          /* how often prio_scheduler_should_yield () has been, by a task */
   gint64 next_probe;            /* when other sources may be asked again, µs */
   gint64 next_frame;            /* when the next frame is due, or 0 if that is not known, µs */

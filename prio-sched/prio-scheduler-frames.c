@@ -133,6 +133,8 @@ prio_scheduler_set_next_frame (PrioScheduler *self, gint64 next_frame)
   if (__atomic_exchange_n (&self->next_frame, next_frame, __ATOMIC_RELAXED) == next_frame)
     return;
 
+  g_object_ref (self);
   prio_loop_submit (self->core->loop, &op);
   prio_scheduler_notify_next_frame (self);
+  g_object_unref (self);
 }

@@ -410,8 +410,11 @@ set_paused (PrioScheduler *self, gboolean paused)
   if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
     return;
 
+  /* What is released meanwhile may hold the last reference but ours. */
+  g_object_ref (self);
   prio_loop_submit (self->core->loop, &op);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
+  g_object_unref (self);
 }
 
 /**

@@ -1,0 +1,397 @@
+/* test-stress.c: random work, from inside of everything
+ *
+ * Tasks that post, abort, change priorities, pause, cancel, yield, run nested loops and
+ * drop schedulers, from each kind of callback, destroy notifies too.  Whatever happens,
+ * every destroy notify is called once, after its function and never before, and nothing
+ * is left.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+enum { N_SCHEDULERS = 3, N_CONTROLLERS = 5, N_TASKS = 8 };
+
+typedef struct
+{
+  GMainContext *context;
+  GRand *random;
+  PrioScheduler *schedulers[N_SCHEDULERS];
+  PrioTaskController *controllers[N_CONTROLLERS];
+  PrioTaskSignal *dependents[N_CONTROLLERS];
+  PrioTask *tasks[N_TASKS];
+  guint idle_ids[N_TASKS];
+  guint budget; /* how much is to be posted still */
+  guint n_made, n_freed, n_open;
+  guint nesting;
+  gboolean over; /* nothing is done any more */
+} World;
+
+/* The data of a callback: alive from its making to its destroy notify. */
+typedef struct
+{
+  World *world;
+  guint runs_left; /* how often it may still be called */
+  gboolean freed;
+} Token;
+
+static void act (World *world);
+
+static guint
+dice (World *world, guint sides)
+{
+  return (guint) g_rand_int_range (world->random, 0, (gint32) sides);
+}
+
+static Token *
+token_new (World *world, guint runs)
+{
+  Token *token = g_new0 (Token, 1);
+
+  token->world = world;
+  token->runs_left = runs;
+  world->n_made++;
+  return token;
+}
+
+static void
+token_run (Token *token)
+{
+  g_assert_false (token->freed);
+  g_assert_cmpuint (token->runs_left, >, 0);
+  token->runs_left--;
+  for (guint n = dice (token->world, 3); n > 0; n--)
+    act (token->world);
+  g_assert_false (token->freed);
+}
+
+static void
+token_free (gpointer data)
+{
+  Token *token = data;
+  World *world = token->world;
+
+  g_assert_false (token->freed);
+  token->freed = TRUE;
+  world->n_freed++;
+  if (dice (world, 8) == 0)
+    act (world);
+  g_free (token);
+}
+
+static gboolean
+run_closure (gpointer data)
+{
+  Token *token = data;
+
+  token_run (token);
+  return token->runs_left > 0;
+}
+
+static void
+run_once (gpointer data)
+{
+  token_run (data);
+}
+
+static void
+run_task (PrioTask *task, gpointer data)
+{
+  token_run (data);
+  switch (dice (((Token *) data)->world, 3))
+    {
+    case 0:
+      prio_task_return_pointer (task, g_strdup ("result"), g_free);
+      break;
+
+    case 1:
+      prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "failed");
+      break;
+
+    default:
+      break;
+    }
+}
+
+static void
+run_reaction (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_true (prio_task_get_completed (PRIO_TASK (result)));
+  token_run (data);
+}
+
+static void
+resumed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  World *world = data;
+
+  world->n_open--;
+  if (dice (world, 2) == 0)
+    act (world);
+}
+
+static void
+run_idle (PrioIdleDeadline *deadline, gpointer data)
+{
+  token_run (data);
+}
+
+static PrioScheduler *
+any_scheduler (World *world)
+{
+  return world->schedulers[dice (world, N_SCHEDULERS)];
+}
+
+static GCancellable *
+any_signal (World *world)
+{
+  guint i = dice (world, N_CONTROLLERS);
+
+  switch (dice (world, 3))
+    {
+    case 0:
+      return NULL;
+
+    case 1:
+      return signal_of (world->controllers[i]);
+
+    default:
+      return G_CANCELLABLE (world->dependents[i]);
+    }
+}
+
+static void
+renew_controller (World *world, guint i)
+{
+  g_autoptr (PrioTaskController) old = world->controllers[i];
+  g_autoptr (PrioTaskSignal) old_dependent = world->dependents[i];
+  GCancellable *source;
+
+  world->controllers[i] = prio_task_controller_new (dice (world, 3));
+  source = signal_of (world->controllers[i]);
+  world->dependents[i] = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+}
+
+static void
+post_something (World *world)
+{
+  gint priority = (gint) dice (world, 4) - 1;
+  guint64 delay = dice (world, 5) == 0 ? dice (world, 3) : 0;
+  guint i = dice (world, N_TASKS);
+
+  switch (dice (world, 7))
+    {
+    case 0:
+    case 1:
+      prio_scheduler_post (any_scheduler (world), MAX (priority, 0), run_closure,
+                           token_new (world, 1 + dice (world, 3)), token_free);
+      break;
+
+    case 2:
+    case 3:
+      prio_scheduler_post_full (any_scheduler (world), priority, any_signal (world), delay, run_closure,
+                                token_new (world, 1 + dice (world, 3)), token_free);
+      break;
+
+    case 4:
+      {
+        PrioTask *task = prio_scheduler_post_task (any_scheduler (world), run_task, token_new (world, 1), token_free,
+                                                   priority, any_signal (world), delay,
+                                                   dice (world, 2) == 0 ? "name" : NULL);
+
+        prio_task_then (task, run_reaction, token_new (world, 1), token_free);
+        g_clear_object (&world->tasks[i]);
+        world->tasks[i] = task;
+      }
+      break;
+
+    case 5:
+      prio_scheduler_queue_microtask (any_scheduler (world), run_once, token_new (world, 1), token_free);
+      break;
+
+    default:
+      world->idle_ids[dice (world, N_TASKS)] =
+          prio_scheduler_request_idle_callback (any_scheduler (world), run_idle, dice (world, 2), token_new (world, 1),
+                                                token_free);
+      break;
+    }
+}
+
+static void
+meddle (World *world)
+{
+  guint i = dice (world, N_CONTROLLERS);
+
+  switch (dice (world, 9))
+    {
+    case 0:
+      prio_task_controller_abort (world->controllers[i], NULL);
+      break;
+
+    case 1:
+      g_cancellable_cancel (signal_of (world->controllers[i]));
+      break;
+
+    case 2:
+      renew_controller (world, i);
+      break;
+
+    case 3:
+    case 4:
+      prio_task_controller_set_priority (world->controllers[i], dice (world, 3), NULL);
+      break;
+
+    case 5:
+      if (dice (world, 2) == 0)
+        prio_scheduler_pause (any_scheduler (world));
+      else
+        prio_scheduler_resume (any_scheduler (world));
+      break;
+
+    case 6:
+      if (world->tasks[i] != NULL)
+        prio_task_cancel (world->tasks[i]);
+      prio_scheduler_cancel_idle_callback (any_scheduler (world), world->idle_ids[i]);
+      break;
+
+    case 7:
+      if (world->tasks[i] != NULL)
+        prio_task_then (world->tasks[i], run_reaction, token_new (world, 1), token_free);
+      break;
+
+    default:
+      {
+        PrioScheduler *fresh = prio_scheduler_new (world->context);
+        PrioScheduler **scheduler = &world->schedulers[dice (world, N_SCHEDULERS)];
+        g_autoptr (PrioScheduler) old = *scheduler;
+
+        prio_scheduler_set_time_slice (fresh, dice (world, 3) * 100);
+        *scheduler = fresh;
+      }
+      break;
+    }
+}
+
+static void
+act (World *world)
+{
+  if (world->over)
+    return;
+
+  switch (dice (world, 10))
+    {
+    case 0:
+    case 1:
+    case 2:
+      meddle (world);
+      break;
+
+    case 3:
+      if (world->nesting < 3)
+        {
+          world->nesting++;
+          g_main_context_iteration (world->context, FALSE);
+          world->nesting--;
+        }
+      break;
+
+    case 4:
+      world->n_open++;
+      prio_scheduler_yield_full_async (any_scheduler (world), dice (world, 4), any_signal (world),
+                                       (gint) dice (world, 4) - 1, resumed, world);
+      break;
+
+    default:
+      if (world->budget > 0)
+        {
+          world->budget--;
+          post_something (world);
+        }
+      break;
+    }
+}
+
+static void
+world_set_up (World *world)
+{
+  *world = (World) { .budget = 400 };
+  world->context = g_main_context_new ();
+  world->random = g_rand_new_with_seed ((guint32) g_test_rand_int ());
+  for (guint i = 0; i < N_SCHEDULERS; i++)
+    world->schedulers[i] = prio_scheduler_new (world->context);
+  for (guint i = 0; i < N_CONTROLLERS; i++)
+    renew_controller (world, i);
+}
+
+/* Runs what is there to its end, or drops the context in the middle. */
+static void
+world_finish (World *world, gboolean drop)
+{
+  for (guint i = 0; i < N_SCHEDULERS && !drop; i++)
+    prio_scheduler_resume (world->schedulers[i]);
+  while (!drop && (world->n_freed < world->n_made || world->n_open > 0))
+    {
+      g_main_context_iteration (world->context, TRUE);
+      for (guint i = 0; i < N_SCHEDULERS; i++)
+        prio_scheduler_resume (world->schedulers[i]);
+    }
+
+  world->over = TRUE;
+  for (guint i = 0; i < N_SCHEDULERS; i++)
+    g_clear_object (&world->schedulers[i]);
+  g_main_context_unref (world->context);
+}
+
+static void
+world_tear_down (World *world)
+{
+  for (guint i = 0; i < N_TASKS; i++)
+    g_clear_object (&world->tasks[i]);
+  for (guint i = 0; i < N_CONTROLLERS; i++)
+    {
+      g_clear_object (&world->controllers[i]);
+      g_clear_object (&world->dependents[i]);
+    }
+  g_rand_free (world->random);
+  g_assert_cmpuint (world->n_freed, ==, world->n_made);
+}
+
+static void
+run_worlds (gboolean drop)
+{
+  for (guint round = 0; round < 300; round++)
+    {
+      World world;
+
+      world_set_up (&world);
+      for (guint i = 0; i < 30; i++)
+        act (&world);
+      for (guint i = 0; i < 20; i++)
+        g_main_context_iteration (world.context, FALSE);
+      world_finish (&world, drop);
+      world_tear_down (&world);
+    }
+}
+
+static void
+test_to_the_end (void)
+{
+  run_worlds (FALSE);
+}
+
+static void
+test_to_the_end_of_the_context (void)
+{
+  run_worlds (TRUE);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/stress/to-the-end", test_to_the_end);
+  g_test_add_func ("/stress/to-the-end-of-the-context", test_to_the_end_of_the_context);
+
+  return g_test_run ();
+}
