@@ -5,12 +5,14 @@
 
 #include "helpers.h"
 
-static double last_remaining;
+static double last_remaining; /* ms */
+static gint64 last_begun;     /* µs */
 static gboolean last_timed_out;
 
 static void
 idle_step (PrioIdleDeadline *deadline, gpointer data)
 {
+  last_begun = g_get_monotonic_time ();
   last_remaining = prio_idle_deadline_time_remaining (deadline);
   last_timed_out = prio_idle_deadline_did_timeout (deadline);
   step_run (data);
@@ -91,27 +93,33 @@ test_one_callback_per_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a!b");
 }
 
+/* A machine that stops for so long that nothing is left of the time proves nothing. */
 static void
 test_ends_at_the_next_delay (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 20, step_run, step_new (f, 'd', NULL, NULL), step_free);
+  gint64 due = g_get_monotonic_time () + 30000;
+
+  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 30, step_run, step_new (f, 'd', NULL, NULL), step_free);
   request (f, 0, 'i', NULL, NULL);
-  run_until_length (f, 1);
-  g_assert_cmpfloat (last_remaining, <=, 20);
   run_until_length (f, 2);
-  g_assert_cmpstr (f->log->str, ==, "id");
+  if (last_begun < due)
+    {
+      g_assert_cmpfloat (last_remaining, <=, 30);
+      g_assert_cmpstr (f->log->str, ==, "id");
+    }
 }
 
 static void
 test_ends_at_the_next_frame (Fixture *f, gconstpointer data)
 {
-  gint64 frame = g_get_monotonic_time () + 10000;
+  gint64 frame = g_get_monotonic_time () + 30000;
 
   prio_scheduler_set_next_frame (f->scheduler, frame);
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, frame);
   request (f, 0, 'i', NULL, NULL);
   run_until_length (f, 1);
-  g_assert_cmpfloat (last_remaining, <=, 10);
+  if (last_begun < frame)
+    g_assert_cmpfloat (last_remaining, <=, 30);
 }
 
 static gboolean

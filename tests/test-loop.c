@@ -83,6 +83,7 @@ test_a_flood_of_others_does_not_hold_up_urgent_tasks (Fixture *f, gconstpointer 
   GSource *source = g_idle_source_new ();
 
   flood_on = TRUE;
+  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
   g_source_set_callback (source, keep_going, f->log, NULL);
   g_source_attach (source, f->context);
@@ -101,20 +102,23 @@ test_a_flood_of_others_does_not_hold_up_urgent_tasks (Fixture *f, gconstpointer 
 static void
 test_time_slices (Fixture *f, gconstpointer data)
 {
+  g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, 5000);
+  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
   for (guint i = 0; i < 5; i++)
     post_letter (f, USER_VISIBLE, 'a' + i);
   g_main_context_iteration (f->context, FALSE);
   g_assert_cmpstr (f->log->str, ==, "abcde");
 
   g_string_truncate (f->log, 0);
-  g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, 5000);
   prio_scheduler_set_time_slice (f->scheduler, 0);
   for (guint i = 0; i < 5; i++)
     post_letter (f, USER_VISIBLE, 'a' + i);
-  for (guint i = 0; i < 5; i++)
+  while (f->log->len < 5)
     {
+      gsize before = f->log->len;
+
       g_main_context_iteration (f->context, FALSE);
-      g_assert_cmpuint (f->log->len, ==, i + 1);
+      g_assert_cmpuint (f->log->len, <=, before + 1);
     }
 }
 
