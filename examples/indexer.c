@@ -119,6 +119,14 @@ app_get_folder (App *app, const char *path)
   return folder;
 }
 
+/* The line that shows the progress gives way. */
+static void
+clear_line (void)
+{
+  if (isatty (STDERR_FILENO))
+    g_printerr ("\r\033[K");
+}
+
 static void
 app_report (App *app, const char *path, const GError *error)
 {
@@ -129,7 +137,8 @@ app_report (App *app, const char *path, const GError *error)
     }
 
   app->n_failed++;
-  g_printerr ("%s%s: %s\n", isatty (STDERR_FILENO) ? "\r\033[K" : "", path, error->message);
+  clear_line ();
+  g_printerr ("%s: %s\n", path, error->message);
 }
 
 /* Called when an item is through, or has been aborted. */
@@ -251,13 +260,6 @@ index_file (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static void
-clear_line (void)
-{
-  if (isatty (STDERR_FILENO))
-    g_printerr ("\r\033[K");
-}
-
 static gboolean
 show_progress (gpointer data)
 {
@@ -267,10 +269,9 @@ show_progress (gpointer data)
   waits_add (&app->waits, PRIO_TASK_PRIORITY_USER_VISIBLE, tick->posted);
   if (isatty (STDERR_FILENO))
     {
-      g_printerr ("\r");
+      clear_line ();
       g_printerr (_("%u files, %u words, %u to go"), app->n_done, g_hash_table_size (app->index->words),
                   app->n_pending);
-      g_printerr ("\033[K");
     }
   return G_SOURCE_REMOVE;
 }

@@ -17,7 +17,7 @@
 /* Embedded in what is put into a heap. */
 typedef struct
 {
-  guint32 index; /* where it is, with PRIO_HEAP_IN_ROW in the row, or PRIO_HEAP_NONE */
+  guint32 index; /* where it is, for prio-heap.c to read, or PRIO_HEAP_NONE */
 } PrioHeapNode;
 
 typedef struct
