@@ -137,7 +137,7 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
       PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
 
       prio_heap_remove (&loop->delays, node);
-      prio_core_enqueue ((PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay)));
+      prio_core_enqueue (prio_entry_from_delay (node));
     }
 }
 
@@ -377,7 +377,7 @@ urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
   if (first->key > (guint64) now)
     return FALSE;
 
-  entry = (PrioEntry *) ((gchar *) first->node - G_STRUCT_OFFSET (PrioEntry, delay));
+  entry = prio_entry_from_delay (first->node);
   return (entry->follows != NULL ? entry->follows->queues[0].effective / 2 : entry->priority) > priority;
 }
 

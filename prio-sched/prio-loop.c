@@ -319,9 +319,7 @@ release_some (PrioLoop *loop)
 
   while (n < REAP_MAX && loop->delays.n_items > 0)
     {
-      PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
-
-      prio_core_refuse ((PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay)));
+      prio_core_refuse (prio_entry_from_delay (prio_heap_first (&loop->delays)->node));
       n++;
     }
 

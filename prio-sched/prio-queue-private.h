@@ -69,6 +69,13 @@ struct _PrioQueue
   PrioJob *head, *tail;
 };
 
+/* The delayed entry that @node is the place of. */
+static inline PrioEntry *
+prio_entry_from_delay (PrioHeapNode *node)
+{
+  return (PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay));
+}
+
 static inline PrioEffective
 prio_effective (PrioTaskPriority priority, gboolean continuation)
 {

@@ -5,22 +5,13 @@
 
 #include "helpers.h"
 
-static gboolean
-mark (gpointer data)
-{
-  Step *step = data;
-
-  g_string_append_c (step->f->log, step->letter);
-  return G_SOURCE_REMOVE;
-}
-
 static void
 attach (Fixture *f, gint priority, char letter)
 {
   GSource *source = g_idle_source_new ();
 
   g_source_set_priority (source, priority);
-  g_source_set_callback (source, mark, step_new (f, letter, NULL, NULL), step_free);
+  g_source_set_callback (source, step_run, step_new (f, letter, NULL, NULL), step_free);
   g_source_attach (source, f->context);
   g_source_unref (source);
 }
