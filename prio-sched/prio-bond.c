@@ -32,7 +32,8 @@ bond_new (PrioCore *core, PrioHub *hub, GCancellable *signal)
   PrioBond *bond = g_new0 (PrioBond, 1);
 
   for (guint i = 0; i < 2; i++)
-    prio_queue_init (&bond->queues[i], core, prio_effective (hub->priority, i == 1), TRUE);
+    prio_queue_init (&bond->queues[i], core, prio_effective (hub->priority, i == 1),
+                     PRIO_QUEUE_ENTRIES);
   bond->core = core;
   bond->loop = prio_loop_ref (core->loop);
   bond->hub = hub;

@@ -24,6 +24,7 @@ struct _PrioCore
   PrioQueue jobs[PRIO_N_EFFECTIVE];
   PrioQueue entries[PRIO_N_EFFECTIVE];
   PrioBond *bonds; /* the signals present here */
+  PrioRunner *runners;
   gsize users;
   gboolean paused;
   PrioCore *next, *prev; /* among those of the loop */
@@ -39,6 +40,7 @@ void prio_core_withdraw (PrioEntry *entry);
 void prio_core_discharge (PrioEntry *entry);
 void prio_core_refuse (PrioEntry *entry);
 PrioEntry *prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNotify notify);
+PrioEntry *prio_core_new_token (PrioRunner *runner, guint id, gboolean continuation);
 
 static inline gint64
 prio_core_get_slice (PrioCore *core)

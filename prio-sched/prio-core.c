@@ -8,6 +8,7 @@
 #include "prio-core-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-runner-private.h"
 #include "prio-task-private.h"
 
 static void
@@ -33,8 +34,8 @@ prio_core_new (GMainContext *context)
   g_weak_ref_init (&core->scheduler, NULL);
   for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
     {
-      prio_queue_init (&core->jobs[i], core, i, FALSE);
-      prio_queue_init (&core->entries[i], core, i, TRUE);
+      prio_queue_init (&core->jobs[i], core, i, PRIO_QUEUE_JOBS);
+      prio_queue_init (&core->entries[i], core, i, PRIO_QUEUE_ENTRIES);
     }
 
   prio_loop_submit (core->loop, &op);
@@ -94,6 +95,8 @@ prio_core_set_paused (PrioCore *core, gboolean paused)
     {
       queue_set_paused (core, &core->jobs[i], paused);
       queue_set_paused (core, &core->entries[i], paused);
+      for (PrioRunner *runner = core->runners; runner != NULL; runner = runner->next)
+        queue_set_paused (core, &runner->queues[i], paused);
     }
 
   for (PrioBond *bond = core->bonds; bond != NULL; bond = bond->next)
@@ -115,6 +118,19 @@ prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNo
     .delay = { PRIO_HEAP_NONE },
     .kind = PRIO_ENTRY_CLOSURE,
   };
+  return entry;
+}
+
+/* The same for a runner's token, for one more user. */
+PrioEntry *
+prio_core_new_token (PrioRunner *runner, guint id, gboolean continuation)
+{
+  PrioEntry *entry = prio_core_new_entry (runner->core, NULL, runner, NULL);
+
+  runner->users++;
+  entry->kind = PRIO_ENTRY_TOKEN;
+  entry->id = id;
+  entry->continuation = continuation;
   return entry;
 }
 
@@ -195,7 +211,9 @@ prio_core_discharge (PrioEntry *entry)
       prio_bond_release (follows);
     }
 
-  if (entry->kind == PRIO_ENTRY_CLOSURE)
+  if (entry->kind == PRIO_ENTRY_TOKEN)
+    prio_runner_release (entry->job.data);
+  if (entry->kind == PRIO_ENTRY_CLOSURE || entry->kind == PRIO_ENTRY_TOKEN)
     prio_slab_free (&core->loop->entries, entry);
   prio_core_release (core);
 }
@@ -209,14 +227,20 @@ prio_core_refuse (PrioEntry *entry)
 
   prio_core_withdraw (entry);
 
-  if (entry->kind == PRIO_ENTRY_CLOSURE)
+  switch (entry->kind)
     {
+    case PRIO_ENTRY_CLOSURE:
       if (entry->job.notify != NULL)
         prio_loop_bury (loop, entry->job.notify, entry->job.data);
       prio_core_discharge (entry);
-    }
-  else
-    {
+      break;
+
+    case PRIO_ENTRY_TOKEN:
+      prio_runner_refuse (entry->job.data, entry->id);
+      prio_core_discharge (entry);
+      break;
+
+    default:
       prio_task_abort (prio_task_from_entry (entry));
     }
 }

@@ -12,6 +12,7 @@
 #include "prio-loop-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-runner-private.h"
 #include "prio-task-private.h"
 
 #include <time.h>
@@ -214,16 +215,23 @@ closure_ran (PrioEntry *entry, gboolean again)
   prio_core_discharge (entry);
 }
 
-static guint
-run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
+/* What @entry was posted with. */
+static PrioState
+state_of_entry (PrioEntry *entry, gint depth)
 {
-  PrioEntry *entry = prio_queue_pop_entry (queue);
-  PrioState state = {
+  return (PrioState) {
     .core = entry->core,
     .bond = entry->abort,
     .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
     .depth = depth,
   };
+}
+
+static guint
+run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
+{
+  PrioEntry *entry = prio_queue_pop_entry (queue);
+  PrioState state = state_of_entry (entry, depth);
   const PrioState *outer = prio_thread.state;
 
   prio_ready_head_gone (&loop->ready, queue);
@@ -307,55 +315,172 @@ heed_frame (PrioLoop *loop, gint64 now)
     loop->slice_end = MIN (loop->slice_end, loop->next_frame);
 }
 
+/* Attends to what is between two tasks, and chooses the next; NULL if the batch is
+ * over: what is next is of a lower lane, or the slice has ended. */
+static PrioQueue *
+choose (PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+  PrioQueue *queue;
+
+  if (batch->begun && (batch->length == 0 || loop->turn))
+    return NULL;
+
+  attend (loop);
+
+  queue = prio_ready_first (&loop->ready);
+  if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
+    return NULL;
+
+  if (prio_core_get_slice (queue->core) != batch->length)
+    {
+      batch->length = prio_core_get_slice (queue->core);
+      adapt_slice (loop, batch->length);
+      heed_frame (loop, batch->watch.read);
+    }
+
+  loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
+  return queue;
+}
+
+/* @n tasks have run. */
+static inline void
+count (PrioBatch *batch, guint n)
+{
+  PrioLoop *loop = batch->loop;
+  gint64 now = stopwatch_lap (&batch->watch, n);
+
+  batch->begun = TRUE;
+  if (now == 0)
+    return;
+
+  batch->now = now;
+  prio_loop_expire_delays (loop, now);
+  if (now >= loop->slice_end && !loop->turn)
+    prio_loop_begin_turn (loop, now);
+}
+
+/* Begins the token at the head of @queue; returns its number. */
+static guint
+begin_token (PrioBatch *batch, PrioQueue *queue)
+{
+  PrioLoop *loop = batch->loop;
+  guint id;
+
+  batch->running = TRUE;
+  if (queue->kind == PRIO_QUEUE_ENTRIES)
+    {
+      batch->entry = prio_queue_pop_entry (queue);
+      batch->entry->running = TRUE;
+      batch->state = state_of_entry (batch->entry, batch->depth);
+      id = batch->entry->id;
+    }
+  else
+    {
+      PrioJob *job = prio_queue_pop_job (queue);
+
+      batch->entry = NULL;
+      batch->state = (PrioState) { .core = queue->core, .priority = queue->effective / 2, .depth = batch->depth };
+      id = GPOINTER_TO_UINT (job->data);
+      prio_slab_free (&loop->jobs, job);
+    }
+
+  prio_ready_head_gone (&loop->ready, queue);
+  prio_thread.state = &batch->state;
+  return id;
+}
+
+/* The running token's function has returned: its checkpoint, and its end.  Returns
+ * whether it has been aborted meanwhile. */
+gboolean
+prio_batch_end_token (PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+  gboolean aborted = FALSE;
+
+  if (!batch->running)
+    return FALSE;
+
+  prio_thread.state = batch->outer_state;
+  if (loop->microtasks.length > 0)
+    prio_loop_checkpoint (loop);
+
+  batch->running = FALSE;
+  if (batch->entry != NULL)
+    {
+      aborted = batch->entry->aborted;
+      batch->entry->running = FALSE;
+      prio_core_discharge (batch->entry);
+    }
+  else
+    {
+      prio_runner_release (batch->runner);
+    }
+  return aborted;
+}
+
+/* Goes on with the next task of all, if it is of the runner that is in. */
+guint
+prio_batch_next_token (PrioBatch *batch)
+{
+  PrioQueue *queue;
+
+  count (batch, 1);
+  queue = choose (batch);
+  return queue != NULL && prio_runner_of_head (queue) == batch->runner ? begin_token (batch, queue) : 0;
+}
+
+/* Has @runner run the token at the head of @queue, and those that follow it. */
+static void
+run_tokens (PrioBatch *batch, PrioRunner *runner, PrioQueue *queue)
+{
+  guint id;
+
+  prio_runner_ref (runner);
+  batch->runner = runner;
+  batch->outer_state = prio_thread.state;
+
+  id = begin_token (batch, queue);
+  prio_runner_call (runner, id);
+
+  /* Who has asked for the next until there was none has ended the last. */
+  if (batch->running)
+    {
+      prio_batch_end_token (batch);
+      count (batch, 1);
+    }
+  batch->runner = NULL;
+  prio_runner_unref (runner);
+}
+
 /* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
-  gint depth = g_main_depth ();
-  PrioStopwatch watch;
-  gint64 length = -1;
-  guint n;
+  PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
+                      .now = now, .length = -1 };
+  PrioQueue *queue;
+  PrioRunner *runner;
 
-  stopwatch_start (&watch, now);
+  prio_thread.batch = &batch;
+  stopwatch_start (&batch.watch, now);
   begin_slice (loop, now);
 
-  do
+  while ((queue = choose (&batch)) != NULL)
     {
-      PrioQueue *queue;
-
-      attend (loop);
-
-      queue = prio_ready_first (&loop->ready);
-      if (queue == NULL || prio_lane_of (queue->effective) < lane)
-        break;
-
-      if (prio_core_get_slice (queue->core) != length)
-        {
-          length = prio_core_get_slice (queue->core);
-          adapt_slice (loop, length);
-          heed_frame (loop, watch.read);
-        }
-
-      loop->asked = (PrioStopwatch) { .read = watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
-      if (queue->has_entries)
-        n = run_entry (loop, queue, depth);
+      if (queue->kind == PRIO_QUEUE_JOBS)
+        count (&batch, run_jobs (loop, queue, batch.depth, stopwatch_allows (&batch.watch)));
+      else if ((runner = prio_runner_of_head (queue)) != NULL)
+        run_tokens (&batch, runner, queue);
       else
-        n = run_jobs (loop, queue, depth, stopwatch_allows (&watch));
-
-      now = stopwatch_lap (&watch, n);
-      if (now != 0)
-        {
-          prio_loop_expire_delays (loop, now);
-          if (now >= loop->slice_end && !loop->turn)
-            prio_loop_begin_turn (loop, now);
-        }
+        count (&batch, run_entry (loop, queue, batch.depth));
     }
-  while (length != 0 && !loop->turn);
 
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
-    prio_idle_run (loop, now);
+    prio_idle_run (loop, batch.now);
 
   attend (loop);
+  prio_thread.batch = batch.outer;
   prio_loop_forget_source (loop);
   if (prio_loop_has_garbage (loop))
     prio_loop_collect (loop);

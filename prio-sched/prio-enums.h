@@ -90,4 +90,22 @@ typedef enum /*< flags >*/
   PRIO_YIELD_INHERIT_PRIORITY = 1 << 1
 } PrioYieldFlags;
 
+/**
+ * PrioPosted:
+ * @PRIO_POSTED_REFUSED: the task will not run: its signal is aborted already, or the
+ *   main context or the scheduler has gone
+ * @PRIO_POSTED_OUTSIDE: it has been posted from outside any task of the main context
+ * @PRIO_POSTED_INSIDE: it has been posted from inside one, whose state is current
+ *
+ * What became of a task that was posted to a [struct@PrioSched.Runner].
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_POSTED_REFUSED,
+  PRIO_POSTED_OUTSIDE,
+  PRIO_POSTED_INSIDE
+} PrioPosted;
+
 G_END_DECLS

@@ -14,7 +14,6 @@
 #include "prio-lock-private.h"
 #include "prio-queue-private.h"
 
-typedef struct _PrioLoop PrioLoop;
 typedef struct _PrioOp PrioOp;
 
 /* Carries out @op, at home.  Nothing of the user's may run in it: what is to be
@@ -33,6 +32,7 @@ struct _PrioOp
   gint64 due; /* µs of g_get_monotonic_time (), or 0 */
   gint8 priority;
   guint8 flag;
+  guint id; /* of a runner's token, or 0 */
 };
 
 typedef enum

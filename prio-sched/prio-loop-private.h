@@ -47,6 +47,28 @@ typedef struct
   guint coarse_left; /* tasks until the coarse clock is looked at */
 } PrioStopwatch;
 
+/* Tasks that run in a row.  A nested main loop has one of its own. */
+typedef struct _PrioBatch PrioBatch;
+
+struct _PrioBatch
+{
+  PrioBatch *outer; /* of the thread */
+  PrioLoop *loop;
+  PrioLane lane;    /* what is next belongs to it, or to one above */
+  gint depth;       /* of g_main_depth () */
+  gboolean begun;   /* a task has run */
+  gint64 now;       /* as of the last look at the clock, µs */
+  gint64 length;    /* of the slice of the scheduler whose tasks run, µs */
+  PrioStopwatch watch;
+
+  /* While a runner's function is in: */
+  PrioRunner *runner;
+  gboolean running; /* a token, whose state and entry, if it has one, follow */
+  PrioState state;
+  PrioEntry *entry;
+  const PrioState *outer_state;
+};
+
 /* Something to be released outside. */
 typedef struct
 {
@@ -110,6 +132,7 @@ void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_bury (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_collect (PrioLoop *loop);
 void prio_loop_catch_up (PrioLoop *loop);
+gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);
@@ -120,6 +143,8 @@ gboolean prio_loop_others_wait (PrioLoop *loop, PrioLane lane);
 void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
 
 /* prio-dispatch.c */
+gboolean prio_batch_end_token (PrioBatch *batch);
+guint prio_batch_next_token (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
 GObject *prio_loop_get_source (PrioLoop *loop, PrioCore *core);

@@ -8,6 +8,7 @@
 #include "prio-loop-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-runner-private.h"
 #include "prio-task-private.h"
 
 /* So many records are released between two looks at who else wants to come in. */
@@ -283,6 +284,18 @@ prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
   submit (loop, op);
 }
 
+/* Whether the context has, asked on a thread that is not at home. */
+gboolean
+prio_loop_has_gone (PrioLoop *loop)
+{
+  gboolean closed;
+
+  prio_lock_lock (&loop->inbox.lock);
+  closed = loop->inbox.closed;
+  prio_lock_unlock (&loop->inbox.lock);
+  return closed;
+}
+
 /* Whether there is memory from a burst to be given back. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)
@@ -297,6 +310,26 @@ prio_loop_trim (PrioLoop *loop)
   prio_task_pool_trim (loop);
   prio_slab_trim (&loop->jobs);
   prio_slab_trim (&loop->entries);
+}
+
+/* Releases the head of @queue, of jobs or tokens. */
+static void
+release_job (PrioLoop *loop, PrioQueue *queue)
+{
+  PrioJob *job = prio_queue_pop_job (queue);
+
+  prio_ready_head_gone (&loop->ready, queue);
+  if (queue->kind == PRIO_QUEUE_TOKENS)
+    {
+      prio_runner_release (prio_runner_from_queue (queue));
+    }
+  else
+    {
+      if (job->notify != NULL)
+        prio_loop_bury (loop, job->notify, job->data);
+      prio_core_release (queue->core);
+    }
+  prio_slab_free (&loop->jobs, job);
 }
 
 /* Returns FALSE when nothing is left. */
@@ -326,25 +359,30 @@ release_some (PrioLoop *loop)
   while (n < REAP_MAX && prio_ready_first (&loop->ready) != NULL)
     {
       PrioQueue *queue = prio_ready_first (&loop->ready);
-      PrioJob *job = queue->head;
 
-      if (queue->has_entries)
-        {
-          prio_core_refuse ((PrioEntry *) job);
-        }
+      if (queue->kind == PRIO_QUEUE_ENTRIES)
+        prio_core_refuse ((PrioEntry *) queue->head);
       else
-        {
-          prio_queue_pop_job (queue);
-          prio_ready_head_gone (&loop->ready, queue);
-          if (job->notify != NULL)
-            prio_loop_bury (loop, job->notify, job->data);
-          prio_slab_free (&loop->jobs, job);
-          prio_core_release (queue->core);
-        }
+        release_job (loop, queue);
       n++;
     }
 
   return n > 0;
+}
+
+/* Returns FALSE when no runner is left. */
+static gboolean
+close_runner (PrioLoop *loop)
+{
+  for (PrioCore *core = loop->cores; core != NULL; core = core->next)
+    {
+      if (core->runners != NULL)
+        {
+          prio_runner_close (core->runners);
+          return TRUE;
+        }
+    }
+  return FALSE;
 }
 
 /* The context has gone: what is queued is released, on this thread. */
@@ -369,7 +407,7 @@ prio_loop_tear_down (PrioLoop *loop)
       prio_lock_lock (&loop->inbox.lock);
       for (PrioCore *core = loop->cores; core != NULL; core = core->next)
         prio_core_set_paused (core, FALSE);
-      more = release_some (loop);
+      more = release_some (loop) || close_runner (loop);
       prio_lock_unlock (&loop->inbox.lock);
 
       prio_loop_collect (loop);

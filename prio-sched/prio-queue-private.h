@@ -6,7 +6,8 @@
  * There are two kinds of record.  A job is what prio_scheduler_post () needs and
  * no more: 40 bytes, singly linked, it leaves its queue at the head only.  An
  * entry is a job that can be taken out anywhere: it has a signal, a delay, or a
- * PrioTask around it.  A queue holds records of one kind.
+ * PrioTask around it.  A token is a job of a runner's: `data` is its number.  A
+ * queue holds records of one kind.
  *
  * Everything here belongs to the home thread of the loop.
  *
@@ -22,6 +23,7 @@
 typedef struct _PrioJob PrioJob;
 typedef struct _PrioEntry PrioEntry;
 typedef struct _PrioQueue PrioQueue;
+typedef struct _PrioRunner PrioRunner;
 
 /* 2 × priority, plus one for continuations. */
 typedef guint8 PrioEffective;
@@ -38,10 +40,18 @@ struct _PrioJob
 
 typedef enum
 {
-  PRIO_ENTRY_CLOSURE,     /* a GSourceFunc, its record from the slab */
-  PRIO_ENTRY_TASK,        /* embedded in a PrioTask: its function is to run */
-  PRIO_ENTRY_CONTINUATION /* embedded in a PrioTask: it completes, that is all */
+  PRIO_ENTRY_CLOSURE,      /* a GSourceFunc, its record from the slab */
+  PRIO_ENTRY_TASK,         /* embedded in a PrioTask: its function is to run */
+  PRIO_ENTRY_CONTINUATION, /* embedded in a PrioTask: it completes, that is all */
+  PRIO_ENTRY_TOKEN         /* a runner's, which is its data, from the slab */
 } PrioEntryKind;
+
+typedef enum
+{
+  PRIO_QUEUE_JOBS,
+  PRIO_QUEUE_ENTRIES,
+  PRIO_QUEUE_TOKENS /* embedded in a runner */
+} PrioQueueKind;
 
 struct _PrioEntry
 {
@@ -53,6 +63,7 @@ struct _PrioEntry
   PrioBond *follows;                  /* whose priority is its own, or NULL */
   PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
   PrioHeapNode delay;                 /* its place among the delayed ones */
+  guint id;                           /* of a token */
   guint8 priority;                    /* where @follows is NULL */
   guint8 kind;                        /* PrioEntryKind */
   guint continuation : 1;
@@ -64,7 +75,7 @@ struct _PrioQueue
 {
   PrioHeapNode ready;      /* its place in the ready set */
   PrioEffective effective; /* of everything in it */
-  gboolean has_entries;    /* entries, not jobs */
+  PrioQueueKind kind;      /* of its records */
   PrioCore *core;
   PrioJob *head, *tail;
 };
@@ -83,12 +94,12 @@ prio_effective (PrioTaskPriority priority, gboolean continuation)
 }
 
 static inline void
-prio_queue_init (PrioQueue *queue, PrioCore *core, PrioEffective effective, gboolean has_entries)
+prio_queue_init (PrioQueue *queue, PrioCore *core, PrioEffective effective, PrioQueueKind kind)
 {
   *queue = (PrioQueue) {
     .ready = { PRIO_HEAP_NONE },
     .effective = effective,
-    .has_entries = has_entries,
+    .kind = kind,
     .core = core,
   };
 }

@@ -19,5 +19,6 @@
 #include "prio-task-controller.h"
 #include "prio-task.h"
 #include "prio-scheduler.h"
+#include "prio-runner.h"
 
 #undef PRIO_SCHED_INSIDE

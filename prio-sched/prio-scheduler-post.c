@@ -8,6 +8,7 @@
 #include "prio-scheduler-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-runner-private.h"
 #include "prio-task-impl-private.h"
 #include "prio-util-private.h"
 
@@ -148,65 +149,94 @@ bond_for_op (PrioLoop *loop, PrioCore *core, const PrioOp *op, gboolean *refused
   return bond;
 }
 
+/* Home: a closure of the user's, or a token of a runner's. */
+static void
+admit_op (PrioCore *core, const PrioOp *op, PrioBond *bond)
+{
+  PrioEntry *entry = op->id != 0 ? prio_core_new_token (op->data, op->id, op->flag)
+                                 : prio_core_new_entry (core, op->func, op->data, op->notify);
+
+  bind (entry, bond, op->priority);
+  prio_core_admit (entry, op->due);
+}
+
 static void
 entry_came (PrioLoop *loop, const PrioOp *op)
 {
   gboolean refused;
   PrioBond *bond = bond_for_op (loop, op->target, op, &refused);
-  PrioEntry *entry;
 
-  if (refused)
+  if (!refused)
+    admit_op (op->target, op, bond);
+  else if (op->notify != NULL)
+    prio_loop_bury (loop, op->notify, op->data);
+}
+
+/* The same for a runner's, whose reference is used up. */
+static void
+token_came (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRunner *runner = op->data;
+  gboolean refused;
+  PrioBond *bond;
+
+  if (runner->core != NULL)
     {
-      if (op->notify != NULL)
-        prio_loop_bury (loop, op->notify, op->data);
-      return;
+      bond = bond_for_op (loop, runner->core, op, &refused);
+      if (refused)
+        prio_runner_refuse (runner, op->id);
+      else
+        admit_op (runner->core, op, bond);
     }
-
-  entry = prio_core_new_entry (op->target, op->func, op->data, op->notify);
-  bind (entry, bond, op->priority);
-  prio_core_admit (entry, op->due);
+  else if (op->signal != NULL)
+    {
+      prio_loop_bury (loop, g_object_unref, op->signal);
+    }
+  prio_loop_bury (loop, (GDestroyNotify) prio_runner_unref, runner);
 }
 
 /* What came of an attempt to post at home. */
 typedef enum
 {
   POSTED,
-  ABORTED,   /* the signal is */
+  REFUSED,   /* the signal is aborted, or the runner closed */
   NOT_HERE,  /* this is not the home thread */
   NEEDS_BOND /* one has to be made, with a reference to the signal */
 } PostResult;
 
 static PostResult
-post_at_home (PrioCore *core, const PrioOp *op, PrioHub *hub, GCancellable **signal)
+post_at_home (PrioLoop *loop, const PrioOp *op, PrioHub *hub, GCancellable **signal)
 {
+  PostResult result = POSTED;
   PrioBond *bond = NULL;
-  PrioEntry *entry;
+  PrioCore *core;
   gboolean aborted;
 
-  if (!prio_loop_enter (core->loop))
+  if (!prio_loop_enter (loop))
     return NOT_HERE;
 
-  if (hub != NULL)
+  core = op->id != 0 ? ((PrioRunner *) op->data)->core : op->target;
+  if (core == NULL)
+    {
+      result = REFUSED;
+    }
+  else if (hub != NULL)
     {
       bond = prio_bond_acquire (core, hub, signal, &aborted);
       if (bond == NULL)
-        {
-          prio_loop_leave (core->loop);
-          return aborted ? ABORTED : NEEDS_BOND;
-        }
+        result = aborted ? REFUSED : NEEDS_BOND;
     }
 
-  entry = prio_core_new_entry (core, op->func, op->data, op->notify);
-  bind (entry, bond, op->priority);
-  prio_core_admit (entry, op->due);
-  prio_loop_leave (core->loop);
-  return POSTED;
+  if (result == POSTED)
+    admit_op (core, op, bond);
+  prio_loop_leave (loop);
+  return result;
 }
 
 /* Posts what @op says, on whichever thread this is.  Returns FALSE if @signal is
- * aborted. */
+ * aborted, or the runner closed. */
 static gboolean
-post_entry (PrioCore *core, PrioOp *op, GCancellable *signal)
+post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
 {
   PrioHub *hub = signal != NULL ? prio_hub_for (signal) : NULL;
   g_autoptr (GCancellable) owned = NULL;
@@ -216,21 +246,43 @@ post_entry (PrioCore *core, PrioOp *op, GCancellable *signal)
   if (hub != NULL && !__atomic_load_n (&hub->has_bonds, __ATOMIC_RELAXED))
     owned = g_object_ref (signal);
 
-  result = post_at_home (core, op, hub, &owned);
+  result = post_at_home (loop, op, hub, &owned);
   if (result == NEEDS_BOND)
     {
       owned = g_object_ref (signal);
-      result = post_at_home (core, op, hub, &owned);
+      result = post_at_home (loop, op, hub, &owned);
     }
   if (result == NOT_HERE && hub != NULL && prio_hub_is_aborted (hub))
-    result = ABORTED;
+    result = REFUSED;
 
   if (result == NOT_HERE)
     {
       op->signal = signal != NULL ? g_object_ref (signal) : NULL;
-      prio_loop_submit (core->loop, op);
+      prio_loop_submit (loop, op);
     }
-  return result != ABORTED;
+  return result != REFUSED;
+}
+
+/* Posts a token of @runner, as far as @op says. */
+gboolean
+prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay)
+{
+  gboolean accepted;
+
+  op->apply = token_came;
+  op->due = due_after (delay);
+
+  /* An operation on its way has a reference. */
+  if (prio_bias_is_home (&runner->loop->bias))
+    return post_entry (runner->loop, op, signal);
+  if (prio_loop_has_gone (runner->loop))
+    return FALSE;
+
+  prio_runner_ref (runner);
+  accepted = post_entry (runner->loop, op, signal);
+  if (!accepted)
+    prio_runner_unref (runner);
+  return accepted;
 }
 
 /**
@@ -274,7 +326,7 @@ prio_scheduler_post_full (PrioScheduler *self, gint priority, GCancellable *sign
   op.target = self->core;
   op.due = due_after (delay);
 
-  if (post_entry (self->core, &op, signal))
+  if (post_entry (self->core->loop, &op, signal))
     return TRUE;
 
   if (notify != NULL)

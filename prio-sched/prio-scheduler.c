@@ -7,6 +7,8 @@
 
 #include "prio-scheduler-private.h"
 
+#include "prio-runner-private.h"
+
 /**
  * PrioScheduler:
  *
@@ -91,6 +93,11 @@ core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   PrioCore *core = op->target;
 
+  for (PrioRunner *runner = core->runners, *next; runner != NULL; runner = next)
+    {
+      next = runner->next;
+      prio_runner_release (runner);
+    }
   /* Nobody could resume it any more. */
   prio_core_set_paused (core, FALSE);
   prio_core_release (core);

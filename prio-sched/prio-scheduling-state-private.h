@@ -14,6 +14,7 @@
 
 typedef struct _PrioBond PrioBond;
 typedef struct _PrioCore PrioCore;
+typedef struct _PrioLoop PrioLoop;
 
 typedef struct
 {
@@ -29,6 +30,9 @@ const PrioState *prio_state_current (PrioCore *core);
 /* The state that is current on this thread for the loop of @core, whichever of
  * its schedulers it belongs to, or NULL.  The caller is at home there. */
 const PrioState *prio_state_capture (PrioCore *core);
+
+/* Whether any is. */
+gboolean prio_state_is_current (PrioLoop *loop);
 
 /* Keep what @state points to alive, or no longer.  The caller is at home. */
 void prio_state_hold (const PrioState *state);

@@ -51,9 +51,15 @@ prio_state_current (PrioCore *core)
 const PrioState *
 prio_state_capture (PrioCore *core)
 {
+  return prio_state_is_current (core->loop) ? prio_thread.state : NULL;
+}
+
+gboolean
+prio_state_is_current (PrioLoop *loop)
+{
   const PrioState *state = state_of_thread ();
 
-  return state != NULL && state->core->loop == core->loop ? state : NULL;
+  return state != NULL && state->core->loop == loop;
 }
 
 void
@@ -130,6 +136,61 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
 
   g_atomic_int_inc (&state->refs);
   return state;
+}
+
+/**
+ * prio_scheduling_state_dup_scheduler:
+ * @state: a state
+ *
+ * Gets the scheduler of the task it was captured from.
+ *
+ * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has gone
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, NULL);
+
+  return g_weak_ref_get (&state->state.core->scheduler);
+}
+
+/**
+ * prio_scheduling_state_get_signal:
+ * @state: a state
+ *
+ * Gets the signal that may abort what inherits the state.
+ *
+ * Returns: (transfer none) (nullable): the signal
+ *
+ * Since: 1.0
+ */
+GCancellable *
+prio_scheduling_state_get_signal (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, NULL);
+
+  return state->state.bond != NULL ? state->state.bond->signal : NULL;
+}
+
+/**
+ * prio_scheduling_state_get_priority:
+ * @state: a state
+ *
+ * Gets the priority of what inherits the state.
+ *
+ * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of the
+ *   signal
+ *
+ * Since: 1.0
+ */
+gint
+prio_scheduling_state_get_priority (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, PRIO_PRIORITY_UNSET);
+
+  return state->state.priority;
 }
 
 static void

@@ -11,6 +11,7 @@
 
 #include <glib-object.h>
 
+#include "prio-scheduler.h"
 #include "prio-version-macros.h"
 
 G_BEGIN_DECLS
@@ -27,6 +28,12 @@ PRIO_AVAILABLE_IN_ALL
 PrioSchedulingState *prio_scheduling_state_ref         (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
 void                 prio_scheduling_state_unref       (PrioSchedulingState *state);
+PRIO_AVAILABLE_IN_ALL
+PrioScheduler       *prio_scheduling_state_dup_scheduler (PrioSchedulingState *state);
+PRIO_AVAILABLE_IN_ALL
+GCancellable        *prio_scheduling_state_get_signal  (PrioSchedulingState *state);
+PRIO_AVAILABLE_IN_ALL
+gint                 prio_scheduling_state_get_priority (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
 void                 prio_scheduling_state_run         (PrioSchedulingState *state,
                                                         GSourceOnceFunc      func,

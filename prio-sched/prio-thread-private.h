@@ -16,6 +16,9 @@ typedef struct
   /* The state of what is running on this thread, or NULL: the draft's "current
    * continuation state".  It points to the stack of whoever set it. */
   const PrioState *state;
+
+  /* The innermost batch that runs on this thread, or NULL. */
+  struct _PrioBatch *batch;
 } PrioThread;
 
 /* A library loaded by dlopen() gets its few bytes out of glibc's reserve. */

@@ -10,20 +10,8 @@ const {Gio, GLib} = imports.gi;
 const UNSET = -1;
 const NICKS = ['background', 'user-visible', 'user-blocking'];
 
-// What a signal was aborted with, where that is no GError.
-const reasons = new WeakMap();
-
-// The engine's microtasks run between two tasks, and before a task's result settles.
-function checkpoint() {
-    imports._promiseNative.drainMicrotaskQueue();
-}
-
 function describe(value) {
-    try {
-        return typeof value === 'string' ? `“${value}”` : String(value);
-    } catch {
-        return typeof value;
-    }
+    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedTasks.describe(value);
 }
 
 function toPriority(value) {
@@ -57,108 +45,64 @@ function toSignal(value) {
     return value;
 }
 
-// The value that an abort gave, for the error that came of it.
-function reasonOf(signal, error) {
-    return signal !== null && reasons.has(signal) ? reasons.get(signal) : error;
+function toOptions(value) {
+    if (value === undefined || value === null)
+        return {};
+    if (typeof value !== 'object')
+        throw new TypeError(`${describe(value)} is no object with options`);
+    return value;
 }
 
 function _init() {
     const PrioSched = this;
     const {Scheduler, TaskController} = PrioSched;
+    const tasks = imports.overrides.PrioSchedTasks.make(PrioSched);
+    const {tableOf} = tasks;
 
     const native = {
-        postTask: Scheduler.prototype.post_task,
-        queueMicrotask: Scheduler.prototype.queue_microtask,
-        yieldFull: Scheduler.prototype.yield_full_async,
         abort: TaskController.prototype.abort,
+        idle: Scheduler.prototype.request_idle_callback,
     };
 
-    // Posts a task, and calls settled (failed, value) when it has a result: with the
-    // state in which it was posted, so that what awaits the result goes on in that.
-    PrioSched._post = function (scheduler, callback, priority, signal, delay, name, settled) {
-        let value, failed = false;
-        const task = native.postTask.call(scheduler, () => {
-            try {
-                value = callback();
-                // Whoever waits for the task hears of it: it is not unhandled.
-                if (value instanceof Promise)
-                    value.then(undefined, () => {});
-            } catch (error) {
-                failed = true;
-                value = error;
-            }
-            checkpoint();
-        }, priority, signal, delay, name);
-
-        task.then(() => {
-            const error = task.get_error();
-            if (error !== null)
-                settled(true, reasonOf(signal, error));
-            else
-                settled(failed, value);
-            checkpoint();
-        });
-        return task;
-    };
-
-    Scheduler.prototype.post_task = function (callback, options = {}) {
-        const {priority, signal, delay, name} = options ?? {};
-        const args = [toCallback(callback), toPriority(priority), toSignal(signal), toDelay(delay),
-            name === undefined || name === null ? null : String(name)];
-
-        return new Promise((resolve, reject) => {
-            PrioSched._post(this, ...args, (failed, value) => failed ? reject(value) : resolve(value));
-        });
+    Scheduler.prototype.post_task = function (callback, options = undefined) {
+        if (options === undefined)
+            return tableOf(this).post(toCallback(callback), UNSET, null, 0);
+        const {priority, signal, delay} = toOptions(options);
+        return tableOf(this).post(toCallback(callback), toPriority(priority), toSignal(signal), toDelay(delay));
     };
 
     // Options: signal and priority, each of which may be "inherit".
     Scheduler.prototype.yield = function (options = undefined) {
-        const {signal, priority} = options ?? {};
-        const inherits = options === undefined || options === null ||
-            (signal === undefined && priority === undefined);
-        let flags = PrioSched.YieldFlags.NONE;
-        if (inherits || signal === 'inherit')
-            flags |= PrioSched.YieldFlags.INHERIT_SIGNAL;
-        if (inherits || priority === 'inherit')
-            flags |= PrioSched.YieldFlags.INHERIT_PRIORITY;
-        const givenSignal = signal === 'inherit' ? null : toSignal(signal);
-        const givenPriority = priority === 'inherit' ? UNSET : toPriority(priority);
-
-        return new Promise((resolve, reject) => {
-            native.yieldFull.call(this, flags, givenSignal, givenPriority, (scheduler, result) => {
-                try {
-                    scheduler.yield_finish(result);
-                    resolve();
-                } catch (error) {
-                    reject(reasonOf(result.get_signal(), error));
-                }
-                checkpoint();
-            });
-        });
+        if (options === undefined)
+            return tableOf(this).yield();
+        const {signal, priority} = toOptions(options);
+        if ((signal ?? null) === null && (priority ?? null) === null)
+            return tableOf(this).yield();
+        return tableOf(this).yieldWith(
+            signal === 'inherit', signal === 'inherit' ? null : toSignal(signal),
+            priority === 'inherit', priority === 'inherit' ? UNSET : toPriority(priority));
     };
 
     Scheduler.prototype.queue_microtask = function (callback) {
+        tasks.queueMicrotask(toCallback(callback));
+    };
+
+    Scheduler.prototype.request_idle_callback = function (callback, timeout = 0) {
         toCallback(callback);
-        native.queueMicrotask.call(this, () => {
-            try {
-                callback();
-            } catch (error) {
-                logError(error);
-            }
-            checkpoint();
-        });
+        const milliseconds = toDelay(timeout);
+        if (milliseconds > 0xffffffff)
+            throw new TypeError(`${timeout} is out of range`);
+        return native.idle.call(this, deadline => tasks.callOutside(() => callback(deadline)), milliseconds);
     };
 
-    // The reason may be any value; signals made of this one get it too.
+    // The reason may be any value; the signals that depend on this one get it too.
     TaskController.prototype.abort = function (reason = undefined) {
-        if (reason instanceof GLib.Error || reason === undefined) {
+        if (reason === undefined || reason instanceof GLib.Error)
             native.abort.call(this, reason ?? null);
-            return;
-        }
-        if (!this.signal.is_cancelled())
-            reasons.set(this.signal, reason);
-        native.abort.call(this, null);
+        else if (!this.signal.is_cancelled())
+            native.abort.call(this, tasks.wrapReason(this.signal, reason));
+        tasks.takeRefused();
     };
 
-    PrioSched.web = imports.overrides.PrioSchedWeb.make(PrioSched, {checkpoint, describe});
+    PrioSched.web = imports.overrides.PrioSchedWeb.make(PrioSched, tasks);
 }

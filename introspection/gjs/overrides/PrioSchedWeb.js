@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
+const USER_VISIBLE = 1;
 
 const CODES = {
     IndexSizeError: 1, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12,
@@ -70,9 +71,7 @@ function toAbortSignal(value, what) {
     return value;
 }
 
-function report(error) {
-    logError(error instanceof Error ? error : new Error(String(error)), 'Uncaught');
-}
+let report; // an exception that nobody catches
 
 // Events
 
@@ -331,7 +330,7 @@ function runAbortSteps(signal) {
     s.algorithms.clear();
     for (const algorithm of algorithms)
         algorithm(s.reason);
-    s.controller?.abort(null);
+    s.controller?.abort(s.reason);
     Event._dispatch(new Event('abort'), signal, true);
     listenersChanged(signal);
 }
@@ -465,8 +464,10 @@ class TaskController extends AbortController {
 
 let startTimeout;
 
-function make(PrioSched, {checkpoint}) {
+function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
+    const table = tasks.tableOf(native);
+    ({report} = tasks);
     const keptTimeouts = new Set();
 
     // What the library knows a signal by.
@@ -480,35 +481,49 @@ function make(PrioSched, {checkpoint}) {
         const {ref} = slots.get(signal);
         slots.get(signal).timeoutKeeper = wanted => keptTimeouts[wanted ? 'add' : 'delete'](ref.deref());
         native.post_full(PrioSched.TaskPriority.USER_BLOCKING, null, delay, () => {
-            const expired = ref.deref();
-            if (expired) {
-                keptTimeouts.delete(expired);
-                signalAbort(expired, new DOMException('The time is up', 'TimeoutError'));
-            }
-            checkpoint();
+            tasks.callOutside(() => {
+                const expired = ref.deref();
+                if (expired) {
+                    keptTimeouts.delete(expired);
+                    signalAbort(expired, new DOMException('The time is up', 'TimeoutError'));
+                }
+            });
             return false;
         });
     };
 
-    function post(callback, {delay, priority, signal}) {
-        return new Promise((resolve, reject) => {
-            const s = signal && slots.get(signal);
-            if (s?.aborted) {
-                reject(s.reason);
-                return;
-            }
-            s?.algorithms.add(reject);
-            // A plain signal has no priority to follow.
-            const fixed = priority ?? (s?.priority ? undefined : 'user-visible');
-            PrioSched._post(native, callback, fixed === undefined ? -1 : PRIORITIES.indexOf(fixed),
-                signal ? controllerOf(signal).signal : null, delay, null, (failed, value) => {
-                    s?.algorithms.delete(reject);
-                    if (failed)
-                        reject(value);
-                    else
-                        resolve(value);
-                });
-        });
+    // What rejects a task's promise is among the signal's algorithms until that settles.
+    class Watcher {
+        constructor(algorithms) {
+            this.algorithms = algorithms;
+        }
+
+        posted(reject) {
+            this.algorithms.add(this.reject = reject);
+        }
+
+        settled() {
+            this.algorithms.delete(this.reject);
+        }
+    }
+
+    function post(callback, options) {
+        toFunction(callback, 'The callback of postTask');
+        const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
+        const {delay: rawDelay} = dictionary;
+        const delay = rawDelay === undefined ? 0 : toInteger(rawDelay, Number.MAX_SAFE_INTEGER, 'delay');
+        const {priority: rawPriority} = dictionary;
+        const priority = rawPriority === undefined ? -1 : PRIORITIES.indexOf(toPriority(rawPriority));
+        const {signal} = dictionary;
+        if (signal === undefined)
+            return table.post(callback, priority, null, delay);
+
+        const s = slots.get(toAbortSignal(signal, 'signal'));
+        if (s.aborted)
+            throw s.reason;
+        // A plain signal has no priority to follow.
+        return table.post(callback, priority === -1 && s.priority === null ? USER_VISIBLE : priority,
+            controllerOf(signal).signal, delay, new Watcher(s.algorithms));
     }
 
     class Scheduler {
@@ -518,21 +533,16 @@ function make(PrioSched, {checkpoint}) {
         }
 
         // What is wrong with the arguments rejects the promise, as Web IDL has it.
-        async postTask(callback, options = undefined) {
-            toFunction(callback, 'The callback of postTask');
-            const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
-            const {delay: rawDelay} = dictionary;
-            const delay = rawDelay === undefined ? 0 : toInteger(rawDelay, Number.MAX_SAFE_INTEGER, 'delay');
-            const {priority: rawPriority} = dictionary;
-            const priority = rawPriority === undefined ? undefined : toPriority(rawPriority);
-            const {signal} = dictionary;
-            if (signal !== undefined)
-                toAbortSignal(signal, 'signal');
-            return post(callback, {delay, priority, signal});
+        postTask(callback, options = undefined) {
+            try {
+                return post(callback, options);
+            } catch (error) {
+                return Promise.reject(error);
+            }
         }
 
         yield() {
-            return native.yield();
+            return table.yield();
         }
     }
 
@@ -543,15 +553,10 @@ function make(PrioSched, {checkpoint}) {
         return native.request_idle_callback(deadline => {
             const time = imports.gi.GLib.get_monotonic_time() / 1000 + deadline.time_remaining();
             const didTimeout = deadline.did_timeout();
-            try {
-                callback({
-                    get didTimeout() { return didTimeout; },
-                    timeRemaining: () => Math.max(0, time - imports.gi.GLib.get_monotonic_time() / 1000),
-                });
-            } catch (error) {
-                report(error);
-            }
-            checkpoint();
+            callback({
+                get didTimeout() { return didTimeout; },
+                timeRemaining: () => Math.max(0, time - imports.gi.GLib.get_monotonic_time() / 1000),
+            });
         }, Number(timeout) >>> 0);
     }
 
@@ -561,13 +566,7 @@ function make(PrioSched, {checkpoint}) {
 
     function queueMicrotask(callback) {
         toFunction(callback, 'The callback of queueMicrotask');
-        Promise.resolve().then(() => {
-            try {
-                callback();
-            } catch (error) {
-                report(error);
-            }
-        });
+        tasks.queueMicrotask(callback);
     }
 
     const web = {

@@ -1,0 +1,346 @@
+// PrioSchedTasks.js: tasks that are promises
+//
+// A task is a number to the library, which asks for it by a PrioSched.Runner: it costs
+// a call to post it and two to run it, and no object, closure or trampoline in C.
+//
+// What state is current is known here, for the engine's jobs run within a task: with the
+// state of that task until it has ended, then with that of whoever waits for it.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+const {Gio, GLib} = imports.gi;
+const {drainMicrotaskQueue} = imports._promiseNative;
+
+const UNSET = -1;
+const USER_VISIBLE = 1;
+const REASON_DOMAIN = GLib.quark_from_string('prio-sched-js-reason');
+
+const TABLE = Symbol('table');
+const REASON = Symbol('reason');
+
+// PrioSched.Posted
+const REFUSED = 0;
+const OUTSIDE = 1;
+
+// What a task was posted with: the table of its scheduler, its signal or null, and its
+// priority, which may be UNSET: that of the signal.
+class State {
+    constructor(table, signal, priority) {
+        this.table = table;
+        this.signal = signal;
+        this.priority = priority;
+    }
+}
+
+// The executor of every promise made here: a closure less for each.
+let lastResolve, lastReject;
+function keepResolvers(resolve, reject) {
+    lastResolve = resolve;
+    lastReject = reject;
+}
+
+// What is known of a task or, if it has no callback, of a continuation.
+class Entry {
+    constructor(callback, state, watcher = null) {
+        this.callback = callback;
+        this.state = state; // its own
+        this.outer = null;  // of whoever waits for it
+        this.resolve = lastResolve;
+        this.reject = lastReject;
+        this.watcher = watcher;
+    }
+}
+
+function describe(value) {
+    try {
+        return String(value);
+    } catch {
+        return typeof value;
+    }
+}
+
+function make(PrioSched) {
+    const {Runner, SchedulingState, TaskSignal} = PrioSched;
+    const {next, end} = Runner;
+
+    // The current state: a State, or null for none.  It is undefined outside of what a
+    // table runs, where the library knows.
+    let current;
+    // The State that the library has as the current one, or null.
+    let libraryState = null;
+    // How deep in main loops `current` is: a loop that is started within a task runs
+    // what is no part of it.
+    let depth = 0;
+
+    function currentState() {
+        if (current === undefined)
+            return libraryCurrentState();
+        return current === null || GLib.main_depth() === depth ? current : null;
+    }
+
+    function libraryCurrentState() {
+        const state = SchedulingState.get_current();
+        return state && new State(state.dup_scheduler()?.[TABLE] ?? null, state.get_signal(), state.get_priority());
+    }
+
+    // The current state for what has been posted just now.
+    function stateFor(posted) {
+        if (current === null)
+            return null;
+        if (current === undefined)
+            return posted === OUTSIDE ? null : libraryCurrentState();
+        return (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth) ? null : current;
+    }
+
+    // Values that are reasons, by the code of the GError that the library has for each.
+    const reasons = new Map();
+    let lastReason = 0;
+    const forgetReason = new FinalizationRegistry(code => reasons.delete(code));
+
+    function wrapReason(signal, value) {
+        const holder = {value};
+        const code = ++lastReason;
+        signal[REASON] = holder;
+        reasons.set(code, new WeakRef(holder));
+        forgetReason.register(holder, code);
+        return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
+    }
+
+    function reasonOf(signal) {
+        const error = signal instanceof TaskSignal ? signal.get_reason() : null;
+        const holder = error?.domain === REASON_DOMAIN ? reasons.get(error.code)?.deref() : null;
+        if (holder)
+            return holder.value;
+        return error ?? new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+    }
+
+    const withSignals = new Set(); // WeakRefs of the tables that have posted with a signal
+
+    // Rejects the promises of what has been aborted, wherever it was posted.
+    function takeRefused() {
+        for (const ref of withSignals) {
+            const table = ref.deref();
+            if (table)
+                table.takeRefused();
+            else
+                withSignals.delete(ref);
+        }
+    }
+
+    // The tasks of a scheduler: what the numbers mean.
+    class Table {
+        #entries = [null];
+        #free = [];
+        #states = [0, 1, 2].map(priority => new State(this, null, priority));
+        #runner;
+        #hasSignals = false;
+
+        constructor(scheduler) {
+            this.#runner = Runner.new(scheduler, id => this.#run(id));
+        }
+
+        #add(entry) {
+            const id = this.#free.length > 0 ? this.#free.pop() : this.#entries.length;
+            this.#entries[id] = entry;
+            return id;
+        }
+
+        #take(id) {
+            const entry = this.#entries[id];
+            this.#entries[id] = null;
+            this.#free.push(id);
+            return entry;
+        }
+
+        // What the runner calls.
+        #run(id) {
+            const outer = current, outerState = libraryState, outerDepth = depth;
+            depth = GLib.main_depth();
+            if (id === 0) {
+                this.takeRefused();
+                drainMicrotaskQueue();
+            }
+            while (id !== 0) {
+                const entry = this.#take(id);
+                if (entry.callback === null)
+                    this.#resume(entry);
+                else
+                    this.#call(entry);
+                id = next();
+            }
+            current = outer;
+            libraryState = outerState;
+            depth = outerDepth;
+        }
+
+        #resume(entry) {
+            current = entry.outer;
+            libraryState = entry.state;
+            entry.resolve();
+            drainMicrotaskQueue();
+        }
+
+        #call(entry) {
+            let value, failed = false;
+            current = libraryState = entry.state;
+            try {
+                value = entry.callback();
+                // Whoever waits for the task hears of it: it is not unhandled.
+                if (value instanceof Promise)
+                    value.then(undefined, () => {});
+            } catch (error) {
+                failed = true;
+                value = error;
+            }
+            drainMicrotaskQueue();
+
+            // Its checkpoint is over, and its signal aborts it no more: the result settles,
+            // and who waits for it goes on as what he is.
+            const aborted = end();
+            current = entry.outer;
+            libraryState = null;
+            entry.watcher?.settled();
+            if (aborted)
+                entry.reject(reasonOf(entry.state.signal));
+            else if (failed)
+                entry.reject(value);
+            else
+                entry.resolve(value);
+            drainMicrotaskQueue();
+        }
+
+        // Its signal has been aborted, or the main context has gone.
+        #refuse(entry) {
+            const {signal} = entry.state;
+            entry.watcher?.settled();
+            if (signal?.is_cancelled())
+                entry.reject(reasonOf(signal));
+            else
+                entry.reject(new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'}));
+        }
+
+        takeRefused() {
+            for (const id of this.#runner.take_refused() ?? [])
+                this.#refuse(this.#take(id));
+        }
+
+        #postFull(id, {signal, priority}, delay, continuation) {
+            if (signal !== null && !this.#hasSignals) {
+                this.#hasSignals = true;
+                withSignals.add(new WeakRef(this));
+            }
+            return this.#runner.post_full(id, priority, signal, delay, continuation);
+        }
+
+        #enter(id, entry, outer, posted) {
+            entry.outer = outer;
+            if (posted === REFUSED)
+                this.#refuse(this.#take(id));
+        }
+
+        // A promise of what callback returns.  The watcher, if any, is told how to reject it,
+        // and when it settles.
+        post(callback, priority, signal, delay, watcher = null) {
+            const plain = signal === null && delay === 0;
+            if (priority === UNSET && !(signal instanceof TaskSignal))
+                priority = USER_VISIBLE;
+
+            const promise = new Promise(keepResolvers);
+            const entry = new Entry(callback, plain ? this.#states[priority] : new State(this, signal, priority), watcher);
+            watcher?.posted(entry.reject);
+            const id = this.#add(entry);
+            const posted = plain ? this.#runner.post(id, priority) : this.#postFull(id, entry.state, delay, false);
+            this.#enter(id, entry, stateFor(posted), posted);
+            return promise;
+        }
+
+        // What a continuation of state is posted with.
+        #heirOf(state) {
+            return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
+        }
+
+        // A promise that is resolved when the current task, with the state it has, may go on.
+        yield() {
+            const promise = new Promise(keepResolvers);
+            const entry = new Entry(null, null);
+            const id = this.#add(entry);
+
+            // The library's state, which is that of the task, is inherited there.
+            if (current === undefined || this.#heirOf(current) === libraryState) {
+                const posted = this.#runner.yield(id);
+                const outer = stateFor(posted);
+                entry.state = this.#heirOf(outer);
+                this.#enter(id, entry, outer, posted);
+            } else {
+                const outer = currentState();
+                entry.state = this.#heirOf(outer);
+                this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
+            }
+            return promise;
+        }
+
+        // The older draft's options: what is not inherited is given.
+        yieldWith(inheritsSignal, signal, inheritsPriority, priority) {
+            const outer = currentState();
+            const heir = this.#heirOf(outer);
+            const promise = new Promise(keepResolvers);
+
+            if (inheritsSignal && priority === UNSET)
+                inheritsPriority = true;
+            if (inheritsSignal)
+                ({signal} = heir);
+            if (inheritsPriority) {
+                ({priority} = heir);
+                if (priority === UNSET && signal !== heir.signal)
+                    signal = TaskSignal.any_following(signal ? [signal] : [], heir.signal);
+            }
+            if (priority === UNSET && !(signal instanceof TaskSignal))
+                priority = USER_VISIBLE;
+
+            const entry = new Entry(null, new State(this, signal, priority));
+            const id = this.#add(entry);
+            this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
+            return promise;
+        }
+    }
+
+    function report(error) {
+        logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
+    }
+
+    // A job of the engine's, with the state of now.
+    function queueMicrotask(callback) {
+        const state = currentState();
+        Promise.resolve().then(() => {
+            const outer = current;
+            current = state;
+            try {
+                callback();
+            } catch (error) {
+                report(error);
+            }
+            current = outer;
+        });
+    }
+
+    // Calls callback, whose state the library knows, and what the engine has queued then.
+    function callOutside(callback) {
+        const outer = current, outerState = libraryState;
+        current = undefined;
+        libraryState = null;
+        try {
+            callback();
+        } catch (error) {
+            report(error);
+        }
+        drainMicrotaskQueue();
+        current = outer;
+        libraryState = outerState;
+    }
+
+    function tableOf(scheduler) {
+        return (scheduler[TABLE] ??= new Table(scheduler));
+    }
+
+    return {tableOf, queueMicrotask, callOutside, takeRefused, wrapReason, describe, report};
+}

@@ -1,0 +1,459 @@
+/* prio-runner.c: tasks that are known by number
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-runner-private.h"
+
+#include "prio-bond-private.h"
+#include "prio-scheduler-private.h"
+#include "prio-util-private.h"
+
+G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
+
+/* Home: takes part in the scheduler's life. */
+static void
+runner_came (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRunner *runner = op->target;
+  PrioCore *core = runner->core;
+
+  prio_core_hold (core);
+  runner->next = core->runners;
+  if (runner->next != NULL)
+    runner->next->prev = runner;
+  core->runners = runner;
+
+  if (prio_loop_is_dead (loop))
+    prio_runner_close (runner);
+}
+
+/**
+ * prio_runner_new:
+ * @scheduler: a scheduler
+ * @func: (scope notified) (closure user_data) (destroy notify): runs the tasks
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed: when @scheduler
+ *   has gone and the last task has run, or when the main context is destroyed
+ *
+ * Makes a runner for tasks of @scheduler.
+ *
+ * A scheduler may have any number of them.  Any thread may call it; @func is called
+ * on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): a new runner
+ *
+ * Since: 1.0
+ */
+PrioRunner *
+prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  PrioRunner *self;
+  PrioOp op = { .apply = runner_came };
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
+  g_return_val_if_fail (func != NULL, NULL);
+
+  self = g_new0 (PrioRunner, 1);
+  self->refs = 2; /* the caller's, and that of the users */
+  self->users = 1;
+  self->core = scheduler->core;
+  self->loop = prio_loop_ref (scheduler->core->loop);
+  self->func = func;
+  self->data = user_data;
+  self->notify = notify;
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    prio_queue_init (&self->queues[i], self->core, (PrioEffective) i, PRIO_QUEUE_TOKENS);
+
+  op.target = self;
+  prio_loop_submit (self->loop, &op);
+  return self;
+}
+
+/**
+ * prio_runner_ref:
+ * @self: a runner
+ *
+ * Adds a reference.  Any thread may call it.
+ *
+ * Returns: (transfer full): @self
+ *
+ * Since: 1.0
+ */
+PrioRunner *
+prio_runner_ref (PrioRunner *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  g_atomic_int_inc (&self->refs);
+  return self;
+}
+
+/**
+ * prio_runner_unref:
+ * @self: (transfer full): a runner
+ *
+ * Drops a reference.  What has been posted runs all the same.  Any thread may call
+ * it.
+ *
+ * Since: 1.0
+ */
+void
+prio_runner_unref (PrioRunner *self)
+{
+  g_return_if_fail (self != NULL);
+
+  if (!g_atomic_int_dec_and_test (&self->refs))
+    return;
+
+  prio_loop_unref (self->loop);
+  g_free (self->refused);
+  g_free (self);
+}
+
+/* No task will run any more, and none be posted. */
+void
+prio_runner_close (PrioRunner *runner)
+{
+  PrioCore *core = g_steal_pointer (&runner->core);
+
+  if (core == NULL)
+    return;
+
+  if (runner->prev != NULL)
+    runner->prev->next = runner->next;
+  else
+    core->runners = runner->next;
+  if (runner->next != NULL)
+    runner->next->prev = runner->prev;
+  runner->next = runner->prev = NULL;
+
+  runner->func = NULL;
+  if (runner->notify != NULL)
+    prio_loop_bury (runner->loop, g_steal_pointer (&runner->notify), runner->data);
+  prio_loop_bury (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
+  prio_core_release (core);
+}
+
+/* A user less: a token has ended, or the scheduler gone. */
+void
+prio_runner_release (PrioRunner *runner)
+{
+  if (--runner->users == 0)
+    prio_runner_close (runner);
+}
+
+/* In a checkpoint. */
+static void
+tell_refused (gpointer data)
+{
+  PrioRunner *runner = data;
+
+  if (runner->n_refused > 0)
+    prio_runner_call (runner, 0);
+}
+
+/* The task @id will not run. */
+void
+prio_runner_refuse (PrioRunner *runner, guint id)
+{
+  if (prio_loop_is_dead (runner->loop))
+    return;
+
+  if (runner->n_refused == runner->allocated_refused)
+    {
+      runner->allocated_refused = MAX (runner->allocated_refused * 2, 16);
+      runner->refused = g_renew (guint, runner->refused, runner->allocated_refused);
+    }
+  runner->refused[runner->n_refused++] = id;
+
+  if (runner->n_refused == 1)
+    {
+      PrioMicrotask microtask = { .func = tell_refused, .data = prio_runner_ref (runner),
+                                  .notify = (GDestroyNotify) prio_runner_unref };
+
+      prio_loop_queue_microtask (runner->loop, &microtask);
+    }
+}
+
+/**
+ * prio_runner_take_refused:
+ * @self: a runner
+ * @n_refused: (out): how many there are
+ *
+ * Takes the numbers of the tasks that will not run, in the order of their refusal:
+ * the signal with which they were posted has been aborted.
+ *
+ * The runner's function is called with 0 at the next checkpoint after some have
+ * come; who aborts a signal may ask at once.  On other threads than that which runs
+ * the main context, there are none.
+ *
+ * Returns: (transfer full) (array length=n_refused) (nullable): the numbers
+ *
+ * Since: 1.0
+ */
+guint *
+prio_runner_take_refused (PrioRunner *self, gsize *n_refused)
+{
+  guint *refused = NULL;
+
+  g_return_val_if_fail (self != NULL, NULL);
+  g_return_val_if_fail (n_refused != NULL, NULL);
+
+  *n_refused = 0;
+  if (prio_loop_enter (self->loop))
+    {
+      refused = g_steal_pointer (&self->refused);
+      *n_refused = self->n_refused;
+      self->n_refused = self->allocated_refused = 0;
+      prio_loop_leave (self->loop);
+    }
+  return refused;
+}
+
+/* Home.  Returns FALSE if it is closed. */
+static gboolean
+append_token (PrioRunner *self, guint id, PrioEffective effective)
+{
+  PrioLoop *loop = self->loop;
+  PrioQueue *queue = &self->queues[effective];
+  PrioJob *job;
+
+  if (self->core == NULL)
+    return FALSE;
+
+  job = prio_slab_alloc (&loop->jobs);
+  job->order = loop->next_order++;
+  job->data = GUINT_TO_POINTER (id);
+  self->users++;
+  if (prio_queue_append (queue, job))
+    prio_core_make_ready (self->core, queue);
+  return TRUE;
+}
+
+static inline PrioPosted
+posted_here (PrioRunner *self, gboolean accepted)
+{
+  if (!accepted)
+    return PRIO_POSTED_REFUSED;
+  return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+}
+
+static void
+token_came (PrioLoop *loop, const PrioOp *op)
+{
+  append_token (op->target, op->id, op->flag);
+  prio_loop_bury (loop, (GDestroyNotify) prio_runner_unref, op->target);
+}
+
+/* Posts @id, that nothing can abort, from whichever thread. */
+static PrioPosted
+post_token (PrioRunner *self, guint id, PrioEffective effective)
+{
+  PrioOp op = { .apply = token_came, .id = id, .flag = effective };
+  PrioPosted posted;
+
+  if (G_LIKELY (prio_loop_enter (self->loop)))
+    {
+      posted = posted_here (self, append_token (self, id, effective));
+      prio_loop_leave (self->loop);
+      return posted;
+    }
+
+  if (prio_loop_has_gone (self->loop))
+    return PRIO_POSTED_REFUSED;
+
+  op.target = prio_runner_ref (self);
+  prio_loop_submit (self->loop, &op);
+  return PRIO_POSTED_OUTSIDE;
+}
+
+/**
+ * prio_runner_post:
+ * @self: a runner
+ * @id: what the caller knows the task by; not 0
+ * @priority: how urgent it is
+ *
+ * Posts a task that nothing can abort (§2.2, §4.1.1 of the draft).
+ *
+ * Any thread may call it.
+ *
+ * Returns: whether the task will run, and whether it comes from a task
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_post (PrioRunner *self, guint id, PrioTaskPriority priority)
+{
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REFUSED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REFUSED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), PRIO_POSTED_REFUSED);
+
+  return post_token (self, id, prio_effective (priority, FALSE));
+}
+
+/**
+ * prio_runner_post_full:
+ * @self: a runner
+ * @id: what the caller knows the task by; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
+ *   any other cancellable
+ * @delay: milliseconds to wait before the task is queued
+ * @continuation: whether it is what follows a yield, and goes before the tasks of
+ *   its priority
+ *
+ * Posts a task, with all that `postTask()` may be given (§2.2, §4.1.1 of the draft).
+ *
+ * Any thread may call it.
+ *
+ * Returns: whether the task will run, and whether it comes from a task; if not, it
+ *   will not be among those that [method@PrioSched.Runner.take_refused] tells
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
+                       gboolean continuation)
+{
+  PrioOp op = { .data = self, .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REFUSED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REFUSED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REFUSED);
+  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REFUSED);
+
+  if (signal == NULL && delay == 0)
+    {
+      if (priority == PRIO_PRIORITY_UNSET)
+        priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+      return post_token (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
+    }
+
+  return posted_here (self, prio_core_post_token (self, &op, signal, delay));
+}
+
+/* Home: a continuation of the running task, whose signal is its own. */
+static gboolean
+append_heir (PrioRunner *self, guint id, const PrioState *state)
+{
+  PrioBond *bond = state->bond;
+  PrioEntry *entry;
+
+  if (self->core == NULL || prio_hub_is_aborted (bond->hub))
+    return FALSE;
+
+  entry = prio_core_new_token (self, id, TRUE);
+  prio_bond_hold (bond);
+  entry->abort = bond;
+  if (state->priority != PRIO_PRIORITY_UNSET)
+    {
+      entry->priority = (guint8) state->priority;
+    }
+  else
+    {
+      prio_bond_hold (bond);
+      entry->follows = bond;
+    }
+  prio_core_admit (entry, 0);
+  return TRUE;
+}
+
+/**
+ * prio_runner_yield:
+ * @self: a runner
+ * @id: what the caller knows the continuation by; not 0
+ *
+ * Posts what follows a yield of the running task, whose signal and priority it
+ * inherits (§2.2, §4.1.3 of the draft).
+ *
+ * Outside any task of the scheduler its priority is
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE.
+ *
+ * Any thread may call it.
+ *
+ * Returns: whether the task will run, and whether it comes from a task; if not, it
+ *   will not be among those that [method@PrioSched.Runner.take_refused] tells
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_yield (PrioRunner *self, guint id)
+{
+  const PrioState *state = NULL;
+  PrioTaskPriority priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  PrioPosted posted;
+  gboolean accepted;
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REFUSED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REFUSED);
+
+  if (!prio_loop_enter (self->loop))
+    return post_token (self, id, prio_effective (priority, TRUE));
+
+  if (self->core != NULL)
+    state = prio_state_current (self->core);
+  if (state != NULL && state->bond != NULL)
+    {
+      accepted = append_heir (self, id, state);
+    }
+  else
+    {
+      if (state != NULL)
+        priority = (PrioTaskPriority) state->priority;
+      accepted = append_token (self, id, prio_effective (priority, TRUE));
+    }
+  posted = posted_here (self, accepted);
+  prio_loop_leave (self->loop);
+  return posted;
+}
+
+/**
+ * prio_runner_end:
+ *
+ * Ends the function of the task that is running, and keeps its checkpoint: what has
+ * been queued as a microtask in it is called, and then its signal can abort it no
+ * more (§4.1.4 of the draft).  From then on no task is running.
+ *
+ * Called in the function of a runner, by who has to know of an abort before its
+ * result settles; [func@PrioSched.Runner.next] does it otherwise.
+ *
+ * Returns: whether the task has been aborted while it ran
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_runner_end (void)
+{
+  PrioBatch *batch = prio_thread.batch;
+
+  g_return_val_if_fail (batch != NULL && batch->runner != NULL, FALSE);
+
+  return prio_batch_end_token (batch);
+}
+
+/**
+ * prio_runner_next:
+ *
+ * Ends the task that is running, and begins the next of all if that is the same
+ * runner's.
+ *
+ * Called in the function of a runner, which returns when there is none.
+ *
+ * Returns: the number of the task that is running now, or 0
+ *
+ * Since: 1.0
+ */
+guint
+prio_runner_next (void)
+{
+  PrioBatch *batch = prio_thread.batch;
+
+  g_return_val_if_fail (batch != NULL && batch->runner != NULL, 0);
+
+  prio_batch_end_token (batch);
+  return prio_batch_next_token (batch);
+}

@@ -1,0 +1,101 @@
+/* prio-runner.h: tasks that are known by number
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <gio/gio.h>
+
+#include "prio-scheduler.h"
+
+G_BEGIN_DECLS
+
+#define PRIO_TYPE_RUNNER (prio_runner_get_type ())
+
+/**
+ * PrioRunner:
+ *
+ * Runs tasks that are known by number.
+ *
+ * It is made for bindings of languages, and for programs with a table of tasks of
+ * their own.  A task posted to a runner is a number that the caller has chosen; it
+ * costs no object, no closure and no call from C of its own.  One function runs
+ * them all: it is called with the first, and asks for the next with
+ * [func@PrioSched.Runner.next], until that is 0.
+ *
+ * ```c
+ * static void
+ * run (guint id, gpointer user_data)
+ * {
+ *   if (id == 0)
+ *     forget_refused_tasks ();
+ *
+ *   for (; id != 0; id = prio_runner_next ())
+ *     run_task (id);
+ * }
+ * ```
+ *
+ * Between two of them all is done that is done between tasks: the next is chosen
+ * afresh, over all schedulers of the main context, and the time slice ends the row.
+ *
+ * Since: 1.0
+ */
+typedef struct _PrioRunner PrioRunner;
+
+/**
+ * PrioRunnerFunc:
+ * @id: the number of the task to run first, or 0 if tasks have been refused, which
+ *   [method@PrioSched.Runner.take_refused] tells
+ * @user_data: what was given to [ctor@PrioSched.Runner.new]
+ *
+ * Runs the tasks of a [struct@PrioSched.Runner], in the thread that runs the
+ * scheduler's main context.
+ *
+ * Since: 1.0
+ */
+typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
+
+PRIO_AVAILABLE_IN_ALL
+GType       prio_runner_get_type     (void) G_GNUC_CONST;
+
+PRIO_AVAILABLE_IN_ALL
+PrioRunner *prio_runner_new          (PrioScheduler    *scheduler,
+                                      PrioRunnerFunc    func,
+                                      gpointer          user_data,
+                                      GDestroyNotify    notify);
+PRIO_AVAILABLE_IN_ALL
+PrioRunner *prio_runner_ref          (PrioRunner       *self);
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_unref        (PrioRunner       *self);
+
+PRIO_AVAILABLE_IN_ALL
+PrioPosted  prio_runner_post         (PrioRunner       *self,
+                                      guint             id,
+                                      PrioTaskPriority  priority);
+PRIO_AVAILABLE_IN_ALL
+PrioPosted  prio_runner_post_full    (PrioRunner       *self,
+                                      guint             id,
+                                      gint              priority,
+                                      GCancellable     *signal,
+                                      guint64           delay,
+                                      gboolean          continuation);
+PRIO_AVAILABLE_IN_ALL
+PrioPosted  prio_runner_yield        (PrioRunner       *self,
+                                      guint             id);
+
+PRIO_AVAILABLE_IN_ALL
+gboolean    prio_runner_end          (void);
+PRIO_AVAILABLE_IN_ALL
+guint       prio_runner_next         (void);
+PRIO_AVAILABLE_IN_ALL
+guint      *prio_runner_take_refused (PrioRunner       *self,
+                                      gsize            *n_refused);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioRunner, prio_runner_unref)
+
+G_END_DECLS
