@@ -280,7 +280,8 @@ post_token (PrioRunner *self, guint id, PrioEffective effective)
  *
  * Any thread may call it.
  *
- * Returns: whether the task will run, and whether it comes from a task
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it comes from a task
  *
  * Since: 1.0
  */
@@ -310,7 +311,8 @@ prio_runner_post (PrioRunner *self, guint id, PrioTaskPriority priority)
  *
  * Any thread may call it.
  *
- * Returns: whether the task will run, and whether it comes from a task; if not, it
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it comes from a task; if not, it
  *   will not be among those that [method@PrioSched.Runner.take_refused] tells
  *
  * Since: 1.0
@@ -375,7 +377,8 @@ append_heir (PrioRunner *self, guint id, const PrioState *state)
  *
  * Any thread may call it.
  *
- * Returns: whether the task will run, and whether it comes from a task; if not, it
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it comes from a task; if not, it
  *   will not be among those that [method@PrioSched.Runner.take_refused] tells
  *
  * Since: 1.0

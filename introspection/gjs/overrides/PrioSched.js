@@ -57,31 +57,58 @@ function _init() {
     const PrioSched = this;
     const {Scheduler, TaskController} = PrioSched;
     const tasks = imports.overrides.PrioSchedTasks.make(PrioSched);
-    const {tableOf} = tasks;
+    const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
 
     const native = {
         abort: TaskController.prototype.abort,
         idle: Scheduler.prototype.request_idle_callback,
     };
 
-    Scheduler.prototype.post_task = function (callback, options = undefined) {
-        if (options === undefined)
-            return tableOf(this).post(toCallback(callback), UNSET, null, 0);
-        const {priority, signal, delay} = toOptions(options);
-        return tableOf(this).post(toCallback(callback), toPriority(priority), toSignal(signal), toDelay(delay));
+    // The short way: no options, and the default scheduler.  A promise is made in the
+    // method itself: see keepResolvers.
+    const scheduler = Scheduler.get_default();
+    const table = tableOf(scheduler);
+
+    Scheduler.prototype.post_task = function (callback, options) {
+        if (options !== undefined || this !== scheduler || typeof callback !== 'function')
+            return postWith(this, callback, options);
+        const promise = new Promise(keepResolvers);
+        table.post(callback, USER_VISIBLE);
+        return promise;
     };
 
+    function postWith(self, callback, options) {
+        toCallback(callback);
+        const {priority, signal, delay} = toOptions(options);
+        const givenPriority = toPriority(priority);
+        const givenSignal = toSignal(signal);
+        const milliseconds = toDelay(delay);
+        const promise = new Promise(keepResolvers);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds);
+        return promise;
+    }
+
     // Options: signal and priority, each of which may be "inherit".
-    Scheduler.prototype.yield = function (options = undefined) {
-        if (options === undefined)
-            return tableOf(this).yield();
-        const {signal, priority} = toOptions(options);
-        if ((signal ?? null) === null && (priority ?? null) === null)
-            return tableOf(this).yield();
-        return tableOf(this).yieldWith(
-            signal === 'inherit', signal === 'inherit' ? null : toSignal(signal),
-            priority === 'inherit', priority === 'inherit' ? UNSET : toPriority(priority));
+    Scheduler.prototype.yield = function (options) {
+        if (options !== undefined || this !== scheduler)
+            return yieldWith(this, options);
+        const promise = new Promise(keepResolvers);
+        table.yield();
+        return promise;
     };
+
+    function yieldWith(self, options) {
+        const {signal = null, priority = null} = toOptions(options);
+        const inheritsSignal = signal === 'inherit', inheritsPriority = priority === 'inherit';
+        const givenSignal = inheritsSignal ? null : toSignal(signal);
+        const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
+        const promise = new Promise(keepResolvers);
+        if (signal === null && priority === null)
+            tableOf(self).yield();
+        else
+            tableOf(self).yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority);
+        return promise;
+    }
 
     Scheduler.prototype.queue_microtask = function (callback) {
         tasks.queueMicrotask(toCallback(callback));

@@ -21,18 +21,22 @@ const REASON = Symbol('reason');
 // PrioSched.Posted
 const REFUSED = 0;
 const OUTSIDE = 1;
+const INSIDE = 2;
 
 // What a task was posted with: the table of its scheduler, its signal or null, and its
 // priority, which may be UNSET: that of the signal.
 class State {
-    constructor(table, signal, priority) {
+    constructor(table, signal, priority, watcher = null) {
         this.table = table;
         this.signal = signal;
         this.priority = priority;
+        this.watcher = watcher; // is told when the task settles
     }
 }
 
-// The executor of every promise made here: a closure less for each.
+// The executor of every promise: a closure less for each.  Who makes one calls post() or
+// a yield of the table right after it.  The engine looks at the whole stack for every
+// promise that is made or settled, so both are done in as few frames as possible.
 let lastResolve, lastReject;
 function keepResolvers(resolve, reject) {
     lastResolve = resolve;
@@ -41,13 +45,12 @@ function keepResolvers(resolve, reject) {
 
 // What is known of a task or, if it has no callback, of a continuation.
 class Entry {
-    constructor(callback, state, watcher = null) {
+    constructor(callback, state) {
         this.callback = callback;
         this.state = state; // its own
         this.outer = null;  // of whoever waits for it
         this.resolve = lastResolve;
         this.reject = lastReject;
-        this.watcher = watcher;
     }
 }
 
@@ -80,7 +83,11 @@ function make(PrioSched) {
 
     function libraryCurrentState() {
         const state = SchedulingState.get_current();
-        return state && new State(state.dup_scheduler()?.[TABLE] ?? null, state.get_signal(), state.get_priority());
+        return state && new State(libraryTable(state.dup_scheduler()), state.get_signal(), state.get_priority());
+    }
+
+    function libraryTable(scheduler) {
+        return scheduler === null ? null : tableOf(scheduler);
     }
 
     // The current state for what has been posted just now.
@@ -129,8 +136,8 @@ function make(PrioSched) {
 
     // The tasks of a scheduler: what the numbers mean.
     class Table {
-        #entries = [null];
-        #free = [];
+        #entries = [0]; // by number; where there is none, the next number that is free
+        #free = 0;      // the first of them, or 0
         #states = [0, 1, 2].map(priority => new State(this, null, priority));
         #runner;
         #hasSignals = false;
@@ -140,15 +147,17 @@ function make(PrioSched) {
         }
 
         #add(entry) {
-            const id = this.#free.length > 0 ? this.#free.pop() : this.#entries.length;
+            const id = this.#free || this.#entries.length;
+            if (id === this.#free)
+                this.#free = this.#entries[id];
             this.#entries[id] = entry;
             return id;
         }
 
         #take(id) {
             const entry = this.#entries[id];
-            this.#entries[id] = null;
-            this.#free.push(id);
+            this.#entries[id] = this.#free;
+            this.#free = id;
             return entry;
         }
 
@@ -162,10 +171,14 @@ function make(PrioSched) {
             }
             while (id !== 0) {
                 const entry = this.#take(id);
-                if (entry.callback === null)
-                    this.#resume(entry);
-                else
+                if (entry.callback !== null) {
                     this.#call(entry);
+                } else {
+                    current = entry.outer;
+                    libraryState = entry.state;
+                    entry.resolve();
+                }
+                drainMicrotaskQueue();
                 id = next();
             }
             current = outer;
@@ -173,46 +186,37 @@ function make(PrioSched) {
             depth = outerDepth;
         }
 
-        #resume(entry) {
-            current = entry.outer;
-            libraryState = entry.state;
-            entry.resolve();
-            drainMicrotaskQueue();
-        }
-
         #call(entry) {
-            let value, failed = false;
-            current = libraryState = entry.state;
+            const {state} = entry;
+            let value, settle = entry.resolve;
+            current = libraryState = state;
             try {
                 value = entry.callback();
                 // Whoever waits for the task hears of it: it is not unhandled.
                 if (value instanceof Promise)
                     value.then(undefined, () => {});
             } catch (error) {
-                failed = true;
+                settle = entry.reject;
                 value = error;
             }
             drainMicrotaskQueue();
 
             // Its checkpoint is over, and its signal aborts it no more: the result settles,
             // and who waits for it goes on as what he is.
-            const aborted = end();
+            if (end()) {
+                settle = entry.reject;
+                value = reasonOf(state.signal);
+            }
+            state.watcher?.settled();
             current = entry.outer;
             libraryState = null;
-            entry.watcher?.settled();
-            if (aborted)
-                entry.reject(reasonOf(entry.state.signal));
-            else if (failed)
-                entry.reject(value);
-            else
-                entry.resolve(value);
-            drainMicrotaskQueue();
+            settle(value);
         }
 
         // Its signal has been aborted, or the main context has gone.
         #refuse(entry) {
-            const {signal} = entry.state;
-            entry.watcher?.settled();
+            const {signal, watcher} = entry.state;
+            watcher?.settled();
             if (signal?.is_cancelled())
                 entry.reject(reasonOf(signal));
             else
@@ -238,20 +242,30 @@ function make(PrioSched) {
                 this.#refuse(this.#take(id));
         }
 
-        // A promise of what callback returns.  The watcher, if any, is told how to reject it,
+        // Posts what settles the promise made last.
+        post(callback, priority) {
+            const entry = new Entry(callback, this.#states[priority]);
+            const id = this.#add(entry);
+            const posted = this.#runner.post(id, priority);
+            // What is posted from outside any task waits as none.
+            if (posted !== OUTSIDE || current)
+                this.#enter(id, entry, stateFor(posted), posted);
+        }
+
+        // The same with all there is.  The watcher, if any, is told how to reject the promise,
         // and when it settles.
-        post(callback, priority, signal, delay, watcher = null) {
-            const plain = signal === null && delay === 0;
+        postWith(callback, priority, signal, delay, watcher = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
-
-            const promise = new Promise(keepResolvers);
-            const entry = new Entry(callback, plain ? this.#states[priority] : new State(this, signal, priority), watcher);
+            if (signal === null && delay === 0) {
+                this.post(callback, priority);
+                return;
+            }
+            const entry = new Entry(callback, new State(this, signal, priority, watcher));
             watcher?.posted(entry.reject);
             const id = this.#add(entry);
-            const posted = plain ? this.#runner.post(id, priority) : this.#postFull(id, entry.state, delay, false);
+            const posted = this.#postFull(id, entry.state, delay, false);
             this.#enter(id, entry, stateFor(posted), posted);
-            return promise;
         }
 
         // What a continuation of state is posted with.
@@ -259,31 +273,40 @@ function make(PrioSched) {
             return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
         }
 
-        // A promise that is resolved when the current task, with the state it has, may go on.
+        // Has the promise made last resolved when the current task, with the state it has,
+        // may go on.
         yield() {
-            const promise = new Promise(keepResolvers);
-            const entry = new Entry(null, null);
+            const entry = new Entry(null, libraryState);
             const id = this.#add(entry);
 
-            // The library's state, which is that of the task, is inherited there.
-            if (current === undefined || this.#heirOf(current) === libraryState) {
+            // What the library has as the current state is inherited there.
+            if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) &&
+                libraryState.table === this) {
                 const posted = this.#runner.yield(id);
-                const outer = stateFor(posted);
-                entry.state = this.#heirOf(outer);
-                this.#enter(id, entry, outer, posted);
+                if (posted === INSIDE)
+                    entry.outer = current;
+                else
+                    this.#strayed(id, entry, posted);
+            } else if (current === undefined) {
+                this.#strayed(id, entry, this.#runner.yield(id));
             } else {
                 const outer = currentState();
                 entry.state = this.#heirOf(outer);
                 this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
             }
-            return promise;
+        }
+
+        // A continuation of what may be no part of the current task.
+        #strayed(id, entry, posted) {
+            const outer = stateFor(posted);
+            entry.state = this.#heirOf(outer);
+            this.#enter(id, entry, outer, posted);
         }
 
         // The older draft's options: what is not inherited is given.
         yieldWith(inheritsSignal, signal, inheritsPriority, priority) {
             const outer = currentState();
             const heir = this.#heirOf(outer);
-            const promise = new Promise(keepResolvers);
 
             if (inheritsSignal && priority === UNSET)
                 inheritsPriority = true;
@@ -300,7 +323,6 @@ function make(PrioSched) {
             const entry = new Entry(null, new State(this, signal, priority));
             const id = this.#add(entry);
             this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
-            return promise;
         }
     }
 
@@ -338,9 +360,14 @@ function make(PrioSched) {
         libraryState = outerState;
     }
 
+    // To look a property of an object of the library's up takes as long as a call; nearly
+    // all tasks are of this one, which stays.
+    const defaultScheduler = PrioSched.Scheduler.get_default();
+    const defaultTable = new Table(defaultScheduler);
+
     function tableOf(scheduler) {
-        return (scheduler[TABLE] ??= new Table(scheduler));
+        return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, queueMicrotask, callOutside, takeRefused, wrapReason, describe, report};
+    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, callOutside, takeRefused, wrapReason, describe, report};
 }

@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
+const UNSET = -1;
 const USER_VISIBLE = 1;
 
 const CODES = {
@@ -507,25 +508,6 @@ function make(PrioSched, tasks) {
         }
     }
 
-    function post(callback, options) {
-        toFunction(callback, 'The callback of postTask');
-        const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
-        const {delay: rawDelay} = dictionary;
-        const delay = rawDelay === undefined ? 0 : toInteger(rawDelay, Number.MAX_SAFE_INTEGER, 'delay');
-        const {priority: rawPriority} = dictionary;
-        const priority = rawPriority === undefined ? -1 : PRIORITIES.indexOf(toPriority(rawPriority));
-        const {signal} = dictionary;
-        if (signal === undefined)
-            return table.post(callback, priority, null, delay);
-
-        const s = slots.get(toAbortSignal(signal, 'signal'));
-        if (s.aborted)
-            throw s.reason;
-        // A plain signal has no priority to follow.
-        return table.post(callback, priority === -1 && s.priority === null ? USER_VISIBLE : priority,
-            controllerOf(signal).signal, delay, new Watcher(s.algorithms));
-    }
-
     class Scheduler {
         constructor(token) {
             if (token !== INTERNAL)
@@ -535,14 +517,36 @@ function make(PrioSched, tasks) {
         // What is wrong with the arguments rejects the promise, as Web IDL has it.
         postTask(callback, options = undefined) {
             try {
-                return post(callback, options);
+                toFunction(callback, 'The callback of postTask');
+                const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
+                // A member is converted before the next is looked at.
+                const {delay: rawDelay} = dictionary;
+                const delay = rawDelay === undefined ? 0 : toInteger(rawDelay, Number.MAX_SAFE_INTEGER, 'delay');
+                const {priority: rawPriority} = dictionary;
+                const priority = rawPriority === undefined ? UNSET : PRIORITIES.indexOf(toPriority(rawPriority));
+                const {signal} = dictionary;
+                const s = signal === undefined ? null : slots.get(toAbortSignal(signal, 'signal'));
+                if (s?.aborted)
+                    throw s.reason;
+
+                const promise = new Promise(tasks.keepResolvers);
+                if (s === null) {
+                    table.postWith(callback, priority, null, delay);
+                } else {
+                    // A plain signal has no priority to follow.
+                    table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
+                        controllerOf(signal).signal, delay, new Watcher(s.algorithms));
+                }
+                return promise;
             } catch (error) {
                 return Promise.reject(error);
             }
         }
 
         yield() {
-            return table.yield();
+            const promise = new Promise(tasks.keepResolvers);
+            table.yield();
+            return promise;
         }
     }
 
