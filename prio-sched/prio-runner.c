@@ -274,7 +274,7 @@ post_token (PrioRunner *self, guint id, PrioEffective effective)
  * prio_runner_post:
  * @self: a runner
  * @id: what the caller knows the task by; not 0
- * @priority: how urgent it is
+ * @priority: a [enum@PrioSched.TaskPriority]
  *
  * Posts a task that nothing can abort (§2.2, §4.1.1 of the draft).
  *
@@ -286,13 +286,13 @@ post_token (PrioRunner *self, guint id, PrioEffective effective)
  * Since: 1.0
  */
 PrioPosted
-prio_runner_post (PrioRunner *self, guint id, PrioTaskPriority priority)
+prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REFUSED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REFUSED);
   g_return_val_if_fail (PRIO_IS_PRIORITY (priority), PRIO_POSTED_REFUSED);
 
-  return post_token (self, id, prio_effective (priority, FALSE));
+  return post_token (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
 }
 
 /**

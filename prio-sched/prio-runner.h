@@ -76,7 +76,7 @@ void        prio_runner_unref        (PrioRunner       *self);
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_post         (PrioRunner       *self,
                                       guint             id,
-                                      PrioTaskPriority  priority);
+                                      gint              priority);
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_post_full    (PrioRunner       *self,
                                       guint             id,

@@ -74,19 +74,15 @@ class Program:
 
     def microtask(self, id, body):
         async def function():
+            self.log.append(f'micro {id}')
             try:
                 await self.perform(body, f'm{id}')
             except (Thrown, GLib.Error):
                 pass
             self.open -= 1
 
-        def call():
-            self.log.append(f'micro {id}')
-            from gi.overrides.PrioSched import Future, _drive
-            _drive(function(), Future())
-
         self.open += 1
-        self.scheduler.queue_microtask(call)
+        self.scheduler.queue_microtask(function)
 
     async def perform(self, body, label):
         n_yields = 0

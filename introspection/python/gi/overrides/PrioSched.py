@@ -6,34 +6,23 @@ context variable: what a task awaits goes on with the state of whoever awaited i
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import asyncio
-import contextvars
-import inspect
-import itertools
-import logging
 import operator
-import weakref
 
 from gi.repository import Gio, GLib, GObject
 
 from ..module import get_introspection_module
 from ..overrides import override
+from . import _PrioSched as tasks
 
 PrioSched = get_introspection_module('PrioSched')
-__all__ = []
+__all__ = ['Future', 'Task', 'run']
 
-_UNSET = -1
+Future = tasks.Future
+Task = tasks.Task
+run = tasks.run
+
+_UNSET = tasks.UNSET
 _MAX_DELAY = 2 ** 64 - 1
-_logger = logging.getLogger('PrioSched')
-
-# The PrioSched.SchedulingState of what runs in this context, or None.
-_state = contextvars.ContextVar('PrioSched.state', default=None)
-
-# What signals were aborted with, where that is no GLib.Error: the library knows it by a
-# number, and so do the signals that depend on the one that was aborted, which keeps it.
-_REASON_DOMAIN = 'prio-sched-python-exception'
-_reasons = weakref.WeakValueDictionary()
-_reason_numbers = itertools.count(1)
 
 
 def _to_priority(value):
@@ -69,249 +58,47 @@ def _to_signal(value):
     return value
 
 
-class _Reason:
-    """An exception that is a reason; its number is a GLib.Error's code."""
-
-    def __init__(self, exception):
-        self.exception = exception
-        self.error = GLib.Error.new_literal(GLib.quark_from_string(_REASON_DOMAIN), str(exception),
-                                            next(_reason_numbers))
-        _reasons[self.error.code] = self
-
-
-def _to_exception(error):
-    """The exception that a reason stands for, or the reason itself."""
-    reason = _reasons.get(error.code) if error is not None and error.domain == _REASON_DOMAIN else None
-    return reason.exception if reason is not None else error
-
-
-class Future:
-    """What becomes of a task: to be awaited in a coroutine, of PrioSched's or of asyncio's."""
-
-    def __init__(self):
-        self._done = False
-        self._value = None
-        self._exception = None
-        self._callbacks = []
-        self._looked_at = False
-
-    def done(self):
-        return self._done
-
-    def result(self):
-        if not self._done:
-            raise RuntimeError('the task has not completed')
-        self._looked_at = True
-        if self._exception is not None:
-            raise self._exception
-        return self._value
-
-    def exception(self):
-        if not self._done:
-            raise RuntimeError('the task has not completed')
-        self._looked_at = True
-        return self._exception
-
-    def add_done_callback(self, callback):
-        """Has callback (future) called in the context of now, at once if it is done."""
-        context = contextvars.copy_context()
-        if self._done:
-            context.run(callback, self)
-        else:
-            self._callbacks.append((context, callback))
-
-    def _settle(self, value=None, exception=None):
-        if self._done:
-            return
-        self._done, self._value, self._exception = True, value, exception
-        callbacks, self._callbacks = self._callbacks, []
-        for context, callback in callbacks:
-            context.run(callback, self)
-
-    def __await__(self):
-        if not self._done:
-            loop = None if _driving else _running_asyncio_loop()
-            if loop is None:
-                yield self
-            else:
-                yield from self._in_asyncio(loop).__await__()
-        return self.result()
-
-    def _in_asyncio(self, loop):
-        waiter = loop.create_future()
-        self.add_done_callback(lambda future: waiter.done() or waiter.set_result(None))
-        return waiter
-
-    def __del__(self):
-        if self._exception is not None and not self._looked_at:
-            _logger.error('The exception of a task was never retrieved', exc_info=self._exception)
-
-
-def _running_asyncio_loop():
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-# Whether a coroutine is running that _drive() drives, and not asyncio.
-_driving = False
-
-
-def _send(coroutine):
-    global _driving
-    outer, _driving = _driving, True
-    try:
-        return coroutine.send(None)
-    finally:
-        _driving = outer
-
-
-def _drive(coroutine, future):
-    """Runs coroutine, in the current context, until it ends, and settles future."""
-    context = contextvars.copy_context()
-
-    def step(awaited=None):
-        try:
-            waits_for = context.run(_send, coroutine)
-        except StopIteration as end:
-            future._settle(end.value)
-        except BaseException as error:  # its own, or that of what it awaited
-            future._settle(exception=error)
-        else:
-            if isinstance(waits_for, Future):
-                waits_for.add_done_callback(step)
-            elif getattr(waits_for, '_asyncio_future_blocking', False):
-                # What asyncio's own tasks do with a future that is awaited.
-                waits_for._asyncio_future_blocking = False
-                waits_for.add_done_callback(step)
-            else:
-                coroutine.close()
-                future._settle(exception=RuntimeError(f'{waits_for!r} cannot be awaited here'))
-
-    step()
-
-
-class Task(Future):
-    """A task that was posted."""
-
-    def __init__(self, name):
-        super().__init__()
-        self.native = None
-        self.name = name
-
-    @property
-    def state(self):
-        return self.native.get_state()
-
-    @property
-    def priority(self):
-        return self.native.get_priority()
-
-    def cancel(self):
-        self.native.cancel()
-
-
-def _run_task(native, callback, future):
-    """The function of a task: runs callback with the task's state as the context's."""
-    context = contextvars.copy_context()
-    context.run(_state.set, PrioSched.SchedulingState.get_current())
-    inner = Future()
-    try:
-        result = context.run(callback)
-    except BaseException as error:
-        inner._settle(exception=error)
-    else:
-        if inspect.isawaitable(result):
-            context.run(_drive, _as_coroutine(result), inner)
-        else:
-            inner._settle(result)
-
-    if not inner.done():
-        native.defer()
-        inner.add_done_callback(lambda _: native.return_boolean(True))
-    future._inner = inner
-
-
-async def _as_coroutine(awaitable):
-    return await awaitable
-
-
-def _task_ready(native, future):
-    inner = getattr(future, '_inner', None)
-    if native.get_error() is not None:
-        if inner is not None and inner.done():
-            inner.exception()
-        future._settle(exception=_to_exception(native.get_error()))
-    else:
-        exception = inner.exception()
-        future._settle(None if exception else inner.result(), exception)
-
-
 class Scheduler(PrioSched.Scheduler):
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
         """Posts callback, a function or a coroutine function; gives what can be awaited."""
-        _to_callback(callback)
+        if not callable(callback):
+            raise TypeError(f'{callback!r} is not callable')
+        try:
+            table = self._table
+        except AttributeError:
+            table = self._table = tasks.Table(self)
+
+        if priority is None and signal is None and delay == 0 and name is None:
+            return table.post(callback, _UNSET, None, 0)
         if name is not None and not isinstance(name, str):
             raise TypeError(f'a name is a string, not {name!r}')
-        future = Task(name)
-        future.native = native = super().post_task(
-            lambda task, _: _run_task(task, callback, future), None, _to_priority(priority), _to_signal(signal),
-            _to_delay(delay), name)
-        native.then(lambda *_: _task_ready(native, future))
-        return future
+        task = table.post(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay))
+        task.name = name
+        return task
 
     def queue_microtask(self, callback):
-        super().queue_microtask(_in_state(_to_callback(callback)))
+        super().queue_microtask(tasks.in_context(_to_callback(callback)))
 
     def yield_(self, signal=None, priority=None):
         """Lets others go first; either option may be "inherit", and both are by default."""
-        flags = PrioSched.YieldFlags.NONE
-        inherits = signal is None and priority is None
-        if inherits or signal == 'inherit':
-            flags |= PrioSched.YieldFlags.INHERIT_SIGNAL
-        if inherits or priority == 'inherit':
-            flags |= PrioSched.YieldFlags.INHERIT_PRIORITY
-        signal = None if signal == 'inherit' else _to_signal(signal)
-        priority = _UNSET if priority == 'inherit' else _to_priority(priority)
+        try:
+            table = self._table
+        except AttributeError:
+            table = self._table = tasks.Table(self)
 
-        future = Future()
-
-        def resumed(scheduler, result):
-            if result.get_error() is None:
-                future._settle()
-            else:
-                future._settle(exception=_to_exception(result.get_error()))
-                future._looked_at = True
-
-        state = _state.get()
-        post = super().yield_full_async
-        if state is None:
-            post(flags, signal, priority, resumed)
-        else:
-            state.run(lambda: post(flags, signal, priority, resumed))
-        return future
+        if signal is None and priority is None:
+            return table.yield_now()
+        return table.yield_with(signal if signal == 'inherit' else _to_signal(signal),
+                                priority if priority == 'inherit' else _to_priority(priority))
 
     def request_idle_callback(self, callback, timeout=None):
         _to_callback(callback)
         milliseconds = 0 if timeout is None else max(_to_delay(timeout, 'timeout'), 1)
         if milliseconds > 2 ** 32 - 1:
             raise ValueError(f'timeout is out of range: {timeout!r}')
-
-        def call(deadline):
-            context = contextvars.copy_context()
-            context.run(_state.set, PrioSched.SchedulingState.get_current())
-            context.run(callback, IdleDeadline(deadline.copy()))
-
-        return super().request_idle_callback(call, milliseconds)
-
-
-def _in_state(callback):
-    """callback in the context of now, with the state that the library has when it is called."""
-    context = contextvars.copy_context()
-    context.run(_state.set, PrioSched.SchedulingState.get_current() or _state.get())
-    return lambda: context.run(callback)
+        call = tasks.in_context(callback)
+        return super().request_idle_callback(lambda deadline: call(IdleDeadline(deadline.copy())), milliseconds)
 
 
 Scheduler = override(Scheduler)
@@ -347,11 +134,11 @@ class TaskController(PrioSched.TaskController):
             raise TypeError(f'a reason is an exception, not {reason!r}')
         if reason is None:
             # PyGObject takes no None for a GError.
-            reason = GLib.Error.new_literal(Gio.io_error_quark(), 'Operation was cancelled', Gio.IOErrorEnum.CANCELLED)
+            reason = tasks.cancelled()
         if isinstance(reason, GLib.Error):
             super().abort(reason)
         elif not self.signal.aborted:
-            self.signal._reason = _Reason(reason)
+            self.signal._reason = tasks.Reason(reason)
             super().abort(self.signal._reason.error)
 
 
@@ -391,7 +178,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @property
     def reason(self):
-        return _to_exception(self.get_reason())
+        return tasks.to_exception(self.get_reason())
 
 
 def _given_signal(signal):
@@ -403,19 +190,3 @@ def _given_signal(signal):
 _native_any = PrioSched.TaskSignal.any
 TaskSignal = override(TaskSignal)
 __all__.append('TaskSignal')
-
-
-def run(coroutine):
-    """Runs the main loop until coroutine ends, and gives its result."""
-    if not inspect.isawaitable(coroutine):
-        raise TypeError(f'{coroutine!r} cannot be awaited')
-    future = Future()
-    loop = GLib.MainLoop()
-    future.add_done_callback(lambda _: loop.quit())
-    _drive(_as_coroutine(coroutine), future)
-    if not future.done():
-        loop.run()
-    return future.result()
-
-
-__all__.append('run')

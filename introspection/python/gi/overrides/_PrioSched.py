@@ -1,0 +1,511 @@
+"""The tasks of PrioSched in Python: what becomes of them, and who runs their coroutines.
+
+A task is a number to the library, which asks for it by a PrioSched.Runner: it costs a call
+to post it and one to run it, and no object, closure or trampoline in C.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import contextvars
+import functools
+import itertools
+import logging
+import sys
+import types
+import weakref
+
+from gi.repository import Gio, GLib
+
+from ..module import get_introspection_module
+
+PrioSched = get_introspection_module('PrioSched')
+
+UNSET = -1
+_MAX_NUMBER = 2 ** 32 - 1
+_USER_VISIBLE = 1
+_REFUSED = 0
+_copy_context = contextvars.copy_context
+_logger = logging.getLogger('PrioSched')
+
+# What the task was posted with that this context belongs to: a _State, or None where the
+# library knows, which is outside of any task for the most part.
+_state = contextvars.ContextVar('PrioSched.state', default=None)
+
+# The _State that the library has as the current one, or None.
+_library_state = None
+
+# How deep in main loops that is.
+_depth = 0
+
+# What signals were aborted with, where that is no GLib.Error: the library knows it by a
+# number, and so do the signals that depend on the one that was aborted, which keeps it.
+_REASON_DOMAIN = 'prio-sched-python-exception'
+_reasons = weakref.WeakValueDictionary()
+_reason_numbers = itertools.count(1)
+
+
+class Reason:
+    """An exception that is a reason; its number is a GLib.Error's code."""
+
+    def __init__(self, exception):
+        self.exception = exception
+        self.error = GLib.Error.new_literal(GLib.quark_from_string(_REASON_DOMAIN), str(exception),
+                                            next(_reason_numbers))
+        _reasons[self.error.code] = self
+
+
+def to_exception(error):
+    """The exception that a reason stands for, or the reason itself."""
+    reason = _reasons.get(error.code) if error is not None and error.domain == _REASON_DOMAIN else None
+    return reason.exception if reason is not None else error
+
+
+class Future:
+    """What becomes of a task: to be awaited in a coroutine, of PrioSched's or of asyncio's."""
+
+    # Attributes that most futures never set cost nothing.
+    _done = False
+    _value = None
+    _exception = None
+    _looked_at = False
+    _waiter = None       # the step of the _drive() that was the first to wait
+    _callbacks = None    # those who came later
+    _posted_with = None  # the _State, or None if the library knows
+
+    # What asyncio looks for in a future that is awaited.
+    _asyncio_future_blocking = False
+
+    def get_loop(self):
+        return asyncio.get_running_loop()
+
+    def done(self):
+        return self._done
+
+    def cancelled(self):
+        return False
+
+    def result(self):
+        if not self._done:
+            raise asyncio.InvalidStateError('the task has not completed')
+        if self._exception is not None:
+            self._looked_at = True
+            raise self._exception
+        return self._value
+
+    def exception(self):
+        if not self._done:
+            raise asyncio.InvalidStateError('the task has not completed')
+        self._looked_at = True
+        return self._exception
+
+    def add_done_callback(self, callback, *, context=None):
+        """Has callback (future) called, soon if it is done, in context or in that of now."""
+        if context is None:
+            context = _copy_context()
+        self._add(callback, functools.partial(_call_soon, context, callback))
+        if self._done:
+            self._tell()
+
+    def remove_done_callback(self, callback):
+        before = self._callbacks or []
+        self._callbacks = [pair for pair in before if pair[0] != callback]
+        return len(before) - len(self._callbacks)
+
+    def _add(self, callback, call):
+        if self._callbacks is None:
+            self._callbacks = []
+        self._callbacks.append((callback, call))
+
+    def _wait(self, step):
+        if self._waiter is None and self._callbacks is None:
+            self._waiter = step
+        else:
+            self._add(step, step)
+
+    def _settle(self, value=None, exception=None):
+        if not self._done:
+            self._done = True
+            self._value = value
+            self._exception = exception
+            if self._waiter is not None or self._callbacks is not None:
+                self._tell()
+
+    def _tell(self):
+        waiter, self._waiter = self._waiter, None
+        callbacks, self._callbacks = self._callbacks, None
+        if waiter is not None:
+            waiter()
+        for _, call in callbacks or ():
+            try:
+                call(self)
+            except Exception:
+                sys.excepthook(*sys.exc_info())
+
+    def __await__(self):
+        if not self._done:
+            self._asyncio_future_blocking = True
+            yield self
+        if self._exception is not None:
+            self._looked_at = True
+            raise self._exception
+        return self._value
+
+    __iter__ = __await__
+
+    def __del__(self):
+        if self._exception is not None and not self._looked_at:
+            _logger.error('The exception of a task was never retrieved', exc_info=self._exception)
+
+
+class Continuation(Future):
+    """What yield_() gives."""
+
+    def __del__(self):
+        pass
+
+
+def _call_soon(context, callback, future):
+    """As asyncio calls what waits for its futures: in its loop, where one is running."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        context.run(callback, future)
+    else:
+        loop.call_soon(callback, future, context=context)
+
+
+def _drive(coroutine, context, future):
+    """Runs coroutine in context until it ends, and settles future.  Gives its step."""
+    run = context.run
+    send = coroutine.send
+
+    def step(awaited=None):
+        try:
+            waits_for = run(send, None)
+        except StopIteration as end:
+            step.future._settle(end.value)
+        except BaseException as error:  # its own, or that of what it awaited
+            step.future._settle(None, error)
+        else:
+            if waits_for.__class__ is Continuation and waits_for._waiter is None:
+                waits_for._waiter = step
+            elif isinstance(waits_for, Future):
+                waits_for._wait(step)
+            elif getattr(waits_for, '_asyncio_future_blocking', False):
+                # What asyncio's own tasks do with a future that is awaited.
+                waits_for._asyncio_future_blocking = False
+                waits_for.add_done_callback(step)
+            else:
+                coroutine.close()
+                step.future._settle(None, RuntimeError(f'{waits_for!r} cannot be awaited here'))
+
+    step.future = future
+    step()
+    return step
+
+
+def _is_awaitable(value):
+    return isinstance(value, types.CoroutineType) or hasattr(value, '__await__')
+
+
+async def _as_coroutine(awaitable):
+    return await awaitable
+
+
+def _to_coroutine(awaitable):
+    return awaitable if isinstance(awaitable, types.CoroutineType) else _as_coroutine(awaitable)
+
+
+class _State:
+    """What a task was posted with."""
+
+    __slots__ = ('table', 'signal', 'priority')
+
+    def __init__(self, table, signal, priority):
+        self.table = table
+        self.signal = signal
+        self.priority = priority  # or UNSET: that of the signal
+
+
+class Task(Future):
+    """A task that was posted."""
+
+    name = None
+    _callback = None  # until it has run
+    _context = None   # until it runs
+    _aborted = False
+
+    @property
+    def state(self):
+        if not self._done:
+            return PrioSched.TaskState.RUNNING if self._context is None else PrioSched.TaskState.PENDING
+        if self._aborted:
+            return PrioSched.TaskState.ABORTED
+        return PrioSched.TaskState.FULFILLED if self._exception is None else PrioSched.TaskState.FAILED
+
+    @property
+    def priority(self):
+        state = self._posted_with
+        return state.signal.priority if state.priority == UNSET else PrioSched.TaskPriority(state.priority)
+
+    def cancel(self):
+        """Aborts this task alone; does nothing once its callback has returned."""
+        if self._done or self._aborted or self._callback is None:
+            return
+        self._aborted = True
+        if self._context is not None:
+            self._callback = self._context = None
+            self._posted_with.table.forget(self)
+
+    def _abort(self, reason):
+        # Who does not wait for it need not hear of it.
+        self._aborted = self._looked_at = True
+        self._callback = self._context = None
+        self._settle(None, reason)
+
+
+def cancelled():
+    return GLib.Error.new_literal(Gio.io_error_quark(), 'Operation was cancelled', Gio.IOErrorEnum.CANCELLED)
+
+
+def _reason_of(signal):
+    """What the tasks of signal, which is aborted, fail with."""
+    if isinstance(signal, PrioSched.TaskSignal):
+        return to_exception(signal.get_reason())
+    return cancelled()
+
+
+def _call(state, callback):
+    """In the task's own context."""
+    _state.set(state)
+    return callback()
+
+
+_next_task = PrioSched.Runner.next
+_end_task = PrioSched.Runner.end
+
+
+class Table:
+    """The tasks of a scheduler: what the numbers mean that the library knows them by."""
+
+    def __init__(self, scheduler):
+        self._entries = {}
+        self._numbers = itertools.count(1)
+        self._states = [_State(self, None, priority) for priority in range(3)]
+        # Neither the function nor the table keeps the scheduler alive.
+        self._runner = runner = PrioSched.Runner.new(scheduler, self._run)
+        self._post, self._post_full, self._yield = runner.post, runner.post_full, runner.yield_
+
+    def _add(self, entry):
+        number = next(self._numbers)
+        if number > _MAX_NUMBER:
+            # They go round, and some of the first may still be pending.
+            self._numbers = (number for number in itertools.count(1) if number not in self._entries)
+            return self._add(entry)
+        self._entries[number] = entry
+        return number
+
+    # Running
+
+    def _run(self, number):
+        global _library_state, _depth
+        outer = _library_state, _depth
+        _depth = GLib.main_depth()
+        try:
+            if number == 0:
+                _library_state = None
+                for refused in self._runner.take_refused():
+                    self._refuse(self._entries.pop(refused))
+            take = self._entries.pop
+            while number:
+                entry = take(number)
+                if entry.__class__ is Continuation:
+                    _library_state = entry._posted_with
+                    entry._done = True
+                    waiter = entry._waiter
+                    if waiter is not None and entry._callbacks is None:
+                        waiter()
+                    else:
+                        entry._tell()
+                else:
+                    self._run_task(entry)
+                number = _next_task()
+        finally:
+            _library_state, _depth = outer
+
+    def _run_task(self, task):
+        global _library_state
+        callback, context, state = task._callback, task._context, task._posted_with
+        if callback is None:
+            if not task._done:
+                task._abort(cancelled())
+            return
+
+        step = value = exception = None
+        task._context = None
+        _library_state = state
+        try:
+            value = context.run(_call, state, callback)
+            if value is not None and _is_awaitable(value):
+                step = _drive(_to_coroutine(value), context, Future())
+                if step.future._done:
+                    value, exception, step = step.future._value, step.future.exception(), None
+        except BaseException as error:
+            exception = error
+
+        # The checkpoint comes before the result settles, and its abort steps are removed.
+        if state.signal is not None or task._waiter is not None or task._callbacks is not None or task._aborted:
+            if _end_task():
+                self._abort_ran(task, step, _reason_of(state.signal))
+                return
+            if task._aborted:
+                self._abort_ran(task, step, cancelled())
+                return
+            _library_state = None
+
+        task._callback = None
+        if step is None:
+            task._settle(value, exception)
+        else:
+            step.future = task
+
+    def _abort_ran(self, task, step, reason):
+        global _library_state
+        _library_state = None
+        if step is not None:
+            step.future._looked_at = True
+        task._abort(reason)
+
+    def _refuse(self, entry):
+        state = entry._posted_with
+        if state is not None and state.signal is not None and state.signal.is_cancelled():
+            reason = _reason_of(state.signal)
+        else:
+            reason = GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
+        if entry.__class__ is Task:
+            entry._abort(reason)
+        else:
+            entry._settle(None, reason)
+
+    # Posting
+
+    def post(self, callback, priority, signal, delay):
+        task = Task()
+        task._callback = callback
+        task._context = _copy_context()
+        if signal is None and delay == 0:
+            if priority == UNSET:
+                priority = _USER_VISIBLE
+            task._posted_with = self._states[priority]
+            number = next(self._numbers)
+            if number > _MAX_NUMBER:
+                number = self._add(task)
+            else:
+                self._entries[number] = task
+            posted = self._post(number, priority)
+        else:
+            if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
+                priority = _USER_VISIBLE
+            task._posted_with = _State(self, signal, priority)
+            number = self._add(task)
+            posted = self._post_full(number, priority, signal, delay, False)
+        if posted == _REFUSED:
+            self._refuse(self._entries.pop(number))
+        return task
+
+    def forget(self, task):
+        """Has task, which has been cancelled, settled soon."""
+        number = self._add(task)
+        if self._post(number, 2) == _REFUSED:
+            self._refuse(self._entries.pop(number))
+
+    def yield_now(self):
+        """Goes on with the current task's state."""
+        future = Continuation()
+        state = _state.get()
+        if state is None or (state is _library_state and state.table is self):
+            # The library knows, and has it inherited.
+            future._posted_with = state
+            number = next(self._numbers)
+            if number > _MAX_NUMBER:
+                number = self._add(future)
+            else:
+                self._entries[number] = future
+            posted = self._yield(number)
+        else:
+            future._posted_with = heir = self._heir()
+            number = self._add(future)
+            posted = self._post_full(number, heir.priority, heir.signal, 0, True)
+        if posted == _REFUSED:
+            self._refuse_yield(self._entries.pop(number))
+        return future
+
+    def _refuse_yield(self, future):
+        if future._posted_with is None:
+            future._posted_with = current_state()
+        self._refuse(future)
+
+    def _heir(self):
+        """The state of what the current task starts."""
+        state = current_state()
+        return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE]
+
+    def yield_with(self, signal, priority):
+        """The older draft's options, each of which may be "inherit"."""
+        heir = self._heir()
+        if signal == 'inherit':
+            signal = heir.signal
+            if priority == UNSET:
+                priority = 'inherit'
+        if priority == 'inherit':
+            priority = heir.priority
+            if priority == UNSET and signal is not heir.signal:
+                # Aborted by the one, and as urgent as the other.
+                signal = PrioSched.TaskSignal.any_following([signal] if signal else [], heir.signal)
+        if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
+            priority = _USER_VISIBLE
+
+        future = Continuation()
+        future._posted_with = _State(self, signal, priority)
+        number = self._add(future)
+        if self._post_full(number, priority, signal, 0, True) == _REFUSED:
+            self._refuse(self._entries.pop(number))
+        return future
+
+
+def current_state():
+    """The _State of what is running, or None."""
+    state = _state.get()
+    if state is not None:
+        # A main loop that was started within the task runs what is no part of it.
+        return state if GLib.main_depth() == _depth else None
+    native = PrioSched.SchedulingState.get_current()
+    return _State(None, native.get_signal(), native.get_priority()) if native is not None else None
+
+
+def in_context(callback):
+    """callback, a function or a coroutine function, in a context like that of now, with the
+    state that the library has then."""
+    context = contextvars.copy_context()
+    return lambda *args: context.run(_call_anew, callback, args)
+
+
+def _call_anew(callback, args):
+    _state.set(None)
+    result = callback(*args)
+    if result is not None and _is_awaitable(result):
+        _drive(_to_coroutine(result), _copy_context(), Future())
+
+
+def run(coroutine):
+    """Runs the main loop until coroutine ends, and gives its result."""
+    if not _is_awaitable(coroutine):
+        raise TypeError(f'{coroutine!r} cannot be awaited')
+    future = Future()
+    loop = GLib.MainLoop()
+    future.add_done_callback(lambda _: loop.quit())
+    _drive(_to_coroutine(coroutine), _copy_context(), future)
+    if not future.done():
+        loop.run()
+    return future.result()
