@@ -70,10 +70,10 @@ class Scheduler(PrioSched.Scheduler):
             table = self._table = tasks.Table(self)
 
         if priority is None and signal is None and delay == 0 and name is None:
-            return table.post(callback, _UNSET, None, 0)
+            return table.post(callback)
         if name is not None and not isinstance(name, str):
             raise TypeError(f'a name is a string, not {name!r}')
-        task = table.post(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay))
+        task = table.post_with(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay))
         task.name = name
         return task
 

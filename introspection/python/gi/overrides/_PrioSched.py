@@ -292,7 +292,8 @@ class Table:
     def __init__(self, scheduler):
         self._entries = {}
         self._numbers = itertools.count(1)
-        self._states = [_State(self, None, priority) for priority in range(3)]
+        self._states = tuple(_State(self, None, priority) for priority in range(3))
+        self._visible = self._states[_USER_VISIBLE]
         # Neither the function nor the table keeps the scheduler alive.
         self._runner = runner = PrioSched.Runner.new(scheduler, self._run)
         self._post, self._post_full, self._yield = runner.post, runner.post_full, runner.yield_
@@ -312,70 +313,76 @@ class Table:
         global _library_state, _depth
         outer = _library_state, _depth
         _depth = GLib.main_depth()
+        take, next_task, plain = self._entries.pop, _next_task, self._states
         try:
             if number == 0:
                 _library_state = None
-                for refused in self._runner.take_refused():
-                    self._refuse(self._entries.pop(refused))
-            take = self._entries.pop
+                self._take_refused()
             while number:
                 entry = take(number)
+                _library_state = state = entry._posted_with
                 if entry.__class__ is Continuation:
-                    _library_state = entry._posted_with
                     entry._done = True
                     waiter = entry._waiter
                     if waiter is not None and entry._callbacks is None:
                         waiter()
                     else:
                         entry._tell()
+                elif entry._callback is None:
+                    self._settle_cancelled(entry)
                 else:
-                    self._run_task(entry)
-                number = _next_task()
+                    context = entry._context
+                    entry._context = None
+                    try:
+                        value = context.run(_call, state, entry._callback)
+                    except BaseException as error:
+                        self._ran(entry, context, None, error)
+                    else:
+                        # Most have no result, and nobody waits for them.
+                        if value is None and entry._waiter is None and state in plain and not entry._aborted:
+                            entry._callback = None
+                            entry._done = True
+                            if entry._callbacks is not None:
+                                _end_task()
+                                entry._tell()
+                        else:
+                            self._ran(entry, context, value, None)
+                number = next_task()
         finally:
             _library_state, _depth = outer
 
-    def _run_task(self, task):
-        global _library_state
-        callback, context, state = task._callback, task._context, task._posted_with
-        if callback is None:
-            if not task._done:
-                task._abort(cancelled())
-            return
+    def _take_refused(self):
+        for number in self._runner.take_refused():
+            self._refuse(self._entries.pop(number))
 
-        step = value = exception = None
-        task._context = None
-        _library_state = state
-        try:
-            value = context.run(_call, state, callback)
-            if value is not None and _is_awaitable(value):
-                step = _drive(_to_coroutine(value), context, Future())
-                if step.future._done:
-                    value, exception, step = step.future._value, step.future.exception(), None
-        except BaseException as error:
-            exception = error
+    def _settle_cancelled(self, task):
+        """The number with which it was posted comes, or that of forget()."""
+        if not task._done:
+            task._abort(cancelled())
+
+    def _ran(self, task, context, value, exception):
+        """The callback of task has returned."""
+        global _library_state
+        step = None
+        if value is not None and _is_awaitable(value):
+            step = _drive(_to_coroutine(value), context, Future())
+            if step.future._done:
+                value, exception, step = step.future._value, step.future.exception(), None
 
         # The checkpoint comes before the result settles, and its abort steps are removed.
-        if state.signal is not None or task._waiter is not None or task._callbacks is not None or task._aborted:
-            if _end_task():
-                self._abort_ran(task, step, _reason_of(state.signal))
-                return
-            if task._aborted:
-                self._abort_ran(task, step, cancelled())
-                return
-            _library_state = None
+        aborted = _end_task()
+        _library_state = None
+        if aborted or task._aborted:
+            if step is not None:
+                step.future._looked_at = True
+            task._abort(_reason_of(task._posted_with.signal) if aborted else cancelled())
+            return
 
         task._callback = None
         if step is None:
             task._settle(value, exception)
         else:
             step.future = task
-
-    def _abort_ran(self, task, step, reason):
-        global _library_state
-        _library_state = None
-        if step is not None:
-            step.future._looked_at = True
-        task._abort(reason)
 
     def _refuse(self, entry):
         state = entry._posted_with
@@ -390,23 +397,31 @@ class Table:
 
     # Posting
 
-    def post(self, callback, priority, signal, delay):
+    def post(self, callback):
         task = Task()
         task._callback = callback
         task._context = _copy_context()
+        task._posted_with = self._visible
+        number = next(self._numbers)
+        if number > _MAX_NUMBER:
+            number = self._add(task)
+        else:
+            self._entries[number] = task
+        if not self._post(number, 1):
+            self._refuse(self._entries.pop(number))
+        return task
+
+    def post_with(self, callback, priority, signal, delay):
+        task = Task()
+        task._callback = callback
+        task._context = _copy_context()
+        if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
+            priority = _USER_VISIBLE
         if signal is None and delay == 0:
-            if priority == UNSET:
-                priority = _USER_VISIBLE
             task._posted_with = self._states[priority]
-            number = next(self._numbers)
-            if number > _MAX_NUMBER:
-                number = self._add(task)
-            else:
-                self._entries[number] = task
+            number = self._add(task)
             posted = self._post(number, priority)
         else:
-            if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
-                priority = _USER_VISIBLE
             task._posted_with = _State(self, signal, priority)
             number = self._add(task)
             posted = self._post_full(number, priority, signal, delay, False)
