@@ -452,3 +452,69 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
 
   return task;
 }
+
+/**
+ * prio_scheduler_post_task_async:
+ * @self: a scheduler
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
+ *   any other cancellable
+ * @delay: milliseconds to wait before the task is queued
+ * @callback: (scope async) (closure callback_data): called when the task has
+ *   completed
+ * @callback_data: data for @callback
+ *
+ * Posts a task, and waits for its result, in the manner of GIO: as
+ * [method@PrioSched.Scheduler.post_task] and [method@PrioSched.Task.then] do.
+ *
+ * Any thread may call it; both functions are called on the thread that runs the
+ * scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_post_task_async (PrioScheduler *self, PrioTaskFunc func, gpointer user_data,
+                                GDestroyNotify notify, gint priority, GCancellable *signal, guint64 delay,
+                                GAsyncReadyCallback callback, gpointer callback_data)
+{
+  g_autoptr (PrioTask) task = NULL;
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (callback != NULL);
+
+  task = prio_scheduler_post_task (self, func, user_data, notify, priority, signal, delay, NULL);
+  if (task != NULL)
+    prio_task_then (task, callback, callback_data, NULL);
+}
+
+/**
+ * prio_scheduler_post_task_finish:
+ * @self: a scheduler
+ * @result: what the callback was given
+ * @value: (out caller-allocates) (optional): return location for the result, to be
+ *   unset when no longer needed; not set if the task has none
+ * @error: return location for a `GError`
+ *
+ * Gets the result of a task.
+ *
+ * Fails with the error of the task, or the reason of its abort.
+ *
+ * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GValue *value, GError **error)
+{
+  g_auto (GValue) unwanted = G_VALUE_INIT;
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+  g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  return prio_task_propagate_value (PRIO_TASK (result), value != NULL ? value : &unwanted, error);
+}

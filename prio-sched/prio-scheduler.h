@@ -57,6 +57,22 @@ PrioTask      *prio_scheduler_post_task          (PrioScheduler       *self,
                                                   const char          *name);
 
 PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_post_task_async    (PrioScheduler       *self,
+                                                  PrioTaskFunc         func,
+                                                  gpointer             user_data,
+                                                  GDestroyNotify       notify,
+                                                  gint                 priority,
+                                                  GCancellable        *signal,
+                                                  guint64              delay,
+                                                  GAsyncReadyCallback  callback,
+                                                  gpointer             callback_data);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_post_task_finish   (PrioScheduler       *self,
+                                                  GAsyncResult        *result,
+                                                  GValue              *value,
+                                                  GError             **error);
+
+PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_yield_async        (PrioScheduler       *self,
                                                   GAsyncReadyCallback  callback,
                                                   gpointer             user_data);

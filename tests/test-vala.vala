@@ -1,0 +1,102 @@
+// test-vala.vala: tasks in Vala, where asynchronous methods are awaited with yield
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+using PrioSched;
+
+async int count_in_slices (Scheduler scheduler, StringBuilder log, string letter) throws Error {
+	for (int i = 0; i < 3; i++) {
+		log.append (letter);
+		yield scheduler.yield_async ();
+	}
+	return 3;
+}
+
+async void check_results (Scheduler scheduler) throws Error {
+	Value answer;
+	yield scheduler.post_task_async ((task) => task.return_value (42), TaskPriority.USER_BLOCKING, null, 0, out answer);
+	assert (answer.get_int () == 42);
+
+	try {
+		yield scheduler.post_task_async ((task) => task.return_error (new IOError.FAILED ("no luck")), -1, null, 0, null);
+		assert_not_reached ();
+	} catch (IOError.FAILED error) {
+		assert (error.message == "no luck");
+	}
+}
+
+async void check_order (Scheduler scheduler) throws Error {
+	var log = new StringBuilder ();
+	int found = 0;
+
+	scheduler.post (TaskPriority.BACKGROUND, () => {
+		count_in_slices.begin (scheduler, log, "b", (source, result) => {
+			try {
+				found = count_in_slices.end (result);
+			} catch (Error error) {
+				assert_not_reached ();
+			}
+		});
+		return Source.REMOVE;
+	});
+	scheduler.post (TaskPriority.BACKGROUND, () => {
+		log.append ("l");
+		return Source.REMOVE;
+	});
+	scheduler.post (TaskPriority.USER_BLOCKING, () => {
+		log.append ("u");
+		scheduler.queue_microtask (() => log.append ("m"));
+		return Source.REMOVE;
+	});
+	yield scheduler.post_task_async ((task) => {}, TaskPriority.BACKGROUND, null, 0, null);
+
+	assert (log.str == "umbbbl");
+	assert (found == 3);
+}
+
+async void check_abort (Scheduler scheduler) throws Error {
+	var controller = new TaskController (TaskPriority.BACKGROUND);
+	var changes = 0;
+
+	controller.signal.priority_change.connect ((previous) => {
+		assert (previous == TaskPriority.BACKGROUND);
+		changes++;
+	});
+	controller.set_priority (TaskPriority.USER_VISIBLE);
+	assert (changes == 1);
+
+	scheduler.post (TaskPriority.USER_BLOCKING, () => {
+		controller.abort (new IOError.TIMED_OUT ("too late"));
+		return Source.REMOVE;
+	});
+	try {
+		yield scheduler.post_task_async ((task) => assert_not_reached (), -1, controller.signal, 0, null);
+		assert_not_reached ();
+	} catch (IOError.TIMED_OUT error) {
+	}
+	try {
+		yield scheduler.yield_full_async (YieldFlags.NONE, controller.signal, -1);
+		assert_not_reached ();
+	} catch (IOError.TIMED_OUT error) {
+	}
+}
+
+async void run_checks (MainLoop loop) {
+	var scheduler = Scheduler.get_default ();
+
+	try {
+		yield check_results (scheduler);
+		yield check_order (scheduler);
+		yield check_abort (scheduler);
+	} catch (Error error) {
+		GLib.error ("%s", error.message);
+	}
+	loop.quit ();
+}
+
+void main () {
+	var loop = new MainLoop ();
+
+	run_checks.begin (loop);
+	loop.run ();
+}
