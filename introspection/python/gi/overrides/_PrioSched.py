@@ -153,8 +153,17 @@ class Future:
 
     __iter__ = __await__
 
+    def _is_abort(self):
+        """Its exception is what its signal was aborted with: a yield was refused, say."""
+        state = self._posted_with
+        if state is None or state.signal is None or not state.signal.is_cancelled():
+            return False
+        reason, exception = _reason_of(state.signal), self._exception
+        return exception is reason or (isinstance(exception, GLib.Error) and isinstance(reason, GLib.Error) and
+                                       (exception.domain, exception.code) == (reason.domain, reason.code))
+
     def __del__(self):
-        if self._exception is not None and not self._looked_at:
+        if self._exception is not None and not self._looked_at and not self._is_abort():
             _logger.error('The exception of a task was never retrieved', exc_info=self._exception)
 
 

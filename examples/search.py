@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Searches the files of a folder while it is still reading them.
+
+    examples/search.py [FOLDER]
+
+Reading is background work; a search is what the user waits for, and the next letter aborts
+the search for the last one.  The window stays alive all the time.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import Optional
+
+import gi
+
+gi.require_version('Gtk', '4.0')
+gi.require_version('PrioSched', '1')
+from gi.repository import GLib, Gtk, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+class Index:
+    """Which files have which words."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, set[str]] = {}
+        self.n_files = 0
+
+    async def read(self, folder: str) -> None:
+        """To be run as a background task: after each file, whatever is more urgent goes first."""
+        for place, _, names in os.walk(folder):
+            for name in names:
+                self.add(os.path.join(place, name))
+                await scheduler.yield_()
+
+    def add(self, path: str) -> None:
+        try:
+            with open(path, encoding='utf-8', errors='ignore') as file:
+                text = file.read(100_000)
+        except OSError:
+            return
+        for word in set(re.findall(r'\w+', text.lower())):
+            self.words.setdefault(word, set()).add(path)
+        self.n_files += 1
+
+    async def find(self, part: str) -> list[str]:
+        """The files that have a word with part in it."""
+        found: set[str] = set()
+        for i, word in enumerate(list(self.words)):
+            if part in word:
+                found |= self.words[word]
+            if i % 1000 == 0:
+                await scheduler.yield_()
+        return sorted(found)
+
+
+class Window(Gtk.ApplicationWindow):
+
+    def __init__(self, application: Gtk.Application, folder: str) -> None:
+        super().__init__(application=application, title='Search', default_width=480, default_height=360)
+        self.index = Index()
+        self.searching: Optional[PrioSched.TaskController] = None
+        self.reading = PrioSched.TaskController('background')
+
+        self.entry = Gtk.SearchEntry()
+        self.entry.connect('changed', self.search)
+        self.files = Gtk.StringList()
+        factory = Gtk.SignalListItemFactory()
+        factory.connect('setup', lambda factory, item: item.set_child(Gtk.Label(xalign=0)))
+        factory.connect('bind', lambda factory, item: item.get_child().set_text(item.get_item().get_string()))
+        view = Gtk.ListView(model=Gtk.NoSelection(model=self.files), factory=factory)
+        box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+        box.append(self.entry)
+        box.append(Gtk.ScrolledWindow(child=view, vexpand=True))
+        self.set_child(box)
+
+        self.connect('close-request', self.close_requested)
+        scheduler.post_task(lambda: self.index.read(folder), signal=self.reading.signal).add_done_callback(self.show_state)
+        self.update()
+
+    def search(self, entry: Gtk.SearchEntry) -> None:
+        if self.searching is not None:
+            self.searching.abort()
+        self.searching = PrioSched.TaskController('user-blocking')
+        scheduler.post_task(lambda: self.show_found(entry.get_text().lower()), signal=self.searching.signal)
+
+    async def show_found(self, part: str) -> None:
+        found = await self.index.find(part) if part else []
+        self.files.splice(0, self.files.get_n_items(), found[:1000])
+        self.show_state(None, f'{len(found)} files with “{part}”')
+
+    def update(self) -> None:
+        """Says how far it is, as often as there is nothing better to do."""
+        if self.index.n_files and not self.entry.get_text():
+            self.show_state(None)
+        if not self.reading.signal.aborted:
+            scheduler.post_task(self.update, 'user-visible', self.reading.signal, delay=200)
+
+    def show_state(self, task: Optional[PrioSched.Future], what: str = '') -> None:
+        self.set_title(f'{what or "Search"} · {self.index.n_files} read')
+
+    def close_requested(self, window: Gtk.Window) -> bool:
+        self.reading.abort()
+        if self.searching is not None:
+            self.searching.abort()
+        return False
+
+
+def main() -> int:
+    folder = sys.argv[1] if len(sys.argv) > 1 else '/usr/share/doc'
+    application = Gtk.Application(application_id='org.example.PrioSched.Search')
+    application.connect('activate', lambda application: Window(application, folder).present())
+    GLib.set_prgname('search')
+    return application.run([])
+
+
+if __name__ == '__main__':
+    sys.exit(main())
