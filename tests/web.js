@@ -274,4 +274,137 @@ test('the scheduler\'s own methods', async () => {
         assert(thrown(() => native.post_task(...bad)) instanceof TypeError, JSON.stringify(bad));
 });
 
+// What a library can see of promises ends where the engine goes on by itself: a job runs
+// with the state of what drains it.  These are the two sides of that border.
+
+// Whether a yield here goes before other background tasks: it is a background
+// continuation then, and a user-visible one otherwise, which goes before a user-visible task.
+async function stateHere() {
+    const log = [];
+    const visible = scheduler.postTask(() => log.push('visible'));
+    await scheduler.yield();
+    log.push('here');
+    await visible;
+    return log[0] === 'visible' ? 'background' : 'none';
+}
+
+const inBackground = callback => scheduler.postTask(callback, {priority: 'background'});
+const glibSleep = () => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, 1, () => {
+    resolve();
+    return false;
+}));
+
+test('state is inherited through what the scheduler settles', async () => {
+    // An idle callback that resolved a promise has left its state to this code.
+    await glibSleep();
+    assertEqual(await stateHere(), 'none');
+    assertEqual(await inBackground(() => stateHere()), 'background');
+    assertEqual(await inBackground(() => Promise.resolve().then(() => stateHere())), 'background');
+    assertEqual(await inBackground(async () => {
+        await Promise.resolve();
+        await scheduler.yield();
+        await (async () => {
+            await null;
+        })();
+        return stateHere();
+    }), 'background');
+    assertEqual(await inBackground(() => scheduler.yield().then(() => 1).then(() => stateHere())), 'background');
+    assertEqual(await inBackground(async () => {
+        await scheduler.postTask(() => {}, {priority: 'user-blocking'});
+        return stateHere();
+    }), 'background');
+    assertEqual(await inBackground(() => new Promise(resolve => {
+        web.queueMicrotask(() => resolve(stateHere()));
+    })), 'background');
+    assertEqual(await inBackground(async () => {
+        try {
+            await scheduler.postTask(() => {
+                throw new Error();
+            });
+        } catch {
+            return stateHere();
+        }
+        return null;
+    }), 'background');
+    assertEqual(await stateHere(), 'none');
+});
+
+test('state is lost through what other sources settle', async () => {
+    assertEqual(await inBackground(async () => {
+        await glibSleep();
+        return stateHere();
+    }), 'none');
+    // A reaction runs with the state of what settles its promise, not with that of its
+    // registration.
+    let settle;
+    const promise = new Promise(resolve => (settle = resolve));
+    const found = inBackground(() => promise.then(() => stateHere()));
+    await inBackground(() => {});
+    await scheduler.postTask(() => settle(), {priority: 'user-blocking'});
+    assert(await found !== 'background');
+});
+
+test('what a nested main loop runs is no part of the task', async () => {
+    const context = GLib.MainContext.default();
+    let inside;
+    await inBackground(() => {
+        GLib.timeout_add(GLib.PRIORITY_HIGH, 0, () => {
+            inside = stateHere();
+            return false;
+        });
+        while (!inside)
+            context.iteration(true);
+    });
+    assertEqual(await inside, 'none');
+});
+
+test('a hundred thousand tasks and yields leave the collector alone', async () => {
+    // GJS 1.74 refuses every callback while its collector sweeps, which it does in slices,
+    // and goes on when something is allocated: it must not be left there.
+    for (let round = 0; round < 3; round++) {
+        const promises = [];
+        for (let i = 0; i < 20000; i++)
+            promises.push(scheduler.postTask(() => {}));
+        await Promise.all(promises);
+        for (let i = 0; i < 20000; i++)
+            await scheduler.yield();
+        await glibSleep();
+    }
+});
+
+test('bad input to the scheduler of GJS', () => {
+    const native = PrioSched.Scheduler.get_default();
+    const nothing = () => {};
+    for (const [callback, options] of [[null], ['x'], [nothing, {priority: 'urgent'}], [nothing, {priority: 3}],
+        [nothing, {priority: 0.5}], [nothing, {delay: -1}], [nothing, {delay: NaN}], [nothing, {delay: Infinity}],
+        [nothing, {delay: 2 ** 60}], [nothing, {delay: '5'}], [nothing, {signal: {}}], [nothing, 5]])
+        assert(thrown(() => native.post_task(callback, options)) instanceof TypeError, `${callback} ${JSON.stringify(options)}`);
+    for (const options of [5, {priority: 'x'}, {signal: 5}])
+        assert(thrown(() => native.yield(options)) instanceof TypeError, JSON.stringify(options));
+    assert(thrown(() => native.queue_microtask(5)) instanceof TypeError);
+    assert(thrown(() => native.request_idle_callback(5)) instanceof TypeError);
+    assert(thrown(() => native.request_idle_callback(nothing, -1)) instanceof TypeError);
+});
+
+test('a scheduler of its own, and options of yield', async () => {
+    const native = PrioSched.Scheduler.new(null);
+    const log = [];
+    const controller = new PrioSched.TaskController({priority: 0});
+    const task = native.post_task(async () => {
+        log.push('a');
+        await native.yield({priority: 'user-blocking'});
+        log.push('b');
+        await native.yield({signal: 'inherit', priority: 'user-blocking'});
+        log.push('c');
+        controller.abort('enough');
+        return rejection(native.yield());
+    }, {signal: controller.signal});
+    const other = native.post_task(() => log.push('visible'));
+    assertEqual(await task, 'enough');
+    await other;
+    assertEqual(log.join(), 'visible,a,b,c');
+    const dependent = PrioSched.TaskSignal.any([controller.signal], 1);
+    assertEqual(await rejection(native.post_task(() => {}, {signal: dependent})), 'enough');
+});
+
 run();

@@ -121,6 +121,33 @@ function make(PrioSched) {
         return error ?? new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
     }
 
+    // Promises to settle as soon as the engine's queue is empty, each with the state of who
+    // waits for it.
+    const results = [];
+
+    function settleLater(entry, settle, value) {
+        if (entry.outer === (current ?? null)) {
+            settle(value);
+            return;
+        }
+        results.push({entry, settle, value});
+        // Outside of what a table runs, nobody drains but the engine.
+        if (current === undefined && results.length === 1)
+            defaultTable.wake();
+    }
+
+    // Runs what the engine has queued, with the current state, and then what waits.
+    function drain() {
+        drainMicrotaskQueue();
+        while (results.length > 0) {
+            const {entry, settle, value} = results.shift();
+            current = entry.outer;
+            libraryState = null;
+            settle(value);
+            drainMicrotaskQueue();
+        }
+    }
+
     const withSignals = new Set(); // WeakRefs of the tables that have posted with a signal
 
     // Rejects the promises of what has been aborted, wherever it was posted.
@@ -166,8 +193,9 @@ function make(PrioSched) {
             const outer = current, outerState = libraryState, outerDepth = depth;
             depth = GLib.main_depth();
             if (id === 0) {
+                current = libraryState = null;
                 this.takeRefused();
-                drainMicrotaskQueue();
+                drain();
             }
             while (id !== 0) {
                 const entry = this.#take(id);
@@ -179,6 +207,8 @@ function make(PrioSched) {
                     entry.resolve();
                 }
                 drainMicrotaskQueue();
+                if (results.length > 0)
+                    drain();
                 id = next();
             }
             current = outer;
@@ -192,7 +222,7 @@ function make(PrioSched) {
             current = libraryState = state;
             try {
                 value = entry.callback();
-                // Whoever waits for the task hears of it: it is not unhandled.
+                // It is not unhandled: whoever waits for the task hears of it.
                 if (value instanceof Promise)
                     value.then(undefined, () => {});
             } catch (error) {
@@ -210,7 +240,19 @@ function make(PrioSched) {
             state.watcher?.settled();
             current = entry.outer;
             libraryState = null;
-            settle(value);
+            if (value instanceof Promise && settle === entry.resolve) {
+                value.then(result => settleLater(entry, entry.resolve, result),
+                    error => settleLater(entry, entry.reject, error));
+            } else {
+                settle(value);
+            }
+        }
+
+        // Has drain() called, in a task of its own.
+        wake() {
+            const entry = new Entry(null, this.#states[2]);
+            entry.resolve = () => {};
+            this.#runner.post(this.#add(entry), 2);
         }
 
         // Its signal has been aborted, or the main context has gone.
@@ -218,9 +260,9 @@ function make(PrioSched) {
             const {signal, watcher} = entry.state;
             watcher?.settled();
             if (signal?.is_cancelled())
-                entry.reject(reasonOf(signal));
+                settleLater(entry, entry.reject, reasonOf(signal));
             else
-                entry.reject(new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'}));
+                settleLater(entry, entry.reject, new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'}));
         }
 
         takeRefused() {
@@ -262,7 +304,7 @@ function make(PrioSched) {
                 return;
             }
             const entry = new Entry(callback, new State(this, signal, priority, watcher));
-            watcher?.posted(entry.reject);
+            watcher?.posted(reason => settleLater(entry, entry.reject, reason));
             const id = this.#add(entry);
             const posted = this.#postFull(id, entry.state, delay, false);
             this.#enter(id, entry, stateFor(posted), posted);
@@ -355,7 +397,7 @@ function make(PrioSched) {
         } catch (error) {
             report(error);
         }
-        drainMicrotaskQueue();
+        drain();
         current = outer;
         libraryState = outerState;
     }
