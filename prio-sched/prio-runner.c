@@ -72,6 +72,71 @@ prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_da
   return self;
 }
 
+typedef struct
+{
+  GObject *target;
+  const char *property; /* the name of its GParamSpec */
+} Setter;
+
+static void
+set_property (guint id, gpointer user_data)
+{
+  Setter *setter = user_data;
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_UINT);
+  g_value_set_uint (&value, id);
+  g_object_set_property (setter->target, setter->property, &value);
+}
+
+static void
+setter_free (gpointer data)
+{
+  Setter *setter = data;
+
+  g_object_unref (setter->target);
+  g_free (setter);
+}
+
+/**
+ * prio_runner_new_for_property:
+ * @scheduler: a scheduler
+ * @target: an object with @property
+ * @property: a writable property of type `guint`
+ *
+ * Makes a runner that sets a property where others call a function: to the number
+ * of the task to run first.
+ *
+ * It is made for bindings whose closures cannot be called at all times, as those of
+ * GJS while its collector is at work, while the properties of their objects can be
+ * set.  @target is kept alive as long as the function would be that is given
+ * to [ctor@PrioSched.Runner.new].
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer full): a new runner
+ *
+ * Since: 1.0
+ */
+PrioRunner *
+prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const char *property)
+{
+  Setter *setter;
+  GParamSpec *pspec;
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
+  g_return_val_if_fail (G_IS_OBJECT (target), NULL);
+  g_return_val_if_fail (property != NULL, NULL);
+  pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (target), property);
+  g_return_val_if_fail (pspec != NULL && pspec->value_type == G_TYPE_UINT, NULL);
+  g_return_val_if_fail ((pspec->flags & G_PARAM_WRITABLE) != 0, NULL);
+
+  setter = g_new (Setter, 1);
+  setter->target = g_object_ref (target);
+  setter->property = pspec->name;
+  return prio_runner_new (scheduler, set_property, setter, setter_free);
+}
+
 /**
  * prio_runner_ref:
  * @self: a runner

@@ -69,6 +69,10 @@ PrioRunner *prio_runner_new          (PrioScheduler    *scheduler,
                                       gpointer          user_data,
                                       GDestroyNotify    notify);
 PRIO_AVAILABLE_IN_ALL
+PrioRunner *prio_runner_new_for_property (PrioScheduler *scheduler,
+                                      GObject          *target,
+                                      const char       *property);
+PRIO_AVAILABLE_IN_ALL
 PrioRunner *prio_runner_ref          (PrioRunner       *self);
 PRIO_AVAILABLE_IN_ALL
 void        prio_runner_unref        (PrioRunner       *self);

@@ -8,7 +8,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-const {Gio, GLib} = imports.gi;
+const {Gio, GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
 
 const UNSET = -1;
@@ -42,6 +42,21 @@ function keepResolvers(resolve, reject) {
     lastResolve = resolve;
     lastReject = reject;
 }
+
+// What the library calls by setting its property.  GJS refuses to call any closure as long
+// as its collector sweeps, which goes on, slice by slice, while JavaScript runs: without
+// this it would never end, and tasks be lost.
+const Driver = GObject.registerClass({
+    GTypeName: 'PrioSchedDriver',
+    Properties: {
+        'id': GObject.ParamSpec.uint('id', null, null,
+            GObject.ParamFlags.WRITABLE | GObject.ParamFlags.EXPLICIT_NOTIFY, 0, 0xffffffff, 0),
+    },
+}, class Driver extends GObject.Object {
+    set id(id) {
+        this.run(id);
+    }
+});
 
 // What is known of a task or, if it has no callback, of a continuation.
 class Entry {
@@ -170,7 +185,9 @@ function make(PrioSched) {
         #hasSignals = false;
 
         constructor(scheduler) {
-            this.#runner = Runner.new(scheduler, id => this.#run(id));
+            const driver = new Driver();
+            driver.run = id => this.#run(id);
+            this.#runner = Runner.new_for_property(scheduler, driver, 'id');
         }
 
         #add(entry) {

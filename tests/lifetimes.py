@@ -1,0 +1,87 @@
+"""lifetimes.py: a million tasks leave nothing behind, nor do schedulers of their own
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import gc
+import os
+import unittest
+import weakref
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+ALLOWED = 8 << 20
+
+
+def resident():
+    with open('/proc/self/statm') as file:
+        return int(file.read().split()[1]) * os.sysconf('SC_PAGESIZE')
+
+
+def growth(once, times):
+    for _ in range(2):
+        PrioSched.run(once())
+    gc.collect()
+    before = resident()
+    for _ in range(times):
+        PrioSched.run(once())
+    gc.collect()
+    return resident() - before
+
+
+class Lifetimes(unittest.TestCase):
+
+    def test_a_million_tasks(self):
+        async def once():
+            tasks = [scheduler.post_task(lambda: i) for i in range(20000)]
+            for task in tasks:
+                await task
+        self.assertLess(growth(once, 50), ALLOWED)
+
+    def test_a_million_yields_aborts_and_signals(self):
+        async def once():
+            controller = PrioSched.TaskController('background')
+            tasks = [scheduler.post_task(lambda: None, signal=controller.signal) for _ in range(1000)]
+            for _ in range(4000):
+                await scheduler.yield_()
+            controller.abort()
+            for task in tasks:
+                with self.assertRaises(GLib.Error):
+                    await task
+        self.assertLess(growth(once, 200), ALLOWED)
+
+    def test_schedulers_go(self):
+        refs = []
+        for _ in range(100):
+            own = PrioSched.Scheduler.new(None)
+            own.post_task(lambda: None)
+            PrioSched.run(own.yield_())
+            refs.append(weakref.ref(own))
+            del own
+        gc.collect()
+        self.assertLess(sum(ref() is not None for ref in refs), 10)
+
+    def test_closures_are_released(self):
+        class Thing:
+            pass
+        thing = Thing()
+        ref = weakref.ref(thing)
+        controller = PrioSched.TaskController()
+        task = scheduler.post_task(lambda thing=thing: None, signal=controller.signal)
+        delayed = scheduler.post_task(lambda thing=thing: None, delay=10 ** 9)
+        del thing
+        controller.abort()
+        delayed.cancel()
+        PrioSched.run(scheduler.yield_())
+        gc.collect()
+        self.assertIsNone(ref())
+        self.assertTrue(task.done() and delayed.done())
+        self.assertEqual(delayed.state, PrioSched.TaskState.ABORTED)
+
+
+if __name__ == '__main__':
+    unittest.main()
