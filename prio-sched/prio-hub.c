@@ -318,8 +318,9 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
     prio_hub_abort (hub, reason);
 }
 
-/* The signal is about to be finalized.  Whether its sources have to keep it alive
- * instead (§3.3.1 of the draft): somebody listens to what they may make it say. */
+/* Has the sources keep the signal alive, if somebody listens to what they may make it
+ * say (§3.3.1 of the draft): it is about to be finalized, for one.  Returns whether
+ * they do from now on. */
 gboolean
 prio_hub_keep (PrioHub *hub)
 {

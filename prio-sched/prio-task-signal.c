@@ -394,6 +394,28 @@ prio_task_signal_any_following (GCancellable **signals, gsize n_signals, PrioTas
 }
 
 /**
+ * prio_task_signal_keep:
+ * @self: a signal
+ *
+ * Keeps a signal that depends on others alive, for as long as they can make it say
+ * something that somebody listens to (§3.3.1 of the draft).
+ *
+ * That happens by itself when the last reference is dropped.  It is made for
+ * bindings whose handlers are gone by then: they call it when one is connected.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_signal_keep (PrioTaskSignal *self)
+{
+  g_return_if_fail (PRIO_IS_TASK_SIGNAL (self));
+
+  prio_hub_keep (&self->hub);
+}
+
+/**
  * prio_task_signal_get_priority: (get-property priority)
  * @self: a signal
  *

@@ -5,7 +5,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-const {Gio, GLib} = imports.gi;
+const {Gio, GLib, GObject} = imports.gi;
 
 const UNSET = -1;
 const NICKS = ['background', 'user-visible', 'user-blocking'];
@@ -55,7 +55,7 @@ function toOptions(value) {
 
 function _init() {
     const PrioSched = this;
-    const {Scheduler, TaskController} = PrioSched;
+    const {Scheduler, TaskController, TaskSignal} = PrioSched;
     const tasks = imports.overrides.PrioSchedTasks.make(PrioSched);
     const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
 
@@ -121,6 +121,19 @@ function _init() {
             throw new TypeError(`${timeout} is out of range`);
         return native.idle.call(this, deadline => tasks.callOutside(() => callback(deadline)), milliseconds);
     };
+
+    // GObject's connect (name, callback), or Gio.Cancellable's, whose first argument is no
+    // name.  What a collected wrapper listened to, nobody would hear.
+    for (const name of ['connect', 'connect_after']) {
+        const connect = TaskSignal.prototype[name];
+        TaskSignal.prototype[name] = function (...args) {
+            if (typeof args[0] !== 'string')
+                return connect.apply(this, args);
+            const id = GObject.Object.prototype[name].apply(this, args);
+            this.keep();
+            return id;
+        };
+    }
 
     // The reason may be any value; the signals that depend on this one get it too.
     TaskController.prototype.abort = function (reason = undefined) {

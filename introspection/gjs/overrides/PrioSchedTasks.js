@@ -114,26 +114,27 @@ function make(PrioSched) {
         return (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth) ? null : current;
     }
 
-    // Values that are reasons, by the code of the GError that the library has for each.
+    // Values that are reasons.  The signal that was aborted has its own; those that depend on
+    // it have a GError, whose code stands for the value.  No more than so many are known by
+    // code: GJS 1.74 never tells that an object has gone (its WeakRef keeps what it refers to).
+    const MAX_REASONS = 100;
     const reasons = new Map();
     let lastReason = 0;
-    const forgetReason = new FinalizationRegistry(code => reasons.delete(code));
 
     function wrapReason(signal, value) {
-        const holder = {value};
         const code = ++lastReason;
-        signal[REASON] = holder;
-        reasons.set(code, new WeakRef(holder));
-        forgetReason.register(holder, code);
+        signal[REASON] = {value};
+        reasons.set(code, {value});
+        reasons.delete(code - MAX_REASONS);
         return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
     }
 
     function reasonOf(signal) {
         const error = signal instanceof TaskSignal ? signal.get_reason() : null;
-        const holder = error?.domain === REASON_DOMAIN ? reasons.get(error.code)?.deref() : null;
-        if (holder)
-            return holder.value;
-        return error ?? new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+        if (error?.domain !== REASON_DOMAIN)
+            return error ?? new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+        const reason = signal[REASON] ?? reasons.get(error.code);
+        return reason ? reason.value : error;
     }
 
     // Promises to settle as soon as the engine's queue is empty, each with the state of who
@@ -163,17 +164,13 @@ function make(PrioSched) {
         }
     }
 
-    const withSignals = new Set(); // WeakRefs of the tables that have posted with a signal
+    // The tables that have tasks with signals.
+    const withSignals = new Set();
 
     // Rejects the promises of what has been aborted, wherever it was posted.
     function takeRefused() {
-        for (const ref of withSignals) {
-            const table = ref.deref();
-            if (table)
-                table.takeRefused();
-            else
-                withSignals.delete(ref);
-        }
+        for (const table of [...withSignals])
+            table.takeRefused();
     }
 
     // The tasks of a scheduler: what the numbers mean.
@@ -182,7 +179,7 @@ function make(PrioSched) {
         #free = 0;      // the first of them, or 0
         #states = [0, 1, 2].map(priority => new State(this, null, priority));
         #runner;
-        #hasSignals = false;
+        #nWithSignals = 0;
 
         constructor(scheduler) {
             const driver = new Driver();
@@ -202,6 +199,8 @@ function make(PrioSched) {
             const entry = this.#entries[id];
             this.#entries[id] = this.#free;
             this.#free = id;
+            if (entry.state.signal !== null && --this.#nWithSignals === 0)
+                withSignals.delete(this);
             return entry;
         }
 
@@ -288,10 +287,8 @@ function make(PrioSched) {
         }
 
         #postFull(id, {signal, priority}, delay, continuation) {
-            if (signal !== null && !this.#hasSignals) {
-                this.#hasSignals = true;
-                withSignals.add(new WeakRef(this));
-            }
+            if (signal !== null && this.#nWithSignals++ === 0)
+                withSignals.add(this);
             return this.#runner.post_full(id, priority, signal, delay, continuation);
         }
 
@@ -404,6 +401,18 @@ function make(PrioSched) {
         });
     }
 
+    // Calls callback as no part of the task that calls it.
+    function runAsNone(callback) {
+        const outer = current, outerState = libraryState;
+        current = libraryState = null;
+        try {
+            callback();
+        } finally {
+            current = outer;
+            libraryState = outerState;
+        }
+    }
+
     // Calls callback, whose state the library knows, and what the engine has queued then.
     function callOutside(callback) {
         const outer = current, outerState = libraryState;
@@ -428,5 +437,5 @@ function make(PrioSched) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, callOutside, takeRefused, wrapReason, describe, report};
+    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, callOutside, runAsNone, takeRefused, wrapReason, describe, report};
 }

@@ -10,40 +10,15 @@
 const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
 const UNSET = -1;
 const USER_VISIBLE = 1;
-
-const CODES = {
-    IndexSizeError: 1, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12,
-    InvalidAccessError: 15, NetworkError: 19, AbortError: 20, TimeoutError: 23, DataCloneError: 25,
-};
+const USER_BLOCKING = 2;
 
 // Given to constructors that are not for programs.
 const INTERNAL = Symbol('internal');
 
-// What the objects have inside: AbortSignal → its slots, EventTarget → its listeners.
+const {DOMException, Event, EventTarget, defineHandler, hooks, listenersOf, toDictionary} = imports.overrides.PrioSchedEvents;
+
+// What an AbortSignal has inside.
 const slots = new WeakMap();
-const listenersOf = new WeakMap();
-
-class DOMException extends Error {
-    constructor(message = '', name = 'Error') {
-        super(String(message));
-        Object.defineProperty(this, 'name', {value: String(name), configurable: true});
-    }
-
-    get code() {
-        return CODES[this.name] ?? 0;
-    }
-}
-Object.defineProperty(DOMException.prototype, Symbol.toStringTag, {value: 'DOMException', configurable: true});
-
-// Web IDL's conversions
-
-function toDictionary(value, what) {
-    if (value === undefined || value === null)
-        return {};
-    if (typeof value !== 'object' && typeof value !== 'function')
-        throw new TypeError(`${what} is no object`);
-    return value;
-}
 
 function toPriority(value) {
     const priority = String(value);
@@ -72,203 +47,72 @@ function toAbortSignal(value, what) {
     return value;
 }
 
-let report; // an exception that nobody catches
+// Signals.  A source knows those that depend on it weakly, unless somebody listens to them.
+// GJS 1.74 has no weak reference that lets go (its WeakRef does not), but GLib has: a
+// binding between two objects ends with either.  So each has a beacon, and a source finds
+// its dependents by changing a property of its own that theirs are bound to.
 
-// Events
+const {GObject} = imports.gi;
+const ABORTS = 'aborts', CHANGES = 'changes';
+let found = null;
 
-class Event {
-    #flags = {stop: false, stopNow: false, cancelled: false, dispatching: false, trusted: false};
-    #type;
-    #init;
-    #target = null;
-    #current = null;
+const Beacon = GObject.registerClass({
+    GTypeName: 'PrioSchedBeacon',
+    Properties: Object.fromEntries([ABORTS, CHANGES].map(name => [name,
+        GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.READWRITE, 0, 0xffffffff, 0)])),
+}, class Beacon extends GObject.Object {
+    get aborts() { return this._aborts ?? 0; }
+    set aborts(count) { this.#reached(ABORTS, count); }
+    get changes() { return this._changes ?? 0; }
+    set changes(count) { this.#reached(CHANGES, count); }
 
-    constructor(type, init = undefined) {
-        if (arguments.length === 0)
-            throw new TypeError('Event needs a type');
-        const {bubbles, cancelable, composed} = toDictionary(init, 'EventInit');
-        this.#type = String(type);
-        this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed};
-        this.timeStamp = imports.gi.GLib.get_monotonic_time() / 1000;
+    #reached(name, count) {
+        this[`_${name}`] = count;
+        found?.push(this.signal);
     }
+});
 
-    get type() { return this.#type; }
-    get target() { return this.#target; }
-    get srcElement() { return this.#target; }
-    get currentTarget() { return this.#current; }
-    get eventPhase() { return this.#flags.dispatching ? 2 : 0; }
-    get bubbles() { return this.#init.bubbles; }
-    get cancelable() { return this.#init.cancelable; }
-    get composed() { return this.#init.composed; }
-    get defaultPrevented() { return this.#flags.cancelled; }
-    get isTrusted() { return this.#flags.trusted; }
-    get cancelBubble() { return this.#flags.stop; }
-    set cancelBubble(value) { this.#flags.stop ||= !!value; }
-    get returnValue() { return !this.#flags.cancelled; }
-
-    composedPath() {
-        return this.#flags.dispatching ? [this.#target] : [];
+function beaconOf(signal) {
+    const s = slots.get(signal);
+    if (s.beacon === null) {
+        s.beacon = new Beacon();
+        s.beacon.signal = signal;
     }
-
-    stopPropagation() {
-        this.#flags.stop = true;
-    }
-
-    stopImmediatePropagation() {
-        this.#flags.stop = this.#flags.stopNow = true;
-    }
-
-    preventDefault() {
-        this.#flags.cancelled ||= this.#init.cancelable;
-    }
-
-    // Returns whether nobody has prevented the default.
-    static _dispatch(event, target, trusted) {
-        const flags = event.#flags;
-        if (flags.dispatching)
-            throw new DOMException('The event is being dispatched', 'InvalidStateError');
-        flags.dispatching = true;
-        flags.trusted = trusted;
-        event.#target = event.#current = target;
-
-        for (const listener of flags.stop ? [] : [...listenersOf.get(target)]) {
-            if (listener.removed || listener.type !== event.#type)
-                continue;
-            if (listener.once)
-                removeListener(target, listener);
-            try {
-                callListener(listener.callback, event, target);
-            } catch (error) {
-                report(error);
-            }
-            if (flags.stopNow)
-                break;
-        }
-
-        event.#current = null;
-        flags.dispatching = flags.stop = flags.stopNow = false;
-        return !flags.cancelled;
-    }
-}
-for (const [name, value] of Object.entries({NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3})) {
-    Object.defineProperty(Event, name, {value, enumerable: true});
-    Object.defineProperty(Event.prototype, name, {value, enumerable: true});
+    return s.beacon;
 }
 
-function callListener(callback, event, target) {
-    if (typeof callback === 'function') {
-        callback.call(target, event);
-        return;
-    }
-    const handle = callback.handleEvent;
-    if (typeof handle !== 'function')
-        throw new TypeError('handleEvent is no function');
-    handle.call(callback, event);
+function addDependent(source, dependent, how) {
+    beaconOf(source).bind_property(how, beaconOf(dependent), how, GObject.BindingFlags.DEFAULT);
+    slots.get(source)[how] = true;
 }
 
-function addListener(target, listener) {
-    listenersOf.get(target).push(listener);
-    listenersChanged(target);
-}
-
-function removeListener(target, listener) {
-    const listeners = listenersOf.get(target);
-    listener.removed = true;
-    listeners.splice(listeners.indexOf(listener), 1);
-    listenersChanged(target);
-}
-
-function findListener(target, type, callback, capture) {
-    return listenersOf.get(target).find(l => l.type === type && l.callback === callback && l.capture === capture);
-}
-
-class EventTarget {
-    constructor() {
-        listenersOf.set(this, []);
-    }
-
-    addEventListener(type, callback, options = undefined) {
-        if (arguments.length < 2)
-            throw new TypeError('addEventListener needs a type and a callback');
-        if (callback !== null && callback !== undefined && typeof callback !== 'function' && typeof callback !== 'object')
-            throw new TypeError('The listener is no function, and no object');
-        const {capture, once, signal} = typeof options === 'object' || typeof options === 'function'
-            ? toDictionary(options, 'Options') : {capture: options};
-        if (signal !== undefined)
-            toAbortSignal(signal, 'signal');
-        if (signal?.aborted || callback === null || callback === undefined)
-            return;
-        type = String(type);
-        if (findListener(this, type, callback, !!capture))
-            return;
-
-        const listener = {type, callback, capture: !!capture, once: !!once, removed: false};
-        addListener(this, listener);
-        if (signal)
-            slots.get(signal).algorithms.add(() => listener.removed || removeListener(this, listener));
-    }
-
-    removeEventListener(type, callback, options = undefined) {
-        const capture = typeof options === 'object' && options !== null ? options.capture : options;
-        const listener = findListener(this, String(type), callback, !!capture);
-        if (listener)
-            removeListener(this, listener);
-    }
-
-    dispatchEvent(event) {
-        if (!(event instanceof Event))
-            throw new TypeError('dispatchEvent needs an Event');
-        return Event._dispatch(event, this, false);
+// In the order in which they were made.
+function dependentsOf(source, how) {
+    const s = slots.get(source);
+    if (!s[how])
+        return [];
+    const outer = found;
+    found = [];
+    try {
+        s.beacon[how] = (s.beacon[how] + 1) % 0xffffffff;
+        s.beacon.notify(how);
+        return found.filter(signal => signal !== source);
+    } finally {
+        found = outer;
     }
 }
 
-// An attribute like onabort: its listener keeps the place of the first one set.
-function defineHandler(constructor, type) {
-    const handlers = new WeakMap();
-    Object.defineProperty(constructor.prototype, `on${type}`, {
-        configurable: true,
-        enumerable: true,
-        get() {
-            return handlers.get(this)?.value ?? null;
-        },
-        set(value) {
-            const handler = handlers.get(this);
-            const valid = typeof value === 'function' || (typeof value === 'object' && value !== null);
-            if (!valid && handler) {
-                removeListener(this, handler.listener);
-                handlers.delete(this);
-            } else if (valid && handler) {
-                handler.value = value;
-            } else if (valid) {
-                const fresh = {value, listener: null};
-                fresh.listener = {type, capture: false, once: false, removed: false, callback: event => {
-                    if (typeof fresh.value === 'function')
-                        fresh.value.call(this, event);
-                }};
-                handlers.set(this, fresh);
-                addListener(this, fresh.listener);
-            }
-        },
-    });
-}
-
-// Signals.  A source holds those that depend on it weakly, unless somebody listens to
-// them; they hold it weakly.
-
+// Those that somebody listens to are held by their sources.
 function listenersChanged(target) {
     const s = slots.get(target);
-    if (!s)
+    if (!s?.dependent)
         return;
     const listeners = listenersOf.get(target);
     const aborts = !s.aborted && listeners.some(l => l.type === 'abort');
     const changes = listeners.some(l => l.type === 'prioritychange');
-    s.timeoutKeeper?.(aborts);
-    for (const [refs, wanted] of [[s.sources, aborts], [s.prioritySource ? [s.prioritySource] : [], changes]]) {
-        for (const ref of refs) {
-            const source = slots.get(ref.deref() ?? null);
-            if (source)
-                source.kept[wanted || (aborts && s.sources.has(ref)) ? 'add' : 'delete'](target);
-        }
+    for (const source of new Set([...s.sources, s.prioritySource ?? []].flat())) {
+        const wanted = (aborts && s.sources.has(source)) || (changes && source === s.prioritySource);
+        slots.get(source).kept[wanted ? 'add' : 'delete'](target);
     }
 }
 
@@ -279,8 +123,8 @@ class AbortSignal extends EventTarget {
         super();
         slots.set(this, {
             aborted: false, reason: undefined, algorithms: new Set(), dependent: false,
-            ref: new WeakRef(this), sources: new Set(), dependents: [], kept: new Set(),
-            priority: null, changing: false, prioritySource: null, followers: [], controller: null,
+            sources: new Set(), kept: new Set(), beacon: null, aborts: false, changes: false,
+            priority: null, changing: false, prioritySource: null, controller: null,
         });
     }
 
@@ -310,6 +154,8 @@ class AbortSignal extends EventTarget {
     }
 }
 defineHandler(AbortSignal, 'abort');
+hooks.listenersChanged = listenersChanged;
+hooks.toSignal = value => slots.get(toAbortSignal(value, 'signal'));
 
 function toSignals(signals) {
     if ((typeof signals !== 'object' && typeof signals !== 'function') || signals === null ||
@@ -341,7 +187,7 @@ function signalAbort(signal, reason) {
     if (s.aborted)
         return;
     markAborted(s, reason);
-    const dependents = s.dependents.map(ref => ref.deref()).filter(d => d && !slots.get(d).aborted);
+    const dependents = dependentsOf(signal, ABORTS).filter(d => !slots.get(d).aborted);
     dependents.forEach(d => markAborted(slots.get(d), s.reason));
     [signal, ...dependents].forEach(runAbortSteps);
 }
@@ -359,13 +205,11 @@ function makeDependent(signals, Interface) {
     s.dependent = true;
     for (const signal of signals) {
         const source = slots.get(signal);
-        const roots = source.dependent ? [...source.sources].map(ref => ref.deref()).filter(Boolean) : [signal];
-        for (const root of roots) {
-            const r = slots.get(root);
-            if (s.sources.has(r.ref))
+        for (const root of source.dependent ? source.sources : [signal]) {
+            if (s.sources.has(root))
                 continue;
-            s.sources.add(r.ref);
-            r.dependents.push(s.ref);
+            s.sources.add(root);
+            addDependent(root, result, ABORTS);
         }
     }
     return result;
@@ -421,11 +265,9 @@ class TaskSignal extends AbortSignal {
         s.dependent = true;
         s.priority = fixed;
         const f = follow && slots.get(follow);
-        const source = f?.dependent ? f.prioritySource?.deref() : follow;
-        if (source) {
-            s.prioritySource = slots.get(source).ref;
-            slots.get(source).followers.push(s.ref);
-        }
+        s.prioritySource = f?.dependent ? f.prioritySource : follow;
+        if (s.prioritySource !== null)
+            addDependent(s.prioritySource, result, CHANGES);
         return result;
     }
 }
@@ -443,7 +285,7 @@ function changePriority(signal, priority) {
     s.priority = priority;
     s.controller?.set_priority(PRIORITIES.indexOf(priority));
     Event._dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
-    for (const follower of s.followers.map(ref => ref.deref()).filter(Boolean))
+    for (const follower of dependentsOf(signal, CHANGES))
         changePriority(follower, priority);
     s.changing = false;
 }
@@ -468,8 +310,7 @@ let startTimeout;
 function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
     const table = tasks.tableOf(native);
-    ({report} = tasks);
-    const keptTimeouts = new Set();
+    hooks.report = tasks.report;
 
     // What the library knows a signal by.
     function controllerOf(signal) {
@@ -479,18 +320,9 @@ function make(PrioSched, tasks) {
     }
 
     startTimeout = (signal, delay) => {
-        const {ref} = slots.get(signal);
-        slots.get(signal).timeoutKeeper = wanted => keptTimeouts[wanted ? 'add' : 'delete'](ref.deref());
-        native.post_full(PrioSched.TaskPriority.USER_BLOCKING, null, delay, () => {
-            tasks.callOutside(() => {
-                const expired = ref.deref();
-                if (expired) {
-                    keptTimeouts.delete(expired);
-                    signalAbort(expired, new DOMException('The time is up', 'TimeoutError'));
-                }
-            });
-            return false;
-        });
+        const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
+        new Promise(tasks.keepResolvers); // eslint-disable-line no-new
+        table.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
     };
 
     // What rejects a task's promise is among the signal's algorithms until that settles.

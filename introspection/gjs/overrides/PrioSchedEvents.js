@@ -1,0 +1,215 @@
+// PrioSchedEvents.js: DOMException, Event and EventTarget, which GJS has not
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported DOMException, Event, EventTarget, defineHandler, hooks, listenersOf, toDictionary */
+
+// What of this depends on signals and tasks, which are not known here: the others set it.
+var hooks = {
+    report() {},           // an exception that nobody catches
+    listenersChanged() {}, // of a target
+    toSignal() {},         // what is inside of what may be an AbortSignal: aborted, algorithms
+};
+
+var listenersOf = new WeakMap();
+
+const CODES = {
+    IndexSizeError: 1, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12,
+    InvalidAccessError: 15, NetworkError: 19, AbortError: 20, TimeoutError: 23, DataCloneError: 25,
+};
+
+var DOMException = class DOMException extends Error {
+    constructor(message = '', name = 'Error') {
+        super(String(message));
+        Object.defineProperty(this, 'name', {value: String(name), configurable: true});
+    }
+
+    get code() {
+        return CODES[this.name] ?? 0;
+    }
+};
+Object.defineProperty(DOMException.prototype, Symbol.toStringTag, {value: 'DOMException', configurable: true});
+
+var toDictionary = function toDictionary(value, what) {
+    if (value === undefined || value === null)
+        return {};
+    if (typeof value !== 'object' && typeof value !== 'function')
+        throw new TypeError(`${what} is no object`);
+    return value;
+};
+
+// Events
+
+var Event = class Event {
+    #flags = {stop: false, stopNow: false, cancelled: false, dispatching: false, trusted: false};
+    #type;
+    #init;
+    #target = null;
+    #current = null;
+
+    constructor(type, init = undefined) {
+        if (arguments.length === 0)
+            throw new TypeError('Event needs a type');
+        const {bubbles, cancelable, composed} = toDictionary(init, 'EventInit');
+        this.#type = String(type);
+        this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed};
+        this.timeStamp = imports.gi.GLib.get_monotonic_time() / 1000;
+    }
+
+    get type() { return this.#type; }
+    get target() { return this.#target; }
+    get srcElement() { return this.#target; }
+    get currentTarget() { return this.#current; }
+    get eventPhase() { return this.#flags.dispatching ? 2 : 0; }
+    get bubbles() { return this.#init.bubbles; }
+    get cancelable() { return this.#init.cancelable; }
+    get composed() { return this.#init.composed; }
+    get defaultPrevented() { return this.#flags.cancelled; }
+    get isTrusted() { return this.#flags.trusted; }
+    get cancelBubble() { return this.#flags.stop; }
+    set cancelBubble(value) { this.#flags.stop ||= !!value; }
+    get returnValue() { return !this.#flags.cancelled; }
+
+    composedPath() {
+        return this.#flags.dispatching ? [this.#target] : [];
+    }
+
+    stopPropagation() {
+        this.#flags.stop = true;
+    }
+
+    stopImmediatePropagation() {
+        this.#flags.stop = this.#flags.stopNow = true;
+    }
+
+    preventDefault() {
+        this.#flags.cancelled ||= this.#init.cancelable;
+    }
+
+    // Returns whether nobody has prevented the default.
+    static _dispatch(event, target, trusted) {
+        const flags = event.#flags;
+        if (flags.dispatching)
+            throw new DOMException('The event is being dispatched', 'InvalidStateError');
+        flags.dispatching = true;
+        flags.trusted = trusted;
+        event.#target = event.#current = target;
+
+        for (const listener of flags.stop ? [] : [...listenersOf.get(target)]) {
+            if (listener.removed || listener.type !== event.#type)
+                continue;
+            if (listener.once)
+                removeListener(target, listener);
+            try {
+                callListener(listener.callback, event, target);
+            } catch (error) {
+                hooks.report(error);
+            }
+            if (flags.stopNow)
+                break;
+        }
+
+        event.#current = null;
+        flags.dispatching = flags.stop = flags.stopNow = false;
+        return !flags.cancelled;
+    }
+};
+for (const [name, value] of Object.entries({NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3})) {
+    Object.defineProperty(Event, name, {value, enumerable: true});
+    Object.defineProperty(Event.prototype, name, {value, enumerable: true});
+}
+
+function callListener(callback, event, target) {
+    if (typeof callback === 'function') {
+        callback.call(target, event);
+        return;
+    }
+    const handle = callback.handleEvent;
+    if (typeof handle !== 'function')
+        throw new TypeError('handleEvent is no function');
+    handle.call(callback, event);
+}
+
+function addListener(target, listener) {
+    listenersOf.get(target).push(listener);
+    hooks.listenersChanged(target);
+}
+
+function removeListener(target, listener) {
+    const listeners = listenersOf.get(target);
+    listener.removed = true;
+    listeners.splice(listeners.indexOf(listener), 1);
+    hooks.listenersChanged(target);
+}
+
+function findListener(target, type, callback, capture) {
+    return listenersOf.get(target).find(l => l.type === type && l.callback === callback && l.capture === capture);
+}
+
+var EventTarget = class EventTarget {
+    constructor() {
+        listenersOf.set(this, []);
+    }
+
+    addEventListener(type, callback, options = undefined) {
+        if (arguments.length < 2)
+            throw new TypeError('addEventListener needs a type and a callback');
+        if (callback !== null && callback !== undefined && typeof callback !== 'function' && typeof callback !== 'object')
+            throw new TypeError('The listener is no function, and no object');
+        const {capture, once, signal} = typeof options === 'object' || typeof options === 'function'
+            ? toDictionary(options, 'Options') : {capture: options};
+        const aborting = signal === undefined ? null : hooks.toSignal(signal);
+        if (aborting?.aborted || callback === null || callback === undefined)
+            return;
+        type = String(type);
+        if (findListener(this, type, callback, !!capture))
+            return;
+
+        const listener = {type, callback, capture: !!capture, once: !!once, removed: false};
+        addListener(this, listener);
+        aborting?.algorithms.add(() => listener.removed || removeListener(this, listener));
+    }
+
+    removeEventListener(type, callback, options = undefined) {
+        const capture = typeof options === 'object' && options !== null ? options.capture : options;
+        const listener = findListener(this, String(type), callback, !!capture);
+        if (listener)
+            removeListener(this, listener);
+    }
+
+    dispatchEvent(event) {
+        if (!(event instanceof Event))
+            throw new TypeError('dispatchEvent needs an Event');
+        return Event._dispatch(event, this, false);
+    }
+};
+
+// An attribute like onabort: its listener keeps the place of the first one set.
+var defineHandler = function defineHandler(constructor, type) {
+    const handlers = new WeakMap();
+    Object.defineProperty(constructor.prototype, `on${type}`, {
+        configurable: true,
+        enumerable: true,
+        get() {
+            return handlers.get(this)?.value ?? null;
+        },
+        set(value) {
+            const handler = handlers.get(this);
+            const valid = typeof value === 'function' || (typeof value === 'object' && value !== null);
+            if (!valid && handler) {
+                removeListener(this, handler.listener);
+                handlers.delete(this);
+            } else if (valid && handler) {
+                handler.value = value;
+            } else if (valid) {
+                const fresh = {value, listener: null};
+                fresh.listener = {type, capture: false, once: false, removed: false, callback: event => {
+                    if (typeof fresh.value === 'function')
+                        fresh.value.call(this, event);
+                }};
+                handlers.set(this, fresh);
+                addListener(this, fresh.listener);
+            }
+        },
+    });
+};
