@@ -11,6 +11,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -102,7 +103,11 @@ def check(build, source, python, gjs, place):
         'PYTHONPATH': os.path.dirname(os.path.dirname(os.path.dirname(one(f'{prefix}/lib/**/gi/overrides/PrioSched.py')))),
         'GJS_PATH': os.path.join(prefix, 'share', 'gjs-1.0'),
     }
-    pkgconfig = ('pkg-config', f'--define-variable=prefix={prefix}')
+    with open(one(f'{lib}/pkgconfig/prio-sched-1.pc'), 'r+') as file:
+        moved = re.sub('^prefix=.*', f'prefix={prefix}', file.read(), flags=re.M)
+        file.seek(0)
+        file.truncate()
+        file.write(moved)
 
     def write(name, text):
         path = os.path.join(place, name)
@@ -110,7 +115,7 @@ def check(build, source, python, gjs, place):
             file.write(text)
         return path
 
-    flags = run(*pkgconfig, '--cflags', '--libs', 'prio-sched-1', env=environment).split()
+    flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-1', env=environment).split()
     program = os.path.join(place, 'program')
     run('cc', '-Wall', '-Werror', '-o', program, write('program.c', C), *flags, env=environment)
     expect_works(program, env=environment)
