@@ -78,16 +78,28 @@ def check_scripts(text, expected, interpreters, work):
         assert printed == expected, f'README says {expected!r}, {interpreter} {printed!r}'
 
 
-def main(source, interpreters):
+def check_vala(program, expected, source, build, work):
+    (work / 'script.vala').write_text(program)
+    run('valac', f'--vapidir={build}/introspection', '--pkg=gio-2.0', '--pkg=prio-sched-1', '--Xcc=-w',
+        f'--Xcc=-I{source}/prio-sched', f'--Xcc=-I{build}/prio-sched', f'--Xcc=-L{build}/prio-sched', '--Xcc=-lprio-sched-1',
+        '-o', work / 'vala', work / 'script.vala',
+        env={name: value for name, value in os.environ.items() if name != 'GI_TYPELIB_PATH'})
+    printed = run(work / 'vala')
+    assert printed == expected, f'README says {expected!r}, Vala {printed!r}'
+
+
+def main(source, build=None, *interpreters):
     text = (source / 'README.md').read_text()
-    (program,), (expected, scripts_expected) = blocks(text, 'c'), blocks(text, 'text')
+    (program,), (expected, scripts_expected, vala_expected) = blocks(text, 'c'), blocks(text, 'text')
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         check_program(program, expected, install(source, work), work)
         check_subproject(program, expected, source, work)
         check_scripts(text, scripts_expected, interpreters, work)
+        if build is not None:
+            check_vala(blocks(text, 'vala')[0], vala_expected, source, build, work)
     check_commands(text, source)
 
 
 if __name__ == '__main__':
-    main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:])
+    main(pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:])

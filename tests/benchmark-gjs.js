@@ -1,0 +1,82 @@
+// benchmark-gjs.js: what tasks cost in GJS, beside what does the same, in one run
+//
+//     gjs benchmark-gjs.js [ROUNDS]
+//
+// Each figure is the lowest of some rounds.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+const {GLib, PrioSched} = imports.gi;
+const scheduler = PrioSched.Scheduler.get_default();
+const {web} = PrioSched;
+
+const N = 100000;
+const rounds = Number(ARGV[0] ?? 5);
+const nothing = () => {};
+
+async function timed(run, n = N) {
+    let least = Infinity;
+    for (let i = 0; i < rounds; i++) {
+        const start = GLib.get_monotonic_time();
+        await run(n);
+        least = Math.min(least, GLib.get_monotonic_time() - start);
+    }
+    return least / n;
+}
+
+const idleAdd = n => new Promise(resolve => {
+    let left = n;
+    for (let i = 0; i < n; i++) {
+        GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+            if (--left === 0)
+                resolve();
+            return GLib.SOURCE_REMOVE;
+        });
+    }
+});
+
+const idleSource = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+    resolve();
+    return GLib.SOURCE_REMOVE;
+}));
+
+async function repeat(n, once) {
+    for (let i = 0; i < n; i++)
+        await once();
+}
+
+async function flood(n, post) {
+    let last;
+    for (let i = 0; i < n; i++)
+        last = post();
+    await last;
+}
+
+function row(name, peer, ours, theirs, wanted = 0) {
+    print(`${`${name} / ${peer}`.padEnd(60)} ${ours.toFixed(3).padStart(10)} ${theirs.toFixed(3).padStart(14)}  µs ` +
+        `${(theirs / ours).toFixed(2).padStart(12)} ×${wanted ? `   ≥ ${wanted} ×` : ''}`);
+}
+
+async function main() {
+    print(`${''.padEnd(60)} ${'ours'.padStart(10)} ${'peer'.padStart(14)}`);
+    const idle = await timed(idleAdd);
+    const awaited = await timed(n => repeat(n, idleSource), N / 10);
+    const controller = new web.TaskController();
+    const {signal} = controller;
+
+    row('post_task, 100,000 pending', 'GLib.idle_add', await timed(n => flood(n, () => scheduler.post_task(nothing))), idle, 7);
+    row('web postTask, 100,000 pending', 'GLib.idle_add',
+        await timed(n => flood(n, () => web.scheduler.postTask(nothing))), idle);
+    row('web postTask with a signal, 100,000 pending', 'GLib.idle_add',
+        await timed(n => flood(n, () => web.scheduler.postTask(nothing, {signal}))), idle);
+    row('await yield()', 'GLib.idle_add', await timed(n => repeat(n, () => scheduler.yield())), idle, 7);
+    row('await web yield()', 'GLib.idle_add', await timed(n => repeat(n, () => web.scheduler.yield())), idle);
+    row('await yield(), in a task', 'an awaited GLib.idle_add',
+        await timed(n => scheduler.post_task(() => repeat(n, () => scheduler.yield()))), awaited);
+    row('await post_task()', 'an awaited GLib.idle_add', await timed(n => repeat(n, () => scheduler.post_task(nothing)), N / 10), awaited);
+}
+
+const loop = new GLib.MainLoop(null, false);
+main().catch(logError).finally(() => loop.quit());
+loop.run();
