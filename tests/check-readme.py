@@ -1,12 +1,13 @@
 """Runs what README shows, against an installed library.
 
-    check-readme.py SOURCE-FOLDER [PYTHON GJS]
+    check-readme.py SOURCE-FOLDER [BUILD-FOLDER PYTHON GJS]
 
 The library is built anew, as a user would, and installed into an empty prefix; each
 C program of README is compiled with what pkg-config says, run, and has to print what
 README says; then the same program is built with the library as a Meson subproject.
 The commands of README have to be there, and `examples/run` has to work.  Given
-interpreters run what README shows in their language, in the environment of this.
+interpreters run what README shows in their language, in the environment of this, and
+valac compiles what it shows in Vala against the build.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -80,10 +81,8 @@ def check_scripts(text, expected, interpreters, work):
 
 def check_vala(program, expected, source, build, work):
     (work / 'script.vala').write_text(program)
-    run('valac', f'--vapidir={build}/introspection', '--pkg=gio-2.0', '--pkg=prio-sched-1', '--Xcc=-w',
-        f'--Xcc=-I{source}/prio-sched', f'--Xcc=-I{build}/prio-sched', f'--Xcc=-L{build}/prio-sched', '--Xcc=-lprio-sched-1',
-        '-o', work / 'vala', work / 'script.vala',
-        env={name: value for name, value in os.environ.items() if name != 'GI_TYPELIB_PATH'})
+    run('valac', f'--vapidir={build}/introspection', '--pkg=prio-sched-1', '--Xcc=-w', '-o', work / 'vala', work / 'script.vala',
+        env=os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled'})
     printed = run(work / 'vala')
     assert printed == expected, f'README says {expected!r}, Vala {printed!r}'
 
