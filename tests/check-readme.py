@@ -81,8 +81,8 @@ def check_scripts(text, expected, interpreters, work):
 
 def check_vala(program, expected, source, build, work):
     (work / 'script.vala').write_text(program)
-    run('valac', f'--vapidir={build}/introspection', '--pkg=gio-2.0', '--pkg=prio-sched-1', '--Xcc=-w', '-o', work / 'vala', work / 'script.vala',
-        env=os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled'})
+    run('valac', f'--vapidir={build}/introspection', '--pkg=gio-2.0', '--pkg=prio-sched-1', '--Xcc=-w', '-o', work / 'vala',
+        work / 'script.vala', env=os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled'})
     printed = run(work / 'vala')
     assert printed == expected, f'README says {expected!r}, Vala {printed!r}'
 
