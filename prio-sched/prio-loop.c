@@ -207,7 +207,8 @@ exhume (PrioLoop *loop, PrioGrave *graves, guint max)
     prio_bond_reap (loop, max);
 
   n = (guint) MIN (max, loop->n_graves - loop->first_grave);
-  memcpy (graves, loop->graves + loop->first_grave, n * sizeof *graves);
+  if (n > 0)
+    memcpy (graves, loop->graves + loop->first_grave, n * sizeof *graves);
   loop->first_grave += n;
 
   if (loop->first_grave == loop->n_graves)
