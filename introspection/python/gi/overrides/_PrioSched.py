@@ -19,10 +19,14 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 
+try:
+    from ._PrioSchedSpeedups import FutureBase, TableBase, running, set_up
+except ImportError:
+    from ._PrioSchedHot import FutureBase, TableBase, running, set_up
+
 PrioSched = get_introspection_module('PrioSched')
 
 UNSET = -1
-_MAX_NUMBER = 2 ** 32 - 1
 _USER_VISIBLE = 1
 _REFUSED = 0
 _copy_context = contextvars.copy_context
@@ -31,12 +35,6 @@ _logger = logging.getLogger('PrioSched')
 # What the task was posted with that this context belongs to: a _State, or None where the
 # library knows, which is outside of any task for the most part.
 _state = contextvars.ContextVar('PrioSched.state', default=None)
-
-# The _State that the library has as the current one, or None.
-_library_state = None
-
-# How deep in main loops that is.
-_depth = 0
 
 # What signals were aborted with, where that is no GLib.Error: the library knows it by a
 # number, and so do the signals that depend on the one that was aborted, which keeps it.
@@ -61,20 +59,10 @@ def to_exception(error):
     return reason.exception if reason is not None else error
 
 
-class Future:
+class Future(FutureBase):
     """What becomes of a task: to be awaited in a coroutine, of PrioSched's or of asyncio's."""
 
-    # Attributes that most futures never set cost nothing.
-    _done = False
-    _value = None
-    _exception = None
-    _looked_at = False
-    _waiter = None       # the step of the _drive() that was the first to wait
-    _callbacks = None    # those who came later
-    _posted_with = None  # the _State, or None if the library knows
-
-    # What asyncio looks for in a future that is awaited.
-    _asyncio_future_blocking = False
+    __slots__ = () if hasattr(FutureBase, '__weakref__') else ('__weakref__',)
 
     def get_loop(self):
         return asyncio.get_running_loop()
@@ -162,15 +150,17 @@ class Future:
         return exception is reason or (isinstance(exception, GLib.Error) and isinstance(reason, GLib.Error) and
                                        (exception.domain, exception.code) == (reason.domain, reason.code))
 
-    def __del__(self):
-        if self._exception is not None and not self._looked_at and not self._is_abort():
+    def _never_retrieved(self):
+        if not self._is_abort():
             _logger.error('The exception of a task was never retrieved', exc_info=self._exception)
 
 
 class Continuation(Future):
     """What yield_() gives."""
 
-    def __del__(self):
+    __slots__ = ()
+
+    def _never_retrieved(self):
         pass
 
 
@@ -240,10 +230,7 @@ class _State:
 class Task(Future):
     """A task that was posted."""
 
-    name = None
-    _callback = None  # until it has run
-    _context = None   # until it runs
-    _aborted = False
+    __slots__ = ()
 
     @property
     def state(self):
@@ -285,84 +272,25 @@ def _reason_of(signal):
     return cancelled()
 
 
-def _call(state, callback):
-    """In the task's own context."""
-    _state.set(state)
-    return callback()
-
-
-_next_task = PrioSched.Runner.next
 _end_task = PrioSched.Runner.end
+set_up(_state, Task, Continuation)
 
 
-class Table:
+class Table(TableBase):
     """The tasks of a scheduler: what the numbers mean that the library knows them by."""
 
     def __init__(self, scheduler):
-        self._entries = {}
-        self._numbers = itertools.count(1)
-        self._states = tuple(_State(self, None, priority) for priority in range(3))
-        self._visible = self._states[_USER_VISIBLE]
         # Neither the function nor the table keeps the scheduler alive.
-        self._runner = runner = PrioSched.Runner.new(scheduler, self._run)
-        self._post, self._post_full, self._yield = runner.post, runner.post_full, runner.yield_
-
-    def _add(self, entry):
-        number = next(self._numbers)
-        if number > _MAX_NUMBER:
-            # They go round, and some of the first may still be pending.
-            self._numbers = (number for number in itertools.count(1) if number not in self._entries)
-            return self._add(entry)
-        self._entries[number] = entry
-        return number
+        self._runner = PrioSched.Runner.new(scheduler, self._run)
+        self._post_full = self._runner.post_full
+        self._states = tuple(_State(self, None, priority) for priority in range(3))
+        super().__init__(self._runner, self._states)
 
     # Running
 
-    def _run(self, number):
-        global _library_state, _depth
-        outer = _library_state, _depth
-        _depth = GLib.main_depth()
-        take, next_task, plain = self._entries.pop, _next_task, self._states
-        try:
-            if number == 0:
-                _library_state = None
-                self._take_refused()
-            while number:
-                entry = take(number)
-                _library_state = state = entry._posted_with
-                if entry.__class__ is Continuation:
-                    entry._done = True
-                    waiter = entry._waiter
-                    if waiter is not None and entry._callbacks is None:
-                        waiter()
-                    else:
-                        entry._tell()
-                elif entry._callback is None:
-                    self._settle_cancelled(entry)
-                else:
-                    context = entry._context
-                    entry._context = None
-                    try:
-                        value = context.run(_call, state, entry._callback)
-                    except BaseException as error:
-                        self._ran(entry, context, None, error)
-                    else:
-                        # Most have no result, and nobody waits for them.
-                        if value is None and entry._waiter is None and state in plain and not entry._aborted:
-                            entry._callback = None
-                            entry._done = True
-                            if entry._callbacks is not None:
-                                _end_task()
-                                entry._tell()
-                        else:
-                            self._ran(entry, context, value, None)
-                number = next_task()
-        finally:
-            _library_state, _depth = outer
-
     def _take_refused(self):
         for number in self._runner.take_refused():
-            self._refuse(self._entries.pop(number))
+            self._refuse(self._take(number))
 
     def _settle_cancelled(self, task):
         """The number with which it was posted comes, or that of forget()."""
@@ -371,7 +299,6 @@ class Table:
 
     def _ran(self, task, context, value, exception):
         """The callback of task has returned."""
-        global _library_state
         step = None
         if value is not None and _is_awaitable(value):
             step = _drive(_to_coroutine(value), context, Future())
@@ -380,7 +307,7 @@ class Table:
 
         # The checkpoint comes before the result settles, and its abort steps are removed.
         aborted = _end_task()
-        _library_state = None
+        running.state = None
         if aborted or task._aborted:
             if step is not None:
                 step.future._looked_at = True
@@ -406,20 +333,6 @@ class Table:
 
     # Posting
 
-    def post(self, callback):
-        task = Task()
-        task._callback = callback
-        task._context = _copy_context()
-        task._posted_with = self._visible
-        number = next(self._numbers)
-        if number > _MAX_NUMBER:
-            number = self._add(task)
-        else:
-            self._entries[number] = task
-        if not self._post(number, 1):
-            self._refuse(self._entries.pop(number))
-        return task
-
     def post_with(self, callback, priority, signal, delay):
         task = Task()
         task._callback = callback
@@ -429,40 +342,28 @@ class Table:
         if signal is None and delay == 0:
             task._posted_with = self._states[priority]
             number = self._add(task)
-            posted = self._post(number, priority)
+            posted = self._runner.post(number, priority)
         else:
             task._posted_with = _State(self, signal, priority)
             number = self._add(task)
             posted = self._post_full(number, priority, signal, delay, False)
         if posted == _REFUSED:
-            self._refuse(self._entries.pop(number))
+            self._refuse(self._take(number))
         return task
 
     def forget(self, task):
         """Has task, which has been cancelled, settled soon."""
         number = self._add(task)
-        if self._post(number, 2) == _REFUSED:
-            self._refuse(self._entries.pop(number))
+        if self._runner.post(number, 2) == _REFUSED:
+            self._refuse(self._take(number))
 
-    def yield_now(self):
-        """Goes on with the current task's state."""
+    def _yield_elsewhere(self):
+        """The same where the library has another state than the task."""
         future = Continuation()
-        state = _state.get()
-        if state is None or (state is _library_state and state.table is self):
-            # The library knows, and has it inherited.
-            future._posted_with = state
-            number = next(self._numbers)
-            if number > _MAX_NUMBER:
-                number = self._add(future)
-            else:
-                self._entries[number] = future
-            posted = self._yield(number)
-        else:
-            future._posted_with = heir = self._heir()
-            number = self._add(future)
-            posted = self._post_full(number, heir.priority, heir.signal, 0, True)
-        if posted == _REFUSED:
-            self._refuse_yield(self._entries.pop(number))
+        future._posted_with = heir = self._heir()
+        number = self._add(future)
+        if self._post_full(number, heir.priority, heir.signal, 0, True) == _REFUSED:
+            self._refuse_yield(self._take(number))
         return future
 
     def _refuse_yield(self, future):
@@ -494,7 +395,7 @@ class Table:
         future._posted_with = _State(self, signal, priority)
         number = self._add(future)
         if self._post_full(number, priority, signal, 0, True) == _REFUSED:
-            self._refuse(self._entries.pop(number))
+            self._refuse(self._take(number))
         return future
 
 
@@ -503,7 +404,7 @@ def current_state():
     state = _state.get()
     if state is not None:
         # A main loop that was started within the task runs what is no part of it.
-        return state if GLib.main_depth() == _depth else None
+        return state if GLib.main_depth() == running.depth else None
     native = PrioSched.SchedulingState.get_current()
     return _State(None, native.get_signal(), native.get_priority()) if native is not None else None
 

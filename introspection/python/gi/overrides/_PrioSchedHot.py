@@ -1,0 +1,162 @@
+"""The short way of a task in Python, in Python: what _PrioSchedSpeedups does in C.
+
+FutureBase has what is known of a task, TableBase runs tasks and posts those without signal,
+delay or priority, and `running` knows what the library has as the current state.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import contextvars
+import itertools
+
+from gi.repository import GLib
+
+from ..module import get_introspection_module
+
+PrioSched = get_introspection_module('PrioSched')
+
+_MAX_NUMBER = 2 ** 32 - 1
+_USER_VISIBLE = 1
+_copy_context = contextvars.copy_context
+_next_task = PrioSched.Runner.next
+_end_task = PrioSched.Runner.end
+
+
+class Running:
+
+    __slots__ = ('state', 'depth')
+
+    def __init__(self):
+        self.state = None  # the _State that the library has as the current one, or None
+        self.depth = 0     # how deep in main loops that is
+
+
+running = Running()
+
+
+def set_up(state, task, continuation):
+    """Tells the context variable of states, and the classes of what is posted."""
+    global _state, Task, Continuation
+    _state, Task, Continuation = state, task, continuation
+
+
+class FutureBase:
+
+    # Attributes that most futures never set cost nothing.
+    name = None
+    _done = False
+    _value = None
+    _exception = None
+    _looked_at = False
+    _aborted = False
+    _asyncio_future_blocking = False
+    _waiter = None       # the step of the _drive() that was the first to wait
+    _callbacks = None    # those who came later
+    _posted_with = None  # the _State, or None if the library knows
+    _callback = None     # of a task, until it has run
+    _context = None      # of a task, until it runs
+
+    def __del__(self):
+        if self._exception is not None and not self._looked_at:
+            self._never_retrieved()
+
+
+def _call(state, callback):
+    """In the task's own context."""
+    _state.set(state)
+    return callback()
+
+
+class TableBase:
+
+    def __init__(self, runner, states):
+        self._entries = {}
+        self._numbers = itertools.count(1)
+        self._states = states
+        self._visible = states[_USER_VISIBLE]
+        self._post = runner.post
+        self._yield = runner.yield_
+
+    def _add(self, entry):
+        number = next(self._numbers)
+        if number > _MAX_NUMBER:
+            # They go round, and some of the first may still be pending.
+            self._numbers = (number for number in itertools.count(1) if number not in self._entries)
+            return self._add(entry)
+        self._entries[number] = entry
+        return number
+
+    def _take(self, number):
+        return self._entries.pop(number)
+
+    def _run(self, number):
+        outer = running.state, running.depth
+        running.depth = GLib.main_depth()
+        take, next_task, plain = self._entries.pop, _next_task, self._states
+        try:
+            if number == 0:
+                running.state = None
+                self._take_refused()
+            while number:
+                entry = take(number)
+                running.state = state = entry._posted_with
+                if entry.__class__ is Continuation:
+                    entry._done = True
+                    waiter = entry._waiter
+                    if waiter is not None and entry._callbacks is None:
+                        waiter()
+                    else:
+                        entry._tell()
+                elif entry._callback is None:
+                    self._settle_cancelled(entry)
+                else:
+                    context = entry._context
+                    entry._context = None
+                    try:
+                        value = context.run(_call, state, entry._callback)
+                    except BaseException as error:
+                        self._ran(entry, context, None, error)
+                    else:
+                        # Most have no result, and nobody waits for them.
+                        if value is None and entry._waiter is None and state in plain and not entry._aborted:
+                            entry._callback = None
+                            entry._done = True
+                            if entry._callbacks is not None:
+                                _end_task()
+                                entry._tell()
+                        else:
+                            self._ran(entry, context, value, None)
+                number = next_task()
+        finally:
+            running.state, running.depth = outer
+
+    def post(self, callback):
+        task = Task()
+        task._callback = callback
+        task._context = _copy_context()
+        task._posted_with = self._visible
+        number = next(self._numbers)
+        if number > _MAX_NUMBER:
+            number = self._add(task)
+        else:
+            self._entries[number] = task
+        if not self._post(number, 1):
+            self._refuse(self._entries.pop(number))
+        return task
+
+    def yield_now(self):
+        """Goes on with the current task's state."""
+        state = _state.get()
+        # The library knows it, and has it inherited.
+        if state is None or (state is running.state and state.table is self):
+            future = Continuation()
+            future._posted_with = state
+            number = next(self._numbers)
+            if number > _MAX_NUMBER:
+                number = self._add(future)
+            else:
+                self._entries[number] = future
+            if not self._yield(number):
+                self._refuse_yield(self._entries.pop(number))
+            return future
+        return self._yield_elsewhere()
