@@ -9,9 +9,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <structmember.h>
+#include "speedups.h"
 
 #include <pygobject.h>
 
@@ -47,120 +45,12 @@ static PyTypeObject running_type = {
   .tp_members = running_members,
 };
 
-static inline gboolean
-is_set (PyObject *object)
-{
-  return object != NULL && object != Py_None;
-}
-
 static void
 set_running_state (PyObject *state)
 {
   Py_XINCREF (state);
   Py_XSETREF (running->state, state);
 }
-
-/* FutureBase: what is known of a task or a continuation. */
-
-typedef struct
-{
-  PyObject_HEAD
-  PyObject *name, *value, *exception, *waiter, *callbacks, *posted_with, *callback, *context;
-  char done, looked_at, aborted, blocking;
-} FutureObject;
-
-#define OBJECT(name, field) { name, T_OBJECT, offsetof (FutureObject, field), 0, NULL }
-#define FLAG(name, field) { name, T_BOOL, offsetof (FutureObject, field), 0, NULL }
-
-static PyMemberDef future_members[] = {
-  OBJECT ("name", name),
-  OBJECT ("_value", value),
-  OBJECT ("_exception", exception),
-  OBJECT ("_waiter", waiter),
-  OBJECT ("_callbacks", callbacks),
-  OBJECT ("_posted_with", posted_with),
-  OBJECT ("_callback", callback),
-  OBJECT ("_context", context),
-  FLAG ("_done", done),
-  FLAG ("_looked_at", looked_at),
-  FLAG ("_aborted", aborted),
-  FLAG ("_asyncio_future_blocking", blocking),
-  { NULL },
-};
-
-static int
-future_traverse (PyObject *object, visitproc visit, void *arg)
-{
-  FutureObject *self = (FutureObject *) object;
-
-  Py_VISIT (self->name);
-  Py_VISIT (self->value);
-  Py_VISIT (self->exception);
-  Py_VISIT (self->waiter);
-  Py_VISIT (self->callbacks);
-  Py_VISIT (self->posted_with);
-  Py_VISIT (self->callback);
-  Py_VISIT (self->context);
-  return 0;
-}
-
-static int
-future_clear (PyObject *object)
-{
-  FutureObject *self = (FutureObject *) object;
-
-  Py_CLEAR (self->name);
-  Py_CLEAR (self->value);
-  Py_CLEAR (self->exception);
-  Py_CLEAR (self->waiter);
-  Py_CLEAR (self->callbacks);
-  Py_CLEAR (self->posted_with);
-  Py_CLEAR (self->callback);
-  Py_CLEAR (self->context);
-  return 0;
-}
-
-/* An exception that nobody has asked for is reported. */
-static void
-future_finalize (PyObject *object)
-{
-  FutureObject *self = (FutureObject *) object;
-  PyObject *type, *value, *traceback, *result;
-
-  if (!is_set (self->exception) || self->looked_at)
-    return;
-
-  PyErr_Fetch (&type, &value, &traceback);
-  result = PyObject_CallMethod (object, "_never_retrieved", NULL);
-  if (result == NULL)
-    PyErr_WriteUnraisable (object);
-  Py_XDECREF (result);
-  PyErr_Restore (type, value, traceback);
-}
-
-static void
-future_dealloc (PyObject *object)
-{
-  if (PyObject_CallFinalizerFromDealloc (object) < 0)
-    return;
-
-  PyObject_GC_UnTrack (object);
-  future_clear (object);
-  Py_TYPE (object)->tp_free (object);
-}
-
-static PyTypeObject future_type = {
-  PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "_PrioSchedSpeedups.FutureBase",
-  .tp_basicsize = sizeof (FutureObject),
-  .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-  .tp_new = PyType_GenericNew,
-  .tp_dealloc = future_dealloc,
-  .tp_finalize = future_finalize,
-  .tp_traverse = future_traverse,
-  .tp_clear = future_clear,
-  .tp_members = future_members,
-};
 
 /* TableBase: the tasks of a scheduler, by the numbers that the library knows them by. */
 
@@ -578,7 +468,7 @@ set_up (PyObject *Py_UNUSED (module), PyObject *args)
 
   if (!PyArg_ParseTuple (args, "O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type, &continuation))
     return NULL;
-  if (!PyType_IsSubtype (task, &future_type) || !PyType_IsSubtype (continuation, &future_type))
+  if (!PyType_IsSubtype (task, &prio_future_type) || !PyType_IsSubtype (continuation, &prio_future_type))
     {
       PyErr_SetString (PyExc_TypeError, "what is posted is a FutureBase");
       return NULL;
@@ -616,7 +506,7 @@ PyInit__PrioSchedSpeedups (void)
     return NULL;
   Py_DECREF (gi);
 
-  if (PyType_Ready (&running_type) < 0 || PyType_Ready (&future_type) < 0 || PyType_Ready (&table_type) < 0)
+  if (PyType_Ready (&running_type) < 0 || PyType_Ready (&prio_future_type) < 0 || PyType_Ready (&table_type) < 0)
     return NULL;
   running = PyObject_New (RunningObject, &running_type);
   module = PyModule_Create (&module_definition);
@@ -626,7 +516,7 @@ PyInit__PrioSchedSpeedups (void)
   running->depth = 0;
 
   if (PyModule_AddObjectRef (module, "running", (PyObject *) running) < 0 ||
-      PyModule_AddObjectRef (module, "FutureBase", (PyObject *) &future_type) < 0 ||
+      PyModule_AddObjectRef (module, "FutureBase", (PyObject *) &prio_future_type) < 0 ||
       PyModule_AddObjectRef (module, "TableBase", (PyObject *) &table_type) < 0)
     Py_CLEAR (module);
   return module;

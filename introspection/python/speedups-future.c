@@ -1,0 +1,96 @@
+/* speedups-future.c: what is known of a task or a continuation in Python
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "speedups.h"
+
+#define OBJECT(name, field) { name, T_OBJECT, offsetof (FutureObject, field), 0, NULL }
+#define FLAG(name, field) { name, T_BOOL, offsetof (FutureObject, field), 0, NULL }
+
+static PyMemberDef future_members[] = {
+  OBJECT ("name", name),
+  OBJECT ("_value", value),
+  OBJECT ("_exception", exception),
+  OBJECT ("_waiter", waiter),
+  OBJECT ("_callbacks", callbacks),
+  OBJECT ("_posted_with", posted_with),
+  OBJECT ("_callback", callback),
+  OBJECT ("_context", context),
+  FLAG ("_done", done),
+  FLAG ("_looked_at", looked_at),
+  FLAG ("_aborted", aborted),
+  FLAG ("_asyncio_future_blocking", blocking),
+  { NULL },
+};
+
+/* All of them, in a row. */
+static PyObject **
+future_objects (FutureObject *self)
+{
+  return &self->name;
+}
+
+#define N_OBJECTS ((offsetof (FutureObject, done) - offsetof (FutureObject, name)) / sizeof (PyObject *))
+
+static int
+future_traverse (PyObject *object, visitproc visit, void *arg)
+{
+  PyObject **objects = future_objects ((FutureObject *) object);
+
+  for (guint i = 0; i < N_OBJECTS; i++)
+    Py_VISIT (objects[i]);
+  return 0;
+}
+
+static int
+future_clear (PyObject *object)
+{
+  PyObject **objects = future_objects ((FutureObject *) object);
+
+  for (guint i = 0; i < N_OBJECTS; i++)
+    Py_CLEAR (objects[i]);
+  return 0;
+}
+
+/* An exception that nobody has asked for is reported. */
+static void
+future_finalize (PyObject *object)
+{
+  FutureObject *self = (FutureObject *) object;
+  PyObject *type, *value, *traceback, *result;
+
+  if (!is_set (self->exception) || self->looked_at)
+    return;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  result = PyObject_CallMethod (object, "_never_retrieved", NULL);
+  if (result == NULL)
+    PyErr_WriteUnraisable (object);
+  Py_XDECREF (result);
+  PyErr_Restore (type, value, traceback);
+}
+
+static void
+future_dealloc (PyObject *object)
+{
+  if (PyObject_CallFinalizerFromDealloc (object) < 0)
+    return;
+
+  PyObject_GC_UnTrack (object);
+  future_clear (object);
+  Py_TYPE (object)->tp_free (object);
+}
+
+PyTypeObject prio_future_type = {
+  PyVarObject_HEAD_INIT (NULL, 0)
+  .tp_name = "_PrioSchedSpeedups.FutureBase",
+  .tp_basicsize = sizeof (FutureObject),
+  .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+  .tp_new = PyType_GenericNew,
+  .tp_dealloc = future_dealloc,
+  .tp_finalize = future_finalize,
+  .tp_traverse = future_traverse,
+  .tp_clear = future_clear,
+  .tp_members = future_members,
+};
