@@ -1,6 +1,8 @@
 """Counts the results of test runs, from the files that meson test leaves.
 
-    count-results.py BUILD…
+    count-results.py BUILD[:LOG]…
+
+LOG is the name of the log: what meson test --logbase was given, or “testlog”.
 
 Every test of a program that speaks TAP counts, and every other program as one.
 The last line is "N passed, N failed, N skipped"; the status is 1 if any failed, or
@@ -14,17 +16,19 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 
-def failed_programs(build):
+def failed_programs(log):
     """The programs that failed, whatever the tests in them said: a leak, say."""
-    with open(f'{build}/meson-logs/testlog.json', encoding='utf-8') as log:
-        results = [json.loads(line) for line in log]
+    with open(f'{log}.json', encoding='utf-8') as lines:
+        results = [json.loads(line) for line in lines]
     return {result['name'] for result in results if result['result'] not in ('OK', 'SKIP', 'EXPECTEDFAIL')}
 
 
 def count(build):
+    build, _, name = build.partition(':')
+    log = f'{build}/meson-logs/{name or "testlog"}'
     passed = failed = skipped = 0
-    unexplained = failed_programs(build)
-    tree = ElementTree.parse(f'{build}/meson-logs/testlog.junit.xml')
+    unexplained = failed_programs(log)
+    tree = ElementTree.parse(f'{log}.junit.xml')
 
     for suite in tree.iter('testsuite'):
         program = suite.get('name').split('.', 1)[-1]
