@@ -195,12 +195,14 @@ post_something (World *world)
 
     case 4:
       {
+        g_autoptr (PrioTask) old = NULL;
         PrioTask *task = prio_scheduler_post_task (any_scheduler (world), run_task, token_new (world, 1), token_free,
                                                    priority, any_signal (world), delay,
                                                    dice (world, 2) == 0 ? "name" : NULL);
 
         prio_task_then (task, run_reaction, token_new (world, 1), token_free);
-        g_clear_object (&world->tasks[i]);
+        /* To drop the old one may come back here. */
+        old = g_steal_pointer (&world->tasks[i]);
         world->tasks[i] = task;
       }
       break;
