@@ -38,7 +38,7 @@ prio_idle_deadline_copy (const PrioIdleDeadline *deadline)
 }
 
 /**
- * prio_idle_deadline_free:
+ * prio_idle_deadline_free: (skip)
  * @deadline: (transfer full): a copy of a deadline
  *
  * Frees a copy.

@@ -138,7 +138,7 @@ prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const c
 }
 
 /**
- * prio_runner_ref:
+ * prio_runner_ref: (skip)
  * @self: a runner
  *
  * Adds a reference.  Any thread may call it.
@@ -157,7 +157,7 @@ prio_runner_ref (PrioRunner *self)
 }
 
 /**
- * prio_runner_unref:
+ * prio_runner_unref: (skip)
  * @self: (transfer full): a runner
  *
  * Drops a reference.  What has been posted runs all the same.  Any thread may call

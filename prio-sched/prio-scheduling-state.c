@@ -120,7 +120,7 @@ prio_scheduling_state_get_current (void)
 }
 
 /**
- * prio_scheduling_state_ref:
+ * prio_scheduling_state_ref: (skip)
  * @state: a state
  *
  * Adds a reference.  Any thread may call it.
@@ -204,7 +204,7 @@ released (PrioLoop *loop, const PrioOp *op)
 }
 
 /**
- * prio_scheduling_state_unref:
+ * prio_scheduling_state_unref: (skip)
  * @state: (transfer full): a state
  *
  * Drops a reference.  Any thread may call it.

@@ -15,10 +15,11 @@ from ..overrides import override
 from . import _PrioSched as tasks
 
 PrioSched = get_introspection_module('PrioSched')
-__all__ = ['Future', 'Task', 'run']
+# PrioSched.Task is the library's, and what PyGObject makes of one has to be that.
+__all__ = ['Future', 'PostedTask', 'run']
 
 Future = tasks.Future
-Task = tasks.Task
+PostedTask = tasks.PostedTask
 run = tasks.run
 
 _UNSET = tasks.UNSET

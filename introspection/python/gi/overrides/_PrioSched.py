@@ -227,7 +227,7 @@ class _State:
         self.priority = priority  # or UNSET: that of the signal
 
 
-class Task(Future):
+class PostedTask(Future):
     """A task that was posted."""
 
     __slots__ = ()
@@ -273,7 +273,7 @@ def _reason_of(signal):
 
 
 _end_task = PrioSched.Runner.end
-set_up(_state, Task, Continuation)
+set_up(_state, PostedTask, Continuation)
 
 
 class Table(TableBase):
@@ -326,7 +326,7 @@ class Table(TableBase):
             reason = _reason_of(state.signal)
         else:
             reason = GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
-        if entry.__class__ is Task:
+        if entry.__class__ is PostedTask:
             entry._abort(reason)
         else:
             entry._settle(None, reason)
@@ -334,7 +334,7 @@ class Table(TableBase):
     # Posting
 
     def post_with(self, callback, priority, signal, delay):
-        task = Task()
+        task = PostedTask()
         task._callback = callback
         task._context = _copy_context()
         if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):

@@ -36,8 +36,8 @@ running = Running()
 
 def set_up(state, task, continuation):
     """Tells the context variable of states, and the classes of what is posted."""
-    global _state, Task, Continuation
-    _state, Task, Continuation = state, task, continuation
+    global _state, PostedTask, Continuation
+    _state, PostedTask, Continuation = state, task, continuation
 
 
 class FutureBase:
@@ -131,7 +131,7 @@ class TableBase:
             running.state, running.depth = outer
 
     def post(self, callback):
-        task = Task()
+        task = PostedTask()
         task._callback = callback
         task._context = _copy_context()
         task._posted_with = self._visible
