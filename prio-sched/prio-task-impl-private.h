@@ -67,6 +67,9 @@ void prio_task_tell (PrioTask *self);
 void prio_task_drop (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);
 
+/* A task that a scheduler has made, and not g_object_new () of some binding's. */
+#define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.core != NULL)
+
 static inline gboolean
 prio_task_is_completed (PrioTask *self)
 {

@@ -42,7 +42,7 @@ may_return (PrioTask *self)
 void
 prio_task_defer (PrioTask *self)
 {
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (prio_task_get_state (self) == PRIO_TASK_STATE_RUNNING);
 
   __atomic_store_n (&self->deferred, TRUE, __ATOMIC_RELAXED);
@@ -65,7 +65,7 @@ prio_task_defer (PrioTask *self)
 void
 prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy)
 {
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (may_return (self));
 
   prio_task_return (self, &(PrioResult) { .value.pointer = result, .destroy = destroy });
@@ -83,7 +83,7 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
 void
 prio_task_return_boolean (PrioTask *self, gboolean result)
 {
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (may_return (self));
 
   prio_task_return (self, &(PrioResult) { .value.boolean = result });
@@ -101,7 +101,7 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
 void
 prio_task_return_int (PrioTask *self, gssize result)
 {
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (may_return (self));
 
   prio_task_return (self, &(PrioResult) { .value.integer = result });
@@ -131,7 +131,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
 {
   GValue *copy = NULL;
 
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (result == NULL || G_IS_VALUE (result));
   g_return_if_fail (may_return (self));
 
@@ -157,7 +157,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
 void
 prio_task_return_error (PrioTask *self, GError *error)
 {
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (error != NULL);
   g_return_if_fail (may_return (self));
 
@@ -183,7 +183,7 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   va_list args;
   GError *error;
 
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (format != NULL);
   g_return_if_fail (may_return (self));
 
@@ -221,7 +221,7 @@ check_result (PrioTask *self, GError **error)
 gpointer
 prio_task_propagate_pointer (PrioTask *self, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
   g_return_val_if_fail (prio_task_is_completed (self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
@@ -246,7 +246,7 @@ prio_task_propagate_pointer (PrioTask *self, GError **error)
 gboolean
 prio_task_propagate_boolean (PrioTask *self, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), FALSE);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
   g_return_val_if_fail (prio_task_is_completed (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
@@ -267,7 +267,7 @@ prio_task_propagate_boolean (PrioTask *self, GError **error)
 gssize
 prio_task_propagate_int (PrioTask *self, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), -1);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), -1);
   g_return_val_if_fail (prio_task_is_completed (self), -1);
   g_return_val_if_fail (error == NULL || *error == NULL, -1);
 
@@ -291,7 +291,7 @@ prio_task_propagate_int (PrioTask *self, GError **error)
 gboolean
 prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), FALSE);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
   g_return_val_if_fail (value != NULL, FALSE);
   g_return_val_if_fail (prio_task_is_completed (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
@@ -322,7 +322,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
 const GError *
 prio_task_get_error (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
 
   return prio_task_is_completed (self) ? self->result.error : NULL;
 }

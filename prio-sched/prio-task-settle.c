@@ -299,7 +299,7 @@ prio_task_cancel (PrioTask *self)
 {
   PrioOp op = { .apply = cancelled, .target = self };
 
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
 
   g_object_ref (self);
   prio_loop_submit (self->entry.core->loop, &op);
@@ -388,7 +388,7 @@ prio_task_then (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data
   PrioLoop *loop;
   gboolean is_registered = FALSE;
 
-  g_return_if_fail (PRIO_IS_TASK (self));
+  g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (callback != NULL);
 
   loop = self->entry.core->loop;

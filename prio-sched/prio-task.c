@@ -265,7 +265,7 @@ prio_task_tell (PrioTask *self)
 PrioTaskState
 prio_task_get_state (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), PRIO_TASK_STATE_ABORTED);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), PRIO_TASK_STATE_ABORTED);
 
   return (PrioTaskState) __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
 }
@@ -300,7 +300,7 @@ prio_task_get_completed (PrioTask *self)
 PrioTaskPriority
 prio_task_get_priority (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
 
   if (self->priority != PRIO_PRIORITY_UNSET)
     return (PrioTaskPriority) self->priority;
@@ -322,7 +322,7 @@ prio_task_get_priority (PrioTask *self)
 const char *
 prio_task_get_name (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
 
   return self->name;
 }
@@ -341,7 +341,7 @@ prio_task_get_name (PrioTask *self)
 GCancellable *
 prio_task_get_signal (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_TASK (self), NULL);
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
 
   return self->signal;
 }
@@ -355,7 +355,9 @@ prio_task_get_user_data (GAsyncResult *result G_GNUC_UNUSED)
 static GObject *
 prio_task_get_source_object (GAsyncResult *result)
 {
-  return g_weak_ref_get (&PRIO_TASK (result)->entry.core->scheduler);
+  PrioCore *core = PRIO_TASK (result)->entry.core;
+
+  return core != NULL ? g_weak_ref_get (&core->scheduler) : NULL;
 }
 
 static gboolean
