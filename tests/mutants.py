@@ -1,0 +1,106 @@
+"""mutants.py: shows that the tests can fail: plants a defect, one after another, and runs them
+
+    mutants.py [NUMBER…]
+
+Works on a copy.  A defect is caught if the library does not build, a C test, the vectors or some
+thousand random programs fail, or do not end.  At least 28 of 30 have to be.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WANTED = 28
+TESTS = ['order', 'signal', 'abort', 'state', 'task', 'runner', 'delay', 'idle', 'threads', 'loop']
+
+# File, what is there, what is planted.
+MUTANTS = [
+    ('ready-private.h', 'prio_heap_rekey (queues, &queue->ready, queue->head->order);', ';'),
+    ('ready-private.h', 'prio_heap_first (queues)->key = prio_ready_oldest (queues)->head->order;', ';'),
+    ('ready-private.h', 'ready->mask &= ~(1u << queue->effective);', ';'),
+    ('queue-private.h', '2 * priority + (continuation ? 1 : 0)', '2 * priority'),
+    ('queue-private.h', 'next->prev = entry->prev;', ';'),
+    ('queue-private.h', 'queue->tail = (PrioJob *) entry->prev;', 'queue->tail = NULL;'),
+    ('core.c', 'entry->job.order = core->loop->next_order++;', 'entry->job.order = core->loop->next_order;'),
+    ('core.c', 'if (was_head && prio_ready_contains (queue))', 'if (FALSE && was_head)'),
+    ('core.c', 'entry->follows->n_guests++;', ';'),
+    ('core.c', 'if (entry->job.notify != NULL)\n        prio_loop_bury (loop, entry->job.notify, entry->job.data);\n      prio_core_discharge',
+     'prio_core_discharge'),
+    ('bond.c', 'if (bond->n_guests > 0)\n    return FALSE;', ''),
+    ('bond.c', 'entry->aborted = TRUE;\n          prio_bond_remove (bond, entry);', 'prio_bond_remove (bond, entry);'),
+    ('bond.c', 'bond->queues[i].effective = prio_effective (priority, i == 1);', 'bond->queues[i].effective = prio_effective (priority, FALSE);'),
+    ('bond.c', 'prio_core_make_ready (bond->core, &bond->queues[i]);', ';'),
+    ('bond.c', 'if (bond->core == core && !bond->aborted)', 'if (!bond->aborted)'),
+    ('hub-change.c', 'if (hub->changing || previous == priority)', 'if (previous == priority)'),
+    ('hub-change.c', 'if (edge->kind == PRIO_EDGE_ABORT && !edge->dependent->aborted)', 'if (!edge->dependent->aborted)'),
+    ('hub-change.c', 'hub->changing = FALSE;', ';'),
+    ('hub-change.c', 'target_send (&self, prio_bond_follow, FALSE);', ';'),
+    ('dispatch.c', 'loop->ready.queues[effective].n_items == 1 && !loop->attention;', 'loop->ready.queues[effective].n_items == 1;'),
+    ('dispatch.c', 'return prio_ready_contains (queue) && loop->ready.mask >> effective == 1 &&', 'return prio_ready_contains (queue) &&'),
+    ('dispatch.c', 'if (again && !entry->aborted)', 'if (again)'),
+    ('dispatch.c', '/* Before the result settles and the abort steps are removed (§4.1.4). */\n      if (loop->microtasks.length > 0)\n        prio_loop_checkpoint (loop);', ''),
+    ('dispatch.c', 'if (now >= loop->slice_end && !loop->turn)\n    prio_loop_begin_turn (loop, now);', ''),
+    ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
+    ('loop.c', 'prio_inbox_wake (&loop->inbox);\n  if (!loop->awake)\n    g_main_context_wakeup (loop->context);', 'prio_inbox_wake (&loop->inbox);'),
+    ('scheduler-post.c', 'if (delay > (guint64) (G_MAXINT64 - now) / 1000)\n    return G_MAXINT64;', ''),
+    ('scheduler-post.c', 'if (result == NOT_HERE && hub != NULL && prio_hub_is_aborted (hub))\n    result = REFUSED;', ''),
+    ('task-settle.c', 'if (self->has_result || prio_task_is_completed (self))', 'if (FALSE)'),
+    ('scheduling-state.c', 'return state != NULL && state->depth == g_main_depth () ? state : NULL;', 'return state;'),
+]
+
+
+def run(*command, cwd, timeout):
+    try:
+        return subprocess.run(command, cwd=cwd, timeout=timeout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    except subprocess.TimeoutExpired:
+        subprocess.run(['pkill', '-9', '-f', str(cwd)])
+        return -1
+
+
+def is_caught(tree):
+    build = tree / 'build'
+    if run('ninja', '-C', 'build', cwd=tree, timeout=300) != 0:
+        return 'does not build'
+    for name in TESTS:
+        if run(build / f'tests/test-{name}', cwd=build, timeout=60) != 0:
+            return f'test-{name}'
+    if run(build / 'tests/conformance', tree / 'tests/conformance-vectors.json', cwd=build, timeout=60) != 0:
+        return 'conformance'
+    if run(sys.executable, tree / 'tests/model.py', '--programs', '6000', '--seed', '1', build / 'tests/conformance',
+           cwd=build, timeout=200) != 0:
+        return 'random programs'
+    return None
+
+
+def main(numbers):
+    source = pathlib.Path(__file__).resolve().parent.parent
+    with tempfile.TemporaryDirectory() as place:
+        tree = pathlib.Path(place) / 'tree'
+        shutil.copytree(source, tree, ignore=shutil.ignore_patterns('build*', '.git'))
+        subprocess.run(['meson', 'setup', 'build', '-Dintrospection=disabled', '-Dexamples=false', '-Dgtk=disabled'], cwd=tree,
+                       check=True, stdout=subprocess.DEVNULL)
+        assert is_caught(tree) is None, f'without any defect: {is_caught(tree)}'
+
+        n_caught = 0
+        for number in numbers or range(len(MUTANTS)):
+            name, there, planted = MUTANTS[number]
+            path = tree / 'prio-sched' / f'prio-{name}'
+            text = path.read_text()
+            assert text.count(there) >= 1, f'{number}: {name} has changed: {there}'
+            path.write_text(text.replace(there, planted, 1))
+            caught = is_caught(tree)
+            n_caught += caught is not None
+            print(f'{number}: {name}: {"caught by " + caught if caught else "NOT CAUGHT: " + planted}', flush=True)
+            path.write_text(text)
+        total = len(numbers or MUTANTS)
+        print(f'{n_caught} of {total} caught')
+        return 0 if n_caught >= min(WANTED, total) else 1
+
+
+os.environ['MALLOC_PERTURB_'] = '165'
+sys.exit(main([int(number) for number in sys.argv[1:]]))
