@@ -361,6 +361,34 @@ test_bad_input (Fixture *f, gconstpointer data)
                              "CRITICAL*priority_source*CRITICAL*PRIO_IS_TASK_CONTROLLER*");
 }
 
+/* Each has its tasks, though the signal is the same. */
+static void
+test_at_two_schedulers (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+
+  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
+  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run,
+                            step_new (f, 'b', NULL, NULL), step_free);
+  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'c', NULL, NULL);
+  prio_scheduler_pause (f->scheduler);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "b");
+
+  prio_scheduler_resume (f->scheduler);
+  prio_scheduler_pause (other);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "bac");
+
+  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run,
+                            step_new (f, 'd', NULL, NULL), step_free);
+  prio_task_controller_abort (controller, NULL);
+  prio_scheduler_resume (other);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "bac");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -384,6 +412,7 @@ main (int argc, char **argv)
   add_test ("/signal/timeout/fires", test_timeout_signal);
   add_test ("/signal/timeout/lives-for-its-handlers", test_timeout_signal_lives_for_its_handlers);
   add_test ("/signal/bad-input", test_bad_input);
+  add_test ("/signal/at-two-schedulers", test_at_two_schedulers);
 
   return g_test_run ();
 }

@@ -361,6 +361,29 @@ test_state_after_a_nested_main_loop (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "bac21A0");
 }
 
+static gboolean
+log_and_queue (gpointer data)
+{
+  Fixture *f = data;
+
+  g_string_append_c (f->log, 'j');
+  prio_scheduler_queue_microtask (f->scheduler, step_run_once, step_new (f, 'm', NULL, NULL), step_free);
+  return G_SOURCE_REMOVE;
+}
+
+/* Also where tasks are so short that the clock is not read after each. */
+static void
+test_microtasks_in_a_row (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 1000; i++)
+    prio_scheduler_post (f->scheduler, USER_VISIBLE, log_and_queue, f, NULL);
+  fixture_run (f);
+
+  g_assert_cmpuint (f->log->len, ==, 2000);
+  for (gsize i = 0; i < f->log->len; i += 2)
+    g_assert_true (f->log->str[i] == 'j' && f->log->str[i + 1] == 'm');
+}
+
 int
 main (int argc, char **argv)
 {
@@ -379,6 +402,7 @@ main (int argc, char **argv)
   add_test ("/state/captured", test_captured_state);
   add_test ("/state/nested-main-loop", test_nested_main_loop);
   add_test ("/state/after-a-nested-main-loop", test_state_after_a_nested_main_loop);
+  add_test ("/state/microtasks-in-a-row", test_microtasks_in_a_row);
 
   return g_test_run ();
 }
