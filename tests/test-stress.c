@@ -5,6 +5,10 @@
  * every destroy notify is called once, after its function and never before, and nothing
  * is left.
  *
+ * With PRIO_FUZZ it is what libFuzzer drives: its bytes are the dice.  What it has found to
+ * lead somewhere is run here too: each input of stress-corpus.bin stands after its length,
+ * two bytes, the lower first.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
@@ -15,7 +19,9 @@ enum { N_SCHEDULERS = 3, N_CONTROLLERS = 5, N_TASKS = 8 };
 typedef struct
 {
   GMainContext *context;
-  GRand *random;
+  GRand *random; /* or, if that is NULL, */
+  const guint8 *bytes;
+  gsize n_bytes;
   PrioScheduler *schedulers[N_SCHEDULERS];
   PrioTaskController *controllers[N_CONTROLLERS];
   PrioTaskSignal *dependents[N_CONTROLLERS];
@@ -40,7 +46,13 @@ static void act (World *world);
 static guint
 dice (World *world, guint sides)
 {
-  return (guint) g_rand_int_range (world->random, 0, (gint32) sides);
+  if (world->random != NULL)
+    return (guint) g_rand_int_range (world->random, 0, (gint32) sides);
+  if (world->n_bytes == 0)
+    return sides - 1;
+
+  world->n_bytes--;
+  return *world->bytes++ % sides;
 }
 
 static Token *
@@ -314,11 +326,10 @@ act (World *world)
 }
 
 static void
-world_set_up (World *world)
+world_set_up (World *world, GRand *random, const guint8 *bytes, gsize n_bytes)
 {
-  *world = (World) { .budget = 400 };
+  *world = (World) { .budget = 400, .random = random, .bytes = bytes, .n_bytes = n_bytes };
   world->context = g_main_context_new ();
-  world->random = g_rand_new_with_seed ((guint32) g_test_rand_int ());
   for (guint i = 0; i < N_SCHEDULERS; i++)
     world->schedulers[i] = prio_scheduler_new (world->context);
   for (guint i = 0; i < N_CONTROLLERS; i++)
@@ -354,9 +365,46 @@ world_tear_down (World *world)
       g_clear_object (&world->controllers[i]);
       g_clear_object (&world->dependents[i]);
     }
-  g_rand_free (world->random);
+  g_clear_pointer (&world->random, g_rand_free);
   g_assert_cmpuint (world->n_freed, ==, world->n_made);
 }
+
+static void
+run_world (World *world, gboolean drop)
+{
+  for (guint i = 0; i < 30; i++)
+    act (world);
+  for (guint i = 0; i < 20; i++)
+    g_main_context_iteration (world->context, FALSE);
+  world_finish (world, drop);
+  world_tear_down (world);
+}
+
+/* The first byte says whether the context is dropped. */
+static void
+run_bytes (const guint8 *bytes, gsize n_bytes)
+{
+  World world;
+
+  if (n_bytes == 0)
+    return;
+
+  world_set_up (&world, NULL, bytes + 1, n_bytes - 1);
+  run_world (&world, bytes[0] & 1);
+}
+
+#ifdef PRIO_FUZZ
+
+int LLVMFuzzerTestOneInput (const guint8 *bytes, gsize n_bytes);
+
+int
+LLVMFuzzerTestOneInput (const guint8 *bytes, gsize n_bytes)
+{
+  run_bytes (bytes, n_bytes);
+  return 0;
+}
+
+#else
 
 static void
 run_worlds (gboolean drop)
@@ -365,13 +413,8 @@ run_worlds (gboolean drop)
     {
       World world;
 
-      world_set_up (&world);
-      for (guint i = 0; i < 30; i++)
-        act (&world);
-      for (guint i = 0; i < 20; i++)
-        g_main_context_iteration (world.context, FALSE);
-      world_finish (&world, drop);
-      world_tear_down (&world);
+      world_set_up (&world, g_rand_new_with_seed ((guint32) g_test_rand_int ()), NULL, 0);
+      run_world (&world, drop);
     }
 }
 
@@ -387,13 +430,41 @@ test_to_the_end_of_the_context (void)
   run_worlds (TRUE);
 }
 
+static void
+test_corpus (void)
+{
+  g_autofree char *path = g_test_build_filename (G_TEST_DIST, "stress-corpus.bin", NULL);
+  g_autofree char *contents = NULL;
+  g_autoptr (GError) error = NULL;
+  const guint8 *bytes;
+  gsize length;
+
+  g_file_get_contents (path, &contents, &length, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (length, >, 1000);
+
+  bytes = (const guint8 *) contents;
+  while (length > 2)
+    {
+      gsize n_bytes = bytes[0] | bytes[1] << 8;
+
+      g_assert_cmpuint (n_bytes + 2, <=, length);
+      run_bytes (bytes + 2, n_bytes);
+      bytes += n_bytes + 2;
+      length -= n_bytes + 2;
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
+  g_test_add_func ("/stress/corpus", test_corpus);
   g_test_add_func ("/stress/to-the-end", test_to_the_end);
   g_test_add_func ("/stress/to-the-end-of-the-context", test_to_the_end_of_the_context);
 
   return g_test_run ();
 }
+
+#endif

@@ -250,6 +250,32 @@ test_bad_input (Fixture *f, gconstpointer data)
                              "CRITICAL*callback*CRITICAL*is_tagged*");
 }
 
+static void
+defer_and_cancel (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+  prio_task_cancel (task);
+}
+
+/* What comes after the abort is released, and nobody hears of it. */
+static void
+test_result_after_abort (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, defer_and_cancel);
+  g_autoptr (GError) error = NULL;
+
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+
+  n_destroyed = 0;
+  prio_task_return_pointer (task, f, destroy);
+  fixture_run (f);
+  g_assert_cmpuint (n_destroyed, ==, 1);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_null (prio_task_propagate_pointer (task, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -264,6 +290,7 @@ main (int argc, char **argv)
   add_test ("/task/result-of-a-dropped-scheduler", test_result_of_a_dropped_scheduler);
   add_test ("/task/used-again", test_used_again);
   add_test ("/task/bad-input", test_bad_input);
+  add_test ("/task/result-after-abort", test_result_after_abort);
 
   return g_test_run ();
 }

@@ -367,6 +367,29 @@ test_context_ends_while_others_post (Fixture *f, gconstpointer data)
   g_assert_cmpint (n_freed, ==, 300 * 50);
 }
 
+static gpointer
+post_with_aborted_signal (gpointer data)
+{
+  Fixture *f = data;
+  g_autoptr (PrioTaskSignal) aborted = prio_task_signal_new_aborted (NULL);
+
+  return GUINT_TO_POINTER (prio_scheduler_post_full (f->scheduler, USER_VISIBLE, G_CANCELLABLE (aborted), 0, step_run,
+                                                     step_new (f, 'x', NULL, NULL), step_free));
+}
+
+/* Another thread is told at once, too. */
+static void
+test_already_aborted (Fixture *f, gconstpointer data)
+{
+  guint freed_before = step_n_freed;
+  GThread *thread = g_thread_new ("poster", post_with_aborted_signal, f);
+
+  g_assert_false (GPOINTER_TO_UINT (g_thread_join (thread)));
+  g_assert_cmpuint (step_n_freed, ==, freed_before + 1);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -381,6 +404,7 @@ main (int argc, char **argv)
   add_test ("/threads/result-from-another-thread", test_result_from_another_thread);
   add_test ("/threads/tasks-from-another-thread", test_tasks_from_another_thread);
   add_test ("/threads/context-ends-while-others-post", test_context_ends_while_others_post);
+  add_test ("/threads/already-aborted", test_already_aborted);
 
   return g_test_run ();
 }
