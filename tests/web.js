@@ -407,4 +407,20 @@ test('a scheduler of its own, and options of yield', async () => {
     assertEqual(await rejection(native.post_task(() => {}, {signal: dependent})), 'enough');
 });
 
+test('an abort rejects at once, also after yields under its signal', async () => {
+    const native = PrioSched.Scheduler.get_default();
+    const controller = new PrioSched.TaskController();
+    const log = [];
+    await native.post_task(async () => {
+        for (let i = 0; i < 3; i++)
+            await native.yield();
+    }, {signal: controller.signal});
+    const task = native.post_task(() => {}, {signal: controller.signal, delay: 1000000}).catch(() => log.push('rejected'));
+    controller.abort('now');
+    Promise.resolve().then(() => log.push('after'));
+    await task;
+    await null;
+    assertEqual(log, ['rejected', 'after']);
+});
+
 run();

@@ -287,13 +287,18 @@ function make(PrioSched) {
         }
 
         #postFull(id, {signal, priority}, delay, continuation) {
-            if (signal !== null && this.#nWithSignals++ === 0)
-                withSignals.add(this);
             return this.#runner.post_full(id, priority, signal, delay, continuation);
+        }
+
+        // Counts entry, whose state is its own now, until take().
+        #count(entry) {
+            if (entry.state.signal !== null && this.#nWithSignals++ === 0)
+                withSignals.add(this);
         }
 
         #enter(id, entry, outer, posted) {
             entry.outer = outer;
+            this.#count(entry);
             if (posted === REFUSED)
                 this.#refuse(this.#take(id));
         }
@@ -339,10 +344,13 @@ function make(PrioSched) {
             if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) &&
                 libraryState.table === this) {
                 const posted = this.#runner.yield(id);
-                if (posted === INSIDE)
+                if (posted === INSIDE) {
                     entry.outer = current;
-                else
+                    if (entry.state.signal !== null)
+                        this.#count(entry);
+                } else {
                     this.#strayed(id, entry, posted);
+                }
             } else if (current === undefined) {
                 this.#strayed(id, entry, this.#runner.yield(id));
             } else {
@@ -437,5 +445,5 @@ function make(PrioSched) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, callOutside, runAsNone, takeRefused, wrapReason, describe, report};
+    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, callOutside, runAsNone, takeRefused, wrapReason, report};
 }
