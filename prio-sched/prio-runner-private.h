@@ -30,8 +30,7 @@ struct _PrioRunner
 
   PrioQueue queues[PRIO_N_EFFECTIVE];
   gsize users; /* the scheduler, and tokens that are queued or running */
-  guint *refused;
-  gsize n_refused, allocated_refused;
+  GArray *refused; /* of guint */
   PrioRunner *next, *prev; /* among those of the core */
 };
 

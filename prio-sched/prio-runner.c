@@ -59,6 +59,7 @@ prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_da
   self = g_new0 (PrioRunner, 1);
   self->refs = 2; /* the caller's, and that of the users */
   self->users = 1;
+  self->refused = g_array_new (FALSE, FALSE, sizeof (guint));
   self->core = scheduler->core;
   self->loop = prio_loop_ref (scheduler->core->loop);
   self->func = func;
@@ -174,7 +175,7 @@ prio_runner_unref (PrioRunner *self)
     return;
 
   prio_loop_unref (self->loop);
-  g_free (self->refused);
+  g_array_unref (self->refused);
   g_free (self);
 }
 
@@ -216,7 +217,7 @@ tell_refused (gpointer data)
 {
   PrioRunner *runner = data;
 
-  if (runner->n_refused > 0)
+  if (runner->refused->len > 0)
     prio_runner_call (runner, 0);
 }
 
@@ -227,14 +228,8 @@ prio_runner_refuse (PrioRunner *runner, guint id)
   if (prio_loop_is_dead (runner->loop))
     return;
 
-  if (runner->n_refused == runner->allocated_refused)
-    {
-      runner->allocated_refused = MAX (runner->allocated_refused * 2, 16);
-      runner->refused = g_renew (guint, runner->refused, runner->allocated_refused);
-    }
-  runner->refused[runner->n_refused++] = id;
-
-  if (runner->n_refused == 1)
+  g_array_append_val (runner->refused, id);
+  if (runner->refused->len == 1)
     {
       PrioMicrotask microtask = { .func = tell_refused, .data = prio_runner_ref (runner),
                                   .notify = (GDestroyNotify) prio_runner_unref };
@@ -270,9 +265,7 @@ prio_runner_take_refused (PrioRunner *self, gsize *n_refused)
   *n_refused = 0;
   if (prio_loop_enter (self->loop))
     {
-      refused = g_steal_pointer (&self->refused);
-      *n_refused = self->n_refused;
-      self->n_refused = self->allocated_refused = 0;
+      refused = g_array_steal (self->refused, n_refused);
       prio_loop_leave (self->loop);
     }
   return refused;

@@ -5,28 +5,21 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import functools
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import time
+
+import patience
 
 PATIENCE = 60  # seconds
+wait_for = functools.partial(patience.wait_for, seconds=PATIENCE)
 
 
 def xdotool(*args):
     return subprocess.run(['xdotool', *args], capture_output=True, text=True).stdout.strip()
-
-
-def wait_for(what, look):
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        found = look()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise SystemExit(f'nothing came of: {what}')
 
 
 def main(python, program):

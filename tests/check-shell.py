@@ -9,6 +9,7 @@ has anything to say against it.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import functools
 import json
 import os
 import re
@@ -18,22 +19,15 @@ import sys
 import tempfile
 import time
 
+import patience
+
 PATIENCE = 90  # seconds
+wait_for = functools.partial(patience.wait_for, seconds=PATIENCE)
 N_FILES = 500
 N_CYCLES = 20
 MAX_GROWTH = 16 << 20  # of resident memory in N_CYCLES, bytes
 
 ENABLED, DISABLED = 1, 2
-
-
-def wait_for(what, look):
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        found = look()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f'nothing came of: {what}')
 
 
 def call(method, *args):

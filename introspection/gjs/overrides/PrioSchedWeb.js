@@ -110,7 +110,7 @@ function listenersChanged(target) {
     const listeners = listenersOf.get(target);
     const aborts = !s.aborted && listeners.some(l => l.type === 'abort');
     const changes = listeners.some(l => l.type === 'prioritychange');
-    for (const source of new Set([...s.sources, s.prioritySource ?? []].flat())) {
+    for (const source of new Set(s.prioritySource === null ? s.sources : [...s.sources, s.prioritySource])) {
         const wanted = (aborts && s.sources.has(source)) || (changes && source === s.prioritySource);
         slots.get(source).kept[wanted ? 'add' : 'delete'](target);
     }

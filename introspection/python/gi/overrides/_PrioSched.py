@@ -187,9 +187,7 @@ def _drive(coroutine, context, future):
         except BaseException as error:  # its own, or that of what it awaited
             step.future._settle(None, error)
         else:
-            if waits_for.__class__ is Continuation and waits_for._waiter is None:
-                waits_for._waiter = step
-            elif isinstance(waits_for, Future):
+            if isinstance(waits_for, Future):
                 waits_for._wait(step)
             elif getattr(waits_for, '_asyncio_future_blocking', False):
                 # What asyncio's own tasks do with a future that is awaited.

@@ -135,13 +135,9 @@ class TableBase:
         task._callback = callback
         task._context = _copy_context()
         task._posted_with = self._visible
-        number = next(self._numbers)
-        if number > _MAX_NUMBER:
-            number = self._add(task)
-        else:
-            self._entries[number] = task
-        if not self._post(number, 1):
-            self._refuse(self._entries.pop(number))
+        number = self._add(task)
+        if not self._post(number, _USER_VISIBLE):
+            self._refuse(self._take(number))
         return task
 
     def yield_now(self):
@@ -151,12 +147,8 @@ class TableBase:
         if state is None or (state is running.state and state.table is self):
             future = Continuation()
             future._posted_with = state
-            number = next(self._numbers)
-            if number > _MAX_NUMBER:
-                number = self._add(future)
-            else:
-                self._entries[number] = future
+            number = self._add(future)
             if not self._yield(number):
-                self._refuse_yield(self._entries.pop(number))
+                self._refuse_yield(self._take(number))
             return future
         return self._yield_elsewhere()
