@@ -463,6 +463,9 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   PrioRunner *runner;
 
   prio_thread.batch = &batch;
+  /* A microtask that runs a nested loop leaves those behind it to that. */
+  if (loop->microtasks.length > 0)
+    loop->attention = TRUE;
   stopwatch_start (&batch.watch, now);
   begin_slice (loop, now);
 

@@ -43,7 +43,8 @@ idle_came (PrioLoop *loop, const PrioOp *op)
  * next.  What a callback starts inherits `background` (§4.2.1 of the draft).
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's
- * main context.  [method@PrioSched.Scheduler.pause] does not hold it back.
+ * main context.  [method@PrioSched.Scheduler.pause] does not hold it back, only its
+ * timeout.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *

@@ -6,21 +6,22 @@
  * expected to do; ends with "N agree, M differ", and status 1 if any differ.  The
  * form of the files is described in conformance-vectors.md.
  *
- * The clock stands still while a program works, and leaps over what the loop would
- * have slept, so that no delay is ever missed on a slow machine.
+ * The clock stands still while there is work, and goes on by TICK when there is none, so
+ * that no delay is ever missed on a slow machine.  A second context has a thread of its own;
+ * one waits while the other runs, and they take turns after every task.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <locale.h>
 #include <prio-sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 #include <json-glib/json-glib.h>
 
 /* These two stand before GLib's, for the library as for us. */
 static gint64 clock_now = G_USEC_PER_SEC;
-static gboolean clock_stuck; /* the loop would have slept for ever */
 
 gint64
 g_get_monotonic_time (void)
@@ -34,23 +35,31 @@ g_source_get_time (GSource *source)
   return clock_now;
 }
 
-static gint
-leap (GPollFD *fds, guint n_fds, gint timeout)
-{
-  gint n_ready = g_poll (fds, n_fds, 0);
+/* All delays are a multiple of it. */
+#define TICK (10 * G_TIME_SPAN_MILLISECOND)
 
-  if (n_ready == 0 && timeout < 0)
-    clock_stuck = TRUE;
-  else if (n_ready == 0)
-    clock_now += timeout * G_TIME_SPAN_MILLISECOND;
-  return n_ready;
-}
+/* So long nothing is ever waited for. */
+#define MAX_TICKS 1000
+
+enum { MAX_PLACES = 2, MAX_SCHEDULERS = 3, MAX_NESTING = 3 };
+
+/* A context, and what is on it. */
+typedef struct
+{
+  GMainContext *context;
+  PrioScheduler *schedulers[MAX_SCHEDULERS];
+  guint n_ran; /* tasks, continuations and idle callbacks */
+  guint nesting;
+} Place;
+
+/* Where this thread is. */
+static _Thread_local Place *here;
 
 /* A program that runs. */
 typedef struct
 {
-  GMainContext *context;
-  PrioScheduler *scheduler;
+  Place places[MAX_PLACES];
+  guint n_places, n_schedulers;
   JsonObject *handlers;
   GHashTable *signals;     /* name → GCancellable */
   GHashTable *controllers; /* name → PrioTaskController */
@@ -68,7 +77,7 @@ typedef struct
   Program *program;
   JsonArray *operations;
   guint next;
-  char *label; /* "3" of task 3, "m3" of microtask 3 */
+  char *label; /* "3" of task 3, "m3" of microtask 3, "i3" of idle callback 3 */
   guint n_yields;
   PrioTask *task; /* whose function it is, or NULL */
   gboolean deferred;
@@ -159,6 +168,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
     }
   else
     {
+      here->n_ran++;
       program_log (body->program, "resume %s.%u", body->label, body->n_yields);
       body_perform (body);
     }
@@ -170,6 +180,7 @@ task_function (PrioTask *task, gpointer data)
 {
   Body *body = data;
 
+  here->n_ran++;
   body->task = task;
   program_log (body->program, "start %s", body->label);
   body_perform (body);
@@ -194,9 +205,17 @@ task_completed (GObject *source, GAsyncResult *result, gpointer data)
   program->n_open--;
 }
 
+/* The scheduler that @operation names, the first if it names none. */
+static PrioScheduler *
+scheduler_in (Place *place, JsonObject *operation)
+{
+  return place->schedulers[json_object_get_int_member_with_default (operation, "scheduler", 0)];
+}
+
 static void
 post (Program *program, JsonObject *operation)
 {
+  Place *there = &program->places[json_object_get_int_member_with_default (operation, "context", 0)];
   Body *body = body_new (program, operation, "");
   const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
   const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
@@ -204,7 +223,7 @@ post (Program *program, JsonObject *operation)
   g_autoptr (PrioTask) task = NULL;
 
   program->n_open++;
-  task = prio_scheduler_post_task (program->scheduler, task_function, body, body_unref,
+  task = prio_scheduler_post_task (scheduler_in (there, operation), task_function, body, body_unref,
                                    priority != NULL ? (gint) priority_from_nick (priority) : PRIO_PRIORITY_UNSET,
                                    signal != NULL ? g_hash_table_lookup (program->signals, signal) : NULL,
                                    json_object_get_int_member_with_default (operation, "delay", 0), name);
@@ -247,6 +266,73 @@ microtask (gpointer data)
   body_unref (body);
 }
 
+static void
+idle_callback (PrioIdleDeadline *deadline, gpointer data)
+{
+  Body *body = data;
+
+  here->n_ran++;
+  program_log (body->program, "idle %s%s", body->label + 1, prio_idle_deadline_did_timeout (deadline) ? " timeout" : "");
+  body_perform (body);
+}
+
+/* Runs a task; or an iteration's tasks, unless the time slice is 0.  Returns FALSE if there is none. */
+static gboolean
+place_run (Place *place)
+{
+  guint n_ran = place->n_ran;
+
+  for (guint idle = 0; idle < 4 && place->n_ran == n_ran;)
+    idle = g_main_context_iteration (place->context, FALSE) ? 0 : idle + 1;
+  return place->n_ran != n_ran;
+}
+
+/* What a nested loop runs does not count outside of it. */
+static void
+nest (gint64 n_tasks)
+{
+  Place *place = here;
+  guint n_ran = place->n_ran;
+
+  if (place->nesting == MAX_NESTING)
+    return;
+
+  place->nesting++;
+  while (n_tasks > 0 && place_run (place))
+    n_tasks--;
+  place->nesting--;
+  place->n_ran = n_ran;
+}
+
+/* Performs an operation that is neither a yield nor a throw. */
+static void
+perform (Program *program, JsonObject *operation)
+{
+  const char *op = json_object_get_string_member (operation, "op");
+  PrioScheduler *scheduler = scheduler_in (here, operation);
+
+  if (g_str_equal (op, "post"))
+    post (program, operation);
+  else if (g_str_equal (op, "priority"))
+    set_priority (program, operation);
+  else if (g_str_equal (op, "abort"))
+    abort_signal (program, operation);
+  else if (g_str_equal (op, "microtask"))
+    prio_scheduler_queue_microtask (scheduler, microtask, body_new (program, operation, "m"), NULL);
+  else if (g_str_equal (op, "idle"))
+    prio_scheduler_request_idle_callback (scheduler, idle_callback,
+                                          (guint) json_object_get_int_member_with_default (operation, "timeout", 0),
+                                          body_new (program, operation, "i"), body_unref);
+  else if (g_str_equal (op, "pause"))
+    prio_scheduler_pause (scheduler);
+  else if (g_str_equal (op, "resume"))
+    prio_scheduler_resume (scheduler);
+  else if (g_str_equal (op, "nest"))
+    nest (json_object_get_int_member (operation, "tasks"));
+  else
+    g_error ("“%s” is no operation", op);
+}
+
 /* Performs what comes next, up to the next yield. */
 static void
 body_perform (Body *body)
@@ -258,15 +344,7 @@ body_perform (Body *body)
       JsonObject *operation = json_array_get_object_element (body->operations, body->next++);
       const char *op = json_object_get_string_member (operation, "op");
 
-      if (g_str_equal (op, "post"))
-        post (program, operation);
-      else if (g_str_equal (op, "priority"))
-        set_priority (program, operation);
-      else if (g_str_equal (op, "abort"))
-        abort_signal (program, operation);
-      else if (g_str_equal (op, "microtask"))
-        prio_scheduler_queue_microtask (program->scheduler, microtask, body_new (program, operation, "m"), NULL);
-      else if (g_str_equal (op, "throw"))
+      if (g_str_equal (op, "throw"))
         {
           body_end (body, g_error_new (thrown_quark (), 0, "thrown by %s", body->label));
           return;
@@ -279,11 +357,11 @@ body_perform (Body *body)
               body->deferred = TRUE;
             }
           body->refs++;
-          prio_scheduler_yield_async (program->scheduler, yielded, body);
+          prio_scheduler_yield_async (scheduler_in (here, operation), yielded, body);
           return;
         }
       else
-        g_error ("“%s” is no operation", op);
+        perform (program, operation);
     }
 
   body_end (body, NULL);
@@ -414,13 +492,30 @@ program_check (Program *program, const char *name, JsonObject *expected)
   return same;
 }
 
+static void
+place_set_up (Place *place, JsonObject *description, guint n_schedulers)
+{
+  place->context = g_main_context_new ();
+  for (guint i = 0; i < n_schedulers; i++)
+    {
+      place->schedulers[i] = prio_scheduler_new (place->context);
+      if (json_object_has_member (description, "slice"))
+        prio_scheduler_set_time_slice (place->schedulers[i], (guint) json_object_get_int_member (description, "slice"));
+    }
+}
+
 static Program *
 program_new (JsonObject *description)
 {
   Program *program = g_new0 (Program, 1);
 
-  program->context = g_main_context_new ();
-  program->scheduler = prio_scheduler_new (program->context);
+  program->n_places = (guint) json_object_get_int_member_with_default (description, "contexts", 1);
+  program->n_schedulers = (guint) json_object_get_int_member_with_default (description, "schedulers", 1);
+  if (program->n_places > MAX_PLACES || program->n_schedulers > MAX_SCHEDULERS)
+    g_error ("At most %u contexts of %u schedulers", MAX_PLACES, MAX_SCHEDULERS);
+  for (guint i = 0; i < program->n_places; i++)
+    place_set_up (&program->places[i], description, program->n_schedulers);
+
   program->handlers = json_object_get_object_member (description, "handlers");
   program->signals = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_object_unref);
   program->controllers = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_object_unref);
@@ -441,9 +536,97 @@ program_free (Program *program)
   g_ptr_array_unref (program->log);
   g_ptr_array_unref (program->rejected);
   g_hash_table_unref (program->outcomes);
-  g_object_unref (program->scheduler);
-  g_main_context_unref (program->context);
+  for (guint i = 0; i < program->n_places; i++)
+    {
+      for (guint j = 0; j < program->n_schedulers; j++)
+        g_object_unref (program->places[i].schedulers[j]);
+      g_main_context_unref (program->places[i].context);
+    }
   g_free (program);
+}
+
+/* The thread of the second context: it runs when it is told to. */
+static struct
+{
+  sem_t begin, ended;
+  Place *place;
+  gboolean ran;
+} other_thread;
+
+static gpointer
+run_other_thread (gpointer data G_GNUC_UNUSED)
+{
+  while (TRUE)
+    {
+      sem_wait (&other_thread.begin);
+      here = other_thread.place;
+      g_main_context_push_thread_default (here->context);
+      other_thread.ran = place_run (here);
+      g_main_context_pop_thread_default (here->context);
+      sem_post (&other_thread.ended);
+    }
+  return NULL;
+}
+
+static gboolean
+place_run_on_other_thread (Place *place)
+{
+  static GThread *thread;
+
+  if (thread == NULL)
+    {
+      sem_init (&other_thread.begin, 0, 0);
+      sem_init (&other_thread.ended, 0, 0);
+      thread = g_thread_new ("other", run_other_thread, NULL);
+    }
+
+  other_thread.place = place;
+  sem_post (&other_thread.begin);
+  sem_wait (&other_thread.ended);
+  return other_thread.ran;
+}
+
+/* Runs every context once; returns FALSE if none had anything to do. */
+static gboolean
+program_run_places (Program *program)
+{
+  gboolean ran = place_run (&program->places[0]);
+
+  for (guint i = 1; i < program->n_places; i++)
+    ran |= place_run_on_other_thread (&program->places[i]);
+  return ran;
+}
+
+/* Resumes whatever is paused; returns FALSE if nothing was. */
+static gboolean
+program_resume (Program *program)
+{
+  gboolean paused = FALSE;
+
+  for (guint i = 0; i < program->n_places; i++)
+    for (guint j = 0; j < program->n_schedulers; j++)
+      {
+        paused |= prio_scheduler_get_paused (program->places[i].schedulers[j]);
+        prio_scheduler_resume (program->places[i].schedulers[j]);
+      }
+  return paused;
+}
+
+static void
+program_run (Program *program)
+{
+  for (guint ticks = 0; program->n_open > 0 && ticks < MAX_TICKS;)
+    {
+      if (program_run_places (program) || program_resume (program))
+        {
+          ticks = 0;
+        }
+      else
+        {
+          ticks++;
+          clock_now += TICK;
+        }
+    }
 }
 
 static gboolean
@@ -455,19 +638,17 @@ run_program (JsonObject *description)
   Body main_body = { .program = program, .label = (char *) "" };
   gboolean same;
 
-  clock_stuck = FALSE;
-  g_main_context_set_poll_func (program->context, leap);
-  g_main_context_push_thread_default (program->context);
+  here = &program->places[0];
+  g_main_context_push_thread_default (here->context);
 
   for (GList *l = names; l != NULL; l = l->next)
     make_signal (program, l->data, json_object_get_object_member (signals, l->data));
 
   main_body.operations = json_object_get_array_member (description, "main");
   body_perform (&main_body);
-  while (program->n_open > 0 && !clock_stuck)
-    g_main_context_iteration (program->context, TRUE);
+  program_run (program);
 
-  g_main_context_pop_thread_default (program->context);
+  g_main_context_pop_thread_default (here->context);
 
   same = program_check (program, json_object_get_string_member (description, "name"),
                         json_object_get_object_member (description, "expect"));

@@ -1,6 +1,6 @@
 """model.py: a literal, slow model of the draft, and random programs for it and for the library
 
-    model.py --check VECTORS                     the model does what the native implementation did
+    model.py --check VECTORS                     the model does what they expect: the native implementation did it
     model.py RUNNER [--programs N] [--seed N]    the library does what the model does
 
 Programs are those of conformance-vectors.md; RUNNER is build/tests/conformance, or what takes the
@@ -22,7 +22,8 @@ import sys
 import tempfile
 
 PRIORITIES = ['background', 'user-visible', 'user-blocking']
-State = collections.namedtuple('State', 'abort fixed follows')  # names of signals, or None
+MAX_NESTING = 3
+State = collections.namedtuple('State', 'scheduler abort fixed follows')  # the last three: names, or None
 
 
 class Signal:
@@ -39,18 +40,40 @@ class Signal:
 class Entry:
     """A task, or a continuation, from its posting on."""
 
-    def __init__(self, label, state, run, refuse):
-        self.label, self.state, self.run, self.refuse = label, state, run, refuse
+    def __init__(self, state, run, refuse):
+        self.state, self.run, self.refuse = state, run, refuse
+        self.place = state.scheduler.place
         self.continuation = False
         self.order = None
         self.aborted = False
 
 
+class Scheduler:
+    def __init__(self, place):
+        self.place = place
+        self.paused = False
+
+
+class Place:
+    """A main context."""
+
+    def __init__(self, n_schedulers):
+        self.orders, self.timers_made = itertools.count(), itertools.count()
+        self.queue, self.timers, self.microtasks = [], [], collections.deque()
+        self.idle_pending, self.idle_running, self.idle_deadline = [], [], 0
+        self.schedulers = [Scheduler(self) for _ in range(n_schedulers)]
+        self.nesting = 0
+
+    def scheduler_of(self, op):
+        return self.schedulers[op.get('scheduler', 0)]
+
+    def is_empty(self):
+        return not (self.queue or self.timers or self.microtasks or self.idle_pending or self.idle_running)
+
+
 class Model:
     def __init__(self, program):
         self.log, self.outcomes, self.rejected = [], {}, []
-        self.orders, self.timers_made = itertools.count(), itertools.count()
-        self.queue, self.timers, self.microtasks = [], [], collections.deque()
         self.running = []  # tasks whose checkpoint is not over
         self.now = 0
         self.handlers = dict(program['handlers'])
@@ -59,10 +82,10 @@ class Model:
         for name, given in program['signals'].items():
             self.make_signal(name, given)
 
+        self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
+        self.here = self.places[0]
         self.perform_all(program['main'], None)
-        self.checkpoint()
-        while self.run_next():
-            pass
+        self.run_all()
 
     def make_signal(self, name, given):
         signal = self.signals[name] = Signal(given['kind'], given.get('priority'))
@@ -89,32 +112,68 @@ class Model:
         return 2 * PRIORITIES.index(priority) + entry.continuation
 
     def enqueue(self, entry):
-        entry.order = next(self.orders)
-        self.queue.append(entry)
+        entry.order = next(entry.place.orders)
+        entry.place.queue.append(entry)
 
-    def run_next(self):
-        if not self.queue:
-            if not self.timers:
+    def enqueue_later(self, entry, due):
+        heapq.heappush(entry.place.timers, (due, next(entry.place.timers_made), entry))
+
+    def withdraw(self, entry):
+        """Takes it out of wherever it waits."""
+        entry.place.queue = [other for other in entry.place.queue if other is not entry]
+        entry.place.timers = [timer for timer in entry.place.timers if timer[2] is not entry]
+        heapq.heapify(entry.place.timers)
+
+    def run_all(self):
+        """Contexts take turns; time goes on when none has anything to do."""
+        while not all(place.is_empty() for place in self.places):
+            ran = False
+            for place in self.places:
+                self.here = place
+                ran |= self.run_next(place)
+            if not ran and not self.resume_all():
+                self.now += 10
+
+    def resume_all(self):
+        paused = [scheduler for place in self.places for scheduler in place.schedulers if scheduler.paused]
+        for scheduler in paused:
+            scheduler.paused = False
+        return len(paused) > 0
+
+    def run_next(self, place):
+        self.checkpoint()
+        while place.timers and place.timers[0][0] <= self.now:
+            self.enqueue(heapq.heappop(place.timers)[2])
+        runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
+        if not runnable:
+            return self.run_idle(place)
+        entry = min(runnable, key=lambda entry: (-self.effective(entry), entry.order))
+        place.queue.remove(entry)
+        self.running.append(entry)
+        settle = entry.run()
+        self.checkpoint()
+        self.running.remove(entry)
+        settle()
+        self.checkpoint()
+        return True
+
+    def run_idle(self, place):
+        if self.now >= place.idle_deadline:
+            place.idle_running += place.idle_pending
+            place.idle_pending = []
+            if not place.idle_running:
                 return False
-            self.now = max(self.now, self.timers[0][0])
-        while self.timers and self.timers[0][0] <= self.now:
-            entry = heapq.heappop(self.timers)[2]
-            if not entry.aborted:
-                self.enqueue(entry)
-        if self.queue:
-            entry = min(self.queue, key=lambda entry: (-self.effective(entry), entry.order))
-            self.queue.remove(entry)
-            self.running.append(entry)
-            settle = entry.run()
-            self.checkpoint()
-            self.running.remove(entry)
-            settle()
-            self.checkpoint()
+            place.idle_deadline = min([self.now + 50] + [timer[0] for timer in place.timers])
+        if not place.idle_running:
+            return False
+        place.idle_running[0]('')
+        self.checkpoint()
         return True
 
     def checkpoint(self):
-        while self.microtasks:
-            self.microtasks.popleft()()
+        place = self.here
+        while place.microtasks:
+            place.microtasks.popleft()()
 
     # Operations
 
@@ -124,9 +183,10 @@ class Model:
         if signal and self.signals[signal].aborted:
             self.outcomes[label] = 'aborted'
             return
+        place = self.places[op.get('context', 0)]
         fixed = op.get('priority')
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
-        own = State(signal, fixed or (None if follows else 'user-visible'), follows)
+        own = State(place.scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows)
 
         def refuse():
             self.outcomes[label] = 'aborted'
@@ -153,17 +213,16 @@ class Model:
                 self.outcomes[label] = ends[0]
 
         settled = []
-        entry = Entry(label, own, run, refuse)
-        delay = op.get('delay', 0)
-        if delay:
-            heapq.heappush(self.timers, (self.now + delay, next(self.timers_made), entry))
+        entry = Entry(own, run, refuse)
+        if op.get('delay', 0):
+            self.enqueue_later(entry, self.now + op['delay'])
         else:
             self.enqueue(entry)
 
     def go_on(self, body, state, ended):
         """Runs body to its next yield."""
         try:
-            label = next(body)
+            label, scheduler = next(body)
         except StopIteration:
             ended('fulfilled')
             return
@@ -171,22 +230,24 @@ class Model:
             assert 'thrown' in str(error), error
             ended('threw')
             return
-        state = state or State(None, 'user-visible', None)
+        place = self.here
+        # A state is that of one scheduler.
+        inherited = state if state and state.scheduler is scheduler else State(scheduler, None, 'user-visible', None)
 
         def refuse():
             self.rejected.append(label)
             body.close()
-            self.microtasks.append(lambda: ended('aborted'))
+            place.microtasks.append(lambda: ended('aborted'))
 
         def run():
             self.log.append(f'resume {label}')
             self.go_on(body, state, ended)
             return lambda: None
 
-        if state.abort and self.signals[state.abort].aborted:
+        if inherited.abort and self.signals[inherited.abort].aborted:
             refuse()
             return
-        entry = Entry(label, state, run, refuse)
+        entry = Entry(inherited, run, refuse)
         entry.continuation = True
         self.enqueue(entry)
 
@@ -194,7 +255,7 @@ class Model:
         n_yields = itertools.count(1)
         for op in ops:
             if op['op'] == 'yield':
-                yield f'{label}.{next(n_yields)}'
+                yield f'{label}.{next(n_yields)}', self.here.scheduler_of(op)
             elif op['op'] == 'throw':
                 raise RuntimeError('thrown')
             else:
@@ -212,12 +273,51 @@ class Model:
             self.set_priority(op['signal'], op['to'], state)
         elif kind == 'abort':
             self.abort(op['signal'])
+        elif kind == 'microtask':
+            self.here.microtasks.append(lambda: self.microtask(op, state))
+        elif kind == 'idle':
+            self.request_idle(op)
+        elif kind == 'nest':
+            self.nest(op['tasks'])
         else:
-            self.microtasks.append(lambda: self.microtask(op, state))
+            self.here.scheduler_of(op).paused = kind == 'pause'
 
     def microtask(self, op, state):
         self.log.append(f'micro {op["id"]}')
         self.go_on(self.perform_body(op['body'], state, f'm{op["id"]}'), state, lambda outcome: None)
+
+    def nest(self, n_tasks):
+        place = self.here
+        if place.nesting == MAX_NESTING:
+            return
+        place.nesting += 1
+        while n_tasks > 0 and self.run_next(place):
+            n_tasks -= 1
+        place.nesting -= 1
+
+    def request_idle(self, op):
+        place = self.here
+        scheduler = place.scheduler_of(op)
+        state = State(scheduler, None, 'background', None)
+
+        def call(how):
+            for waiting in place.idle_pending, place.idle_running:
+                if call in waiting:
+                    waiting.remove(call)
+            if timeout:
+                self.withdraw(timeout)
+            self.log.append(f'idle {op["id"]}{how}')
+            self.go_on(self.perform_body(op['body'], state, f'i{op["id"]}'), state, lambda outcome: None)
+
+        def time_out():
+            call(' timeout')
+            return lambda: None
+
+        timeout = None
+        place.idle_pending.append(call)
+        if op.get('timeout', 0):
+            timeout = Entry(State(scheduler, None, 'user-visible', None), time_out, None)
+            self.enqueue_later(timeout, self.now + op['timeout'])
 
     def set_priority(self, name, to, state):
         signal = self.signals[name]
@@ -247,13 +347,12 @@ class Model:
             for entry in self.running:
                 if entry.state.abort == other:
                     entry.aborted = True
-            waiting = [entry for entry in self.queue if entry.state.abort == other]
-            waiting += [timer[2] for timer in self.timers if timer[2].state.abort == other and not timer[2].aborted]
-            for entry in waiting:
-                entry.aborted = True
-                if entry in self.queue:
-                    self.queue.remove(entry)
-                entry.refuse()
+            for place in self.places:
+                waiting = [entry for entry in place.queue + [timer[2] for timer in place.timers] if entry.state.abort == other]
+                for entry in waiting:
+                    entry.aborted = True
+                    self.withdraw(entry)
+                    entry.refuse()
 
 
 def expect(program):
@@ -266,12 +365,15 @@ def expect(program):
 class Maker:
     def __init__(self, rng):
         self.rng = rng
-        self.ids, self.micro_ids = itertools.count(1), itertools.count(1)
+        self.ids, self.micro_ids, self.idle_ids = itertools.count(1), itertools.count(1), itertools.count(1)
         self.budget = rng.randrange(4, 30)
         self.signals = {}
+        self.more = {}  # what the vectors have not
 
     def make(self, name):
         rng = self.rng
+        if rng.randrange(3) > 0:
+            self.more = {'contexts': rng.randrange(1, 3), 'schedulers': rng.randrange(1, 4), 'slice': 0}
         for i in range(rng.randrange(1, 4)):
             self.signals[f'c{i}'] = {'kind': 'task', 'priority': rng.choice(PRIORITIES)}
         for i in range(rng.randrange(2)):
@@ -285,7 +387,7 @@ class Maker:
         handlers = {other: [self.operation(2, False) for _ in range(rng.randrange(3))]
                     for other in changing if rng.randrange(3) == 0}
         main = [self.operation(0, False) for _ in range(rng.randrange(2, 9))]
-        return {'name': name, 'signals': self.signals, 'handlers': handlers, 'main': main}
+        return {'name': name, **self.more, 'signals': self.signals, 'handlers': handlers, 'main': main}
 
     def body(self, depth):
         return [self.operation(depth + 1, True) for _ in range(self.rng.randrange(4 if depth < 3 else 1))]
@@ -293,32 +395,51 @@ class Maker:
     def operation(self, depth, in_body):
         rng = self.rng
         self.budget -= 1
-        kind = rng.choice(['post'] * 6 + ['priority'] * 2 + ['abort', 'microtask'] + (['yield'] * 4 + ['throw'] if in_body else []))
+        kinds = ['post'] * 6 + ['priority'] * 2 + ['abort', 'microtask']
+        if in_body:
+            kinds += ['yield'] * 4 + ['throw']
+        if self.more:
+            kinds += ['idle', 'nest', 'pause', 'resume']
+        kind = rng.choice(kinds)
+        op = {'op': kind}
+        if self.more and kind in ('post', 'yield', 'idle', 'pause', 'resume'):
+            op['scheduler'] = rng.randrange(self.more['schedulers'])
         if kind == 'priority':
-            return {'op': kind, 'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] == 'task']),
-                    'to': rng.choice(PRIORITIES)}
-        if kind == 'abort':
-            return {'op': kind, 'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] != 'any'])}
-        if kind in ('yield', 'throw'):
-            return {'op': kind}
-        op = {'op': kind, 'id': next(self.ids if kind == 'post' else self.micro_ids)}
-        if kind == 'post':
-            if rng.randrange(2):
-                op['signal'] = rng.choice(list(self.signals))
-            if rng.randrange(3) == 0:
-                op['priority'] = rng.choice(PRIORITIES)
-            if rng.randrange(6) == 0:
-                op['delay'] = rng.choice([30, 60, 90, 120])
-        op['body'] = self.body(depth) if self.budget > 0 else []
+            op |= {'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] == 'task']), 'to': rng.choice(PRIORITIES)}
+        elif kind == 'abort':
+            op['signal'] = rng.choice([n for n, s in self.signals.items() if s['kind'] != 'any'])
+        elif kind == 'nest':
+            op['tasks'] = rng.randrange(1, 5)
+        elif kind in ('post', 'microtask', 'idle'):
+            op['id'] = next({'post': self.ids, 'microtask': self.micro_ids, 'idle': self.idle_ids}[kind])
+            if kind == 'post':
+                self.posting(op)
+            elif kind == 'idle' and rng.randrange(2):
+                op['timeout'] = rng.choice([10, 30, 60, 100])
+            op['body'] = self.body(depth) if self.budget > 0 else []
         return op
 
+    def posting(self, op):
+        rng = self.rng
+        if self.more:
+            op['context'] = rng.randrange(self.more['contexts'])
+        if rng.randrange(2):
+            op['signal'] = rng.choice(list(self.signals))
+        if rng.randrange(3) == 0:
+            op['priority'] = rng.choice(PRIORITIES)
+        if rng.randrange(6) == 0:
+            op['delay'] = rng.choice([30, 60, 90, 120])
 
-def agrees(runner, programs):
+
+def agrees(runner, programs, seconds=10):
     """Whether the library does what the model does with programs; what it says otherwise."""
     with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
         json.dump([program | {'expect': expect(program)} for program in programs], file)
         file.flush()
-        result = subprocess.run([*runner, file.name], capture_output=True, text=True, timeout=600)
+        try:
+            result = subprocess.run([*runner, file.name], capture_output=True, text=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return False, f'no end after {seconds} s\n'
     return result.returncode == 0, result.stdout + result.stderr
 
 
@@ -359,7 +480,7 @@ def check(path):
             wrong += 1
             if wrong < 3:
                 print(program['name'], *(f'\n{key}\n  {wanted[key]}\n  {got[key]}' for key in wanted if wanted[key] != got[key]))
-    print(f'{len(programs) - wrong} of {len(programs)} programs: the model does what the native implementation did')
+    print(f'{len(programs) - wrong} of {len(programs)} programs: the model does what they expect')
     return wrong > 0
 
 
@@ -369,7 +490,7 @@ def search(runner, n_programs, seed):
     chunk = 2000
     for first in range(0, n_programs, chunk):
         programs = [Maker(rng).make(f'r{first + i}') for i in range(min(chunk, n_programs - first))]
-        right, said = agrees(runner, programs)
+        right, said = agrees(runner, programs, 600)
         if right:
             continue
         for program in programs:
