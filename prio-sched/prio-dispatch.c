@@ -282,7 +282,7 @@ adapt_slice (PrioLoop *loop, gint64 length)
     return;
 
   loop->slice_length = length;
-  loop->slice_end = loop->slice_start + length;
+  loop->slice_end = prio_time_after (loop->slice_start, length);
 }
 
 /* So many things to release are left until a batch has ended. */
@@ -519,7 +519,7 @@ time_is_up (PrioLoop *loop, gint8 priority, gint64 now)
   if (now < loop->next_probe)
     return FALSE;
 
-  loop->next_probe = now + PROBE_INTERVAL;
+  loop->next_probe = prio_time_after (now, PROBE_INTERVAL);
   if (!prio_loop_others_wait (loop, prio_lane_of (prio_effective ((PrioTaskPriority) priority, FALSE))))
     return FALSE;
 

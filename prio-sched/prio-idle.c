@@ -138,7 +138,7 @@ prio_idles_clear (PrioIdles *idles)
 static gint64
 next_event (PrioLoop *loop, gint64 now)
 {
-  gint64 next = now + MAX_PERIOD;
+  gint64 next = prio_time_after (now, MAX_PERIOD);
 
   if (loop->next_frame > now)
     next = MIN (next, loop->next_frame);

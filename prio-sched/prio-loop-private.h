@@ -152,6 +152,13 @@ void prio_loop_forget_source (PrioLoop *loop);
 gboolean prio_loop_should_yield (PrioLoop *loop, const PrioState *state);
 void prio_loop_expire_delays (PrioLoop *loop, gint64 now);
 
+/* @span after @time, both in µs and none negative, or the end of time. */
+static inline gint64
+prio_time_after (gint64 time, gint64 span)
+{
+  return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
+}
+
 static inline gboolean
 prio_loop_has_garbage (PrioLoop *loop)
 {

@@ -306,7 +306,7 @@ prio_loop_begin_turn (PrioLoop *loop, gint64 now)
   GSource *source = g_source_new (&turn_funcs, sizeof (PrioSource));
 
   loop->turn = TRUE;
-  loop->turn_end = now + (loop->slice_length != 0 ? loop->slice_length : PRIO_DEFAULT_SLICE);
+  loop->turn_end = prio_time_after (now, loop->slice_length != 0 ? loop->slice_length : PRIO_DEFAULT_SLICE);
   loop->slice_start = 0;
 
   ((PrioSource *) source)->loop = prio_loop_ref (loop);

@@ -48,7 +48,7 @@ before_paint (GObject *frame_clock G_GNUC_UNUSED, gpointer data)
   else if (gap < MAX_INTERVAL)
     frames->interval += (gap - frames->interval) / 16;
 
-  prio_scheduler_set_next_frame (scheduler, now + frames->interval);
+  prio_scheduler_set_next_frame (scheduler, prio_time_after (now, frames->interval));
 }
 
 /**

@@ -74,7 +74,7 @@ prio_scheduler_request_idle_callback (PrioScheduler *self, PrioIdleFunc func, gu
 
   op.target = idle;
   if (timeout > 0)
-    op.due = g_get_monotonic_time () + timeout * G_TIME_SPAN_MILLISECOND;
+    op.due = prio_time_after (g_get_monotonic_time (), timeout * G_TIME_SPAN_MILLISECOND);
   prio_loop_submit (self->core->loop, &op);
 
   return id;

@@ -16,15 +16,9 @@
 static gint64
 due_after (guint64 delay)
 {
-  gint64 now;
-
   if (delay == 0)
     return 0;
-
-  now = g_get_monotonic_time ();
-  if (delay > (guint64) (G_MAXINT64 - now) / 1000)
-    return G_MAXINT64;
-  return now + (gint64) delay * 1000;
+  return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
 }
 
 static void

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 WANTED = 28
-TESTS = ['order', 'signal', 'abort', 'state', 'task', 'runner', 'delay', 'idle', 'threads', 'loop']
+TESTS = ['order', 'signal', 'abort', 'state', 'task', 'runner', 'delay', 'idle', 'clock', 'faults', 'threads', 'loop']
 
 # File, what is there, what is planted.
 MUTANTS = [
@@ -47,7 +47,7 @@ MUTANTS = [
     ('dispatch.c', 'if (now >= loop->slice_end && !loop->turn)\n    prio_loop_begin_turn (loop, now);', ''),
     ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
     ('loop.c', 'prio_inbox_wake (&loop->inbox);\n  if (!loop->awake)\n    g_main_context_wakeup (loop->context);', 'prio_inbox_wake (&loop->inbox);'),
-    ('scheduler-post.c', 'if (delay > (guint64) (G_MAXINT64 - now) / 1000)\n    return G_MAXINT64;', ''),
+    ('scheduler-post.c', 'delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000', '(gint64) (delay * 1000)'),
     ('scheduler-post.c', 'if (result == NOT_HERE && hub != NULL && prio_hub_is_aborted (hub))\n    result = REFUSED;', ''),
     ('task-settle.c', 'if (self->has_result || prio_task_is_completed (self))', 'if (FALSE)'),
     ('scheduling-state.c', 'return state != NULL && state->depth == g_main_depth () ? state : NULL;', 'return state;'),
