@@ -36,6 +36,11 @@
  * longer held by anybody.  A main context that is destroyed releases what is
  * queued in it, on the thread that destroys it.
  *
+ * A destroy notify is called once, after its function if that is called at all: on
+ * the thread that runs the main context, even if another has aborted the task; on
+ * the thread that destroys the context; or, where a task is refused since its
+ * signal is aborted or the context gone, on the thread that posts it.
+ *
  * # What goes before what
  *
  * | work | goes before sources of | waits at most for |

@@ -1,0 +1,408 @@
+/* soak.c: many tasks from several threads, for a long time
+ *
+ *   G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0 soak [--tasks N] [--seconds N]
+ *
+ * Two threads post, abort and change the priorities of 10,000,000 tasks of a context that
+ * a third runs; schedulers and contexts are made and destroyed meanwhile.  Each destroy
+ * notify is called once, on a thread that the documentation names: that which runs the
+ * context or, where the task is refused, that which posts.  Then all memory is back.  With
+ * --seconds, again and again for so long.  (The slices of GLib up to 2.74 keep what they
+ * had, and the C library's caches count as used.)
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+enum { N_POSTERS = 2, N_OWN = 8, N_SHARED = 4, N_SCHEDULERS = 3 };
+
+/* Who posts waits while so many tasks have not ended. */
+#define MAX_PENDING 20000
+
+/* What a round may leave: a table that has grown. */
+#define SLACK 4096
+
+#if defined (__SANITIZE_ADDRESS__) || defined (__SANITIZE_THREAD__)
+#define MEMORY_IS_COUNTED FALSE /* by us: the sanitizer has its own allocator */
+#else
+#define MEMORY_IS_COUNTED TRUE
+#endif
+
+/* What has become of a task: its data points to one. */
+typedef enum { NEW, RAN, FREED } Fate;
+
+typedef struct
+{
+  GMainContext *context;
+  PrioScheduler *schedulers[N_SCHEDULERS];
+  PrioTaskController *shared[N_SHARED]; /* never aborted */
+  GThread *home;
+  guint8 *fates;
+  guint n_tasks;
+  gint n_ended;    /* atomic */
+  gint n_posters;  /* atomic: that are not through */
+} Round;
+
+typedef struct
+{
+  Round *round;
+  GRand *random;
+  PrioTaskController *own[N_OWN];
+  guint first, end; /* the numbers of its tasks */
+  guint n_posted;
+  guint n_refused, n_aborts, n_changes;
+} Poster;
+
+static Round *current;
+
+/* In a call that may refuse what is posted. */
+static _Thread_local gboolean posting;
+
+static void
+ended (gpointer data)
+{
+  guint8 *fate = data;
+
+  g_assert_true (*fate != FREED);
+  g_assert_true (g_thread_self () == current->home || posting);
+  *fate = FREED;
+  g_atomic_int_inc (&current->n_ended);
+}
+
+static void
+run (gpointer data)
+{
+  guint8 *fate = data;
+
+  g_assert_true (*fate == NEW);
+  g_assert_true (g_thread_self () == current->home);
+  *fate = RAN;
+}
+
+static gboolean
+run_closure (gpointer data)
+{
+  run (data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+run_task (PrioTask *task, gpointer data)
+{
+  run (data);
+  prio_task_return_int (task, 1);
+}
+
+static void
+run_idle (PrioIdleDeadline *deadline, gpointer data)
+{
+  run (data);
+}
+
+static void
+task_completed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_true (g_thread_self () == current->home);
+}
+
+static guint
+dice (Poster *self, guint sides)
+{
+  return (guint) g_rand_int_range (self->random, 0, (gint32) sides);
+}
+
+static PrioTaskController *
+any_controller (Poster *self)
+{
+  return dice (self, 4) == 0 ? self->round->shared[dice (self, N_SHARED)] : self->own[dice (self, N_OWN)];
+}
+
+static PrioScheduler *
+any_scheduler (Poster *self)
+{
+  return self->round->schedulers[dice (self, N_SCHEDULERS)];
+}
+
+static guint8 *
+next_task (Poster *self)
+{
+  return &self->round->fates[self->first + self->n_posted++];
+}
+
+static void
+post_closure (Poster *self, GCancellable *signal, guint64 delay)
+{
+  guint8 *fate = next_task (self);
+
+  posting = TRUE;
+  if (!prio_scheduler_post_full (any_scheduler (self), PRIO_PRIORITY_UNSET, signal, delay, run_closure, fate, ended))
+    {
+      g_assert_true (*fate == FREED);
+      self->n_refused++;
+    }
+  posting = FALSE;
+}
+
+static void
+post_with_result (Poster *self)
+{
+  g_autoptr (PrioTask) task = NULL;
+
+  posting = TRUE;
+  task = prio_scheduler_post_task (any_scheduler (self), run_task, next_task (self), ended, PRIO_PRIORITY_UNSET,
+                                   signal_of (any_controller (self)), 0, NULL);
+  posting = FALSE;
+  if (dice (self, 2) == 0)
+    prio_task_then (task, task_completed, NULL, NULL);
+  if (dice (self, 4) == 0)
+    prio_task_cancel (task);
+}
+
+static void
+post_something (Poster *self)
+{
+  switch (dice (self, 20))
+    {
+    case 0:
+      post_closure (self, NULL, 1 + dice (self, 3));
+      break;
+
+    case 1:
+      post_closure (self, signal_of (any_controller (self)), 1 + dice (self, 3));
+      break;
+
+    case 2:
+    case 3:
+      post_with_result (self);
+      break;
+
+    case 4:
+      prio_scheduler_queue_microtask (any_scheduler (self), run, next_task (self), ended);
+      break;
+
+    case 5:
+      {
+        PrioScheduler *scheduler = any_scheduler (self);
+        guint id = prio_scheduler_request_idle_callback (scheduler, run_idle, 1, next_task (self), ended);
+
+        if (dice (self, 2) == 0)
+          prio_scheduler_cancel_idle_callback (scheduler, id);
+        break;
+      }
+
+    case 6:
+    case 7:
+    case 8:
+      prio_scheduler_post (any_scheduler (self), dice (self, 3), run_closure, next_task (self), ended);
+      break;
+
+    default:
+      post_closure (self, signal_of (any_controller (self)), 0);
+      break;
+    }
+}
+
+static void
+abort_some (Poster *self)
+{
+  PrioTaskController **controller = &self->own[dice (self, N_OWN)];
+
+  prio_task_controller_abort (*controller, NULL);
+  self->n_aborts++;
+  /* Posts to it are refused for a while. */
+  for (guint i = 0; i < 5 && self->first + self->n_posted < self->end; i++)
+    post_closure (self, signal_of (*controller), 0);
+  g_object_unref (*controller);
+  *controller = prio_task_controller_new (dice (self, 3));
+}
+
+/* A scheduler for a single task of the context that others use. */
+static void
+use_scheduler (Poster *self)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (self->round->context);
+
+  prio_scheduler_post (scheduler, dice (self, 3), run_closure, next_task (self), ended);
+}
+
+static void
+count (gpointer n)
+{
+  ++*(guint *) n;
+}
+
+static gboolean
+count_and_end (gpointer n)
+{
+  count (n);
+  return G_SOURCE_REMOVE;
+}
+
+/* A context that this thread runs for a while, and destroys with tasks in it. */
+static void
+use_context (Poster *self)
+{
+  GMainContext *context = g_main_context_new ();
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+  guint n_ran = 0, n_freed = 0;
+
+  for (guint i = 0; i < 20; i++)
+    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal_of (any_controller (self)), i % 3, count_and_end, &n_ran, NULL);
+  for (guint i = 0; i < 20; i++)
+    prio_scheduler_post_full (scheduler, BACKGROUND, signal_of (self->round->shared[0]), 0, count_and_end, &n_freed, count);
+  g_main_context_iteration (context, FALSE);
+
+  if (dice (self, 2) == 0)
+    g_clear_object (&scheduler);
+  g_main_context_unref (context);
+  g_clear_object (&scheduler);
+  g_assert_cmpuint (n_freed, >=, 20);
+  g_assert_cmpuint (n_ran, <=, 20);
+}
+
+static gboolean
+nothing (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static gpointer
+run_poster (gpointer data)
+{
+  Poster *self = data;
+  Round *round = self->round;
+
+  for (guint i = 0; i < N_OWN; i++)
+    self->own[i] = prio_task_controller_new (i % 3);
+
+  while (self->first + self->n_posted < self->end)
+    {
+      guint what = dice (self, 2000);
+
+      if (what < 20)
+        self->n_changes += prio_task_controller_set_priority (any_controller (self), dice (self, 3), NULL);
+      else if (what < 22)
+        abort_some (self);
+      else if (what < 24)
+        use_scheduler (self);
+      else if (what == 24)
+        use_context (self);
+      else
+        post_something (self);
+
+      while (self->n_posted > MAX_PENDING &&
+             (guint) g_atomic_int_get (&round->n_ended) + N_POSTERS * MAX_PENDING < N_POSTERS * self->n_posted)
+        g_usleep (100);
+    }
+
+  for (guint i = 0; i < N_OWN; i++)
+    g_object_unref (self->own[i]);
+  g_atomic_int_dec_and_test (&round->n_posters);
+  prio_scheduler_post (round->schedulers[0], BACKGROUND, nothing, NULL, NULL);
+  return NULL;
+}
+
+static void
+round_run (guint n_tasks, guint seed, gboolean tell)
+{
+  Round round = { .home = g_thread_self (), .n_tasks = n_tasks, .n_posters = N_POSTERS };
+  Poster posters[N_POSTERS];
+  GThread *threads[N_POSTERS];
+
+  current = &round;
+  round.fates = g_new0 (guint8, n_tasks);
+  round.context = g_main_context_new ();
+  for (guint i = 0; i < N_SCHEDULERS; i++)
+    round.schedulers[i] = prio_scheduler_new (round.context);
+  for (guint i = 0; i < N_SHARED; i++)
+    round.shared[i] = prio_task_controller_new (i % 3);
+
+  for (guint i = 0; i < N_POSTERS; i++)
+    {
+      posters[i] = (Poster) { .round = &round, .random = g_rand_new_with_seed (seed + i),
+                              .first = i * (n_tasks / N_POSTERS), .end = (i + 1) * (n_tasks / N_POSTERS) };
+      threads[i] = g_thread_new ("poster", run_poster, &posters[i]);
+    }
+
+  while (g_atomic_int_get (&round.n_posters) > 0 || (guint) g_atomic_int_get (&round.n_ended) < n_tasks)
+    g_main_context_iteration (round.context, TRUE);
+
+  for (guint i = 0; i < N_POSTERS; i++)
+    {
+      g_thread_join (threads[i]);
+      g_rand_free (posters[i].random);
+      if (tell)
+        g_print ("%u posted, %u refused; %u aborts, %u changes of priority\n", posters[i].n_posted, posters[i].n_refused,
+                 posters[i].n_aborts, posters[i].n_changes);
+    }
+
+  for (guint i = 0; i < n_tasks; i++)
+    g_assert_true (round.fates[i] == FREED);
+  g_assert_cmpint (round.n_ended, ==, n_tasks);
+
+  for (guint i = 0; i < N_SCHEDULERS; i++)
+    g_object_unref (round.schedulers[i]);
+  for (guint i = 0; i < N_SHARED; i++)
+    g_object_unref (round.shared[i]);
+  g_main_context_unref (round.context);
+  g_free (round.fates);
+}
+
+static gsize
+memory_in_use (void)
+{
+  struct mallinfo2 info = mallinfo2 ();
+
+  return info.uordblks + info.hblkhd;
+}
+
+int
+main (int argc, char **argv)
+{
+  gint n_tasks = 10000000, seconds = 0;
+  guint seed = g_random_int ();
+  const GOptionEntry options[] = {
+    { "tasks", 0, 0, G_OPTION_ARG_INT, &n_tasks, "Tasks of a round", "N" },
+    { "seconds", 0, 0, G_OPTION_ARG_INT, &seconds, "How long to make rounds", "N" },
+    { NULL }
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  g_autoptr (GError) error = NULL;
+  gint64 end;
+  gsize before;
+  guint n_rounds = 0;
+
+  g_option_context_add_main_entries (context, options, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, &error) || n_tasks < N_POSTERS)
+    {
+      g_printerr ("%s\n", error != NULL ? error->message : "Too few tasks");
+      return 2;
+    }
+  n_tasks -= n_tasks % N_POSTERS;
+
+  g_print ("seed %u\n", seed);
+  /* What is made once, and kept. */
+  round_run (20000, seed, FALSE);
+  before = memory_in_use ();
+  end = g_get_monotonic_time () + seconds * G_USEC_PER_SEC;
+
+  do
+    {
+      n_rounds++;
+      round_run ((guint) n_tasks, seed + N_POSTERS * n_rounds, n_rounds == 1);
+      if (MEMORY_IS_COUNTED && memory_in_use () > before + SLACK)
+        {
+          g_printerr ("After round %u, %" G_GSIZE_FORMAT " bytes are in use; they were %" G_GSIZE_FORMAT "\n", n_rounds,
+                      memory_in_use (), before);
+          return 1;
+        }
+    }
+  while (g_get_monotonic_time () < end);
+
+  g_print ("%u rounds of %d tasks; bytes in use: %" G_GSIZE_FORMAT " before, %" G_GSIZE_FORMAT " after\n", n_rounds, n_tasks,
+           before, memory_in_use ());
+  return 0;
+}
