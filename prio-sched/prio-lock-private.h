@@ -3,6 +3,10 @@
  * Promises: GMutex, and under ThreadSanitizer, which does not see through the
  * futex that GMutex is, the same calls on a pthread mutex, which it knows.
  *
+ * Nor does it see the atomics inside of g_object_unref (), by which everything that
+ * was done to an object comes before its end: prio_before_unref () says it for us, and
+ * prio_in_finalize () hears it.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
@@ -31,6 +35,11 @@ typedef pthread_mutex_t PrioLock;
 #define prio_lock_trylock(lock) (pthread_mutex_trylock (lock) == 0)
 #define prio_lock_unlock(lock) pthread_mutex_unlock (lock)
 
+extern void __tsan_release (void *address);
+extern void __tsan_acquire (void *address);
+#define prio_before_unref(object) __tsan_release (object)
+#define prio_in_finalize(object) __tsan_acquire (object)
+
 #else
 
 typedef GMutex PrioLock;
@@ -41,6 +50,9 @@ typedef GMutex PrioLock;
 #define prio_lock_lock(lock) g_mutex_lock (lock)
 #define prio_lock_trylock(lock) g_mutex_trylock (lock)
 #define prio_lock_unlock(lock) g_mutex_unlock (lock)
+
+#define prio_before_unref(object) ((void) (object))
+#define prio_in_finalize(object) ((void) (object))
 
 #endif
 

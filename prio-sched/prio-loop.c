@@ -240,7 +240,10 @@ prio_loop_collect (PrioLoop *loop)
       go_out (loop, locked);
 
       for (guint i = 0; i < n; i++)
-        graves[i].func (graves[i].data);
+        {
+          prio_before_unref (graves[i].data);
+          graves[i].func (graves[i].data);
+        }
     }
 
   prio_loop_unref (loop);
@@ -371,22 +374,8 @@ release_some (PrioLoop *loop)
   return n > 0;
 }
 
-/* Returns FALSE when no runner is left. */
-static gboolean
-close_runner (PrioLoop *loop)
-{
-  for (PrioCore *core = loop->cores; core != NULL; core = core->next)
-    {
-      if (core->runners != NULL)
-        {
-          prio_runner_close (core->runners);
-          return TRUE;
-        }
-    }
-  return FALSE;
-}
-
-/* The context has gone: what is queued is released, on this thread. */
+/* The context has gone, and with it every scheduler, which would hold it: what they left
+ * in the queues, none of which is paused any more, is released on this thread. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
@@ -406,9 +395,7 @@ prio_loop_tear_down (PrioLoop *loop)
   do
     {
       prio_lock_lock (&loop->inbox.lock);
-      for (PrioCore *core = loop->cores; core != NULL; core = core->next)
-        prio_core_set_paused (core, FALSE);
-      more = release_some (loop) || close_runner (loop);
+      more = release_some (loop);
       prio_lock_unlock (&loop->inbox.lock);
 
       prio_loop_collect (loop);

@@ -15,7 +15,7 @@ G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref
 
 /* Home: takes part in the scheduler's life. */
 static void
-runner_came (PrioLoop *loop, const PrioOp *op)
+runner_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   PrioRunner *runner = op->target;
   PrioCore *core = runner->core;
@@ -25,9 +25,6 @@ runner_came (PrioLoop *loop, const PrioOp *op)
   if (runner->next != NULL)
     runner->next->prev = runner;
   core->runners = runner;
-
-  if (prio_loop_is_dead (loop))
-    prio_runner_close (runner);
 }
 
 /**

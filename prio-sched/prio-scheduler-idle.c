@@ -14,14 +14,6 @@ idle_came (PrioLoop *loop, const PrioOp *op)
 {
   PrioIdle *idle = op->target;
 
-  if (prio_loop_is_dead (loop))
-    {
-      if (idle->notify != NULL)
-        prio_loop_bury (loop, idle->notify, idle->data);
-      g_free (idle);
-      return;
-    }
-
   prio_core_hold (idle->core);
   prio_idle_request (loop, idle, op->due);
 }

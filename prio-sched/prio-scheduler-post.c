@@ -22,15 +22,8 @@ due_after (guint64 delay)
 }
 
 static void
-job_came (PrioLoop *loop, const PrioOp *op)
+job_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
-  if (prio_loop_is_dead (loop))
-    {
-      if (op->notify != NULL)
-        prio_loop_bury (loop, op->notify, op->data);
-      return;
-    }
-
   prio_core_append_job (op->target, prio_effective ((PrioTaskPriority) op->priority, FALSE), op->func,
                         op->data, op->notify);
 }

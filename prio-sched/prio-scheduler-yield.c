@@ -226,13 +226,6 @@ microtask_came (PrioLoop *loop, const PrioOp *op)
   PrioMicrotask microtask = { .func = (GSourceOnceFunc) (gpointer) op->func, .data = op->data,
                               .notify = op->notify };
 
-  if (prio_loop_is_dead (loop))
-    {
-      if (op->notify != NULL)
-        prio_loop_bury (loop, op->notify, op->data);
-      return;
-    }
-
   prio_loop_queue_microtask (loop, &microtask);
 }
 

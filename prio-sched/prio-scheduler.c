@@ -33,13 +33,13 @@
  *
  * Any thread may use a scheduler; tasks run on the thread that runs its main
  * context, and nowhere else.  What is queued runs even if the scheduler is no
- * longer held by anybody.  A main context that is destroyed releases what is
- * queued in it, on the thread that destroys it.
+ * longer held by anybody.  A scheduler holds its main context; one that is destroyed
+ * after its schedulers releases what is queued in it, on the thread that destroys it.
  *
  * A destroy notify is called once, after its function if that is called at all: on
  * the thread that runs the main context, even if another has aborted the task; on
  * the thread that destroys the context; or, where a task is refused since its
- * signal is aborted or the context gone, on the thread that posts it.
+ * signal is aborted, on the thread that posts it.
  *
  * # What goes before what
  *

@@ -65,6 +65,7 @@ prio_task_pool_give (gpointer data)
     }
   if (!is_as_good_as_new (task))
     {
+      prio_before_unref (task);
       g_object_unref (task);
       return;
     }

@@ -7,13 +7,15 @@
 
 #include "prio-task-impl-private.h"
 
-/* Whether @self may be given a result: it has begun, and has none. */
+/* Whether @self may be given a result: it has begun, and has none.  Who has not heard of
+ * an abort may too. */
 static gboolean
 may_return (PrioTask *self)
 {
+  PrioTaskState state = __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
   gboolean returned;
 
-  if (__atomic_load_n (&self->state, __ATOMIC_ACQUIRE) == PRIO_TASK_STATE_PENDING)
+  if (state == PRIO_TASK_STATE_PENDING || state == PRIO_TASK_STATE_FULFILLED)
     return FALSE;
 
   /* At home, a load and a store do; should two threads return at the same time, the

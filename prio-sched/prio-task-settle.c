@@ -179,8 +179,6 @@ prio_task_run (PrioTask *self)
 void
 prio_task_ran (PrioTask *self)
 {
-  PrioLoop *loop = self->entry.core->loop;
-
   self->entry.running = FALSE;
 
   if (self->entry.aborted)
@@ -200,11 +198,6 @@ prio_task_ran (PrioTask *self)
     }
 
   /* The next checkpoint would be now, so this need not be queued. */
-  if (loop->microtasks.length > 0)
-    {
-      deliver_soon (self);
-      return;
-    }
   deliver (self);
   prio_task_pool_give (self);
 }

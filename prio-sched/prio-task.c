@@ -91,6 +91,7 @@ prio_task_finalize (GObject *object)
   PrioCore *core = self->entry.core;
   PrioOp op = { .apply = core_let_go, .target = core };
 
+  prio_in_finalize (object);
   prio_task_clear (self);
   if (core != NULL)
     prio_loop_submit (core->loop, &op);

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 WANTED = 28
-TESTS = ['order', 'signal', 'abort', 'state', 'task', 'runner', 'delay', 'idle', 'clock', 'faults', 'threads', 'loop']
+TESTS = ['order', 'signal', 'abort', 'state', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop']
 
 # File, what is there, what is planted.
 MUTANTS = [

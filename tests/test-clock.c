@@ -146,6 +146,62 @@ test_backwards (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acdb");
 }
 
+/* What a GdkFrameClock is to us. */
+typedef GObject FrameClock;
+typedef GObjectClass FrameClockClass;
+
+GType frame_clock_get_type (void);
+G_DEFINE_TYPE (FrameClock, frame_clock, G_TYPE_OBJECT)
+
+static void
+frame_clock_class_init (FrameClockClass *class)
+{
+  g_signal_new ("before-paint", G_TYPE_FROM_CLASS (class), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+frame_clock_init (FrameClock *self)
+{
+}
+
+static void
+paint (GObject *clock, gint64 interval, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      now += interval;
+      g_signal_emit_by_name (clock, "before-paint");
+    }
+}
+
+/* The next frame is expected an interval after the last: the shortest at once, longer ones
+ * when they go on, and no pause is an interval. */
+static void
+test_frame_clock (Fixture *f, gconstpointer data)
+{
+  GObject *clock = g_object_new (frame_clock_get_type (), NULL);
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  paint (clock, 0, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 16667);
+  paint (clock, 8000, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 8000);
+  paint (clock, 40000, 200);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, >, 39900);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, <=, 40000);
+  paint (clock, 16000, 1);
+  paint (clock, G_USEC_PER_SEC, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 16000);
+  paint (clock, 0, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 1000);
+
+  /* The clock holds no scheduler. */
+  g_clear_object (&f->scheduler);
+  paint (clock, 16000, 1);
+  g_object_unref (clock);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -156,6 +212,7 @@ main (int argc, char **argv)
   add_test ("/clock/long-delays", test_long_delays);
   add_test ("/clock/leap", test_leap);
   add_test ("/clock/backwards", test_backwards);
+  add_test ("/clock/frames", test_frame_clock);
 
   return g_test_run ();
 }

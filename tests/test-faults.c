@@ -1,8 +1,4 @@
-/* test-faults.c: what ends out of order, in the middle of something, or twice
- *
- * The scheduler, the controller, the signal, the task, the context and the main loop are
- * dropped in every order, from inside every kind of callback, with work of every kind
- * pending; whoever is left is used in between.  Each destroy notify is called once.
+/* test-faults.c: fork (), and very many things that hang together
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,473 +7,6 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { SCHEDULER, CONTROLLER, SIGNAL, TASK, CONTEXT, LOOP, N_THINGS };
-
-/* What happens between two drops. */
-typedef enum { NOTHING, USE, ABORT, N_MANNERS } Manner;
-
-typedef struct
-{
-  PrioScheduler *scheduler;
-  PrioTaskController *controller;
-  PrioTaskSignal *signal;
-  PrioTask *task;
-  GMainContext *context;
-  GMainLoop *loop;
-
-  guint order[N_THINGS];
-  Manner manner;
-  gboolean dropped;
-  guint n_made, n_freed;
-} World;
-
-/* The data of a callback that does nothing, or drops everything. */
-typedef struct
-{
-  World *world;
-  gboolean drops;
-  gboolean freed;
-} Token;
-
-static Token *
-token_new (World *world, gboolean drops)
-{
-  Token *token = g_new0 (Token, 1);
-
-  token->world = world;
-  token->drops = drops;
-  world->n_made++;
-  return token;
-}
-
-static void drop_all (World *world);
-
-static void
-token_free (gpointer data)
-{
-  Token *token = data;
-
-  g_assert_false (token->freed);
-  token->freed = TRUE;
-  token->world->n_freed++;
-  g_free (token);
-}
-
-static void
-token_run (gpointer data)
-{
-  Token *token = data;
-
-  g_assert_false (token->freed);
-  if (token->drops)
-    drop_all (token->world);
-  g_assert_false (token->freed);
-}
-
-static gboolean
-run_closure (gpointer data)
-{
-  token_run (data);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-run_task (PrioTask *task, gpointer data)
-{
-  token_run (data);
-}
-
-static void
-run_idle (PrioIdleDeadline *deadline, gpointer data)
-{
-  token_run (data);
-}
-
-static void
-run_reaction (GObject *source, GAsyncResult *result, gpointer data)
-{
-  token_run (data);
-}
-
-/* Without data of its own: it may never be called. */
-static void
-resumed (GObject *source, GAsyncResult *result, gpointer world)
-{
-  if (world != NULL)
-    drop_all (world);
-}
-
-/* Work of every kind that waits. */
-static void
-post_everything (World *world)
-{
-  GCancellable *signal = G_CANCELLABLE (world->signal);
-
-  for (gint priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
-    prio_scheduler_post (world->scheduler, priority, run_closure, token_new (world, FALSE), token_free);
-  prio_scheduler_post_full (world->scheduler, PRIO_PRIORITY_UNSET, signal, 0, run_closure, token_new (world, FALSE), token_free);
-  prio_scheduler_post_full (world->scheduler, BACKGROUND, signal, 1, run_closure, token_new (world, FALSE), token_free);
-  g_object_unref (prio_scheduler_post_task (world->scheduler, run_task, token_new (world, FALSE), token_free,
-                                            PRIO_PRIORITY_UNSET, signal, 0, NULL));
-  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 1, token_new (world, FALSE), token_free);
-  prio_scheduler_queue_microtask (world->scheduler, token_run, token_new (world, FALSE), token_free);
-  prio_scheduler_yield_full_async (world->scheduler, PRIO_YIELD_INHERIT_PRIORITY, signal, PRIO_PRIORITY_UNSET, resumed, NULL);
-}
-
-/* Uses what is left. */
-static void
-use (World *world)
-{
-  if (world->scheduler != NULL)
-    {
-      post_everything (world);
-      prio_scheduler_pause (world->scheduler);
-      prio_scheduler_resume (world->scheduler);
-      prio_scheduler_should_yield (world->scheduler);
-    }
-  if (world->controller != NULL)
-    prio_task_controller_set_priority (world->controller, (world->n_made + 1) % 3, NULL);
-  if (world->signal != NULL)
-    {
-      GCancellable *source = G_CANCELLABLE (world->signal);
-
-      g_object_unref (prio_task_signal_any_following (&source, 1, world->signal));
-    }
-  if (world->task != NULL)
-    {
-      prio_task_then (world->task, run_reaction, token_new (world, FALSE), token_free);
-      prio_task_get_error (world->task);
-    }
-}
-
-static void
-abort_something (World *world)
-{
-  if (world->controller != NULL)
-    prio_task_controller_abort (world->controller, NULL);
-  else if (world->signal != NULL)
-    g_cancellable_cancel (G_CANCELLABLE (world->signal));
-  else if (world->task != NULL)
-    prio_task_cancel (world->task);
-}
-
-static void
-drop (World *world, guint thing)
-{
-  switch (thing)
-    {
-    case SCHEDULER:
-      g_clear_object (&world->scheduler);
-      break;
-
-    case CONTROLLER:
-      g_clear_object (&world->controller);
-      break;
-
-    case SIGNAL:
-      g_clear_object (&world->signal);
-      break;
-
-    case TASK:
-      g_clear_object (&world->task);
-      break;
-
-    case CONTEXT:
-      g_clear_pointer (&world->context, g_main_context_unref);
-      break;
-
-    default:
-      g_main_loop_quit (world->loop);
-      g_clear_pointer (&world->loop, g_main_loop_unref);
-      break;
-    }
-}
-
-static void
-drop_all (World *world)
-{
-  if (world->dropped)
-    return;
-
-  world->dropped = TRUE;
-  for (guint i = 0; i < N_THINGS; i++)
-    {
-      drop (world, world->order[i]);
-      if (world->manner == USE)
-        use (world);
-      else if (world->manner == ABORT && i == 2)
-        abort_something (world);
-    }
-}
-
-/* What has everything dropped from inside itself. */
-
-static void
-from_outside (World *world)
-{
-  drop_all (world);
-}
-
-static void
-from_closure (World *world)
-{
-  prio_scheduler_post (world->scheduler, USER_BLOCKING, run_closure, token_new (world, TRUE), token_free);
-}
-
-static void
-from_closure_with_signal (World *world)
-{
-  prio_scheduler_post_full (world->scheduler, USER_BLOCKING, G_CANCELLABLE (world->signal), 0, run_closure,
-                            token_new (world, TRUE), token_free);
-}
-
-static void
-from_delayed_closure (World *world)
-{
-  prio_scheduler_post_full (world->scheduler, USER_BLOCKING, NULL, 1, run_closure, token_new (world, TRUE), token_free);
-}
-
-static void
-from_task (World *world)
-{
-  g_object_unref (prio_scheduler_post_task (world->scheduler, run_task, token_new (world, TRUE), token_free, USER_BLOCKING,
-                                            G_CANCELLABLE (world->signal), 0, "the one"));
-}
-
-static void
-from_microtask (World *world)
-{
-  prio_scheduler_queue_microtask (world->scheduler, token_run, token_new (world, TRUE), token_free);
-}
-
-static void
-from_idle_callback (World *world)
-{
-  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 0, token_new (world, TRUE), token_free);
-}
-
-static void
-from_idle_timeout (World *world)
-{
-  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 1, token_new (world, TRUE), token_free);
-}
-
-static void
-from_reaction (World *world)
-{
-  prio_task_then (world->task, run_reaction, token_new (world, TRUE), token_free);
-}
-
-static void
-from_continuation (World *world)
-{
-  prio_scheduler_yield_async (world->scheduler, resumed, world);
-}
-
-static void
-token_drop_and_free (gpointer data)
-{
-  World *world = ((Token *) data)->world;
-
-  token_free (data);
-  drop_all (world);
-}
-
-static void
-from_destroy_notify (World *world)
-{
-  prio_scheduler_post (world->scheduler, USER_BLOCKING, run_closure, token_new (world, FALSE), token_drop_and_free);
-}
-
-static void
-from_destroy_notify_of_abort (World *world)
-{
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-
-  prio_scheduler_post_full (world->scheduler, PRIO_PRIORITY_UNSET, signal_of (controller), 0, run_closure,
-                            token_new (world, FALSE), token_drop_and_free);
-  prio_task_controller_abort (controller, NULL);
-}
-
-static void
-priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, World *world)
-{
-  drop_all (world);
-}
-
-static void
-from_priority_change (World *world)
-{
-  g_signal_connect (world->signal, "priority-change", G_CALLBACK (priority_changed), world);
-  prio_task_controller_set_priority (world->controller, USER_BLOCKING, NULL);
-}
-
-static void
-from_priority_change_of_dependent (World *world)
-{
-  GCancellable *source = G_CANCELLABLE (world->signal);
-  g_autoptr (PrioTaskSignal) dependent = prio_task_signal_any_following (&source, 1, world->signal);
-
-  g_signal_connect (dependent, "priority-change", G_CALLBACK (priority_changed), world);
-  prio_task_controller_set_priority (world->controller, USER_BLOCKING, NULL);
-}
-
-/* Not from the handler of “cancelled” itself, since GLib 2.80 has a lock there. */
-static gboolean
-abort_and_drop (gpointer data)
-{
-  World *world = data;
-
-  prio_task_controller_abort (world->controller, NULL);
-  drop_all (world);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-from_other_source (World *world)
-{
-  GSource *source = g_idle_source_new ();
-
-  g_source_set_callback (source, abort_and_drop, world, NULL);
-  g_source_attach (source, world->context);
-  g_source_unref (source);
-}
-
-static void
-run_token_of_runner (guint id, gpointer data)
-{
-  token_run (data);
-}
-
-static void
-from_runner (World *world)
-{
-  g_autoptr (PrioRunner) runner = prio_runner_new (world->scheduler, run_token_of_runner, token_new (world, TRUE), token_free);
-
-  for (guint id = 1; id < 4; id++)
-    prio_runner_post (runner, id, USER_BLOCKING);
-}
-
-static gboolean
-quit (gpointer loop)
-{
-  g_main_loop_quit (loop);
-  return G_SOURCE_REMOVE;
-}
-
-/* A nested loop, in which everything is dropped, and which then ends. */
-static gboolean
-run_nested (gpointer data)
-{
-  World *world = ((Token *) data)->world;
-  GMainLoop *nested = g_main_loop_new (world->context, FALSE);
-
-  from_closure (world);
-  prio_scheduler_post (world->scheduler, BACKGROUND, quit, g_main_loop_ref (nested), (GDestroyNotify) g_main_loop_unref);
-  g_main_loop_run (nested);
-  g_main_loop_unref (nested);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-from_nested_loop (World *world)
-{
-  prio_scheduler_post (world->scheduler, USER_BLOCKING, run_nested, token_new (world, FALSE), token_free);
-}
-
-static void (*const places[]) (World *world) = {
-  from_outside,
-  from_closure,
-  from_closure_with_signal,
-  from_delayed_closure,
-  from_task,
-  from_microtask,
-  from_idle_callback,
-  from_idle_timeout,
-  from_reaction,
-  from_continuation,
-  from_destroy_notify,
-  from_destroy_notify_of_abort,
-  from_priority_change,
-  from_priority_change_of_dependent,
-  from_other_source,
-  from_runner,
-  from_nested_loop,
-};
-
-static void
-run_world (void (*start) (World *world), const guint *order, Manner manner)
-{
-  World world = { .manner = manner };
-  GMainLoop *loop;
-
-  memcpy (world.order, order, sizeof world.order);
-  world.context = g_main_context_new ();
-  world.loop = g_main_loop_new (world.context, FALSE);
-  world.scheduler = prio_scheduler_new (world.context);
-  world.controller = prio_task_controller_new (USER_VISIBLE);
-  world.signal = g_object_ref (prio_task_controller_get_signal (world.controller));
-  world.task = prio_scheduler_post_task (world.scheduler, run_task, token_new (&world, FALSE), token_free,
-                                         PRIO_PRIORITY_UNSET, G_CANCELLABLE (world.signal), 0, "a task");
-
-  start (&world);
-  if (!world.dropped)
-    {
-      post_everything (&world);
-      loop = g_main_loop_ref (world.loop);
-      g_main_loop_run (loop);
-      g_main_loop_unref (loop);
-    }
-
-  g_assert_true (world.dropped);
-  g_assert_cmpuint (world.n_freed, ==, world.n_made);
-}
-
-static void
-swap (guint *a, guint *b)
-{
-  guint kept = *a;
-
-  *a = *b;
-  *b = kept;
-}
-
-/* Makes the next permutation of @order, in lexicographic order; FALSE after the last. */
-static gboolean
-permute (guint *order)
-{
-  gint i = N_THINGS - 2, j = N_THINGS - 1;
-
-  while (i >= 0 && order[i] > order[i + 1])
-    i--;
-  if (i < 0)
-    return FALSE;
-
-  while (order[j] < order[i])
-    j--;
-  swap (&order[i], &order[j]);
-  for (gint left = i + 1, right = N_THINGS - 1; left < right; left++, right--)
-    swap (&order[left], &order[right]);
-  return TRUE;
-}
-
-static void
-test_every_order (void)
-{
-  guint order[N_THINGS] = { 0, 1, 2, 3, 4, 5 };
-  guint n_orders = 0;
-
-  do
-    {
-      for (guint place = 0; place < G_N_ELEMENTS (places); place++)
-        for (Manner manner = 0; manner < N_MANNERS; manner++)
-          run_world (places[place], order, manner);
-      n_orders++;
-    }
-  while (permute (order));
-  g_assert_cmpuint (n_orders, ==, 720);
-}
 
 /* A child of fork () has what the parent has, and goes on with it. */
 
@@ -541,6 +70,13 @@ run_elsewhere (gpointer data)
   return NULL;
 }
 
+static gboolean
+quit (gpointer loop)
+{
+  g_main_loop_quit (loop);
+  return G_SOURCE_REMOVE;
+}
+
 /* While another thread runs tasks: the child has not got that thread, and makes a
  * scheduler of its own. */
 static void
@@ -590,6 +126,22 @@ test_microtasks_in_a_row (Fixture *f, gconstpointer data)
 {
   n_queued = 0;
   prio_scheduler_queue_microtask (f->scheduler, queue_next, f->scheduler, NULL);
+  fixture_run (f);
+  g_assert_cmpuint (n_queued, ==, MANY);
+}
+
+static void
+count_microtask (gpointer data)
+{
+  n_queued++;
+}
+
+static void
+test_microtasks_at_once (Fixture *f, gconstpointer data)
+{
+  n_queued = 0;
+  for (guint i = 0; i < MANY; i++)
+    prio_scheduler_queue_microtask (f->scheduler, count_microtask, NULL, NULL);
   fixture_run (f);
   g_assert_cmpuint (n_queued, ==, MANY);
 }
@@ -655,10 +207,10 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/faults/every-order-of-ends", test_every_order);
   add_test ("/faults/fork/in-a-task", test_fork_in_a_task);
   add_test ("/faults/fork/beside-a-thread", test_fork_beside_a_thread);
   add_test ("/faults/many/microtasks-in-a-row", test_microtasks_in_a_row);
+  add_test ("/faults/many/microtasks-at-once", test_microtasks_at_once);
   add_test ("/faults/many/dependents-in-a-row", test_dependents_in_a_row);
   add_test ("/faults/many/results-in-a-row", test_results_in_a_row);
 

@@ -295,6 +295,29 @@ test_should_yield_for_a_delay (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ad");
 }
 
+/* A task that follows a signal is as urgent as that is by now. */
+static void
+ask_while_priority_falls (Step *step)
+{
+  PrioScheduler *scheduler = step->f->scheduler;
+
+  prio_scheduler_set_time_slice (scheduler, 60 * G_USEC_PER_SEC);
+  post_letter (step->f, USER_VISIBLE, 'b');
+  g_assert_false (prio_scheduler_should_yield (scheduler));
+  prio_task_controller_set_priority (step->data, BACKGROUND, NULL);
+  g_assert_true (prio_scheduler_should_yield (scheduler));
+}
+
+static void
+test_should_yield_as_the_signal_says (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
+
+  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', ask_while_priority_falls, controller);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -314,6 +337,7 @@ main (int argc, char **argv)
   add_test ("/should-yield/for-a-frame", test_should_yield_for_a_frame);
   add_test ("/should-yield/for-another-source", test_should_yield_for_another_source);
   add_test ("/should-yield/for-a-delay", test_should_yield_for_a_delay);
+  add_test ("/should-yield/as-the-signal-says", test_should_yield_as_the_signal_says);
 
   return g_test_run ();
 }

@@ -396,33 +396,6 @@ test_thread_default_scheduler (Fixture *f, gconstpointer data)
   g_main_context_push_thread_default (f->context);
 }
 
-static void
-test_bad_input (Fixture *f, gconstpointer data)
-{
-  if (g_test_subprocess ())
-    {
-      g_autoptr (GCancellable) other = g_cancellable_new ();
-
-      g_log_set_always_fatal (G_LOG_FATAL_MASK);
-      prio_scheduler_post (NULL, USER_VISIBLE, step_run, NULL, NULL);
-      prio_scheduler_post (f->scheduler, 3, step_run, NULL, NULL);
-      prio_scheduler_post (f->scheduler, USER_VISIBLE, NULL, NULL, NULL);
-      prio_scheduler_post ((PrioScheduler *) other, USER_VISIBLE, step_run, NULL, NULL);
-      g_assert_false (prio_scheduler_post_full (f->scheduler, -2, NULL, 0, step_run, NULL, NULL));
-      g_assert_false (prio_scheduler_post_full (f->scheduler, 0, (gpointer) f->scheduler, 0, step_run, NULL, NULL));
-      g_assert_null (prio_scheduler_post_task (f->scheduler, NULL, NULL, NULL, 0, NULL, 0, NULL));
-      post_letter (f, USER_VISIBLE, 'a');
-      fixture_run (f);
-      g_assert_cmpstr (f->log->str, ==, "a");
-      return;
-    }
-
-  g_test_trap_subprocess (NULL, 0, 0);
-  g_test_trap_assert_passed ();
-  g_test_trap_assert_stderr ("*CRITICAL*PRIO_IS_SCHEDULER*CRITICAL*PRIO_IS_PRIORITY*CRITICAL*func*CRITICAL*"
-                             "PRIO_IS_SCHEDULER*CRITICAL*OR_UNSET*CRITICAL*SIGNAL*CRITICAL*func*");
-}
-
 int
 main (int argc, char **argv)
 {
@@ -443,7 +416,6 @@ main (int argc, char **argv)
   add_test ("/loop/end/of-the-loop-by-a-task", test_task_that_quits_the_loop);
   add_test ("/loop/end/of-the-record", test_record_goes_with_the_last_scheduler);
   add_test ("/loop/thread-default-scheduler", test_thread_default_scheduler);
-  add_test ("/loop/bad-input", test_bad_input);
 
   return g_test_run ();
 }

@@ -220,6 +220,28 @@ test_yield_inherits_signal (Fixture *f, gconstpointer data)
 }
 
 static void
+yield_once (gpointer data)
+{
+  g_assert_true (prio_runner_yield (((Run *) data)->runner, 'y'));
+}
+
+/* A priority of the task's own is inherited, and not the signal's. */
+static void
+test_yield_inherits_priority (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  Run run;
+
+  set_up (&run, f);
+  run.acts['a'] = yield_once;
+  post_full (&run, 'a', USER_BLOCKING, signal_of (controller), 0);
+  post (&run, 'b', USER_VISIBLE);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ayb");
+  tear_down (&run);
+}
+
+static void
 run_nested_loop (gpointer data)
 {
   Run *run = data;
@@ -333,6 +355,53 @@ test_other_threads (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
+static gpointer
+post_with_signal_from_thread (gpointer data)
+{
+  Run *run = data;
+
+  g_assert_true (post_full (run, 'a', PRIO_PRIORITY_UNSET, signal_of (run->data), 0));
+  prio_task_controller_abort (run->data, NULL);
+  g_assert_false (post_full (run, 'b', PRIO_PRIORITY_UNSET, signal_of (run->data), 0));
+  return NULL;
+}
+
+/* Accepted, and aborted before the home thread has seen it. */
+static void
+test_aborted_on_the_way (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  Run run;
+
+  set_up (&run, f);
+  run.data = controller;
+  g_thread_join (g_thread_new ("poster", post_with_signal_from_thread, &run));
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "");
+  g_assert_cmpstr (run.aborted->str, ==, "a");
+  tear_down (&run);
+}
+
+/* In whatever order they go. */
+static void
+test_several_runners (Fixture *f, gconstpointer data)
+{
+  Run runs[3];
+
+  for (guint i = 0; i < 3; i++)
+    {
+      set_up (&runs[i], f);
+      post (&runs[i], 'a' + i, USER_VISIBLE);
+    }
+  post (&runs[0], 'd', BACKGROUND);
+  post (&runs[2], 'e', BACKGROUND);
+  g_clear_object (&f->scheduler);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abcde");
+  for (guint i = 0; i < 3; i++)
+    tear_down (&runs[i]);
+}
+
 /* The scheduler goes with tasks queued: they run, and then the function is released. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
@@ -395,23 +464,33 @@ test_one_at_a_time (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ab");
 }
 
+/* A runner that sets a property: here that of an object which has one by chance. */
 static void
-test_misuse (Fixture *f, gconstpointer data)
+log_slice (PrioScheduler *target, GParamSpec *pspec, Fixture *f)
 {
-  PrioRunner *runner = prio_runner_new (f->scheduler, run_one, f, NULL);
+  g_string_append_c (f->log, (gchar) prio_scheduler_get_time_slice (target));
+}
 
-#define expect_critical(call, what) \
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*" what "*"); \
-  call; \
-  g_test_assert_expected_messages ()
+static void
+test_for_property (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *target = prio_scheduler_new (f->context);
+  PrioRunner *runner = prio_runner_new_for_property (f->scheduler, G_OBJECT (target), "time-slice");
 
-  expect_critical (prio_runner_next (), "batch");
-  expect_critical (prio_runner_end (), "batch");
-  expect_critical (prio_runner_post (runner, 0, USER_VISIBLE), "id != 0");
-  expect_critical (prio_runner_post (runner, 1, (PrioTaskPriority) 3), "PRIO_IS_PRIORITY");
-  expect_critical (prio_runner_post_full (runner, 1, 7, NULL, 0, FALSE), "PRIO_IS_PRIORITY");
-  expect_critical (prio_runner_new (NULL, run_one, NULL, NULL), "PRIO_IS_SCHEDULER");
+  g_boxed_free (PRIO_TYPE_RUNNER, g_boxed_copy (PRIO_TYPE_RUNNER, runner));
+  g_signal_connect (target, "notify::time-slice", G_CALLBACK (log_slice), f);
+  g_object_add_weak_pointer (G_OBJECT (target), (gpointer *) &target);
+  g_object_unref (target);
+  prio_runner_post_full (runner, 'b', PRIO_PRIORITY_UNSET, NULL, 0, FALSE);
+  prio_runner_post (runner, 'a', USER_BLOCKING);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+
+  g_assert_nonnull (target);
   prio_runner_unref (runner);
+  g_clear_object (&f->scheduler);
+  fixture_run (f);
+  g_assert_null (target);
 }
 
 int
@@ -424,14 +503,17 @@ main (int argc, char **argv)
   add_test ("/runner/signal", test_signal);
   add_test ("/runner/abort-while-running", test_abort_while_running);
   add_test ("/runner/yield-inherits-signal", test_yield_inherits_signal);
+  add_test ("/runner/yield-inherits-priority", test_yield_inherits_priority);
   add_test ("/runner/nested-loop", test_nested_loop);
   add_test ("/runner/slice-ends-the-row", test_slice_ends_the_row);
   add_test ("/runner/pause", test_pause);
   add_test ("/runner/other-threads", test_other_threads);
+  add_test ("/runner/aborted-on-the-way", test_aborted_on_the_way);
+  add_test ("/runner/several", test_several_runners);
   add_test ("/runner/scheduler-goes", test_scheduler_goes);
   add_test ("/runner/context-goes", test_context_goes);
   add_test ("/runner/one-at-a-time", test_one_at_a_time);
-  add_test ("/runner/misuse", test_misuse);
+  add_test ("/runner/for-property", test_for_property);
 
   return g_test_run ();
 }

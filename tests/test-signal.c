@@ -389,6 +389,34 @@ test_at_two_schedulers (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "bac");
 }
 
+static void
+nothing (void)
+{
+}
+
+/* A binding's handler may have gone when the last reference is dropped: it is kept while
+ * there is one, and lives as long as its source may abort it. */
+static void
+test_kept (void)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  GCancellable *source = signal_of (controller);
+  PrioTaskSignal *dependent = prio_task_signal_any (&source, 1, BACKGROUND);
+  GObject *watched = G_OBJECT (dependent);
+  gulong handler;
+
+  g_object_add_weak_pointer (watched, (gpointer *) &watched);
+  prio_task_signal_keep (dependent);
+  g_assert_cmpuint (watched->ref_count, ==, 1);
+  handler = g_signal_connect (dependent, "cancelled", nothing, NULL);
+  prio_task_signal_keep (dependent);
+  g_signal_handler_disconnect (dependent, handler);
+  g_object_unref (dependent);
+  g_assert_nonnull (watched);
+  prio_task_controller_abort (controller, NULL);
+  g_assert_null (watched);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -413,6 +441,7 @@ main (int argc, char **argv)
   add_test ("/signal/timeout/lives-for-its-handlers", test_timeout_signal_lives_for_its_handlers);
   add_test ("/signal/bad-input", test_bad_input);
   add_test ("/signal/at-two-schedulers", test_at_two_schedulers);
+  g_test_add_func ("/signal/kept", test_kept);
 
   return g_test_run ();
 }

@@ -284,6 +284,8 @@ static void
 test_captured_state (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioSchedulingState) copy = NULL;
+  g_autoptr (PrioScheduler) scheduler = NULL;
 
   g_assert_null (prio_scheduling_state_get_current ());
   post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', capture, NULL);
@@ -294,6 +296,12 @@ test_captured_state (Fixture *f, gconstpointer data)
   prio_scheduling_state_run (captured, yield_in_state, f);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a21y0");
+
+  copy = g_boxed_copy (PRIO_TYPE_SCHEDULING_STATE, captured);
+  scheduler = prio_scheduling_state_dup_scheduler (copy);
+  g_assert_true (scheduler == f->scheduler);
+  g_assert_true (prio_scheduling_state_get_signal (copy) == signal_of (controller));
+  g_assert_cmpint (prio_scheduling_state_get_priority (copy), ==, PRIO_PRIORITY_UNSET);
 
   prio_task_controller_abort (controller, NULL);
   prio_scheduling_state_run (captured, yield_in_state, f);

@@ -109,6 +109,30 @@ test_value (Fixture *f, gconstpointer data)
   g_assert_cmpstr (g_value_get_string (&second), ==, "result");
 }
 
+/* In the shape of GIO: the result is the task. */
+static void
+finish_string (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Fixture *f = data;
+  g_auto (GValue) value = G_VALUE_INIT;
+  g_autoptr (GObject) same_source = g_async_result_get_source_object (result);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (source == G_OBJECT (f->scheduler) && same_source == source);
+  g_assert_null (g_async_result_get_user_data (result));
+  g_assert_true (prio_scheduler_post_task_finish (f->scheduler, result, &value, &error));
+  g_assert_no_error (error);
+  g_string_append (f->log, g_value_get_string (&value));
+}
+
+static void
+test_async (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_post_task_async (f->scheduler, return_string, NULL, NULL, BACKGROUND, NULL, 0, finish_string, f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "result");
+}
+
 static void
 test_error (Fixture *f, gconstpointer data)
 {
@@ -285,6 +309,7 @@ main (int argc, char **argv)
   add_test ("/task/priority-is-the-signals", test_priority_is_the_signals);
   add_test ("/task/result/pointer", test_pointer);
   add_test ("/task/result/value", test_value);
+  add_test ("/task/result/async", test_async);
   add_test ("/task/result/error", test_error);
   add_test ("/task/callbacks-in-order-then-notify", test_callbacks_in_order_then_notify);
   add_test ("/task/result-of-a-dropped-scheduler", test_result_of_a_dropped_scheduler);

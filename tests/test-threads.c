@@ -390,6 +390,64 @@ test_already_aborted (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "");
 }
 
+/* More than the home thread is used to come at once. */
+static gpointer
+post_and_cancel (gpointer data)
+{
+  Fixture *f = data;
+
+  for (guint i = 0; i < N; i++)
+    {
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, 'x', NULL, NULL), step_free,
+                                                            BACKGROUND, NULL, 0, NULL);
+
+      prio_task_cancel (task);
+    }
+  return NULL;
+}
+
+static void
+test_burst_of_cancelled_tasks (Fixture *f, gconstpointer data)
+{
+  guint freed_before = step_n_freed;
+
+  g_thread_join (g_thread_new ("poster", post_and_cancel, f));
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "");
+  g_assert_cmpuint (step_n_freed, ==, freed_before + N);
+}
+
+static void
+resumed_at_home (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Fixture *f = data;
+
+  g_assert_true (g_main_context_is_owner (f->context));
+  g_assert_true (prio_scheduler_yield_finish (f->scheduler, result, NULL));
+  g_string_append_c (f->log, 'y');
+}
+
+static gpointer
+yield_from_thread (gpointer data)
+{
+  g_autoptr (GCancellable) signal = g_cancellable_new ();
+
+  prio_scheduler_yield_async (((Fixture *) data)->scheduler, resumed_at_home, data);
+  post_with_signal (data, BACKGROUND, signal, 'c', NULL, NULL);
+  return NULL;
+}
+
+/* Outside any task, so a user-visible continuation. */
+static void
+test_yield (Fixture *f, gconstpointer data)
+{
+  post_letter (f, USER_BLOCKING, 'a');
+  post_letter (f, USER_VISIBLE, 'b');
+  g_thread_join (g_thread_new ("poster", yield_from_thread, f));
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "aybc");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -405,6 +463,8 @@ main (int argc, char **argv)
   add_test ("/threads/tasks-from-another-thread", test_tasks_from_another_thread);
   add_test ("/threads/context-ends-while-others-post", test_context_ends_while_others_post);
   add_test ("/threads/already-aborted", test_already_aborted);
+  add_test ("/threads/burst-of-cancelled-tasks", test_burst_of_cancelled_tasks);
+  add_test ("/threads/yield", test_yield);
 
   return g_test_run ();
 }

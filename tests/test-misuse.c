@@ -1,0 +1,419 @@
+/* test-misuse.c: what is not allowed
+ *
+ * A critical tells of it, nothing else happens, and what is right goes on.  And what no
+ * other test asks for: properties, and objects by g_object_new ().
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+#define assert_critical(expression)                                                     \
+  G_STMT_START                                                                          \
+  {                                                                                     \
+    g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*assertion*failed*");    \
+    expression;                                                                         \
+    g_test_assert_expected_messages ();                                                 \
+  }                                                                                     \
+  G_STMT_END
+
+/* @expression, with `bad` in place of an object, is refused for what is no such object. */
+#define assert_critical_for_bad(expression)                                             \
+  G_STMT_START                                                                          \
+  {                                                                                     \
+    gpointer bad = NULL;                                                                \
+                                                                                        \
+    assert_critical (expression);                                                       \
+    bad = no_object_of_ours;                                                            \
+    assert_critical (expression);                                                       \
+  }                                                                                     \
+  G_STMT_END
+
+static GObject *no_object_of_ours;
+
+static gboolean
+closure (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static void
+function (gpointer data)
+{
+}
+
+static void
+task_function (PrioTask *task, gpointer data)
+{
+}
+
+static void
+callback (GObject *source, GAsyncResult *result, gpointer data)
+{
+}
+
+static void
+idle_function (PrioIdleDeadline *deadline, gpointer copy)
+{
+  if (copy != NULL)
+    *(PrioIdleDeadline **) copy = g_boxed_copy (PRIO_TYPE_IDLE_DEADLINE, deadline);
+}
+
+static void
+runner_function (guint id, gpointer data)
+{
+}
+
+static void
+test_posting (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *s = f->scheduler;
+
+  assert_critical_for_bad (prio_scheduler_post (bad, BACKGROUND, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post (s, -1, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post (s, 3, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post (s, BACKGROUND, NULL, NULL, NULL));
+
+  assert_critical_for_bad (prio_scheduler_post_full (bad, BACKGROUND, NULL, 0, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post_full (s, -2, NULL, 0, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post_full (s, 3, NULL, 0, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post_full (s, BACKGROUND, (gpointer) no_object_of_ours, 0, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post_full (s, BACKGROUND, NULL, 0, NULL, NULL, NULL));
+
+  assert_critical_for_bad (prio_scheduler_post_task (bad, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL));
+  assert_critical (prio_scheduler_post_task (s, NULL, NULL, NULL, BACKGROUND, NULL, 0, NULL));
+  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, -2, NULL, 0, NULL));
+  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, 3, NULL, 0, NULL));
+  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, BACKGROUND, (gpointer) no_object_of_ours, 0, NULL));
+
+  assert_critical_for_bad (prio_scheduler_post_task_async (bad, task_function, NULL, NULL, BACKGROUND, NULL, 0, callback, NULL));
+  assert_critical (prio_scheduler_post_task_async (s, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL, NULL));
+  assert_critical (prio_scheduler_post_task_async (s, NULL, NULL, NULL, BACKGROUND, NULL, 0, callback, NULL));
+
+  assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
+  assert_critical (prio_scheduler_queue_microtask (s, NULL, NULL, NULL));
+  assert_critical_for_bad (prio_scheduler_request_idle_callback (bad, idle_function, 0, NULL, NULL));
+  assert_critical (prio_scheduler_request_idle_callback (s, NULL, 0, NULL, NULL));
+  assert_critical_for_bad (prio_scheduler_cancel_idle_callback (bad, 1));
+
+  post_letter (f, BACKGROUND, 'a');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+}
+
+static void
+test_yielding (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+  g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  assert_critical_for_bad (prio_scheduler_yield_async (bad, callback, NULL));
+  assert_critical (prio_scheduler_yield_async (f->scheduler, NULL, NULL));
+  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 4, NULL, BACKGROUND, callback, NULL));
+  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, (gpointer) no_object_of_ours, BACKGROUND, callback, NULL));
+  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, -2, callback, NULL));
+  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, 3, callback, NULL));
+  assert_critical_for_bad (prio_scheduler_yield_finish (bad, G_ASYNC_RESULT (task), NULL));
+  assert_critical_for_bad (prio_scheduler_yield_finish (f->scheduler, bad, NULL));
+  assert_critical (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), NULL));
+  assert_critical (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), &error));
+
+  assert_critical_for_bad (prio_scheduler_post_task_finish (bad, G_ASYNC_RESULT (task), &value, NULL));
+  assert_critical_for_bad (prio_scheduler_post_task_finish (f->scheduler, bad, &value, NULL));
+  assert_critical (prio_scheduler_post_task_finish (f->scheduler, G_ASYNC_RESULT (task), &value, &error));
+}
+
+static void
+test_scheduler (Fixture *f, gconstpointer data)
+{
+  GObject *clock = g_object_new (G_TYPE_OBJECT, NULL);
+
+  assert_critical_for_bad (prio_scheduler_get_context (bad));
+  assert_critical_for_bad (prio_scheduler_should_yield (bad));
+  assert_critical_for_bad (prio_scheduler_get_time_slice (bad));
+  assert_critical_for_bad (prio_scheduler_set_time_slice (bad, 1));
+  assert_critical_for_bad (prio_scheduler_pause (bad));
+  assert_critical_for_bad (prio_scheduler_resume (bad));
+  assert_critical_for_bad (prio_scheduler_get_paused (bad));
+  assert_critical_for_bad (prio_scheduler_get_next_frame (bad));
+  assert_critical_for_bad (prio_scheduler_set_next_frame (bad, 1));
+  assert_critical (prio_scheduler_set_next_frame (f->scheduler, -1));
+  assert_critical_for_bad (prio_scheduler_follow_frame_clock (bad, clock));
+  assert_critical (prio_scheduler_follow_frame_clock (f->scheduler, NULL));
+  assert_critical (prio_scheduler_follow_frame_clock (f->scheduler, clock));
+  g_object_unref (clock);
+}
+
+static void
+test_task (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) pending = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 1000, NULL);
+  g_autoptr (PrioTask) completed = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+  g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
+  g_autoptr (GError) second = g_error_copy (error);
+  g_auto (GValue) value = G_VALUE_INIT;
+  g_auto (GValue) unset = G_VALUE_INIT;
+
+  fixture_run (f);
+  assert_critical_for_bad (prio_task_get_state (bad));
+  assert_critical_for_bad (prio_task_get_completed (bad));
+  assert_critical_for_bad (prio_task_get_priority (bad));
+  assert_critical_for_bad (prio_task_get_name (bad));
+  assert_critical_for_bad (prio_task_get_signal (bad));
+  assert_critical_for_bad (prio_task_get_error (bad));
+  assert_critical_for_bad (prio_task_cancel (bad));
+  assert_critical_for_bad (prio_task_then (bad, callback, NULL, NULL));
+  assert_critical (prio_task_then (pending, NULL, NULL, NULL));
+
+  /* Whoever returns something has to be running, and does it once. */
+  assert_critical_for_bad (prio_task_defer (bad));
+  assert_critical (prio_task_defer (pending));
+  assert_critical_for_bad (prio_task_return_pointer (bad, NULL, NULL));
+  assert_critical (prio_task_return_pointer (completed, NULL, NULL));
+  assert_critical_for_bad (prio_task_return_boolean (bad, TRUE));
+  assert_critical (prio_task_return_boolean (pending, TRUE));
+  assert_critical_for_bad (prio_task_return_int (bad, 1));
+  assert_critical (prio_task_return_int (pending, 1));
+  assert_critical_for_bad (prio_task_return_value (bad, NULL));
+  assert_critical (prio_task_return_value (pending, NULL));
+  assert_critical (prio_task_return_value (pending, &unset));
+  assert_critical_for_bad (prio_task_return_error (bad, second));
+  assert_critical (prio_task_return_error (pending, NULL));
+  assert_critical (prio_task_return_error (pending, second));
+  assert_critical_for_bad (prio_task_return_new_error (bad, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
+  assert_critical (prio_task_return_new_error (pending, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
+
+  assert_critical_for_bad (prio_task_propagate_pointer (bad, NULL));
+  assert_critical (prio_task_propagate_pointer (pending, NULL));
+  assert_critical (prio_task_propagate_pointer (completed, &error));
+  assert_critical_for_bad (prio_task_propagate_boolean (bad, NULL));
+  assert_critical (prio_task_propagate_boolean (pending, NULL));
+  assert_critical (prio_task_propagate_boolean (completed, &error));
+  assert_critical_for_bad (prio_task_propagate_int (bad, NULL));
+  assert_critical (prio_task_propagate_int (pending, NULL));
+  assert_critical (prio_task_propagate_int (completed, &error));
+  assert_critical_for_bad (prio_task_propagate_value (bad, &value, NULL));
+  assert_critical (prio_task_propagate_value (completed, NULL, NULL));
+  assert_critical (prio_task_propagate_value (pending, &value, NULL));
+  assert_critical (prio_task_propagate_value (completed, &value, &error));
+}
+
+static void
+test_signals (void)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
+  GCancellable *no_signals[] = { signal_of (controller), (gpointer) no_object_of_ours };
+
+  assert_critical (prio_task_controller_new (-1));
+  assert_critical (prio_task_controller_new (3));
+  assert_critical_for_bad (prio_task_controller_get_signal (bad));
+  assert_critical_for_bad (prio_task_controller_set_priority (bad, BACKGROUND, NULL));
+  assert_critical (prio_task_controller_set_priority (controller, -1, NULL));
+  assert_critical (prio_task_controller_set_priority (controller, 3, NULL));
+  assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
+  assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
+
+  assert_critical (prio_task_signal_any (NULL, 1, BACKGROUND));
+  assert_critical (prio_task_signal_any (no_signals, 2, BACKGROUND));
+  assert_critical (prio_task_signal_any (no_signals, 1, -1));
+  assert_critical (prio_task_signal_any (no_signals, 1, 3));
+  assert_critical (prio_task_signal_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
+  assert_critical (prio_task_signal_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
+  assert_critical_for_bad (prio_task_signal_any_following (no_signals, 1, bad));
+  assert_critical_for_bad (prio_task_signal_keep (bad));
+  assert_critical_for_bad (prio_task_signal_get_priority (bad));
+  assert_critical_for_bad (prio_task_signal_has_fixed_priority (bad));
+  assert_critical_for_bad (prio_task_signal_is_aborted (bad));
+  assert_critical_for_bad (prio_task_signal_get_reason (bad));
+}
+
+static void
+capture (Step *step)
+{
+  *(PrioSchedulingState **) step->data = prio_scheduling_state_get_current ();
+}
+
+static void
+test_states_and_deadlines (Fixture *f, gconstpointer data)
+{
+  PrioSchedulingState *state = NULL;
+
+  post_step (f, BACKGROUND, 'a', capture, &state);
+  fixture_run (f);
+  g_assert_nonnull (state);
+
+  assert_critical (prio_scheduling_state_ref (NULL));
+  assert_critical (prio_scheduling_state_unref (NULL));
+  assert_critical (prio_scheduling_state_dup_scheduler (NULL));
+  assert_critical (prio_scheduling_state_get_signal (NULL));
+  assert_critical (prio_scheduling_state_get_priority (NULL));
+  assert_critical (prio_scheduling_state_run (state, NULL, NULL));
+  prio_scheduling_state_unref (state);
+
+  assert_critical (prio_idle_deadline_copy (NULL));
+  assert_critical (prio_idle_deadline_time_remaining (NULL));
+  assert_critical (prio_idle_deadline_did_timeout (NULL));
+}
+
+static void
+test_runner (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioRunner) runner = prio_runner_new (f->scheduler, runner_function, NULL, NULL);
+  gsize n;
+
+  assert_critical_for_bad (prio_runner_new (bad, runner_function, NULL, NULL));
+  assert_critical (prio_runner_new (f->scheduler, NULL, NULL, NULL));
+  assert_critical_for_bad (prio_runner_new_for_property (bad, G_OBJECT (f->scheduler), "time-slice"));
+  assert_critical (prio_runner_new_for_property (f->scheduler, NULL, "time-slice"));
+  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), NULL));
+  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), "no-such-property"));
+  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), "next-frame"));
+  assert_critical (prio_runner_ref (NULL));
+  assert_critical (prio_runner_unref (NULL));
+  assert_critical (prio_runner_post (NULL, 1, BACKGROUND));
+  assert_critical (prio_runner_post (runner, 0, BACKGROUND));
+  assert_critical (prio_runner_post (runner, 1, -1));
+  assert_critical (prio_runner_post (runner, 1, 3));
+  assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, -2, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, 3, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, FALSE));
+  assert_critical (prio_runner_yield (NULL, 1));
+  assert_critical (prio_runner_yield (runner, 0));
+  assert_critical (prio_runner_take_refused (NULL, &n));
+  assert_critical (prio_runner_take_refused (runner, NULL));
+
+  /* Outside of a runner's function. */
+  assert_critical (prio_runner_end ());
+  assert_critical (prio_runner_next ());
+}
+
+static void
+end_token (Step *step)
+{
+  assert_critical (prio_runner_end ());
+  assert_critical (prio_runner_next ());
+}
+
+/* Among tasks, but no runner's. */
+static void
+test_runner_in_a_task (Fixture *f, gconstpointer data)
+{
+  post_step (f, BACKGROUND, 'a', end_token, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+}
+
+/* Tasks are posted, and not made otherwise. */
+static void
+test_task_of_nobody (void)
+{
+  g_autoptr (PrioTask) task = g_object_new (PRIO_TYPE_TASK, NULL);
+
+  assert_critical (prio_task_get_state (task));
+  assert_critical (prio_task_cancel (task));
+  assert_critical (prio_task_then (task, callback, NULL, NULL));
+  assert_critical (prio_task_return_int (task, 1));
+  assert_critical (prio_task_propagate_int (task, NULL));
+}
+
+static void
+test_properties (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = g_object_new (PRIO_TYPE_TASK_CONTROLLER, "priority", BACKGROUND, NULL);
+  g_autoptr (PrioTaskSignal) signal = g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", USER_BLOCKING, NULL);
+  g_autoptr (PrioTaskSignal) of_controller = NULL;
+  g_autoptr (PrioScheduler) scheduler = NULL;
+  g_autoptr (GMainContext) context = NULL;
+  g_autoptr (GError) reason = NULL;
+  PrioTaskPriority priority;
+  gboolean paused;
+  guint time_slice;
+  gint64 next_frame;
+
+  scheduler = g_object_new (PRIO_TYPE_SCHEDULER, "context", f->context, "time-slice", 7u, "next-frame", (gint64) 77, NULL);
+  g_object_get (scheduler, "context", &context, "time-slice", &time_slice, "paused", &paused, "next-frame", &next_frame, NULL);
+  g_assert_true (context == f->context && prio_scheduler_get_context (scheduler) == context);
+  g_assert_cmpuint (time_slice, ==, 7);
+  g_assert_false (paused);
+  g_assert_cmpint (next_frame, ==, 77);
+
+  g_object_get (controller, "signal", &of_controller, NULL);
+  g_assert_true (of_controller == prio_task_controller_get_signal (controller));
+  g_object_get (of_controller, "priority", &priority, "reason", &reason, NULL);
+  g_assert_cmpint (priority, ==, BACKGROUND);
+  g_assert_no_error (reason);
+  prio_task_controller_abort (controller, NULL);
+  g_object_get (of_controller, "reason", &reason, NULL);
+  g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpint (prio_task_signal_get_priority (signal), ==, USER_BLOCKING);
+}
+
+/* A deadline can be kept, and tells the same. */
+static void
+test_kept_deadline (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioIdleDeadline) copy = NULL;
+
+  prio_scheduler_request_idle_callback (f->scheduler, idle_function, 0, &copy, NULL);
+  while (copy == NULL)
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_false (prio_idle_deadline_did_timeout (copy));
+  g_usleep (51000);
+  g_assert_cmpfloat (prio_idle_deadline_time_remaining (copy), ==, 0);
+}
+
+static void
+test_unknown_properties (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+  GObject *objects[] = { G_OBJECT (f->scheduler), G_OBJECT (controller), G_OBJECT (signal_of (controller)), G_OBJECT (task) };
+  g_autoptr (GParamSpec) foreign = g_param_spec_ref_sink (g_param_spec_int ("foreign", NULL, NULL, 0, 1, 0, G_PARAM_READWRITE));
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_INT);
+  for (guint i = 0; i < G_N_ELEMENTS (objects); i++)
+    {
+      GObjectClass *class = G_OBJECT_GET_CLASS (objects[i]);
+
+      g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*invalid property id*");
+      class->get_property (objects[i], 99, &value, foreign);
+      g_test_assert_expected_messages ();
+      if (i < 3)
+        {
+          g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*invalid property id*");
+          class->set_property (objects[i], 99, &value, foreign);
+          g_test_assert_expected_messages ();
+        }
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  gint status;
+
+  g_test_init (&argc, &argv, NULL);
+  no_object_of_ours = g_object_new (G_TYPE_OBJECT, NULL);
+
+  add_test ("/misuse/posting", test_posting);
+  add_test ("/misuse/yielding", test_yielding);
+  add_test ("/misuse/scheduler", test_scheduler);
+  add_test ("/misuse/task", test_task);
+  g_test_add_func ("/misuse/signals", test_signals);
+  add_test ("/misuse/states-and-deadlines", test_states_and_deadlines);
+  add_test ("/misuse/runner", test_runner);
+  add_test ("/misuse/runner-in-a-task", test_runner_in_a_task);
+  g_test_add_func ("/misuse/task-of-nobody", test_task_of_nobody);
+  add_test ("/misuse/properties", test_properties);
+  add_test ("/misuse/kept-deadline", test_kept_deadline);
+  add_test ("/misuse/unknown-properties", test_unknown_properties);
+
+  status = g_test_run ();
+  g_object_unref (no_object_of_ours);
+  return status;
+}
