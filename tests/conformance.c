@@ -205,6 +205,33 @@ task_completed (GObject *source, GAsyncResult *result, gpointer data)
   program->n_open--;
 }
 
+/* A yield, with the options of the older draft where @operation has some. */
+static void
+yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
+{
+  const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
+  const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
+  PrioYieldFlags flags = PRIO_YIELD_NONE;
+
+  body->refs++;
+  if (signal == NULL && priority == NULL)
+    {
+      prio_scheduler_yield_async (scheduler, yielded, body);
+      return;
+    }
+
+  if (g_strcmp0 (signal, "inherit") == 0)
+    flags |= PRIO_YIELD_INHERIT_SIGNAL;
+  if (g_strcmp0 (priority, "inherit") == 0)
+    flags |= PRIO_YIELD_INHERIT_PRIORITY;
+  prio_scheduler_yield_full_async (scheduler, flags,
+                                   signal != NULL && (flags & PRIO_YIELD_INHERIT_SIGNAL) == 0
+                                     ? g_hash_table_lookup (body->program->signals, signal) : NULL,
+                                   priority != NULL && (flags & PRIO_YIELD_INHERIT_PRIORITY) == 0
+                                     ? (gint) priority_from_nick (priority) : PRIO_PRIORITY_UNSET,
+                                   yielded, body);
+}
+
 /* The scheduler that @operation names, the first if it names none. */
 static PrioScheduler *
 scheduler_in (Place *place, JsonObject *operation)
@@ -356,8 +383,7 @@ body_perform (Body *body)
               prio_task_defer (body->task);
               body->deferred = TRUE;
             }
-          body->refs++;
-          prio_scheduler_yield_async (scheduler_in (here, operation), yielded, body);
+          yield (body, operation, scheduler_in (here, operation));
           return;
         }
       else

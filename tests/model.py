@@ -222,7 +222,7 @@ class Model:
     def go_on(self, body, state, ended):
         """Runs body to its next yield."""
         try:
-            label, scheduler = next(body)
+            label, scheduler, op = next(body)
         except StopIteration:
             ended('fulfilled')
             return
@@ -231,8 +231,7 @@ class Model:
             ended('threw')
             return
         place = self.here
-        # A state is that of one scheduler.
-        inherited = state if state and state.scheduler is scheduler else State(scheduler, None, 'user-visible', None)
+        own = self.state_of_yield(op, scheduler, state)
 
         def refuse():
             self.rejected.append(label)
@@ -244,18 +243,31 @@ class Model:
             self.go_on(body, state, ended)
             return lambda: None
 
-        if inherited.abort and self.signals[inherited.abort].aborted:
+        if own.abort and self.signals[own.abort].aborted:
             refuse()
             return
-        entry = Entry(inherited, run, refuse)
+        entry = Entry(own, run, refuse)
         entry.continuation = True
         self.enqueue(entry)
+
+    def state_of_yield(self, op, scheduler, state):
+        """With the older draft's options."""
+        signal, priority = op.get('signal'), op.get('priority')
+        if priority is None and signal in (None, 'inherit'):
+            signal = priority = 'inherit'
+        # A state is that of one scheduler.
+        inherited = state if state and state.scheduler is scheduler else State(scheduler, None, 'user-visible', None)
+        abort = inherited.abort if signal == 'inherit' else signal
+        if priority == 'inherit':
+            return inherited._replace(abort=abort)
+        follows = signal if priority is None and self.signals[signal].kind != 'abort' else None
+        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows)
 
     def perform_body(self, ops, state, label):
         n_yields = itertools.count(1)
         for op in ops:
             if op['op'] == 'yield':
-                yield f'{label}.{next(n_yields)}', self.here.scheduler_of(op)
+                yield f'{label}.{next(n_yields)}', self.here.scheduler_of(op), op
             elif op['op'] == 'throw':
                 raise RuntimeError('thrown')
             else:
@@ -408,6 +420,9 @@ class Maker:
             op |= {'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] == 'task']), 'to': rng.choice(PRIORITIES)}
         elif kind == 'abort':
             op['signal'] = rng.choice([n for n, s in self.signals.items() if s['kind'] != 'any'])
+        elif kind == 'yield' and self.more and rng.randrange(3) == 0:
+            op |= rng.choice([{}, {'signal': rng.choice(['inherit', *self.signals])}])
+            op |= rng.choice([{}, {'priority': rng.choice(['inherit', *PRIORITIES])}])
         elif kind == 'nest':
             op['tasks'] = rng.randrange(1, 5)
         elif kind in ('post', 'microtask', 'idle'):

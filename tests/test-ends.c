@@ -298,6 +298,68 @@ from_destroy_notify_of_abort (World *world)
 }
 
 static void
+from_destroy_notify_of_task (World *world)
+{
+  g_object_unref (prio_scheduler_post_task (world->scheduler, run_task, token_new (world, FALSE), token_drop_and_free,
+                                            USER_BLOCKING, NULL, 0, NULL));
+}
+
+static void
+from_destroy_notify_of_microtask (World *world)
+{
+  prio_scheduler_queue_microtask (world->scheduler, token_run, token_new (world, FALSE), token_drop_and_free);
+}
+
+static void
+from_destroy_notify_of_idle_callback (World *world)
+{
+  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 1, token_new (world, FALSE), token_drop_and_free);
+}
+
+static void
+from_destroy_notify_of_reaction (World *world)
+{
+  prio_task_then (world->task, run_reaction, token_new (world, FALSE), token_drop_and_free);
+}
+
+static void
+run_and_return (PrioTask *task, gpointer data)
+{
+  prio_task_return_pointer (task, token_new (((Token *) data)->world, FALSE), token_drop_and_free);
+}
+
+static void
+from_destroy_notify_of_result (World *world)
+{
+  g_object_unref (prio_scheduler_post_task (world->scheduler, run_and_return, token_new (world, FALSE), token_free,
+                                            USER_BLOCKING, NULL, 0, NULL));
+}
+
+/* Handlers of signals. */
+
+static void
+dropped (World *world)
+{
+  drop_all (world);
+}
+
+static void
+from_completed (World *world)
+{
+  g_signal_connect_swapped (world->task, "notify::completed", G_CALLBACK (dropped), world);
+}
+
+#if !GLIB_CHECK_VERSION (2, 80, 0)
+/* Later, GLib holds a lock there, and next to nothing may be done. */
+static void
+from_cancelled (World *world)
+{
+  g_signal_connect_swapped (world->signal, "cancelled", G_CALLBACK (dropped), world);
+  prio_task_controller_abort (world->controller, NULL);
+}
+#endif
+
+static void
 priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, World *world)
 {
   drop_all (world);
@@ -320,7 +382,6 @@ from_priority_change_of_dependent (World *world)
   prio_task_controller_set_priority (world->controller, USER_BLOCKING, NULL);
 }
 
-/* Not from the handler of “cancelled” itself, since GLib 2.80 has a lock there. */
 static gboolean
 abort_and_drop (gpointer data)
 {
@@ -337,6 +398,29 @@ from_other_source (World *world)
   GSource *source = g_idle_source_new ();
 
   g_source_set_callback (source, abort_and_drop, world, NULL);
+  g_source_attach (source, world->context);
+  g_source_unref (source);
+}
+
+/* Inside GLib's going through its sources. */
+static gboolean
+prepare_and_drop (GSource *source, gint *timeout)
+{
+  World *world = *(World **) (source + 1);
+
+  *timeout = -1;
+  drop_all (world);
+  g_source_destroy (source);
+  return FALSE;
+}
+
+static void
+from_prepare (World *world)
+{
+  static GSourceFuncs funcs = { prepare_and_drop, NULL, NULL, NULL, NULL, NULL };
+  GSource *source = g_source_new (&funcs, sizeof (GSource) + sizeof world);
+
+  *(World **) (source + 1) = world;
   g_source_attach (source, world->context);
   g_source_unref (source);
 }
@@ -396,9 +480,19 @@ static void (*const places[]) (World *world) = {
   from_continuation,
   from_destroy_notify,
   from_destroy_notify_of_abort,
+  from_destroy_notify_of_task,
+  from_destroy_notify_of_microtask,
+  from_destroy_notify_of_idle_callback,
+  from_destroy_notify_of_reaction,
+  from_destroy_notify_of_result,
+  from_completed,
+#if !GLIB_CHECK_VERSION (2, 80, 0)
+  from_cancelled,
+#endif
   from_priority_change,
   from_priority_change_of_dependent,
   from_other_source,
+  from_prepare,
   from_runner,
   from_nested_loop,
 };
