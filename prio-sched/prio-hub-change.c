@@ -115,22 +115,6 @@ begin_abort (PrioHub *hub, const GError *error)
   return targets;
 }
 
-/* An aborted signal needs no source to keep it alive any more. */
-static void
-let_go (GCancellable *signal)
-{
-  PrioHub *hub = prio_hub_for (signal);
-  gboolean kept;
-
-  prio_lock_lock (&prio_hub_lock);
-  kept = hub->kept;
-  hub->kept = FALSE;
-  prio_lock_unlock (&prio_hub_lock);
-
-  if (kept)
-    g_object_unref (signal);
-}
-
 /* Runs the abort steps of a target and then has it say so, as the draft orders. */
 static void
 target_abort (PrioTarget *target, GCancellable *signal)
@@ -163,7 +147,7 @@ prio_hub_abort (PrioHub *hub, const GError *reason)
       if (target->signal != NULL)
         {
           target_abort (target, target->signal);
-          let_go (target->signal);
+          prio_hub_reconsider (prio_hub_for (target->signal));
         }
     }
 
@@ -179,7 +163,7 @@ cancel_dependent (gpointer data)
   if (signal != NULL)
     {
       g_cancellable_cancel (signal);
-      let_go (signal);
+      prio_hub_reconsider (prio_hub_for (signal));
     }
   return G_SOURCE_REMOVE;
 }
@@ -226,17 +210,25 @@ prio_hub_cancelled (PrioHub *hub)
   g_array_unref (targets);
 }
 
-/* Under the lock: the dependents whose priority follows @hub's. */
+/* The dependents made after @made whose priority follows @hub's, or NULL if there are
+ * none; @made becomes the last. */
 static GArray *
-followers (PrioHub *hub)
+followers (PrioHub *hub, guint64 *made)
 {
   GArray *targets = NULL;
+  GList *first = NULL;
 
-  for (GList *l = hub->dependents.head; l != NULL; l = l->next)
+  prio_lock_lock (&prio_hub_lock);
+
+  for (GList *l = hub->dependents.tail; l != NULL && ((PrioEdge *) l->data)->gathering > *made; l = l->prev)
+    first = l;
+
+  for (GList *l = first; l != NULL; l = l->next)
     {
       PrioEdge *edge = l->data;
       PrioTarget target = { NULL };
 
+      *made = edge->gathering;
       if (edge->kind != PRIO_EDGE_PRIORITY)
         continue;
 
@@ -246,7 +238,31 @@ followers (PrioHub *hub)
       g_array_append_val (targets, target);
     }
 
+  prio_lock_unlock (&prio_hub_lock);
+
   return targets;
+}
+
+/* Also of those that are made meanwhile, by a handler for one: they have the priority
+ * that what they were made to follow had then. */
+static void
+change_followers (PrioHub *hub, PrioTaskPriority priority)
+{
+  GArray *targets;
+  guint64 made = 0;
+
+  while ((targets = followers (hub, &made)) != NULL)
+    {
+      for (guint i = 0; i < targets->len; i++)
+        {
+          PrioTarget *target = &g_array_index (targets, PrioTarget, i);
+
+          target->signal = g_weak_ref_get (&target->handle->signal);
+          if (target->signal != NULL)
+            prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
+        }
+      g_array_unref (targets);
+    }
 }
 
 /* The draft's "signal priority change" (§4.3.1), from any thread.  The caller
@@ -256,7 +272,6 @@ prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
 {
   PrioTaskPriority previous;
   PrioTarget self = { NULL };
-  GArray *targets;
 
   prio_lock_lock (&prio_hub_lock);
   previous = hub->priority;
@@ -279,19 +294,7 @@ prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
   target_clear (&self);
   prio_task_signal_emit_change (PRIO_TASK_SIGNAL (hub->signal), previous);
 
-  prio_lock_lock (&prio_hub_lock);
-  targets = followers (hub);
-  prio_lock_unlock (&prio_hub_lock);
-
-  for (guint i = 0; targets != NULL && i < targets->len; i++)
-    {
-      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
-
-      target->signal = g_weak_ref_get (&target->handle->signal);
-      if (target->signal != NULL)
-        prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
-    }
-  g_clear_pointer (&targets, g_array_unref);
+  change_followers (hub, priority);
 
   prio_lock_lock (&prio_hub_lock);
   hub->changing = FALSE;

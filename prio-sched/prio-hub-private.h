@@ -69,6 +69,7 @@ struct _PrioHub
 typedef struct
 {
   PrioEdgeKind kind;
+  guint64 gathering; /* the making of @dependent that it comes from */
   PrioHub *source, *dependent;
   GList in_source, in_dependent; /* links of their queues */
 } PrioEdge;
@@ -93,6 +94,7 @@ PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
 
 void prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub *follow);
 gboolean prio_hub_keep (PrioHub *hub);
+void prio_hub_reconsider (PrioHub *hub);
 gboolean prio_hub_has_fixed_priority (PrioHub *hub);
 
 /* prio-hub-change.c */

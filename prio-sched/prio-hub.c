@@ -89,6 +89,49 @@ edge_free (PrioEdge *edge)
   g_free (edge);
 }
 
+/* Whether the signal is to be kept alive from now on. */
+static gboolean
+claim (PrioHub *hub)
+{
+  PrioTaskSignal *signal = PRIO_TASK_SIGNAL (hub->signal);
+  gboolean listens_abort = prio_task_signal_has_handlers (signal, PRIO_EDGE_ABORT);
+  gboolean listens_change = prio_task_signal_has_handlers (signal, PRIO_EDGE_PRIORITY);
+  gboolean keep;
+
+  prio_lock_lock (&prio_hub_lock);
+  keep = !hub->kept && ((listens_abort && !hub->aborted && hub->n_sources[PRIO_EDGE_ABORT] > 0) ||
+                        (listens_change && hub->n_sources[PRIO_EDGE_PRIORITY] > 0));
+  if (keep)
+    hub->kept = TRUE;
+  prio_lock_unlock (&prio_hub_lock);
+
+  return keep;
+}
+
+/* The signal was kept, and its reference is the caller's now: is it kept still? */
+static void
+reclaim (gpointer signal)
+{
+  if (!claim (prio_hub_for (signal)))
+    g_object_unref (signal);
+}
+
+/* A source has nothing more to say.  Its caller holds the signal. */
+void
+prio_hub_reconsider (PrioHub *hub)
+{
+  GCancellable *signal = hub->signal;
+  gboolean kept;
+
+  prio_lock_lock (&prio_hub_lock);
+  kept = hub->kept;
+  hub->kept = FALSE;
+  prio_lock_unlock (&prio_hub_lock);
+
+  if (kept)
+    reclaim (signal);
+}
+
 /* The signal is being finalized.  What it alone kept alive goes with it. */
 void
 prio_hub_clear (PrioHub *hub)
@@ -106,7 +149,7 @@ prio_hub_clear (PrioHub *hub)
       PrioHub *dependent = edge->dependent;
 
       edge_free (edge);
-      if (dependent->kept && dependent->sources.length == 0)
+      if (dependent->kept)
         {
           dependent->kept = FALSE;
           let_go = g_slist_prepend (let_go, dependent->signal);
@@ -117,7 +160,7 @@ prio_hub_clear (PrioHub *hub)
 
   g_clear_pointer (&hub->handle, prio_handle_unref);
   g_clear_pointer (&hub->reason, prio_reason_unref);
-  g_slist_free_full (let_go, g_object_unref);
+  g_slist_free_full (let_go, reclaim);
 }
 
 static void
@@ -241,6 +284,7 @@ add_edge (PrioHub *source, PrioHub *dependent, PrioEdgeKind kind, guint64 gather
   source->gathering = gathering;
   edge = g_new0 (PrioEdge, 1);
   edge->kind = kind;
+  edge->gathering = gathering;
   edge->source = source;
   edge->dependent = dependent;
   edge->in_source.data = edge->in_dependent.data = edge;
@@ -324,26 +368,10 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
 gboolean
 prio_hub_keep (PrioHub *hub)
 {
-  gboolean listens_abort, listens_change, keep;
-
-  if (hub->handle == NULL)
+  if (hub->handle == NULL || !claim (hub))
     return FALSE;
 
-  listens_abort = prio_task_signal_has_handlers (PRIO_TASK_SIGNAL (hub->signal), PRIO_EDGE_ABORT);
-  listens_change = prio_task_signal_has_handlers (PRIO_TASK_SIGNAL (hub->signal), PRIO_EDGE_PRIORITY);
-
-  prio_lock_lock (&prio_hub_lock);
-  keep = !hub->kept && !hub->aborted &&
-         ((listens_abort && hub->n_sources[PRIO_EDGE_ABORT] > 0) ||
-          (listens_change && hub->n_sources[PRIO_EDGE_PRIORITY] > 0));
-  if (keep)
-    hub->kept = TRUE;
-  prio_lock_unlock (&prio_hub_lock);
-
-  if (keep)
-    {
-      g_object_ref (hub->signal);
-      g_weak_ref_set (&hub->handle->signal, hub->signal);
-    }
-  return keep;
+  g_object_ref (hub->signal);
+  g_weak_ref_set (&hub->handle->signal, hub->signal);
+  return TRUE;
 }

@@ -98,6 +98,14 @@ program_log (Program *program, const char *format, ...)
   va_end (args);
 }
 
+static gboolean
+is_priority (const char *nick)
+{
+  g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
+
+  return g_enum_get_value_by_nick (class, nick) != NULL;
+}
+
 static PrioTaskPriority
 priority_from_nick (const char *nick)
 {
@@ -211,7 +219,15 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
 {
   const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
   const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
+  GCancellable *given = signal != NULL ? g_hash_table_lookup (body->program->signals, signal) : NULL;
   PrioYieldFlags flags = PRIO_YIELD_NONE;
+
+  if (g_strcmp0 (signal, "inherit") == 0)
+    flags |= PRIO_YIELD_INHERIT_SIGNAL;
+  else if (given == NULL)
+    signal = NULL;
+  if (g_strcmp0 (priority, "inherit") == 0)
+    flags |= PRIO_YIELD_INHERIT_PRIORITY;
 
   body->refs++;
   if (signal == NULL && priority == NULL)
@@ -220,13 +236,7 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
       return;
     }
 
-  if (g_strcmp0 (signal, "inherit") == 0)
-    flags |= PRIO_YIELD_INHERIT_SIGNAL;
-  if (g_strcmp0 (priority, "inherit") == 0)
-    flags |= PRIO_YIELD_INHERIT_PRIORITY;
-  prio_scheduler_yield_full_async (scheduler, flags,
-                                   signal != NULL && (flags & PRIO_YIELD_INHERIT_SIGNAL) == 0
-                                     ? g_hash_table_lookup (body->program->signals, signal) : NULL,
+  prio_scheduler_yield_full_async (scheduler, flags, given,
                                    priority != NULL && (flags & PRIO_YIELD_INHERIT_PRIORITY) == 0
                                      ? (gint) priority_from_nick (priority) : PRIO_PRIORITY_UNSET,
                                    yielded, body);
@@ -314,6 +324,88 @@ place_run (Place *place)
   return place->n_ran != n_ran;
 }
 
+static void
+priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, Program *program)
+{
+  const char *name = g_object_get_data (G_OBJECT (signal), "name");
+  Body body = { .program = program, .label = (char *) "" };
+
+  program_log (program, "change %s %s>%s", name, priority_to_nick (previous),
+               priority_to_nick (prio_task_signal_get_priority (signal)));
+
+  if (g_hash_table_add (program->announced, (gpointer) name))
+    {
+      body.operations = json_object_get_array_member (program->handlers, name);
+      body_perform (&body);
+    }
+}
+
+/* Of the sources that are there.  Returns NULL if what it should follow is not. */
+static GCancellable *
+make_any (Program *program, JsonObject *description)
+{
+  JsonArray *names = json_object_get_array_member (description, "sources");
+  const char *priority = json_object_get_string_member (description, "priority");
+  g_autoptr (GPtrArray) sources = g_ptr_array_new ();
+  PrioTaskSignal *followed = g_hash_table_lookup (program->signals, priority);
+
+  for (guint i = 0; i < json_array_get_length (names); i++)
+    {
+      GCancellable *source = g_hash_table_lookup (program->signals, json_array_get_string_element (names, i));
+
+      if (source != NULL)
+        g_ptr_array_add (sources, source);
+    }
+
+  if (followed != NULL)
+    return G_CANCELLABLE (prio_task_signal_any_following ((GCancellable **) sources->pdata, sources->len, followed));
+  if (!is_priority (priority))
+    return NULL;
+  return G_CANCELLABLE (prio_task_signal_any ((GCancellable **) sources->pdata, sources->len, priority_from_nick (priority)));
+}
+
+static void
+add_signal (Program *program, const char *name, GCancellable *signal)
+{
+  g_object_set_data (G_OBJECT (signal), "name", (gpointer) name);
+  g_hash_table_insert (program->signals, (gpointer) name, signal);
+
+  if (json_object_has_member (program->handlers, name))
+    g_signal_connect (signal, "priority-change", G_CALLBACK (priority_changed), program);
+}
+
+static void
+make_signal (Program *program, const char *name, JsonObject *description)
+{
+  const char *kind = json_object_get_string_member (description, "kind");
+  GCancellable *signal;
+
+  if (g_str_equal (kind, "task"))
+    {
+      PrioTaskController *controller =
+          prio_task_controller_new (priority_from_nick (json_object_get_string_member (description, "priority")));
+
+      g_hash_table_insert (program->controllers, (gpointer) name, controller);
+      signal = G_CANCELLABLE (g_object_ref (prio_task_controller_get_signal (controller)));
+    }
+  else if (g_str_equal (kind, "any"))
+    signal = make_any (program, description);
+  else
+    signal = g_cancellable_new ();
+
+  add_signal (program, name, signal);
+}
+
+/* An operation makes a signal. */
+static void
+any (Program *program, JsonObject *operation)
+{
+  GCancellable *signal = make_any (program, operation);
+
+  if (signal != NULL)
+    add_signal (program, json_object_get_string_member (operation, "name"), signal);
+}
+
 /* What a nested loop runs does not count outside of it. */
 static void
 nest (gint64 n_tasks)
@@ -354,6 +446,10 @@ perform (Program *program, JsonObject *operation)
     prio_scheduler_pause (scheduler);
   else if (g_str_equal (op, "resume"))
     prio_scheduler_resume (scheduler);
+  else if (g_str_equal (op, "any"))
+    any (program, operation);
+  else if (g_str_equal (op, "drop"))
+    g_hash_table_remove (program->signals, json_object_get_string_member (operation, "signal"));
   else if (g_str_equal (op, "nest"))
     nest (json_object_get_int_member (operation, "tasks"));
   else
@@ -391,65 +487,6 @@ body_perform (Body *body)
     }
 
   body_end (body, NULL);
-}
-
-static void
-priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, Program *program)
-{
-  const char *name = g_object_get_data (G_OBJECT (signal), "name");
-  Body body = { .program = program, .label = (char *) "" };
-
-  program_log (program, "change %s %s>%s", name, priority_to_nick (previous),
-               priority_to_nick (prio_task_signal_get_priority (signal)));
-
-  if (g_hash_table_add (program->announced, (gpointer) name))
-    {
-      body.operations = json_object_get_array_member (program->handlers, name);
-      body_perform (&body);
-    }
-}
-
-static GCancellable *
-make_any (Program *program, JsonObject *description)
-{
-  JsonArray *names = json_object_get_array_member (description, "sources");
-  const char *priority = json_object_get_string_member (description, "priority");
-  guint n_sources = json_array_get_length (names);
-  g_autofree GCancellable **sources = g_new (GCancellable *, n_sources);
-
-  for (guint i = 0; i < n_sources; i++)
-    sources[i] = g_hash_table_lookup (program->signals, json_array_get_string_element (names, i));
-
-  if (g_hash_table_contains (program->signals, priority))
-    return G_CANCELLABLE (prio_task_signal_any_following (sources, n_sources,
-                                                          g_hash_table_lookup (program->signals, priority)));
-  return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, priority_from_nick (priority)));
-}
-
-static void
-make_signal (Program *program, const char *name, JsonObject *description)
-{
-  const char *kind = json_object_get_string_member (description, "kind");
-  GCancellable *signal;
-
-  if (g_str_equal (kind, "task"))
-    {
-      PrioTaskController *controller =
-          prio_task_controller_new (priority_from_nick (json_object_get_string_member (description, "priority")));
-
-      g_hash_table_insert (program->controllers, (gpointer) name, controller);
-      signal = G_CANCELLABLE (g_object_ref (prio_task_controller_get_signal (controller)));
-    }
-  else if (g_str_equal (kind, "any"))
-    signal = make_any (program, description);
-  else
-    signal = g_cancellable_new ();
-
-  g_object_set_data (G_OBJECT (signal), "name", (gpointer) name);
-  g_hash_table_insert (program->signals, (gpointer) name, signal);
-
-  if (json_object_has_member (program->handlers, name))
-    g_signal_connect (signal, "priority-change", G_CALLBACK (priority_changed), program);
 }
 
 static gint

@@ -78,7 +78,7 @@ class Model:
         self.now = 0
         self.handlers = dict(program['handlers'])
         self.seen = set()
-        self.signals = {}
+        self.signals, self.dropped = {}, set()
         for name, given in program['signals'].items():
             self.make_signal(name, given)
 
@@ -91,7 +91,8 @@ class Model:
         signal = self.signals[name] = Signal(given['kind'], given.get('priority'))
         if signal.kind != 'any':
             return
-        for source in given['sources']:
+        signal.aborted = any(self.signals[source].aborted for source in given['sources'])
+        for source in [] if signal.aborted else given['sources']:
             other = self.signals[source]
             for root in other.roots if other.kind == 'any' else [source]:
                 if root not in signal.roots:
@@ -178,7 +179,7 @@ class Model:
     # Operations
 
     def post(self, op, state):
-        signal = op.get('signal')
+        signal = self.known(op.get('signal'))
         label = str(op['id'])
         if signal and self.signals[signal].aborted:
             self.outcomes[label] = 'aborted'
@@ -250,9 +251,13 @@ class Model:
         entry.continuation = True
         self.enqueue(entry)
 
+    def known(self, name):
+        """The name, if it is that of a signal which the program has made, and not dropped."""
+        return name if name == 'inherit' or name in self.signals and name not in self.dropped else None
+
     def state_of_yield(self, op, scheduler, state):
         """With the older draft's options."""
-        signal, priority = op.get('signal'), op.get('priority')
+        signal, priority = self.known(op.get('signal')), op.get('priority')
         if priority is None and signal in (None, 'inherit'):
             signal = priority = 'inherit'
         # A state is that of one scheduler.
@@ -291,6 +296,13 @@ class Model:
             self.request_idle(op)
         elif kind == 'nest':
             self.nest(op['tasks'])
+        elif kind == 'drop':
+            self.dropped.add(op['signal'])
+        elif kind == 'any':
+            given = op | {'kind': 'any', 'sources': [name for name in op['sources'] if self.known(name)]}
+            if given['priority'] in PRIORITIES or self.known(given['priority']):
+                self.make_signal(op['name'], given)
+                self.dropped.discard(op['name'])
         else:
             self.here.scheduler_of(op).paused = kind == 'pause'
 
@@ -381,6 +393,7 @@ class Maker:
         self.budget = rng.randrange(4, 30)
         self.signals = {}
         self.more = {}  # what the vectors have not
+        self.later, self.made = [], []  # signals that operations make
 
     def make(self, name):
         rng = self.rng
@@ -395,7 +408,8 @@ class Maker:
             followed = [other for other in names if self.signals[other]['kind'] != 'abort']
             self.signals[f's{i}'] = {'kind': 'any', 'sources': rng.sample(names, rng.randrange(min(3, len(names) + 1))),
                                      'priority': rng.choice(PRIORITIES + followed)}
-        changing = [other for other in self.signals if self.signals[other]['kind'] != 'abort']
+        self.later = [f'd{i}' for i in range(rng.randrange(4))] if self.more else []
+        changing = [other for other in self.signals if self.signals[other]['kind'] != 'abort'] + self.later
         handlers = {other: [self.operation(2, False) for _ in range(rng.randrange(3))]
                     for other in changing if rng.randrange(3) == 0}
         main = [self.operation(0, False) for _ in range(rng.randrange(2, 9))]
@@ -411,7 +425,7 @@ class Maker:
         if in_body:
             kinds += ['yield'] * 4 + ['throw']
         if self.more:
-            kinds += ['idle', 'nest', 'pause', 'resume']
+            kinds += ['idle', 'nest', 'pause', 'resume'] + ['any'] * len(self.later) + ['drop'] * len(self.made)
         kind = rng.choice(kinds)
         op = {'op': kind}
         if self.more and kind in ('post', 'yield', 'idle', 'pause', 'resume'):
@@ -421,8 +435,15 @@ class Maker:
         elif kind == 'abort':
             op['signal'] = rng.choice([n for n, s in self.signals.items() if s['kind'] != 'any'])
         elif kind == 'yield' and self.more and rng.randrange(3) == 0:
-            op |= rng.choice([{}, {'signal': rng.choice(['inherit', *self.signals])}])
+            op |= rng.choice([{}, {'signal': rng.choice(['inherit', *self.all_signals()])}])
             op |= rng.choice([{}, {'priority': rng.choice(['inherit', *PRIORITIES])}])
+        elif kind == 'drop':
+            op['signal'] = rng.choice(self.made + [name for name in self.signals if name[0] == 's'])
+        elif kind == 'any':
+            op['name'] = self.later.pop()
+            op['sources'] = rng.sample(self.all_signals(), rng.randrange(min(4, len(self.all_signals()) + 1)))
+            op['priority'] = rng.choice([*PRIORITIES, *self.made, *(name for name in self.signals if name[0] != 'a')])
+            self.made.append(op['name'])
         elif kind == 'nest':
             op['tasks'] = rng.randrange(1, 5)
         elif kind in ('post', 'microtask', 'idle'):
@@ -434,12 +455,15 @@ class Maker:
             op['body'] = self.body(depth) if self.budget > 0 else []
         return op
 
+    def all_signals(self):
+        return [*self.signals, *self.made]
+
     def posting(self, op):
         rng = self.rng
         if self.more:
             op['context'] = rng.randrange(self.more['contexts'])
         if rng.randrange(2):
-            op['signal'] = rng.choice(list(self.signals))
+            op['signal'] = rng.choice(self.all_signals())
         if rng.randrange(3) == 0:
             op['priority'] = rng.choice(PRIORITIES)
         if rng.randrange(6) == 0:
