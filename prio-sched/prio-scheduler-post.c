@@ -480,7 +480,7 @@ prio_scheduler_post_task_async (PrioScheduler *self, PrioTaskFunc func, gpointer
 
 /**
  * prio_scheduler_post_task_finish:
- * @self: a scheduler
+ * @self: what the callback was given: the scheduler, or %NULL if that is gone
  * @result: what the callback was given
  * @value: (out caller-allocates) (optional): return location for the result, to be
  *   unset when no longer needed; not set if the task has none
@@ -499,7 +499,7 @@ prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GVal
 {
   g_auto (GValue) unwanted = G_VALUE_INIT;
 
-  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+  g_return_val_if_fail (self == NULL || PRIO_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 

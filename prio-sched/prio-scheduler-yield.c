@@ -197,7 +197,7 @@ prio_scheduler_yield_full_async (PrioScheduler *self, PrioYieldFlags flags, GCan
 
 /**
  * prio_scheduler_yield_finish:
- * @self: a scheduler
+ * @self: what the callback was given: the scheduler, or %NULL if that is gone
  * @result: what the callback was given
  * @error: return location for a `GError`
  *
@@ -212,7 +212,7 @@ prio_scheduler_yield_full_async (PrioScheduler *self, PrioYieldFlags flags, GCan
 gboolean
 prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+  g_return_val_if_fail (self == NULL || PRIO_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
   g_return_val_if_fail (g_async_result_is_tagged (result, prio_scheduler_yield_full_async), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);

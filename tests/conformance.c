@@ -60,6 +60,7 @@ typedef struct
 {
   Place places[MAX_PLACES];
   guint n_places, n_schedulers;
+  gint64 slice; /* or -1 */
   JsonObject *handlers;
   GHashTable *signals;     /* name → GCancellable */
   GHashTable *controllers; /* name → PrioTaskController */
@@ -67,6 +68,7 @@ typedef struct
   GPtrArray *log;
   GPtrArray *rejected;
   GHashTable *outcomes; /* id → what became of it */
+  GHashTable *tasks;    /* id → PrioTask */
   guint n_open;         /* bodies and tasks that are not through */
 } Program;
 
@@ -169,7 +171,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
   GError *error = NULL;
 
   body->n_yields++;
-  if (!prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, &error))
+  if (!prio_scheduler_yield_finish ((PrioScheduler *) source, result, &error))
     {
       g_ptr_array_add (body->program->rejected, g_strdup_printf ("%s.%u", body->label, body->n_yields));
       body_end (body, error);
@@ -265,6 +267,7 @@ post (Program *program, JsonObject *operation)
                                    signal != NULL ? g_hash_table_lookup (program->signals, signal) : NULL,
                                    json_object_get_int_member_with_default (operation, "delay", 0), name);
   prio_task_then (task, task_completed, program, NULL);
+  g_hash_table_insert (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")), g_steal_pointer (&task));
 }
 
 static void
@@ -279,6 +282,35 @@ set_priority (Program *program, JsonObject *operation)
       g_assert_error (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
       program_log (program, "notallowed %s", name);
     }
+}
+
+static void
+cancel (Program *program, JsonObject *operation)
+{
+  PrioTask *task = g_hash_table_lookup (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")));
+
+  if (task != NULL)
+    prio_task_cancel (task);
+}
+
+static PrioScheduler *
+make_scheduler (Program *program, GMainContext *context)
+{
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+
+  if (program->slice >= 0)
+    prio_scheduler_set_time_slice (scheduler, (guint) program->slice);
+  return scheduler;
+}
+
+/* Has another scheduler instead. */
+static void
+renew (Program *program, JsonObject *operation)
+{
+  PrioScheduler **scheduler = &here->schedulers[json_object_get_int_member (operation, "scheduler")];
+  g_autoptr (PrioScheduler) old = *scheduler;
+
+  *scheduler = make_scheduler (program, here->context);
 }
 
 static void
@@ -446,6 +478,10 @@ perform (Program *program, JsonObject *operation)
     prio_scheduler_pause (scheduler);
   else if (g_str_equal (op, "resume"))
     prio_scheduler_resume (scheduler);
+  else if (g_str_equal (op, "cancel"))
+    cancel (program, operation);
+  else if (g_str_equal (op, "renew"))
+    renew (program, operation);
   else if (g_str_equal (op, "any"))
     any (program, operation);
   else if (g_str_equal (op, "drop"))
@@ -555,18 +591,6 @@ program_check (Program *program, const char *name, JsonObject *expected)
   return same;
 }
 
-static void
-place_set_up (Place *place, JsonObject *description, guint n_schedulers)
-{
-  place->context = g_main_context_new ();
-  for (guint i = 0; i < n_schedulers; i++)
-    {
-      place->schedulers[i] = prio_scheduler_new (place->context);
-      if (json_object_has_member (description, "slice"))
-        prio_scheduler_set_time_slice (place->schedulers[i], (guint) json_object_get_int_member (description, "slice"));
-    }
-}
-
 static Program *
 program_new (JsonObject *description)
 {
@@ -576,8 +600,15 @@ program_new (JsonObject *description)
   program->n_schedulers = (guint) json_object_get_int_member_with_default (description, "schedulers", 1);
   if (program->n_places > MAX_PLACES || program->n_schedulers > MAX_SCHEDULERS)
     g_error ("At most %u contexts of %u schedulers", MAX_PLACES, MAX_SCHEDULERS);
+  program->slice = json_object_get_int_member_with_default (description, "slice", -1);
   for (guint i = 0; i < program->n_places; i++)
-    place_set_up (&program->places[i], description, program->n_schedulers);
+    {
+      Place *place = &program->places[i];
+
+      place->context = g_main_context_new ();
+      for (guint j = 0; j < program->n_schedulers; j++)
+        place->schedulers[j] = make_scheduler (program, place->context);
+    }
 
   program->handlers = json_object_get_object_member (description, "handlers");
   program->signals = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_object_unref);
@@ -586,6 +617,7 @@ program_new (JsonObject *description)
   program->log = g_ptr_array_new_with_free_func (g_free);
   program->rejected = g_ptr_array_new_with_free_func (g_free);
   program->outcomes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  program->tasks = g_hash_table_new_full (NULL, NULL, NULL, g_object_unref);
   return program;
 }
 
@@ -599,6 +631,7 @@ program_free (Program *program)
   g_ptr_array_unref (program->log);
   g_ptr_array_unref (program->rejected);
   g_hash_table_unref (program->outcomes);
+  g_hash_table_unref (program->tasks);
   for (guint i = 0; i < program->n_places; i++)
     {
       for (guint j = 0; j < program->n_schedulers; j++)

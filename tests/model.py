@@ -74,6 +74,7 @@ class Place:
 class Model:
     def __init__(self, program):
         self.log, self.outcomes, self.rejected = [], {}, []
+        self.tasks = {}  # by id
         self.running = []  # tasks whose checkpoint is not over
         self.now = 0
         self.handlers = dict(program['handlers'])
@@ -214,7 +215,7 @@ class Model:
                 self.outcomes[label] = ends[0]
 
         settled = []
-        entry = Entry(own, run, refuse)
+        entry = self.tasks[op['id']] = Entry(own, run, refuse)
         if op.get('delay', 0):
             self.enqueue_later(entry, self.now + op['delay'])
         else:
@@ -296,6 +297,12 @@ class Model:
             self.request_idle(op)
         elif kind == 'nest':
             self.nest(op['tasks'])
+        elif kind == 'cancel':
+            if op['id'] in self.tasks:
+                self.cancel(self.tasks[op['id']])
+        elif kind == 'renew':
+            self.here.scheduler_of(op).paused = False
+            self.here.schedulers[op['scheduler']] = Scheduler(self.here)
         elif kind == 'drop':
             self.dropped.add(op['signal'])
         elif kind == 'any':
@@ -368,15 +375,18 @@ class Model:
         for other in names:
             self.signals[other].aborted = True
         for other in names:
-            for entry in self.running:
+            waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
+            for entry in self.running + waiting:
                 if entry.state.abort == other:
-                    entry.aborted = True
-            for place in self.places:
-                waiting = [entry for entry in place.queue + [timer[2] for timer in place.timers] if entry.state.abort == other]
-                for entry in waiting:
-                    entry.aborted = True
-                    self.withdraw(entry)
-                    entry.refuse()
+                    self.cancel(entry)
+
+    def cancel(self, entry):
+        waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
+        if waits:
+            self.withdraw(entry)
+            entry.refuse()
+        elif entry in self.running:
+            entry.aborted = True
 
 
 def expect(program):
@@ -425,10 +435,10 @@ class Maker:
         if in_body:
             kinds += ['yield'] * 4 + ['throw']
         if self.more:
-            kinds += ['idle', 'nest', 'pause', 'resume'] + ['any'] * len(self.later) + ['drop'] * len(self.made)
+            kinds += ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew'] + ['any'] * len(self.later) + ['drop'] * len(self.made)
         kind = rng.choice(kinds)
         op = {'op': kind}
-        if self.more and kind in ('post', 'yield', 'idle', 'pause', 'resume'):
+        if self.more and kind in ('post', 'yield', 'idle', 'pause', 'resume', 'renew'):
             op['scheduler'] = rng.randrange(self.more['schedulers'])
         if kind == 'priority':
             op |= {'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] == 'task']), 'to': rng.choice(PRIORITIES)}
@@ -437,6 +447,8 @@ class Maker:
         elif kind == 'yield' and self.more and rng.randrange(3) == 0:
             op |= rng.choice([{}, {'signal': rng.choice(['inherit', *self.all_signals()])}])
             op |= rng.choice([{}, {'priority': rng.choice(['inherit', *PRIORITIES])}])
+        elif kind == 'cancel':
+            op['id'] = rng.randrange(1, 20)
         elif kind == 'drop':
             op['signal'] = rng.choice(self.made + [name for name in self.signals if name[0] == 's'])
         elif kind == 'any':

@@ -114,12 +114,12 @@ test_yielding (Fixture *f, gconstpointer data)
   assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, (gpointer) no_object_of_ours, BACKGROUND, callback, NULL));
   assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, -2, callback, NULL));
   assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, 3, callback, NULL));
-  assert_critical_for_bad (prio_scheduler_yield_finish (bad, G_ASYNC_RESULT (task), NULL));
+  assert_critical (prio_scheduler_yield_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), NULL));
   assert_critical_for_bad (prio_scheduler_yield_finish (f->scheduler, bad, NULL));
   assert_critical (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), NULL));
   assert_critical (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), &error));
 
-  assert_critical_for_bad (prio_scheduler_post_task_finish (bad, G_ASYNC_RESULT (task), &value, NULL));
+  assert_critical (prio_scheduler_post_task_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), &value, NULL));
   assert_critical_for_bad (prio_scheduler_post_task_finish (f->scheduler, bad, &value, NULL));
   assert_critical (prio_scheduler_post_task_finish (f->scheduler, G_ASYNC_RESULT (task), &value, &error));
 }
