@@ -84,7 +84,7 @@ struct _PrioQueue
 static inline PrioEntry *
 prio_entry_from_delay (PrioHeapNode *node)
 {
-  return (PrioEntry *) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay));
+  return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay));
 }
 
 static inline PrioEffective

@@ -24,7 +24,7 @@ typedef struct
 static inline PrioQueue *
 prio_ready_oldest (PrioHeap *queues)
 {
-  return (PrioQueue *) ((gchar *) prio_heap_first (queues)->node - G_STRUCT_OFFSET (PrioQueue, ready));
+  return (gpointer) ((gchar *) prio_heap_first (queues)->node - G_STRUCT_OFFSET (PrioQueue, ready));
 }
 
 static inline void

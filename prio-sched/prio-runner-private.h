@@ -42,7 +42,7 @@ void prio_runner_refuse (PrioRunner *runner, guint id);
 static inline PrioRunner *
 prio_runner_from_queue (PrioQueue *queue)
 {
-  return (PrioRunner *) ((gchar *) (queue - queue->effective) - G_STRUCT_OFFSET (PrioRunner, queues));
+  return (gpointer) ((gchar *) (queue - queue->effective) - G_STRUCT_OFFSET (PrioRunner, queues));
 }
 
 /* The runner whose token is at the head of @queue, or NULL. */

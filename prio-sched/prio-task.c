@@ -60,7 +60,7 @@ prio_task_get_entry (PrioTask *self)
 PrioTask *
 prio_task_from_entry (PrioEntry *entry)
 {
-  return (PrioTask *) ((gchar *) entry - G_STRUCT_OFFSET (PrioTask, entry));
+  return (gpointer) ((gchar *) entry - G_STRUCT_OFFSET (PrioTask, entry));
 }
 
 static void

@@ -69,7 +69,7 @@ bench_timeouts_iteration (void)
 double
 bench_add_delay (void)
 {
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  g_autoptr (PrioTaskController) controller G_GNUC_UNUSED = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
   double start = bench_now ();

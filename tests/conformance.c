@@ -90,7 +90,7 @@ G_DEFINE_QUARK (thrown, thrown)
 
 static void body_perform (Body *body);
 
-static void
+static void G_GNUC_PRINTF (2, 3)
 program_log (Program *program, const char *format, ...)
 {
   va_list args;
@@ -308,7 +308,7 @@ static void
 renew (Program *program, JsonObject *operation)
 {
   PrioScheduler **scheduler = &here->schedulers[json_object_get_int_member (operation, "scheduler")];
-  g_autoptr (PrioScheduler) old = *scheduler;
+  g_autoptr (PrioScheduler) old G_GNUC_UNUSED = *scheduler;
 
   *scheduler = make_scheduler (program, here->context);
 }

@@ -86,7 +86,7 @@ test_by_a_microtask_of_the_task (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Step step = { .f = f, .data = controller };
-  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), queue_abort, &step);
+  g_autoptr (PrioTask) task G_GNUC_UNUSED = post_task (f, signal_of (controller), queue_abort, &step);
 
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "tmA");
@@ -244,7 +244,7 @@ static void
 test_one_task_while_it_runs (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), cancel_myself, NULL);
+  g_autoptr (PrioTask) task G_GNUC_UNUSED = post_task (f, signal_of (controller), cancel_myself, NULL);
 
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "A");

@@ -12,7 +12,7 @@
 
 /* In the child: ends it.  Not by itself: a leak checker would find what the threads had
  * that are not there. */
-static void
+static void G_GNUC_NORETURN
 end_child (gboolean success)
 {
   execlp (success ? "true" : "false", "child", NULL);

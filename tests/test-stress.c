@@ -175,8 +175,8 @@ any_signal (World *world)
 static void
 renew_controller (World *world, guint i)
 {
-  g_autoptr (PrioTaskController) old = world->controllers[i];
-  g_autoptr (PrioTaskSignal) old_dependent = world->dependents[i];
+  g_autoptr (PrioTaskController) old G_GNUC_UNUSED = world->controllers[i];
+  g_autoptr (PrioTaskSignal) old_dependent G_GNUC_UNUSED = world->dependents[i];
   GCancellable *source;
 
   world->controllers[i] = prio_task_controller_new (dice (world, 3));
@@ -277,7 +277,7 @@ meddle (World *world)
       {
         PrioScheduler *fresh = prio_scheduler_new (world->context);
         PrioScheduler **scheduler = &world->schedulers[dice (world, N_SCHEDULERS)];
-        g_autoptr (PrioScheduler) old = *scheduler;
+        g_autoptr (PrioScheduler) old G_GNUC_UNUSED = *scheduler;
 
         prio_scheduler_set_time_slice (fresh, dice (world, 3) * 100);
         *scheduler = fresh;
