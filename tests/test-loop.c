@@ -263,7 +263,7 @@ test_posting_from_a_source (Fixture *f, gconstpointer data)
 
 static guint n_reactions_gone;
 
-static void
+static void G_GNUC_NORETURN
 never_called (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_assert_not_reached ();
