@@ -1,0 +1,466 @@
+/* conformance-operations.c: what the operations of a program do
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "conformance.h"
+
+_Thread_local Place *here;
+
+/* A list of operations that is being performed, and may be waiting in a yield. */
+typedef struct
+{
+  guint refs; /* of the task's closure, the microtask, or a yield */
+  Program *program;
+  JsonArray *operations;
+  guint next;
+  char *label; /* "3" of task 3, "m3" of microtask 3, "i3" of idle callback 3 */
+  guint n_yields;
+  PrioTask *task; /* whose function it is, or NULL */
+  gboolean deferred;
+} Body;
+
+static GQuark thrown_quark (void);
+G_DEFINE_QUARK (thrown, thrown)
+
+static void body_perform (Body *body);
+
+static void G_GNUC_PRINTF (2, 3)
+program_log (Program *program, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  g_ptr_array_add (program->log, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+static gboolean
+is_priority (const char *nick)
+{
+  g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
+
+  return g_enum_get_value_by_nick (class, nick) != NULL;
+}
+
+static PrioTaskPriority
+priority_from_nick (const char *nick)
+{
+  g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
+  GEnumValue *value = g_enum_get_value_by_nick (class, nick);
+
+  if (value == NULL)
+    g_error ("“%s” is no priority", nick);
+  return value->value;
+}
+
+static const char *
+priority_to_nick (PrioTaskPriority priority)
+{
+  g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
+
+  return g_enum_get_value (class, priority)->value_nick;
+}
+
+static Body *
+body_new (Program *program, JsonObject *operation, const char *prefix)
+{
+  Body *body = g_new0 (Body, 1);
+
+  body->refs = 1;
+  body->program = program;
+  body->operations = json_object_get_array_member (operation, "body");
+  body->label = g_strdup_printf ("%s%" G_GINT64_FORMAT, prefix, json_object_get_int_member (operation, "id"));
+  program->n_open++;
+  return body;
+}
+
+static void
+body_unref (gpointer data)
+{
+  Body *body = data;
+
+  if (--body->refs > 0)
+    return;
+
+  body->program->n_open--;
+  g_free (body->label);
+  g_free (body);
+}
+
+/* The body is through, with an error or without. */
+static void
+body_end (Body *body, GError *error)
+{
+  if (body->task != NULL && error != NULL)
+    prio_task_return_error (body->task, g_steal_pointer (&error));
+  else if (body->task != NULL && body->deferred)
+    prio_task_return_value (body->task, NULL);
+  g_clear_error (&error);
+}
+
+static void
+yielded (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Body *body = data;
+  GError *error = NULL;
+
+  body->n_yields++;
+  if (!prio_scheduler_yield_finish ((PrioScheduler *) source, result, &error))
+    {
+      g_ptr_array_add (body->program->rejected, g_strdup_printf ("%s.%u", body->label, body->n_yields));
+      body_end (body, error);
+    }
+  else
+    {
+      here->n_ran++;
+      program_log (body->program, "resume %s.%u", body->label, body->n_yields);
+      body_perform (body);
+    }
+  body_unref (body);
+}
+
+static void
+task_function (PrioTask *task, gpointer data)
+{
+  Body *body = data;
+
+  here->n_ran++;
+  body->task = task;
+  program_log (body->program, "start %s", body->label);
+  body_perform (body);
+}
+
+static void
+task_completed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Program *program = data;
+  PrioTask *task = PRIO_TASK (result);
+  const GError *error = prio_task_get_error (task);
+  const char *outcome;
+
+  if (error == NULL)
+    outcome = "fulfilled";
+  else if (error->domain == thrown_quark ())
+    outcome = "threw";
+  else
+    outcome = "aborted";
+
+  g_hash_table_insert (program->outcomes, g_strdup (prio_task_get_name (task)), g_strdup (outcome));
+  program->n_open--;
+}
+
+/* A yield, with the options of the older draft where @operation has some. */
+static void
+yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
+{
+  const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
+  const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
+  GCancellable *given = signal != NULL ? g_hash_table_lookup (body->program->signals, signal) : NULL;
+  PrioYieldFlags flags = PRIO_YIELD_NONE;
+
+  if (g_strcmp0 (signal, "inherit") == 0)
+    flags |= PRIO_YIELD_INHERIT_SIGNAL;
+  else if (given == NULL)
+    signal = NULL;
+  if (g_strcmp0 (priority, "inherit") == 0)
+    flags |= PRIO_YIELD_INHERIT_PRIORITY;
+
+  body->refs++;
+  if (signal == NULL && priority == NULL)
+    {
+      prio_scheduler_yield_async (scheduler, yielded, body);
+      return;
+    }
+
+  prio_scheduler_yield_full_async (scheduler, flags, given,
+                                   priority != NULL && (flags & PRIO_YIELD_INHERIT_PRIORITY) == 0
+                                     ? (gint) priority_from_nick (priority) : PRIO_PRIORITY_UNSET,
+                                   yielded, body);
+}
+
+/* The scheduler that @operation names, the first if it names none. */
+static PrioScheduler *
+scheduler_in (Place *place, JsonObject *operation)
+{
+  return place->schedulers[json_object_get_int_member_with_default (operation, "scheduler", 0)];
+}
+
+static void
+post (Program *program, JsonObject *operation)
+{
+  Place *there = &program->places[json_object_get_int_member_with_default (operation, "context", 0)];
+  Body *body = body_new (program, operation, "");
+  const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
+  const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
+  g_autofree char *name = g_strdup (body->label);
+  g_autoptr (PrioTask) task = NULL;
+
+  program->n_open++;
+  task = prio_scheduler_post_task (scheduler_in (there, operation), task_function, body, body_unref,
+                                   priority != NULL ? (gint) priority_from_nick (priority) : PRIO_PRIORITY_UNSET,
+                                   signal != NULL ? g_hash_table_lookup (program->signals, signal) : NULL,
+                                   json_object_get_int_member_with_default (operation, "delay", 0), name);
+  prio_task_then (task, task_completed, program, NULL);
+  g_hash_table_insert (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")), g_steal_pointer (&task));
+}
+
+static void
+set_priority (Program *program, JsonObject *operation)
+{
+  const char *name = json_object_get_string_member (operation, "signal");
+  PrioTaskController *controller = g_hash_table_lookup (program->controllers, name);
+  g_autoptr (GError) error = NULL;
+
+  if (!prio_task_controller_set_priority (controller, priority_from_nick (json_object_get_string_member (operation, "to")), &error))
+    {
+      g_assert_error (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
+      program_log (program, "notallowed %s", name);
+    }
+}
+
+static void
+cancel (Program *program, JsonObject *operation)
+{
+  PrioTask *task = g_hash_table_lookup (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")));
+
+  if (task != NULL)
+    prio_task_cancel (task);
+}
+
+PrioScheduler *
+make_scheduler (Program *program, GMainContext *context)
+{
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+
+  if (program->slice >= 0)
+    prio_scheduler_set_time_slice (scheduler, (guint) program->slice);
+  return scheduler;
+}
+
+/* Has another scheduler instead. */
+static void
+renew (Program *program, JsonObject *operation)
+{
+  PrioScheduler **scheduler = &here->schedulers[json_object_get_int_member (operation, "scheduler")];
+  g_autoptr (PrioScheduler) old G_GNUC_UNUSED = *scheduler;
+
+  *scheduler = make_scheduler (program, here->context);
+}
+
+static void
+abort_signal (Program *program, JsonObject *operation)
+{
+  const char *name = json_object_get_string_member (operation, "signal");
+  PrioTaskController *controller = g_hash_table_lookup (program->controllers, name);
+
+  if (controller != NULL)
+    prio_task_controller_abort (controller, NULL);
+  else
+    g_cancellable_cancel (g_hash_table_lookup (program->signals, name));
+}
+
+static void
+microtask (gpointer data)
+{
+  Body *body = data;
+
+  program_log (body->program, "micro %s", body->label + 1);
+  body_perform (body);
+  body_unref (body);
+}
+
+static void
+idle_callback (PrioIdleDeadline *deadline, gpointer data)
+{
+  Body *body = data;
+
+  here->n_ran++;
+  program_log (body->program, "idle %s%s", body->label + 1, prio_idle_deadline_did_timeout (deadline) ? " timeout" : "");
+  body_perform (body);
+}
+
+/* Runs a task; or an iteration's tasks, unless the time slice is 0.  Returns FALSE if there is none. */
+gboolean
+place_run (Place *place)
+{
+  guint n_ran = place->n_ran;
+
+  for (guint idle = 0; idle < 4 && place->n_ran == n_ran;)
+    idle = g_main_context_iteration (place->context, FALSE) ? 0 : idle + 1;
+  return place->n_ran != n_ran;
+}
+
+static void
+priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, Program *program)
+{
+  const char *name = g_object_get_data (G_OBJECT (signal), "name");
+
+  program_log (program, "change %s %s>%s", name, priority_to_nick (previous),
+               priority_to_nick (prio_task_signal_get_priority (signal)));
+
+  if (g_hash_table_add (program->announced, (gpointer) name))
+    program_perform (program, json_object_get_array_member (program->handlers, name));
+}
+
+/* Of the sources that are there.  Returns NULL if what it should follow is not. */
+static GCancellable *
+make_any (Program *program, JsonObject *description)
+{
+  JsonArray *names = json_object_get_array_member (description, "sources");
+  const char *priority = json_object_get_string_member (description, "priority");
+  g_autoptr (GPtrArray) sources = g_ptr_array_new ();
+  PrioTaskSignal *followed = g_hash_table_lookup (program->signals, priority);
+
+  for (guint i = 0; i < json_array_get_length (names); i++)
+    {
+      GCancellable *source = g_hash_table_lookup (program->signals, json_array_get_string_element (names, i));
+
+      if (source != NULL)
+        g_ptr_array_add (sources, source);
+    }
+
+  if (followed != NULL)
+    return G_CANCELLABLE (prio_task_signal_any_following ((GCancellable **) sources->pdata, sources->len, followed));
+  if (!is_priority (priority))
+    return NULL;
+  return G_CANCELLABLE (prio_task_signal_any ((GCancellable **) sources->pdata, sources->len, priority_from_nick (priority)));
+}
+
+static void
+add_signal (Program *program, const char *name, GCancellable *signal)
+{
+  g_object_set_data (G_OBJECT (signal), "name", (gpointer) name);
+  g_hash_table_insert (program->signals, (gpointer) name, signal);
+
+  if (json_object_has_member (program->handlers, name))
+    g_signal_connect (signal, "priority-change", G_CALLBACK (priority_changed), program);
+}
+
+void
+make_signal (Program *program, const char *name, JsonObject *description)
+{
+  const char *kind = json_object_get_string_member (description, "kind");
+  GCancellable *signal;
+
+  if (g_str_equal (kind, "task"))
+    {
+      PrioTaskController *controller =
+          prio_task_controller_new (priority_from_nick (json_object_get_string_member (description, "priority")));
+
+      g_hash_table_insert (program->controllers, (gpointer) name, controller);
+      signal = G_CANCELLABLE (g_object_ref (prio_task_controller_get_signal (controller)));
+    }
+  else if (g_str_equal (kind, "any"))
+    signal = make_any (program, description);
+  else
+    signal = g_cancellable_new ();
+
+  add_signal (program, name, signal);
+}
+
+/* An operation makes a signal. */
+static void
+any (Program *program, JsonObject *operation)
+{
+  GCancellable *signal = make_any (program, operation);
+
+  if (signal != NULL)
+    add_signal (program, json_object_get_string_member (operation, "name"), signal);
+}
+
+/* What a nested loop runs does not count outside of it. */
+static void
+nest (gint64 n_tasks)
+{
+  Place *place = here;
+  guint n_ran = place->n_ran;
+
+  if (place->nesting == MAX_NESTING)
+    return;
+
+  place->nesting++;
+  while (n_tasks > 0 && place_run (place))
+    n_tasks--;
+  place->nesting--;
+  place->n_ran = n_ran;
+}
+
+/* Performs an operation that is neither a yield nor a throw. */
+static void
+perform (Program *program, JsonObject *operation)
+{
+  const char *op = json_object_get_string_member (operation, "op");
+  PrioScheduler *scheduler = scheduler_in (here, operation);
+
+  if (g_str_equal (op, "post"))
+    post (program, operation);
+  else if (g_str_equal (op, "priority"))
+    set_priority (program, operation);
+  else if (g_str_equal (op, "abort"))
+    abort_signal (program, operation);
+  else if (g_str_equal (op, "microtask"))
+    prio_scheduler_queue_microtask (scheduler, microtask, body_new (program, operation, "m"), NULL);
+  else if (g_str_equal (op, "idle"))
+    prio_scheduler_request_idle_callback (scheduler, idle_callback,
+                                          (guint) json_object_get_int_member_with_default (operation, "timeout", 0),
+                                          body_new (program, operation, "i"), body_unref);
+  else if (g_str_equal (op, "pause"))
+    prio_scheduler_pause (scheduler);
+  else if (g_str_equal (op, "resume"))
+    prio_scheduler_resume (scheduler);
+  else if (g_str_equal (op, "cancel"))
+    cancel (program, operation);
+  else if (g_str_equal (op, "renew"))
+    renew (program, operation);
+  else if (g_str_equal (op, "any"))
+    any (program, operation);
+  else if (g_str_equal (op, "drop"))
+    g_hash_table_remove (program->signals, json_object_get_string_member (operation, "signal"));
+  else if (g_str_equal (op, "nest"))
+    nest (json_object_get_int_member (operation, "tasks"));
+  else
+    g_error ("“%s” is no operation", op);
+}
+
+/* Performs what comes next, up to the next yield. */
+static void
+body_perform (Body *body)
+{
+  Program *program = body->program;
+
+  while (body->next < json_array_get_length (body->operations))
+    {
+      JsonObject *operation = json_array_get_object_element (body->operations, body->next++);
+      const char *op = json_object_get_string_member (operation, "op");
+
+      if (g_str_equal (op, "throw"))
+        {
+          body_end (body, g_error_new (thrown_quark (), 0, "thrown by %s", body->label));
+          return;
+        }
+      else if (g_str_equal (op, "yield"))
+        {
+          if (body->task != NULL && !body->deferred)
+            {
+              prio_task_defer (body->task);
+              body->deferred = TRUE;
+            }
+          yield (body, operation, scheduler_in (here, operation));
+          return;
+        }
+      else
+        perform (program, operation);
+    }
+
+  body_end (body, NULL);
+}
+
+/* Performs @operations, outside of any task. */
+void
+program_perform (Program *program, JsonArray *operations)
+{
+  Body body = { .program = program, .operations = operations, .label = (char *) "" };
+
+  body_perform (&body);
+}
