@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "prio-idle-private.h"
+#include "prio-thread-private.h"
 
 /**
  * PrioIdleDeadline:
@@ -18,6 +19,23 @@
  */
 
 G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_copy, prio_idle_deadline_free)
+
+/**
+ * prio_idle_deadline_get_current:
+ *
+ * Gets the deadline of the idle callback that runs on the calling thread, which a
+ * runner's function is not given
+ * ([method@PrioSched.Runner.request_idle_callback]).
+ *
+ * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs
+ *
+ * Since: 1.0
+ */
+PrioIdleDeadline *
+prio_idle_deadline_get_current (void)
+{
+  return g_memdup2 (prio_thread.deadline, sizeof (PrioIdleDeadline));
+}
 
 /**
  * prio_idle_deadline_copy:

@@ -36,8 +36,8 @@ typedef struct
 {
   guint id;
   PrioCore *core; /* held */
-  PrioIdleFunc func;
-  gpointer data;
+  PrioIdleFunc func; /* or NULL: */
+  gpointer data;     /* is a runner, of which it is a user, and whose function is called */
   GDestroyNotify notify;
   GQueue *list;       /* where it is */
   GList link;

@@ -7,7 +7,7 @@
 
 #include "prio-idle-private.h"
 
-#include "prio-core-private.h"
+#include "prio-runner-private.h"
 
 /* An idle period is no longer than that, so that whoever comes meanwhile does not
  * feel it, µs. */
@@ -43,6 +43,8 @@ idle_delist (PrioLoop *loop, PrioIdle *idle)
 static void
 idle_free (PrioIdle *idle)
 {
+  if (idle->func == NULL)
+    prio_runner_release (idle->data);
   prio_core_release (idle->core);
   g_free (idle);
 }
@@ -56,11 +58,17 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
   PrioState state = { .core = idle->core, .priority = PRIO_TASK_PRIORITY_BACKGROUND,
                       .depth = g_main_depth () };
   const PrioState *outer = prio_thread.state;
+  const PrioIdleDeadline *outer_deadline = prio_thread.deadline;
 
   idle_delist (loop, idle);
   prio_thread.state = &state;
-  idle->func (&deadline, idle->data);
+  prio_thread.deadline = &deadline;
+  if (idle->func != NULL)
+    idle->func (&deadline, idle->data);
+  else
+    prio_runner_call (idle->data, idle->id);
   prio_thread.state = outer;
+  prio_thread.deadline = outer_deadline;
 
   if (idle->notify != NULL)
     idle->notify (idle->data);

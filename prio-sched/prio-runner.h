@@ -93,6 +93,10 @@ PrioPosted  prio_runner_yield        (PrioRunner       *self,
                                       guint             id);
 
 PRIO_AVAILABLE_IN_ALL
+guint       prio_runner_request_idle_callback (PrioRunner *self,
+                                      guint             timeout);
+
+PRIO_AVAILABLE_IN_ALL
 gboolean    prio_runner_end          (void);
 PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_next         (void);

@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include "prio-runner-private.h"
 #include "prio-scheduler-private.h"
 
 static gint last_id;
@@ -16,6 +17,46 @@ idle_came (PrioLoop *loop, const PrioOp *op)
 
   prio_core_hold (idle->core);
   prio_idle_request (loop, idle, op->due);
+}
+
+/* The same for a runner's, whose reference is used up. */
+static void
+idle_of_runner_came (PrioLoop *loop, const PrioOp *op)
+{
+  PrioIdle *idle = op->target;
+  PrioRunner *runner = idle->data;
+
+  if (runner->core != NULL)
+    {
+      runner->users++;
+      idle->core = runner->core;
+      idle_came (loop, op);
+    }
+  else
+    {
+      g_free (idle);
+    }
+  prio_loop_bury (loop, (GDestroyNotify) prio_runner_unref, runner);
+}
+
+/* Requests a callback, as @given says; returns its number. */
+static guint
+request (PrioLoop *loop, const PrioIdle *given, guint timeout)
+{
+  PrioIdle *idle = g_memdup2 (given, sizeof *given);
+  PrioOp op = { .apply = idle->func != NULL ? idle_came : idle_of_runner_came, .target = idle };
+  guint id;
+
+  do
+    id = (guint) g_atomic_int_add (&last_id, 1) + 1;
+  while (id == 0);
+
+  idle->id = id;
+  if (timeout > 0)
+    op.due = prio_time_after (g_get_monotonic_time (), timeout * G_TIME_SPAN_MILLISECOND);
+  prio_loop_submit (loop, &op);
+
+  return id;
 }
 
 /**
@@ -46,30 +87,39 @@ guint
 prio_scheduler_request_idle_callback (PrioScheduler *self, PrioIdleFunc func, guint timeout,
                                       gpointer user_data, GDestroyNotify notify)
 {
-  PrioOp op = { .apply = idle_came };
-  PrioIdle *idle;
-  guint id;
-
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), 0);
   g_return_val_if_fail (func != NULL, 0);
 
-  do
-    id = (guint) g_atomic_int_add (&last_id, 1) + 1;
-  while (id == 0);
+  return request (self->core->loop, &(PrioIdle) { .core = self->core, .func = func, .data = user_data, .notify = notify },
+                  timeout);
+}
 
-  idle = g_new0 (PrioIdle, 1);
-  idle->id = id;
-  idle->core = self->core;
-  idle->func = func;
-  idle->data = user_data;
-  idle->notify = notify;
+/**
+ * prio_runner_request_idle_callback:
+ * @self: a runner
+ * @timeout: milliseconds after which it is called in any case, or 0 for never
+ *
+ * Has the runner's function called once, when the main context has nothing else to do:
+ * with the number that this returns, and not for a task, so that
+ * [func@PrioSched.Runner.next] is not to be called.
+ *
+ * What [method@PrioSched.Scheduler.request_idle_callback] says of its callback goes for
+ * this one; [func@PrioSched.IdleDeadline.get_current] tells it how long that is likely
+ * to last.  The numbers are not those of the runner's tasks: a binding has a runner for
+ * idle callbacks alone.
+ *
+ * Any thread may call it.  If the scheduler and its tasks have gone, nothing is called.
+ *
+ * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
+ *
+ * Since: 1.0
+ */
+guint
+prio_runner_request_idle_callback (PrioRunner *self, guint timeout)
+{
+  g_return_val_if_fail (self != NULL, 0);
 
-  op.target = idle;
-  if (timeout > 0)
-    op.due = prio_time_after (g_get_monotonic_time (), timeout * G_TIME_SPAN_MILLISECOND);
-  prio_loop_submit (self->core->loop, &op);
-
-  return id;
+  return request (self->loop, &(PrioIdle) { .data = prio_runner_ref (self) }, timeout);
 }
 
 static void

@@ -17,6 +17,9 @@ typedef struct
    * continuation state".  It points to the stack of whoever set it. */
   const PrioState *state;
 
+  /* That of the idle callback that runs on this thread, or NULL. */
+  const struct _PrioIdleDeadline *deadline;
+
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 } PrioThread;

@@ -67,6 +67,20 @@ test('yields, aborts and signals', async () => {
     assert(grown < ALLOWED, `${grown} bytes more`);
 });
 
+// GJS refuses closures while its collector sweeps; what is called by a property, never.
+test('idle callbacks during collections', async () => {
+    const kept = new Map();
+    for (let period = 0; period < 40; period++) {
+        await Promise.all(Array.from({length: 50}, (_, n) => new Promise(resolve => {
+            PrioSched.web.requestIdleCallback(() => {
+                for (let i = 0; i < 200; i++)
+                    kept.set((period * 10000 + n * 200 + i) % 50000, {values: [i, n, {i}], text: `${i} ${n}`});
+                resolve();
+            });
+        })));
+    }
+});
+
 // What one has is too large for a few to stay unnoticed.
 const PAYLOAD = 50000;
 

@@ -283,6 +283,7 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, FALSE));
   assert_critical (prio_runner_yield (NULL, 1));
   assert_critical (prio_runner_yield (runner, 0));
+  assert_critical (prio_runner_request_idle_callback (NULL, 0));
   assert_critical (prio_runner_take_refused (NULL, &n));
   assert_critical (prio_runner_take_refused (runner, NULL));
 

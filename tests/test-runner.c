@@ -402,6 +402,78 @@ test_several_runners (Fixture *f, gconstpointer data)
     tear_down (&runs[i]);
 }
 
+/* Idle callbacks by number: called when there is nothing else to do, or after their time,
+ * and not if cancelled. */
+static void
+run_idle_by_number (guint id, gpointer data)
+{
+  Fixture *f = data;
+  g_autoptr (PrioIdleDeadline) deadline = prio_idle_deadline_get_current ();
+
+  g_assert_cmpfloat (prio_idle_deadline_time_remaining (deadline), <=, 50);
+  g_string_append_printf (f->log, "%u%c", id % 10, prio_idle_deadline_did_timeout (deadline) ? '!' : ' ');
+}
+
+static gboolean
+is_longer (Fixture *f, gsize length)
+{
+  g_main_context_iteration (f->context, TRUE);
+  return f->log->len >= length;
+}
+
+static void
+test_idle_callbacks (Fixture *f, gconstpointer data)
+{
+  PrioRunner *runner = prio_runner_new (f->scheduler, run_idle_by_number, f, NULL);
+  g_autofree char *expected = NULL;
+  guint first, second, third;
+
+  first = prio_runner_request_idle_callback (runner, 0);
+  second = prio_runner_request_idle_callback (runner, 0);
+  third = prio_runner_request_idle_callback (runner, 0);
+  prio_scheduler_cancel_idle_callback (f->scheduler, second);
+  post_letter (f, BACKGROUND, 'a');
+  g_assert_null (prio_idle_deadline_get_current ());
+  while (!is_longer (f, 5))
+    ;
+  expected = g_strdup_printf ("a%u %u ", first % 10, third % 10);
+  g_assert_cmpstr (f->log->str, ==, expected);
+
+  /* One that waits keeps the runner, and nothing else does. */
+  prio_runner_request_idle_callback (runner, 1);
+  prio_runner_unref (runner);
+  g_clear_object (&f->scheduler);
+  while (!is_longer (f, 7))
+    ;
+  fixture_run (f);
+}
+
+static gpointer
+request_from_thread (gpointer runner)
+{
+  prio_runner_request_idle_callback (runner, 1000);
+  return NULL;
+}
+
+/* The context goes with some of them; and nobody is there to call one for. */
+static void
+test_idle_callbacks_end (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  prio_runner_request_idle_callback (run.runner, 0);
+  g_thread_join (g_thread_new ("requester", request_from_thread, run.runner));
+  g_clear_object (&f->scheduler);
+  g_main_context_pop_thread_default (f->context);
+  g_clear_pointer (&f->context, g_main_context_unref);
+  g_assert_cmpuint (run.freed, ==, 1);
+  prio_runner_request_idle_callback (run.runner, 1);
+  prio_runner_unref (run.runner);
+  g_assert_cmpuint (run.calls, ==, 0);
+  g_string_free (run.aborted, TRUE);
+}
+
 /* The scheduler goes with tasks queued: they run, and then the function is released. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
@@ -510,6 +582,8 @@ main (int argc, char **argv)
   add_test ("/runner/other-threads", test_other_threads);
   add_test ("/runner/aborted-on-the-way", test_aborted_on_the_way);
   add_test ("/runner/several", test_several_runners);
+  add_test ("/runner/idle-callbacks", test_idle_callbacks);
+  add_test ("/runner/idle-callbacks-end", test_idle_callbacks_end);
   add_test ("/runner/scheduler-goes", test_scheduler_goes);
   add_test ("/runner/context-goes", test_context_goes);
   add_test ("/runner/one-at-a-time", test_one_at_a_time);

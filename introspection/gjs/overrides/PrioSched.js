@@ -61,7 +61,7 @@ function _init() {
 
     const native = {
         abort: TaskController.prototype.abort,
-        idle: Scheduler.prototype.request_idle_callback,
+        cancelIdle: Scheduler.prototype.cancel_idle_callback,
     };
 
     // The short way: no options, and the default scheduler.  A promise is made in the
@@ -119,7 +119,12 @@ function _init() {
         const milliseconds = toDelay(timeout);
         if (milliseconds > 0xffffffff)
             throw new TypeError(`${timeout} is out of range`);
-        return native.idle.call(this, deadline => tasks.callOutside(() => callback(deadline)), milliseconds);
+        return tableOf(this).requestIdle(this, callback, milliseconds);
+    };
+
+    Scheduler.prototype.cancel_idle_callback = function (id) {
+        native.cancelIdle.call(this, id);
+        tasks.cancelIdle(id);
     };
 
     // GObject's connect (name, callback), or Gio.Cancellable's, whose first argument is no

@@ -78,7 +78,7 @@ function describe(value) {
 }
 
 function make(PrioSched) {
-    const {Runner, SchedulingState, TaskSignal} = PrioSched;
+    const {IdleDeadline, Runner, SchedulingState, TaskSignal} = PrioSched;
     const {next, end} = Runner;
 
     // The current state: a State, or null for none.  It is undefined outside of what a
@@ -164,6 +164,25 @@ function make(PrioSched) {
         }
     }
 
+    function newRunner(scheduler, run) {
+        const driver = new Driver();
+        driver.run = run;
+        return Runner.new_for_property(scheduler, driver, 'id');
+    }
+
+    // The callbacks for idle time, by the numbers that the library has for them.
+    const idles = new Map();
+
+    function runIdle(id) {
+        const callback = idles.get(id);
+        idles.delete(id);
+        callOutside(() => callback(IdleDeadline.get_current()));
+    }
+
+    function cancelIdle(id) {
+        idles.delete(id);
+    }
+
     // The tables that have tasks with signals.
     const withSignals = new Set();
 
@@ -179,12 +198,11 @@ function make(PrioSched) {
         #free = 0;      // the first of them, or 0
         #states = [0, 1, 2].map(priority => new State(this, null, priority));
         #runner;
+        #idleRunner = null;
         #nWithSignals = 0;
 
         constructor(scheduler) {
-            const driver = new Driver();
-            driver.run = id => this.#run(id);
-            this.#runner = Runner.new_for_property(scheduler, driver, 'id');
+            this.#runner = newRunner(scheduler, id => this.#run(id));
         }
 
         #add(entry) {
@@ -262,6 +280,13 @@ function make(PrioSched) {
             } else {
                 settle(value);
             }
+        }
+
+        requestIdle(scheduler, callback, timeout) {
+            this.#idleRunner ??= newRunner(scheduler, runIdle);
+            const id = this.#idleRunner.request_idle_callback(timeout);
+            idles.set(id, callback);
+            return id;
         }
 
         // Has drain() called, in a task of its own.
@@ -445,5 +470,5 @@ function make(PrioSched) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, callOutside, runAsNone, takeRefused, wrapReason, report};
+    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, takeRefused, wrapReason, report};
 }
