@@ -105,21 +105,73 @@ resumed (GObject *source, GAsyncResult *result, gpointer world)
     drop_all (world);
 }
 
+/* What a callback is of. */
+typedef enum
+{
+  CLOSURE,
+  CLOSURE_WITH_SIGNAL,
+  DELAYED_CLOSURE,
+  POSTED_TASK,
+  MICROTASK,
+  IDLE_CALLBACK,
+  IDLE_TIMEOUT,
+  REACTION,
+  N_KINDS
+} Kind;
+
+static void
+post (World *world, Kind kind, PrioTaskPriority priority, Token *token, GDestroyNotify notify)
+{
+  PrioScheduler *scheduler = world->scheduler;
+  GCancellable *signal = G_CANCELLABLE (world->signal);
+
+  switch (kind)
+    {
+    case CLOSURE:
+      prio_scheduler_post (scheduler, priority, run_closure, token, notify);
+      break;
+
+    case CLOSURE_WITH_SIGNAL:
+      prio_scheduler_post_full (scheduler, priority, signal, 0, run_closure, token, notify);
+      break;
+
+    case DELAYED_CLOSURE:
+      prio_scheduler_post_full (scheduler, priority, signal, 1, run_closure, token, notify);
+      break;
+
+    case POSTED_TASK:
+      g_object_unref (prio_scheduler_post_task (scheduler, run_task, token, notify, priority, signal, 0, "a task"));
+      break;
+
+    case MICROTASK:
+      prio_scheduler_queue_microtask (scheduler, token_run, token, notify);
+      break;
+
+    case IDLE_CALLBACK:
+      prio_scheduler_request_idle_callback (scheduler, run_idle, 0, token, notify);
+      break;
+
+    case IDLE_TIMEOUT:
+      prio_scheduler_request_idle_callback (scheduler, run_idle, 1, token, notify);
+      break;
+
+    default:
+      if (world->task != NULL)
+        prio_task_then (world->task, run_reaction, token, notify);
+      else
+        notify (token);
+      break;
+    }
+}
+
 /* Work of every kind that waits. */
 static void
 post_everything (World *world)
 {
-  GCancellable *signal = G_CANCELLABLE (world->signal);
-
-  for (gint priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
-    prio_scheduler_post (world->scheduler, priority, run_closure, token_new (world, FALSE), token_free);
-  prio_scheduler_post_full (world->scheduler, PRIO_PRIORITY_UNSET, signal, 0, run_closure, token_new (world, FALSE), token_free);
-  prio_scheduler_post_full (world->scheduler, BACKGROUND, signal, 1, run_closure, token_new (world, FALSE), token_free);
-  g_object_unref (prio_scheduler_post_task (world->scheduler, run_task, token_new (world, FALSE), token_free,
-                                            PRIO_PRIORITY_UNSET, signal, 0, NULL));
-  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 1, token_new (world, FALSE), token_free);
-  prio_scheduler_queue_microtask (world->scheduler, token_run, token_new (world, FALSE), token_free);
-  prio_scheduler_yield_full_async (world->scheduler, PRIO_YIELD_INHERIT_PRIORITY, signal, PRIO_PRIORITY_UNSET, resumed, NULL);
+  for (Kind kind = 0; kind < N_KINDS; kind++)
+    post (world, kind, kind % 3, token_new (world, FALSE), token_free);
+  prio_scheduler_yield_full_async (world->scheduler, PRIO_YIELD_INHERIT_PRIORITY, G_CANCELLABLE (world->signal),
+                                   PRIO_PRIORITY_UNSET, resumed, NULL);
 }
 
 /* Uses what is left. */
@@ -142,10 +194,7 @@ use (World *world)
       g_object_unref (prio_task_signal_any_following (&source, 1, world->signal));
     }
   if (world->task != NULL)
-    {
-      prio_task_then (world->task, run_reaction, token_new (world, FALSE), token_free);
-      prio_task_get_error (world->task);
-    }
+    prio_task_get_error (world->task);
 }
 
 static void
@@ -217,56 +266,6 @@ from_outside (World *world)
 }
 
 static void
-from_closure (World *world)
-{
-  prio_scheduler_post (world->scheduler, USER_BLOCKING, run_closure, token_new (world, TRUE), token_free);
-}
-
-static void
-from_closure_with_signal (World *world)
-{
-  prio_scheduler_post_full (world->scheduler, USER_BLOCKING, G_CANCELLABLE (world->signal), 0, run_closure,
-                            token_new (world, TRUE), token_free);
-}
-
-static void
-from_delayed_closure (World *world)
-{
-  prio_scheduler_post_full (world->scheduler, USER_BLOCKING, NULL, 1, run_closure, token_new (world, TRUE), token_free);
-}
-
-static void
-from_task (World *world)
-{
-  g_object_unref (prio_scheduler_post_task (world->scheduler, run_task, token_new (world, TRUE), token_free, USER_BLOCKING,
-                                            G_CANCELLABLE (world->signal), 0, "the one"));
-}
-
-static void
-from_microtask (World *world)
-{
-  prio_scheduler_queue_microtask (world->scheduler, token_run, token_new (world, TRUE), token_free);
-}
-
-static void
-from_idle_callback (World *world)
-{
-  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 0, token_new (world, TRUE), token_free);
-}
-
-static void
-from_idle_timeout (World *world)
-{
-  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 1, token_new (world, TRUE), token_free);
-}
-
-static void
-from_reaction (World *world)
-{
-  prio_task_then (world->task, run_reaction, token_new (world, TRUE), token_free);
-}
-
-static void
 from_continuation (World *world)
 {
   prio_scheduler_yield_async (world->scheduler, resumed, world);
@@ -282,12 +281,6 @@ token_drop_and_free (gpointer data)
 }
 
 static void
-from_destroy_notify (World *world)
-{
-  prio_scheduler_post (world->scheduler, USER_BLOCKING, run_closure, token_new (world, FALSE), token_drop_and_free);
-}
-
-static void
 from_destroy_notify_of_abort (World *world)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
@@ -295,31 +288,6 @@ from_destroy_notify_of_abort (World *world)
   prio_scheduler_post_full (world->scheduler, PRIO_PRIORITY_UNSET, signal_of (controller), 0, run_closure,
                             token_new (world, FALSE), token_drop_and_free);
   prio_task_controller_abort (controller, NULL);
-}
-
-static void
-from_destroy_notify_of_task (World *world)
-{
-  g_object_unref (prio_scheduler_post_task (world->scheduler, run_task, token_new (world, FALSE), token_drop_and_free,
-                                            USER_BLOCKING, NULL, 0, NULL));
-}
-
-static void
-from_destroy_notify_of_microtask (World *world)
-{
-  prio_scheduler_queue_microtask (world->scheduler, token_run, token_new (world, FALSE), token_drop_and_free);
-}
-
-static void
-from_destroy_notify_of_idle_callback (World *world)
-{
-  prio_scheduler_request_idle_callback (world->scheduler, run_idle, 1, token_new (world, FALSE), token_drop_and_free);
-}
-
-static void
-from_destroy_notify_of_reaction (World *world)
-{
-  prio_task_then (world->task, run_reaction, token_new (world, FALSE), token_drop_and_free);
 }
 
 static void
@@ -454,7 +422,7 @@ run_nested (gpointer data)
   World *world = ((Token *) data)->world;
   GMainLoop *nested = g_main_loop_new (world->context, FALSE);
 
-  from_closure (world);
+  post (world, CLOSURE, USER_BLOCKING, token_new (world, TRUE), token_free);
   prio_scheduler_post (world->scheduler, BACKGROUND, quit, g_main_loop_ref (nested), (GDestroyNotify) g_main_loop_unref);
   g_main_loop_run (nested);
   g_main_loop_unref (nested);
@@ -469,21 +437,8 @@ from_nested_loop (World *world)
 
 static void (*const places[]) (World *world) = {
   from_outside,
-  from_closure,
-  from_closure_with_signal,
-  from_delayed_closure,
-  from_task,
-  from_microtask,
-  from_idle_callback,
-  from_idle_timeout,
-  from_reaction,
   from_continuation,
-  from_destroy_notify,
   from_destroy_notify_of_abort,
-  from_destroy_notify_of_task,
-  from_destroy_notify_of_microtask,
-  from_destroy_notify_of_idle_callback,
-  from_destroy_notify_of_reaction,
   from_destroy_notify_of_result,
   from_completed,
 #if !GLIB_CHECK_VERSION (2, 80, 0)
@@ -497,8 +452,20 @@ static void (*const places[]) (World *world) = {
   from_nested_loop,
 };
 
+/* From place, or from a callback of a kind, or its destroy notify. */
 static void
-run_world (void (*start) (World *world), const guint *order, Manner manner)
+start (World *world, guint place)
+{
+  if (place < G_N_ELEMENTS (places))
+    places[place](world);
+  else if (place < G_N_ELEMENTS (places) + N_KINDS)
+    post (world, place - G_N_ELEMENTS (places), USER_BLOCKING, token_new (world, TRUE), token_free);
+  else
+    post (world, place - G_N_ELEMENTS (places) - N_KINDS, USER_BLOCKING, token_new (world, FALSE), token_drop_and_free);
+}
+
+static void
+run_world (guint place, const guint *order, Manner manner)
 {
   World world = { .manner = manner };
   GMainLoop *loop;
@@ -512,7 +479,7 @@ run_world (void (*start) (World *world), const guint *order, Manner manner)
   world.task = prio_scheduler_post_task (world.scheduler, run_task, token_new (&world, FALSE), token_free,
                                          PRIO_PRIORITY_UNSET, G_CANCELLABLE (world.signal), 0, "a task");
 
-  start (&world);
+  start (&world, place);
   if (!world.dropped)
     {
       post_everything (&world);
@@ -561,9 +528,9 @@ test_every_order (void)
 
   do
     {
-      for (guint place = 0; place < G_N_ELEMENTS (places); place++)
+      for (guint place = 0; place < G_N_ELEMENTS (places) + 2 * N_KINDS; place++)
         for (Manner manner = 0; manner < N_MANNERS; manner++)
-          run_world (places[place], order, manner);
+          run_world (place, order, manner);
       n_orders++;
     }
   while (permute (order));
