@@ -459,6 +459,9 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .now = now, .length = -1 };
+  /* Of the callback that runs a nested loop. */
+  PrioCore *outer_core = g_steal_pointer (&loop->source_core);
+  GObject *outer_source = g_steal_pointer (&loop->source);
   PrioQueue *queue;
   PrioRunner *runner;
 
@@ -485,6 +488,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   attend (loop);
   prio_thread.batch = batch.outer;
   prio_loop_forget_source (loop);
+  loop->source_core = outer_core;
+  loop->source = outer_source;
   if (prio_loop_has_garbage (loop))
     prio_loop_collect (loop);
   if (loop->ready.mask == 0)

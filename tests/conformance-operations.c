@@ -238,13 +238,15 @@ make_scheduler (Program *program, GMainContext *context)
   return scheduler;
 }
 
-/* Has another scheduler instead. */
+/* Has another scheduler instead.  The old one goes when the last callback that was given it
+ * has returned; until then it would be paused, had it been. */
 static void
 renew (Program *program, JsonObject *operation)
 {
   PrioScheduler **scheduler = &here->schedulers[json_object_get_int_member (operation, "scheduler")];
-  g_autoptr (PrioScheduler) old G_GNUC_UNUSED = *scheduler;
+  g_autoptr (PrioScheduler) old = *scheduler;
 
+  prio_scheduler_resume (old);
   *scheduler = make_scheduler (program, here->context);
 }
 

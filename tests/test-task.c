@@ -109,6 +109,12 @@ test_value (Fixture *f, gconstpointer data)
   g_assert_cmpstr (g_value_get_string (&second), ==, "result");
 }
 
+static void
+count_completed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_string_append_c (((Fixture *) data)->log, 'c');
+}
+
 /* In the shape of GIO: the result is the task. */
 static void
 finish_string (GObject *source, GAsyncResult *result, gpointer data)
@@ -131,6 +137,34 @@ test_async (Fixture *f, gconstpointer data)
   prio_scheduler_post_task_async (f->scheduler, return_string, NULL, NULL, BACKGROUND, NULL, 0, finish_string, f);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "result");
+}
+
+/* What a callback is given as the source is there until it returns, whatever happens in it. */
+static void
+drop_scheduler_and_nest (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Fixture *f = data;
+  GObject *watched = source;
+
+  g_object_add_weak_pointer (source, (gpointer *) &watched);
+  prio_task_then (PRIO_TASK (result), count_completed, f, NULL);
+  g_clear_object (&f->scheduler);
+  fixture_run (f);
+  g_assert_nonnull (watched);
+  g_object_remove_weak_pointer (source, (gpointer *) &watched);
+  g_string_append_c (f->log, 'a');
+}
+
+static void
+test_source_in_a_nested_loop (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, nothing);
+  g_autoptr (PrioTask) other = post (f, nothing);
+
+  prio_task_then (task, drop_scheduler_and_nest, f, NULL);
+  prio_task_then (other, count_completed, f, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "cca");
 }
 
 static void
@@ -310,6 +344,7 @@ main (int argc, char **argv)
   add_test ("/task/result/pointer", test_pointer);
   add_test ("/task/result/value", test_value);
   add_test ("/task/result/async", test_async);
+  add_test ("/task/result/source-in-a-nested-loop", test_source_in_a_nested_loop);
   add_test ("/task/result/error", test_error);
   add_test ("/task/callbacks-in-order-then-notify", test_callbacks_in_order_then_notify);
   add_test ("/task/result-of-a-dropped-scheduler", test_result_of_a_dropped_scheduler);
