@@ -22,8 +22,8 @@ enum { N_POSTERS = 2, N_OWN = 8, N_SHARED = 4, N_SCHEDULERS = 3 };
 /* Who posts waits while so many tasks have not ended. */
 #define MAX_PENDING 20000
 
-/* What a round may leave: a table that has grown. */
-#define SLACK 4096
+/* What rounds may leave: tables of GObject's that have grown. */
+#define SLACK 16384
 
 #if defined (__SANITIZE_ADDRESS__) || defined (__SANITIZE_THREAD__)
 #define MEMORY_IS_COUNTED FALSE /* by us: the sanitizer has its own allocator */
@@ -44,6 +44,7 @@ typedef struct
   guint n_tasks;
   gint n_ended;    /* atomic */
   gint n_posters;  /* atomic: that are not through */
+  gint n_heard;    /* atomic: changes of dependent signals */
 } Round;
 
 typedef struct
@@ -51,6 +52,7 @@ typedef struct
   Round *round;
   GRand *random;
   PrioTaskController *own[N_OWN];
+  PrioTaskSignal *dependents[N_OWN];
   guint first, end; /* the numbers of its tasks */
   guint n_posted;
   guint n_refused, n_aborts, n_changes;
@@ -120,6 +122,36 @@ any_controller (Poster *self)
   return dice (self, 4) == 0 ? self->round->shared[dice (self, N_SHARED)] : self->own[dice (self, N_OWN)];
 }
 
+static GCancellable *
+any_signal (Poster *self)
+{
+  return dice (self, 3) == 0 ? G_CANCELLABLE (self->dependents[dice (self, N_OWN)]) : signal_of (any_controller (self));
+}
+
+/* The handler of a dependent signal, on whichever thread changes it: some are heard by
+ * nobody but that. */
+static void
+priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, gpointer n_heard)
+{
+  g_atomic_int_inc ((gint *) n_heard);
+}
+
+/* Aborted by any of two, following one of them, or a sibling that does. */
+static void
+renew_dependent (Poster *self, guint i)
+{
+  GCancellable *sources[] = { signal_of (any_controller (self)), signal_of (any_controller (self)) };
+  PrioTaskSignal *followed = self->dependents[dice (self, N_OWN)];
+  PrioTaskSignal *old = self->dependents[i];
+
+  if (followed == NULL || dice (self, 2) == 0)
+    followed = PRIO_TASK_SIGNAL (sources[0]);
+  self->dependents[i] = prio_task_signal_any_following (sources, 2, followed);
+  if (dice (self, 2) == 0)
+    g_signal_connect (self->dependents[i], "priority-change", G_CALLBACK (priority_changed), &self->round->n_heard);
+  g_clear_object (&old);
+}
+
 static PrioScheduler *
 any_scheduler (Poster *self)
 {
@@ -153,7 +185,7 @@ post_with_result (Poster *self)
 
   posting = TRUE;
   task = prio_scheduler_post_task (any_scheduler (self), run_task, next_task (self), ended, PRIO_PRIORITY_UNSET,
-                                   signal_of (any_controller (self)), 0, NULL);
+                                   any_signal (self), 0, NULL);
   posting = FALSE;
   if (dice (self, 2) == 0)
     prio_task_then (task, task_completed, NULL, NULL);
@@ -171,7 +203,7 @@ post_something (Poster *self)
       break;
 
     case 1:
-      post_closure (self, signal_of (any_controller (self)), 1 + dice (self, 3));
+      post_closure (self, any_signal (self), 1 + dice (self, 3));
       break;
 
     case 2:
@@ -200,7 +232,7 @@ post_something (Poster *self)
       break;
 
     default:
-      post_closure (self, signal_of (any_controller (self)), 0);
+      post_closure (self, any_signal (self), 0);
       break;
     }
 }
@@ -277,6 +309,8 @@ run_poster (gpointer data)
 
   for (guint i = 0; i < N_OWN; i++)
     self->own[i] = prio_task_controller_new (i % 3);
+  for (guint i = 0; i < N_OWN; i++)
+    renew_dependent (self, i);
 
   while (self->first + self->n_posted < self->end)
     {
@@ -290,6 +324,8 @@ run_poster (gpointer data)
         use_scheduler (self);
       else if (what == 24)
         use_context (self);
+      else if (what < 35)
+        renew_dependent (self, dice (self, N_OWN));
       else
         post_something (self);
 
@@ -299,7 +335,10 @@ run_poster (gpointer data)
     }
 
   for (guint i = 0; i < N_OWN; i++)
-    g_object_unref (self->own[i]);
+    {
+      g_object_unref (self->own[i]);
+      g_object_unref (self->dependents[i]);
+    }
   g_atomic_int_dec_and_test (&round->n_posters);
   prio_scheduler_post (round->schedulers[0], BACKGROUND, nothing, NULL, NULL);
   return NULL;
@@ -338,6 +377,9 @@ round_run (guint n_tasks, guint seed, gboolean tell)
         g_print ("%u posted, %u refused; %u aborts, %u changes of priority\n", posters[i].n_posted, posters[i].n_refused,
                  posters[i].n_aborts, posters[i].n_changes);
     }
+
+  if (tell)
+    g_print ("%d changes heard of by handlers of dependent signals\n", round.n_heard);
 
   for (guint i = 0; i < n_tasks; i++)
     g_assert_true (round.fates[i] == FREED);
