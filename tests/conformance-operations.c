@@ -186,10 +186,17 @@ scheduler_in (Place *place, JsonObject *operation)
   return place->schedulers[json_object_get_int_member_with_default (operation, "scheduler", 0)];
 }
 
+/* The context that @operation names, this one if it names none. */
+static Place *
+place_of (Program *program, JsonObject *operation)
+{
+  return json_object_has_member (operation, "context") ? &program->places[json_object_get_int_member (operation, "context")] : here;
+}
+
 static void
 post (Program *program, JsonObject *operation)
 {
-  Place *there = &program->places[json_object_get_int_member_with_default (operation, "context", 0)];
+  Place *there = place_of (program, operation);
   Body *body = body_new (program, operation, "");
   const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
   const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
@@ -448,7 +455,7 @@ body_perform (Body *body)
               prio_task_defer (body->task);
               body->deferred = TRUE;
             }
-          yield (body, operation, scheduler_in (here, operation));
+          yield (body, operation, scheduler_in (place_of (program, operation), operation));
           return;
         }
       else

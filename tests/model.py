@@ -185,7 +185,7 @@ class Model:
         if signal and self.signals[signal].aborted:
             self.outcomes[label] = 'aborted'
             return
-        place = self.places[op.get('context', 0)]
+        place = self.there(op)
         fixed = op.get('priority')
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
         own = State(place.scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows)
@@ -232,7 +232,9 @@ class Model:
             assert 'thrown' in str(error), error
             ended('threw')
             return
-        place = self.here
+        place = scheduler.place
+        if place is not self.here:
+            state = None  # it does not go to another context
         own = self.state_of_yield(op, scheduler, state)
 
         def refuse():
@@ -251,6 +253,9 @@ class Model:
         entry = Entry(own, run, refuse)
         entry.continuation = True
         self.enqueue(entry)
+
+    def there(self, op):
+        return self.places[op['context']] if 'context' in op else self.here
 
     def known(self, name):
         """The name, if it is that of a signal which the program has made, and not dropped."""
@@ -273,7 +278,7 @@ class Model:
         n_yields = itertools.count(1)
         for op in ops:
             if op['op'] == 'yield':
-                yield f'{label}.{next(n_yields)}', self.here.scheduler_of(op), op
+                yield f'{label}.{next(n_yields)}', self.there(op).scheduler_of(op), op
             elif op['op'] == 'throw':
                 raise RuntimeError('thrown')
             else:
@@ -444,6 +449,8 @@ class Maker:
             op |= {'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] == 'task']), 'to': rng.choice(PRIORITIES)}
         elif kind == 'abort':
             op['signal'] = rng.choice([n for n, s in self.signals.items() if s['kind'] != 'any'])
+        elif kind == 'yield' and self.more and rng.randrange(4) == 0:
+            op['context'] = rng.randrange(self.more['contexts'])
         elif kind == 'yield' and self.more and rng.randrange(3) == 0:
             op |= rng.choice([{}, {'signal': rng.choice(['inherit', *self.all_signals()])}])
             op |= rng.choice([{}, {'priority': rng.choice(['inherit', *PRIORITIES])}])
