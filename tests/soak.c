@@ -6,7 +6,8 @@
  * a third runs; schedulers and contexts are made and destroyed meanwhile.  Each destroy
  * notify is called once, on a thread that the documentation names: that which runs the
  * context or, where the task is refused, that which posts.  Then all memory is back.  With
- * --seconds, again and again for so long.  (The slices of GLib up to 2.74 keep what they
+ * --seconds, again and again for so long, or for as long as SOAK_SECONDS in the environment
+ * says, if that is more.  (The slices of GLib up to 2.74 keep what they
  * had, and the C library's caches count as used.)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -424,6 +425,8 @@ main (int argc, char **argv)
       return 2;
     }
   n_tasks -= n_tasks % N_POSTERS;
+  if (seconds > 0 && g_getenv ("SOAK_SECONDS") != NULL)
+    seconds = MAX (seconds, atoi (g_getenv ("SOAK_SECONDS")));
 
   g_print ("seed %u\n", seed);
   /* What is made once, and kept. */
