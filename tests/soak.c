@@ -432,7 +432,7 @@ main (int argc, char **argv)
   /* What is made once, and kept. */
   round_run (20000, seed, FALSE);
   before = memory_in_use ();
-  end = g_get_monotonic_time () + seconds * G_USEC_PER_SEC;
+  end = g_get_monotonic_time () + seconds * G_TIME_SPAN_SECOND;
 
   do
     {
