@@ -462,6 +462,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   /* Of the callback that runs a nested loop. */
   PrioCore *outer_core = g_steal_pointer (&loop->source_core);
   GObject *outer_source = g_steal_pointer (&loop->source);
+  /* Of the destroy notify that runs one: what is left meanwhile is released in it. */
+  struct _PrioCollection *outer_collections = g_steal_pointer (&prio_thread.collections);
   PrioQueue *queue;
   PrioRunner *runner;
 
@@ -494,6 +496,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_loop_collect (loop);
   if (loop->ready.mask == 0)
     prio_loop_trim (loop);
+  prio_thread.collections = outer_collections;
 }
 
 /* Whether a delayed task that is more urgent than @priority has become due. */

@@ -223,20 +223,46 @@ exhume (PrioLoop *loop, PrioGrave *graves, guint max)
   return n;
 }
 
-/* Releases what has been buried: outside, on a thread that may come in. */
+/* A prio_loop_collect () that is on the stack. */
+typedef struct _PrioCollection PrioCollection;
+
+struct _PrioCollection
+{
+  PrioLoop *loop;
+  PrioCollection *outer;
+};
+
+static gboolean
+is_collecting (PrioLoop *loop)
+{
+  for (PrioCollection *collection = prio_thread.collections; collection != NULL; collection = collection->outer)
+    {
+      if (collection->loop == loop)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Releases what has been buried: outside, on a thread that may come in.  What a destroy
+ * notify leaves comes after it, and not within, so that a chain of them goes no deeper. */
 void
 prio_loop_collect (PrioLoop *loop)
 {
+  PrioCollection self = { loop, prio_thread.collections };
   PrioGrave graves[REAP_MAX];
   gboolean locked, more = TRUE;
 
+  if (is_collecting (loop))
+    return;
+
   prio_loop_ref (loop);
+  prio_thread.collections = &self;
 
   while (more && come_in (loop, &locked))
     {
       guint n = exhume (loop, graves, REAP_MAX);
 
-      more = prio_loop_has_garbage (loop);
+      more = n > 0 || prio_loop_has_garbage (loop);
       go_out (loop, locked);
 
       for (guint i = 0; i < n; i++)
@@ -246,6 +272,7 @@ prio_loop_collect (PrioLoop *loop)
         }
     }
 
+  prio_thread.collections = self.outer;
   prio_loop_unref (loop);
 }
 

@@ -20,6 +20,9 @@ typedef struct
   /* That of the idle callback that runs on this thread, or NULL. */
   const struct _PrioIdleDeadline *deadline;
 
+  /* Whose garbage is being released on this thread, innermost first, or NULL. */
+  struct _PrioCollection *collections;
+
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 } PrioThread;

@@ -167,6 +167,58 @@ test_dependents_in_a_row (Fixture *f, gconstpointer data)
   g_assert_true (prio_task_signal_is_aborted (chain->pdata[MANY - 1]));
 }
 
+/* Each has a destroy notify that aborts the next, and one that runs a nested loop. */
+enum { N_LINKS = 100000 };
+
+typedef struct
+{
+  Fixture *f;
+  PrioTaskController *controller;
+} Link;
+
+static guint n_released;
+
+static void
+release_link (gpointer data)
+{
+  Link *link = data;
+
+  gboolean half = ++n_released == N_LINKS / 2;
+
+  if (n_released < N_LINKS)
+    prio_task_controller_abort (link[1].controller, NULL);
+  if (half)
+    fixture_run (link->f);
+}
+
+static gboolean
+run_link (gpointer data)
+{
+  g_string_append_c (((Link *) data)->f->log, '?');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_releases_in_a_row (Fixture *f, gconstpointer data)
+{
+  g_autofree Link *links = g_new (Link, N_LINKS);
+
+  n_released = 0;
+  for (guint i = 0; i < N_LINKS; i++)
+    {
+      links[i] = (Link) { f, prio_task_controller_new (BACKGROUND) };
+      prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (links[i].controller), 0, run_link, &links[i],
+                                release_link);
+    }
+
+  prio_task_controller_abort (links[0].controller, NULL);
+  g_assert_cmpuint (n_released, ==, N_LINKS);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "");
+  for (guint i = 0; i < N_LINKS; i++)
+    g_object_unref (links[i].controller);
+}
+
 static void
 return_too (GObject *source, GAsyncResult *result, gpointer next)
 {
@@ -212,6 +264,7 @@ main (int argc, char **argv)
   add_test ("/faults/many/microtasks-in-a-row", test_microtasks_in_a_row);
   add_test ("/faults/many/microtasks-at-once", test_microtasks_at_once);
   add_test ("/faults/many/dependents-in-a-row", test_dependents_in_a_row);
+  add_test ("/faults/many/releases-in-a-row", test_releases_in_a_row);
   add_test ("/faults/many/results-in-a-row", test_results_in_a_row);
 
   return g_test_run ();
