@@ -56,6 +56,7 @@ struct _PrioTask
   gboolean admitted;  /* the entry is queued, delayed or running */
   gboolean cancelled; /* by prio_task_cancel () */
   gboolean has_result;
+  gboolean owed;      /* aborted, and kept for whoever deferred its result and is still to give one */
   gboolean told;      /* that it has completed */
   gboolean listened_to; /* signal handlers are connected, the last time we looked */
 

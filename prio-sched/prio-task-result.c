@@ -36,8 +36,9 @@ may_return (PrioTask *self)
  * callback that returns a promise.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…`
- * functions is called, which has to happen, on any thread; it stays alive that
- * long.  Its signal's abort does not end it any more once its function has returned.
+ * functions is called, which has to happen, on any thread, even if the task is aborted
+ * meanwhile; it stays alive that long.  Its signal's abort does not end it any more once
+ * its function has returned.
  *
  * Since: 1.0
  */

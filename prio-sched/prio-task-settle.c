@@ -179,13 +179,15 @@ prio_task_run (PrioTask *self)
 void
 prio_task_ran (PrioTask *self)
 {
+  gboolean deferred = __atomic_load_n (&self->deferred, __ATOMIC_RELAXED);
+
   self->entry.running = FALSE;
 
   if (self->entry.aborted)
     {
       settle_aborted (self);
     }
-  else if (self->has_result || !__atomic_load_n (&self->deferred, __ATOMIC_RELAXED))
+  else if (self->has_result || !deferred)
     {
       settle_returned (self);
     }
@@ -199,7 +201,12 @@ prio_task_ran (PrioTask *self)
 
   /* The next checkpoint would be now, so this need not be queued. */
   deliver (self);
-  prio_task_pool_give (self);
+
+  /* Who has deferred the result and does not know of the abort has it still to give. */
+  if (deferred && !__atomic_load_n (&self->returned, __ATOMIC_RELAXED))
+    self->owed = TRUE;
+  else
+    prio_task_pool_give (self);
 }
 
 /* Home. */
@@ -213,6 +220,11 @@ accept_result (PrioTask *self, PrioResult *result)
       if (result->destroy != NULL)
         prio_loop_bury (loop, result->destroy, result->value.pointer);
       g_clear_error (&result->error);
+      if (self->owed)
+        {
+          self->owed = FALSE;
+          prio_loop_bury (loop, g_object_unref, self);
+        }
       return;
     }
 
@@ -225,11 +237,13 @@ accept_result (PrioTask *self, PrioResult *result)
     }
 }
 
+/* Takes the reference to the task, which nobody else may hold: it may be aborted. */
 static void
-returned (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+returned (PrioLoop *loop, const PrioOp *op)
 {
   accept_result (op->target, op->data);
   g_free (op->data);
+  prio_loop_bury (loop, g_object_unref, op->target);
 }
 
 /* Gives the task its result, once, from any thread. */
@@ -237,11 +251,12 @@ void
 prio_task_return (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.core->loop;
-  PrioOp op = { .apply = returned, .target = self };
+  PrioOp op = { .apply = returned };
   gboolean garbage;
 
   if (!prio_loop_enter (loop))
     {
+      op.target = g_object_ref (self);
       op.data = g_memdup2 (result, sizeof *result);
       prio_loop_submit (loop, &op);
       return;

@@ -289,6 +289,7 @@ main (int argc, char **argv)
   guint n_agree = 0, n_differ = 0;
 
   setlocale (LC_ALL, "");
+  g_log_set_always_fatal (G_LOG_FATAL_MASK | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
 
   if (argc < 2)
     {

@@ -334,6 +334,53 @@ test_result_after_abort (Fixture *f, gconstpointer data)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+/* Nobody but who has deferred the result knows the task any more, and he does not know that
+ * it has been aborted: it is there until he gives one, and no other's. */
+static PrioTask *deferred;
+
+static void
+defer_and_keep (PrioTask *task, gpointer data)
+{
+  defer_and_cancel (task, data);
+  deferred = task;
+}
+
+static void
+return_deferred (GObject *source, GAsyncResult *result, gpointer data)
+{
+  prio_task_return_int (deferred, 1);
+}
+
+static void
+test_result_after_abort_of_a_dropped_task (Fixture *f, gconstpointer data)
+{
+  GObject *watched;
+  PrioTask *task;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      task = post (f, defer_and_keep);
+      watched = G_OBJECT (task);
+      g_object_add_weak_pointer (watched, (gpointer *) &watched);
+      /* Within a callback of its own, or later. */
+      if (i == 0)
+        prio_task_then (task, return_deferred, NULL, NULL);
+      g_object_unref (task);
+      fixture_run (f);
+
+      for (guint j = 0; j < 10; j++)
+        g_object_unref (post (f, nothing));
+      fixture_run (f);
+      if (i == 1)
+        {
+          g_assert_nonnull (watched);
+          prio_task_return_int (task, 1);
+        }
+      fixture_run (f);
+      g_assert_null (watched);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -351,6 +398,7 @@ main (int argc, char **argv)
   add_test ("/task/used-again", test_used_again);
   add_test ("/task/bad-input", test_bad_input);
   add_test ("/task/result-after-abort", test_result_after_abort);
+  add_test ("/task/result-after-abort-of-a-dropped-task", test_result_after_abort_of_a_dropped_task);
 
   return g_test_run ();
 }

@@ -390,6 +390,40 @@ test_already_aborted (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "");
 }
 
+static gpointer
+return_and_drop (gpointer task)
+{
+  prio_task_return_int (task, 42);
+  g_object_unref (task);
+  return NULL;
+}
+
+static void
+defer_and_cancel (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+  prio_task_cancel (task);
+}
+
+/* A result that is on its way when the last reference to its task is dropped. */
+static void
+test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 10; i++)
+    {
+      PrioTask *task = prio_scheduler_post_task (f->scheduler, defer_and_cancel, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+      GThread *thread;
+
+      fixture_run (f);
+      thread = g_thread_new ("result", return_and_drop, task);
+      g_thread_join (thread);
+      g_object_unref (prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, 'a', NULL, NULL), step_free,
+                                                BACKGROUND, NULL, 0, NULL));
+      fixture_run (f);
+    }
+  g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
+}
+
 /* More than the home thread is used to come at once. */
 static gpointer
 post_and_cancel (gpointer data)
@@ -463,6 +497,7 @@ main (int argc, char **argv)
   add_test ("/threads/tasks-from-another-thread", test_tasks_from_another_thread);
   add_test ("/threads/context-ends-while-others-post", test_context_ends_while_others_post);
   add_test ("/threads/already-aborted", test_already_aborted);
+  add_test ("/threads/result-of-an-aborted-task", test_result_of_an_aborted_task);
   add_test ("/threads/burst-of-cancelled-tasks", test_burst_of_cancelled_tasks);
   add_test ("/threads/yield", test_yield);
 
