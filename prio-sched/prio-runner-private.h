@@ -35,7 +35,6 @@ struct _PrioRunner
 };
 
 void prio_runner_release (PrioRunner *runner);
-void prio_runner_close (PrioRunner *runner);
 void prio_runner_refuse (PrioRunner *runner, guint id);
 
 /* The runner that @queue, of tokens, is part of. */

@@ -177,8 +177,8 @@ prio_runner_unref (PrioRunner *self)
 }
 
 /* No task will run any more, and none be posted. */
-void
-prio_runner_close (PrioRunner *runner)
+static void
+close_runner (PrioRunner *runner)
 {
   PrioCore *core = g_steal_pointer (&runner->core);
 
@@ -205,7 +205,7 @@ void
 prio_runner_release (PrioRunner *runner)
 {
   if (--runner->users == 0)
-    prio_runner_close (runner);
+    close_runner (runner);
 }
 
 /* In a checkpoint. */

@@ -57,16 +57,12 @@ heir_came (PrioLoop *loop, const PrioOp *op)
   PrioEntry *entry = prio_task_get_entry (task);
   g_autofree PrioInheritance *from = op->data;
   GCancellable *signal = op->signal;
-  gboolean refused = prio_loop_is_dead (loop);
+  gboolean refused = FALSE;
 
-  if (signal != NULL && !refused)
-    {
-      from->abort = prio_bond_acquire (entry->core, prio_hub_for (signal), &signal, &refused);
-    }
+  if (signal != NULL)
+    from->abort = prio_bond_acquire (entry->core, prio_hub_for (signal), &signal, &refused);
   else if (from->abort != NULL)
-    {
-      refused = refused || prio_hub_is_aborted (from->abort->hub);
-    }
+    refused = prio_hub_is_aborted (from->abort->hub);
   if (signal != NULL)
     prio_loop_bury (loop, g_object_unref, signal);
 
