@@ -122,6 +122,53 @@ post_with_signal (Fixture *f, gint priority, gpointer signal, char letter, void 
                                    step_new (f, letter, then, data), step_free);
 }
 
+/* A context that a thread of its own runs. */
+typedef struct
+{
+  GMainContext *context;
+  GMainLoop *loop;
+  GThread *thread;
+  PrioScheduler *scheduler;
+} Worker;
+
+static inline gpointer
+run_worker (gpointer data)
+{
+  Worker *worker = data;
+
+  g_main_context_push_thread_default (worker->context);
+  g_main_loop_run (worker->loop);
+  g_main_context_pop_thread_default (worker->context);
+  return NULL;
+}
+
+static inline void
+worker_start (Worker *worker)
+{
+  worker->context = g_main_context_new ();
+  worker->loop = g_main_loop_new (worker->context, FALSE);
+  worker->scheduler = prio_scheduler_new (worker->context);
+  worker->thread = g_thread_new ("worker", run_worker, worker);
+}
+
+static inline gboolean
+end_loop (gpointer loop)
+{
+  g_main_loop_quit (loop);
+  return G_SOURCE_REMOVE;
+}
+
+/* Ends after all that was posted before with at least the lowest priority. */
+static inline void
+worker_stop (Worker *worker)
+{
+  prio_scheduler_post (worker->scheduler, BACKGROUND, end_loop, worker->loop, NULL);
+  g_thread_join (worker->thread);
+  g_object_unref (worker->scheduler);
+  g_main_loop_unref (worker->loop);
+  g_main_context_unref (worker->context);
+}
+
 #define signal_of(controller) G_CANCELLABLE (prio_task_controller_get_signal (controller))
 
 #define add_test(path, func) \

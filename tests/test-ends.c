@@ -408,13 +408,6 @@ from_runner (World *world)
     prio_runner_post (runner, id, USER_BLOCKING);
 }
 
-static gboolean
-quit (gpointer loop)
-{
-  g_main_loop_quit (loop);
-  return G_SOURCE_REMOVE;
-}
-
 /* A nested loop, in which everything is dropped, and which then ends. */
 static gboolean
 run_nested (gpointer data)
@@ -423,7 +416,7 @@ run_nested (gpointer data)
   GMainLoop *nested = g_main_loop_new (world->context, FALSE);
 
   post (world, CLOSURE, USER_BLOCKING, token_new (world, TRUE), token_free);
-  prio_scheduler_post (world->scheduler, BACKGROUND, quit, g_main_loop_ref (nested), (GDestroyNotify) g_main_loop_unref);
+  prio_scheduler_post (world->scheduler, BACKGROUND, end_loop, g_main_loop_ref (nested), (GDestroyNotify) g_main_loop_unref);
   g_main_loop_run (nested);
   g_main_loop_unref (nested);
   return G_SOURCE_REMOVE;

@@ -55,39 +55,16 @@ test_fork_in_a_task (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed, ==, 3);
 }
 
-typedef struct
-{
-  GMainLoop *loop;
-  PrioScheduler *scheduler;
-} Elsewhere;
-
-static gpointer
-run_elsewhere (gpointer data)
-{
-  Elsewhere *elsewhere = data;
-
-  g_main_loop_run (elsewhere->loop);
-  return NULL;
-}
-
-static gboolean
-quit (gpointer loop)
-{
-  g_main_loop_quit (loop);
-  return G_SOURCE_REMOVE;
-}
-
 /* While another thread runs tasks: the child has not got that thread, and makes a
  * scheduler of its own. */
 static void
 test_fork_beside_a_thread (Fixture *f, gconstpointer data)
 {
-  GMainContext *context = g_main_context_new ();
-  Elsewhere elsewhere = { g_main_loop_new (context, FALSE), prio_scheduler_new (context) };
-  GThread *thread = g_thread_new ("elsewhere", run_elsewhere, &elsewhere);
+  Worker worker;
   pid_t child;
 
-  prio_scheduler_post (elsewhere.scheduler, BACKGROUND, step_run, step_new (f, 'a', NULL, NULL), step_free);
+  worker_start (&worker);
+  prio_scheduler_post (worker.scheduler, BACKGROUND, step_run, step_new (f, 'a', NULL, NULL), step_free);
   child = fork ();
   if (child == 0)
     {
@@ -100,13 +77,8 @@ test_fork_beside_a_thread (Fixture *f, gconstpointer data)
     }
 
   assert_child_succeeds (child);
-  prio_scheduler_post (elsewhere.scheduler, BACKGROUND, quit, elsewhere.loop, NULL);
-  g_thread_join (thread);
+  worker_stop (&worker);
   g_assert_cmpstr (f->log->str, ==, "a");
-
-  g_object_unref (elsewhere.scheduler);
-  g_main_loop_unref (elsewhere.loop);
-  g_main_context_unref (context);
 }
 
 /* Nothing goes deeper with the number of what hangs together. */

@@ -7,53 +7,6 @@
 
 #define N 20000
 
-/* A context that a thread of its own runs. */
-typedef struct
-{
-  GMainContext *context;
-  GMainLoop *loop;
-  GThread *thread;
-  PrioScheduler *scheduler;
-} Worker;
-
-static gpointer
-run_worker (gpointer data)
-{
-  Worker *worker = data;
-
-  g_main_context_push_thread_default (worker->context);
-  g_main_loop_run (worker->loop);
-  g_main_context_pop_thread_default (worker->context);
-  return NULL;
-}
-
-static void
-worker_start (Worker *worker)
-{
-  worker->context = g_main_context_new ();
-  worker->loop = g_main_loop_new (worker->context, FALSE);
-  worker->scheduler = prio_scheduler_new (worker->context);
-  worker->thread = g_thread_new ("worker", run_worker, worker);
-}
-
-static gboolean
-quit_worker (gpointer data)
-{
-  g_main_loop_quit (data);
-  return G_SOURCE_REMOVE;
-}
-
-/* Ends after all that was posted before with at least the lowest priority. */
-static void
-worker_stop (Worker *worker)
-{
-  prio_scheduler_post (worker->scheduler, BACKGROUND, quit_worker, worker->loop, NULL);
-  g_thread_join (worker->thread);
-  g_object_unref (worker->scheduler);
-  g_main_loop_unref (worker->loop);
-  g_main_context_unref (worker->context);
-}
-
 static gint n_ran, n_freed, next_id;
 
 static gboolean
