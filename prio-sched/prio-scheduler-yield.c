@@ -216,6 +216,25 @@ prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError *
   return prio_task_propagate_value (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error);
 }
 
+/**
+ * prio_scheduler_yield_full_finish:
+ * @self: what the callback was given: the scheduler, or %NULL if that is gone
+ * @result: what the callback was given
+ * @error: return location for a `GError`
+ *
+ * Ends a [method@PrioSched.Scheduler.yield_full_async], as
+ * [method@PrioSched.Scheduler.yield_finish] does.
+ *
+ * Returns: %TRUE if the task may go on, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_yield_full_finish (PrioScheduler *self, GAsyncResult *result, GError **error)
+{
+  return prio_scheduler_yield_finish (self, result, error);
+}
+
 static void
 microtask_came (PrioLoop *loop, const PrioOp *op)
 {

@@ -87,6 +87,10 @@ PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_yield_finish       (PrioScheduler       *self,
                                                   GAsyncResult        *result,
                                                   GError             **error);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_yield_full_finish  (PrioScheduler       *self,
+                                                  GAsyncResult        *result,
+                                                  GError             **error);
 
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_queue_microtask    (PrioScheduler       *self,

@@ -27,7 +27,7 @@ typedef struct _PrioReaction PrioReaction;
 struct _PrioReaction
 {
   PrioReaction *next;
-  GAsyncReadyCallback callback;
+  PrioTaskReadyCallback callback;
   gpointer data;
   GDestroyNotify notify;
   PrioState state; /* held, if its core is set */

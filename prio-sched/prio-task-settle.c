@@ -389,7 +389,7 @@ register_here (PrioTask *self, PrioReaction *reaction)
  * Since: 1.0
  */
 void
-prio_task_then (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data, GDestroyNotify notify)
+prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify)
 {
   PrioReaction reaction = { .callback = callback, .data = user_data, .notify = notify };
   PrioOp op = { .apply = registered };

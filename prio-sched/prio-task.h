@@ -37,6 +37,23 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
 typedef void (*PrioTaskFunc) (PrioTask *task,
                               gpointer  user_data);
 
+/**
+ * PrioTaskReadyCallback:
+ * @source_object: (nullable): the task's scheduler, or %NULL if that is gone
+ * @result: the task
+ * @user_data: what was given with the callback
+ *
+ * Hears of the completion of a task.
+ *
+ * It is called on the thread that runs the scheduler's main context.  Its arguments
+ * are those of a [callback@Gio.AsyncReadyCallback], which can be given as it is.
+ *
+ * Since: 1.0
+ */
+typedef void (*PrioTaskReadyCallback) (GObject      *source_object,
+                                       GAsyncResult *result,
+                                       gpointer      user_data);
+
 PRIO_AVAILABLE_IN_ALL
 PrioTaskState    prio_task_get_state         (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
@@ -52,10 +69,10 @@ const GError    *prio_task_get_error         (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_cancel            (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_then              (PrioTask            *self,
-                                              GAsyncReadyCallback  callback,
-                                              gpointer             user_data,
-                                              GDestroyNotify       notify);
+void             prio_task_then              (PrioTask              *self,
+                                              PrioTaskReadyCallback  callback,
+                                              gpointer               user_data,
+                                              GDestroyNotify         notify);
 
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_defer             (PrioTask            *self);
