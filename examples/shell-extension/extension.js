@@ -3,19 +3,52 @@
 // All of the work is one task of `background` priority, which lets whatever is more urgent
 // go first after every file: frames, input, and the Shell's own work.
 //
+// For GNOME Shell 45 and later, whose extensions are ES modules; ../shell-extension-43 is the
+// same for Shell 43.
+//
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported init */
+import Clutter from 'gi://Clutter';
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
+import PrioSched from 'gi://PrioSched?version=1';
+import St from 'gi://St';
 
-imports.gi.versions.PrioSched = '1';
-const {Clutter, Gio, GLib, PrioSched, St} = imports.gi;
-const Main = imports.ui.main;
-const PanelMenu = imports.ui.panelMenu;
+import {Extension} from 'resource:///org/gnome/shell/extensions/extension.js';
+import * as Main from 'resource:///org/gnome/shell/ui/main.js';
+import * as PanelMenu from 'resource:///org/gnome/shell/ui/panelMenu.js';
+
 const {scheduler, TaskController} = PrioSched.web;
 
 const FOLDER = GLib.getenv('FILE_COUNT_FOLDER') ?? GLib.get_home_dir();
 
-class Extension {
+async function countFiles(path) {
+    const folders = [Gio.File.new_for_path(path)];
+    let n = 0;
+    while (folders.length > 0) {
+        const folder = folders.pop();
+        let files;
+        try {
+            files = folder.enumerate_children('standard::name,standard::type',
+                Gio.FileQueryInfoFlags.NOFOLLOW_SYMLINKS, null);
+        } catch {
+            continue;
+        }
+        for (const info of files) {
+            if (info.get_file_type() === Gio.FileType.DIRECTORY)
+                folders.push(folder.get_child(info.get_name()));
+            else
+                n++;
+            // Rejected with the reason of the abort once the extension is disabled.
+            // eslint-disable-next-line no-await-in-loop
+            await scheduler.yield();
+        }
+        files.close(null);
+    }
+    return n;
+}
+
+export default class FileCountExtension extends Extension {
     enable() {
         this._button = new PanelMenu.Button(0.5, 'File count');
         this._label = new St.Label({text: '…', y_align: Clutter.ActorAlign.CENTER});
@@ -23,10 +56,10 @@ class Extension {
         Main.panel.addToStatusArea('file-count', this._button);
 
         this._controller = new TaskController({priority: 'background'});
-        this._task = scheduler.postTask(() => this._count(FOLDER), {signal: this._controller.signal})
+        scheduler.postTask(() => countFiles(FOLDER), {signal: this._controller.signal})
             .then(n => {
                 this._label.text = `${n} files`;
-                log(`file-count: ${n} files`);
+                console.log(`file-count: ${n} files`);
             })
             .catch(error => {
                 if (!this._controller?.signal.aborted && error.name !== 'AbortError')
@@ -38,37 +71,7 @@ class Extension {
         this._controller.abort();
         this._controller = null;
         this._button.destroy();
-        this._button = this._label = this._task = null;
-        log('file-count: disabled');
+        this._button = this._label = null;
+        console.log('file-count: disabled');
     }
-
-    async _count(path) {
-        const folders = [Gio.File.new_for_path(path)];
-        let n = 0;
-        while (folders.length > 0) {
-            const folder = folders.pop();
-            let files;
-            try {
-                files = folder.enumerate_children('standard::name,standard::type',
-                    Gio.FileQueryInfoFlags.NOFOLLOW_SYMLINKS, null);
-            } catch {
-                continue;
-            }
-            for (let info; (info = files.next_file(null)) !== null;) {
-                if (info.get_file_type() === Gio.FileType.DIRECTORY)
-                    folders.push(folder.get_child(info.get_name()));
-                else
-                    n++;
-                // Rejected with the reason of the abort once the extension is disabled.
-                // eslint-disable-next-line no-await-in-loop
-                await scheduler.yield();
-            }
-            files.close(null);
-        }
-        return n;
-    }
-}
-
-function init() {
-    return new Extension();
 }
