@@ -6,6 +6,7 @@ context variable: what a task awaits goes on with the state of whoever awaited i
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import functools
 import operator
 
 from gi.repository import Gio, GLib, GObject
@@ -59,7 +60,29 @@ def _to_signal(value):
     return value
 
 
+def _called_back(name, position, awaitable):
+    """The library's own method of that name, whose argument at position is a callback.
+
+    PyGObject from 3.50 on makes something to await of a call without one, and crashes if an
+    argument of that call is wrong.  What is awaited here has its own methods.
+    """
+    native = getattr(PrioSched.Scheduler, name)
+
+    @functools.wraps(native)
+    def method(self, *args, **kwargs):
+        callback = args[position] if len(args) > position else kwargs.get('callback')
+        if not callable(callback):
+            raise TypeError(f'{name}() needs a callback, not {callback!r}; {awaitable}() can be awaited')
+        return native(self, *args, **kwargs)
+
+    return method
+
+
 class Scheduler(PrioSched.Scheduler):
+
+    yield_async = _called_back('yield_async', 0, 'yield_')
+    yield_full_async = _called_back('yield_full_async', 3, 'yield_')
+    post_task_async = _called_back('post_task_async', 5, 'post_task')
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
         """Posts callback, a function or a coroutine function; gives what can be awaited."""
