@@ -1,25 +1,36 @@
-"""Tasks in asyncio, with its loop on GLib (python3-gbulb).
+"""Tasks in asyncio, with its loop on GLib: gbulb's, or PyGObject's own (3.50 and later).
+
+    asyncio_binding.py gbulb|gi.events
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
+import importlib
+import sys
 import unittest
 
-import gbulb
 import gi
 
 gi.require_version('PrioSched', '1')
-from gi.repository import PrioSched  # noqa: E402
+from gi.repository import GLib, PrioSched  # noqa: E402
 
 scheduler = PrioSched.Scheduler.get_default()
+kind = sys.argv.pop()
+module = importlib.import_module(kind)
+
+
+def new_loop():
+    if kind == 'gbulb':
+        module.install()
+        return asyncio.new_event_loop()
+    return module.GLibEventLoop(GLib.MainContext.default())
 
 
 class Asyncio(unittest.TestCase):
 
     def setUp(self):
-        gbulb.install()
-        self.loop = asyncio.new_event_loop()
+        self.loop = new_loop()
         asyncio.set_event_loop(self.loop)
         self.addCleanup(self.loop.close)
         self.addCleanup(asyncio.set_event_loop, None)

@@ -31,8 +31,8 @@ def blocks(text, language):
 
 def install(source, work):
     prefix = work / 'prefix'
-    run('meson', 'setup', work / 'build', source, f'--prefix={prefix}', '--libdir=lib', '-Dtests=false',
-        '-Dexamples=false', '-Dintrospection=disabled')
+    run('meson', 'setup', work / 'build', source, f'--prefix={prefix}', '--libdir=lib', '-Dtests=disabled',
+        '-Dexamples=disabled', '-Dintrospection=disabled')
     run('meson', 'install', '-C', work / 'build')
     return prefix
 

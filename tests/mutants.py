@@ -82,7 +82,7 @@ def main(numbers):
     with tempfile.TemporaryDirectory() as place:
         tree = pathlib.Path(place) / 'tree'
         shutil.copytree(source, tree, ignore=shutil.ignore_patterns('build*', '.git'))
-        subprocess.run(['meson', 'setup', 'build', '-Dintrospection=disabled', '-Dexamples=false', '-Dgtk=disabled'], cwd=tree,
+        subprocess.run(['meson', 'setup', 'build', '-Dintrospection=disabled', '-Dexamples=disabled', '-Dgtk=disabled'], cwd=tree,
                        check=True, stdout=subprocess.DEVNULL)
         assert is_caught(tree) is None, f'without any defect: {is_caught(tree)}'
 
