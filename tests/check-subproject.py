@@ -46,7 +46,7 @@ def main(meson, source):
 
         build = os.path.join(place, 'build')
         environment = {name: value for name, value in os.environ.items() if name not in ('CFLAGS', 'LDFLAGS')}
-        run([meson], 'setup', build, place, '-Dwerror=true', '-Dwarning_level=everything',
+        run([meson], 'setup', build, place, '-Dwerror=true', '-Dprio-sched:warning_level=everything',
             '--wrap-mode=nodownload', '--force-fallback-for=prio-sched-1', env=environment)
         run([meson], 'compile', '-C', build)
         subprocess.run([os.path.join(build, 'program')], check=True)
