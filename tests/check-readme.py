@@ -56,8 +56,7 @@ def check_subproject(program, expected, source, work):
         "project('user', 'c')\n"
         "executable('program', 'program.c',\n"
         "           dependencies: dependency('prio-sched-1', fallback: 'prio-sched'))\n")
-    run('meson', 'setup', project / 'build', project, '-Dprio-sched:tests=false', '-Dprio-sched:examples=false',
-        '-Dprio-sched:introspection=disabled')
+    run('meson', 'setup', project / 'build', project)
     run('ninja', '-C', project / 'build')
     assert run(project / 'build/program') == expected
 

@@ -1,8 +1,10 @@
 """Counts the results of test runs, from the files that meson test leaves.
 
-    count-results.py BUILD[:LOG]…
+    count-results.py BUILD[:LOG]… [--stacks BUILD…]
 
-LOG is the name of the log: what meson test --logbase was given, or “testlog”.
+LOG is the name of the log: what meson test --logbase was given, or “testlog”.  The builds after
+--stacks have run the same tests on different stacks: one that any has run and another has
+not counts as failed.
 
 Every test of a program that speaks TAP counts, and every other program as one.
 The last line is "N passed, N failed, N skipped"; the status is 1 if any failed, or
@@ -16,35 +18,59 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 
-def failed_programs(log):
-    """The programs that failed, whatever the tests in them said: a leak, say."""
+def plain(name):
+    """The name of a program, without those of its project and suites, which Meson writes in several ways."""
+    return name.rpartition('prio-sched:')[2].rpartition(' / ')[2]
+
+
+def programs(log):
+    """The results of the programs, by their names."""
     with open(f'{log}.json', encoding='utf-8') as lines:
         results = [json.loads(line) for line in lines]
-    return {result['name'] for result in results if result['result'] not in ('OK', 'SKIP', 'EXPECTEDFAIL')}
+    return {plain(result['name']): result['result'] for result in results}
+
+
+def failed_programs(log):
+    """The programs that failed, whatever the tests in them said: a leak, say."""
+    return {name for name, result in programs(log).items() if result not in ('OK', 'SKIP', 'EXPECTEDFAIL')}
+
+
+def missing_programs(builds):
+    """What some of the builds have run and others have not: (build, program)."""
+    names = {build: set(programs(log_of(build))) for build in builds}
+    everything = set().union(*names.values())
+    return sorted((build, name) for build in builds for name in everything - names[build])
+
+
+def log_of(build):
+    build, _, name = build.partition(':')
+    return f'{build}/meson-logs/{name or "testlog"}'
 
 
 def count(build):
-    build, _, name = build.partition(':')
-    log = f'{build}/meson-logs/{name or "testlog"}'
+    log = log_of(build)
     passed = failed = skipped = 0
     unexplained = failed_programs(log)
     tree = ElementTree.parse(f'{log}.junit.xml')
 
     for suite in tree.iter('testsuite'):
-        program = suite.get('name').split('.', 1)[-1]
+        program = plain(suite.get('name'))
         for case in suite.iter('testcase'):
+            name = plain(case.get('name'))
             if case.find('failure') is not None or case.find('error') is not None:
                 failed += 1
-                unexplained -= {program, case.get('name')}
+                unexplained -= {program, name}
             elif case.find('skipped') is not None:
                 skipped += 1
-            elif case.get('name') not in unexplained:
+            elif name not in unexplained:
                 passed += 1
 
     return passed, failed + len(unexplained), skipped
 
 
-def main(builds):
+def main(arguments):
+    builds, _, stacks = ' '.join(arguments).partition('--stacks')
+    builds, stacks = builds.split(), stacks.split()
     total = [0, 0, 0]
     broken = False
     for build in builds:
@@ -55,6 +81,12 @@ def main(builds):
             counts = (0, 1, 0)
         broken = broken or counts[0] == 0
         total = [a + b for a, b in zip(total, counts)]
+    try:
+        for build, name in missing_programs(stacks):
+            print(f'{build}: {name} was not run')
+            total[1] += 1
+    except OSError:
+        pass  # no results: said above
     print('{} passed, {} failed, {} skipped'.format(*total))
     return 1 if total[1] > 0 or broken else 0
 

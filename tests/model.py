@@ -566,7 +566,7 @@ def search(runner, n_programs, seed):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--check', metavar='VECTORS')
-    parser.add_argument('--programs', type=int, default=100000)
+    parser.add_argument('--programs', type=int, default=int(os.environ.get('RANDOM_PROGRAMS', 10000)))
     parser.add_argument('--seed', type=int, default=None)
     parser.add_argument('runner', nargs='*')
     given = parser.parse_args()

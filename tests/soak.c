@@ -6,8 +6,8 @@
  * a third runs; schedulers and contexts are made and destroyed meanwhile.  Each destroy
  * notify is called once, on a thread that the documentation names: that which runs the
  * context or, where the task is refused, that which posts.  Then all memory is back.  With
- * --seconds, again and again for so long, or for as long as SOAK_SECONDS in the environment
- * says, if that is more.  (The slices of GLib up to 2.74 keep what they
+ * --seconds, again and again for so long.  SOAK_SECONDS and, without --seconds, STRESS_TASKS in
+ * the environment count if they are more.  (The slices of GLib up to 2.74 keep what they
  * had, and the C library's caches count as used.)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -402,6 +402,15 @@ memory_in_use (void)
   return info.uordblks + info.hblkhd;
 }
 
+/* @value, or what the environment says, if that is more. */
+static gint
+at_least (gint value, const char *variable)
+{
+  const char *text = g_getenv (variable);
+
+  return text != NULL ? MAX (value, atoi (text)) : value;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -424,9 +433,11 @@ main (int argc, char **argv)
       g_printerr ("%s\n", error != NULL ? error->message : "Too few tasks");
       return 2;
     }
+  if (seconds > 0)
+    seconds = at_least (seconds, "SOAK_SECONDS");
+  else
+    n_tasks = at_least (n_tasks, "STRESS_TASKS");
   n_tasks -= n_tasks % N_POSTERS;
-  if (seconds > 0 && g_getenv ("SOAK_SECONDS") != NULL)
-    seconds = MAX (seconds, atoi (g_getenv ("SOAK_SECONDS")));
 
   g_print ("seed %u\n", seed);
   /* What is made once, and kept. */
