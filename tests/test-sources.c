@@ -1,0 +1,241 @@
+/* test-sources.c: the library's sources in a main context, which others can count and remove
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+/* The tests make fewer sources. */
+enum { MAX_ID = 2000 };
+
+static const char *const names[] = {
+  "prio-sched user-blocking", "prio-sched user-visible", "prio-sched background", "prio-sched idle callbacks",
+  "prio-sched turn"
+};
+
+/* Calls @func for each source of ours whose name begins like that; returns how many there were.  What
+ * comes to the context meanwhile is not met. */
+static guint
+for_each_source (GMainContext *context, const char *name, void (*func) (GSource *source))
+{
+  GSource *found[MAX_ID];
+  guint n = 0;
+
+  for (guint id = 1; id < MAX_ID; id++)
+    {
+      GSource *source = g_main_context_find_source_by_id (context, id);
+
+      if (source != NULL && g_str_has_prefix (g_source_get_name (source), name))
+        found[n++] = source;
+    }
+  for (guint i = 0; func != NULL && i < n; i++)
+    func (found[i]);
+  return n;
+}
+
+static void
+remove_sources (GMainContext *context, const char *name)
+{
+  for_each_source (context, name, g_source_destroy);
+}
+
+static gboolean
+keep_on (gpointer data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+attach_flood (Fixture *f)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, keep_on, NULL, NULL);
+  g_source_attach (source, f->context);
+  g_source_unref (source);
+}
+
+/* C10: beside a flood of others the source of a turn is never dispatched, and turns end by their time. */
+static void
+test_turns_that_end_by_time (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_set_time_slice (f->scheduler, 1);
+  attach_flood (f);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, keep_on, NULL, NULL);
+
+  for (guint i = 0; i < 1000; i++)
+    g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpuint (for_each_source (f->context, "prio-sched turn", NULL), <=, 1);
+}
+
+/* And it leaves the context when there has been no turn for a while. */
+static void
+test_the_source_of_turns_leaves (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_set_time_slice (f->scheduler, 1);
+  for (guint i = 0; i < 10; i++)
+    post_letter (f, USER_VISIBLE, 'a');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
+  for (guint i = 0; i < 300; i++)
+    g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpuint (for_each_source (f->context, "prio-sched", NULL), ==, 1);
+}
+
+static void
+post_one_of_each (Fixture *f)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    post_letter (f, priority, (char) ('0' + priority));
+}
+
+/* Has each lane's source in the context. */
+static void
+run_one_of_each (Fixture *f)
+{
+  post_one_of_each (f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "210");
+  g_string_truncate (f->log, 0);
+}
+
+/* C16: tasks that are posted after the removal run, */
+static void
+test_removed_before_a_post (Fixture *f, gconstpointer data)
+{
+  run_one_of_each (f);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      remove_sources (f->context, names[i]);
+      run_one_of_each (f);
+    }
+  remove_sources (f->context, "prio-sched");
+  run_one_of_each (f);
+}
+
+/* those that are pending do, */
+static void
+test_removed_with_tasks_pending (Fixture *f, gconstpointer data)
+{
+  run_one_of_each (f);
+  for (guint i = 0; i <= G_N_ELEMENTS (names); i++)
+    {
+      post_one_of_each (f);
+      remove_sources (f->context, i < G_N_ELEMENTS (names) ? names[i] : "prio-sched");
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, "210");
+      g_string_truncate (f->log, 0);
+    }
+}
+
+/* with no scheduler left that anybody holds too, */
+static void
+test_removed_without_a_scheduler (Fixture *f, gconstpointer data)
+{
+  post_one_of_each (f);
+  g_clear_object (&f->scheduler);
+  remove_sources (f->context, "prio-sched");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "210");
+  g_assert_cmpuint (for_each_source (f->context, "prio-sched", NULL), ==, 0);
+}
+
+/* and in a nested loop of a task of that source. */
+static void
+step_remove_and_run (Step *step)
+{
+  remove_sources (step->f->context, "prio-sched");
+  post_one_of_each (step->f);
+  fixture_run (step->f);
+  g_string_append_c (step->f->log, '.');
+}
+
+static void
+test_removed_in_a_task (Fixture *f, gconstpointer data)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      post_step (f, priority, '!', step_remove_and_run, NULL);
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, "!210.");
+      g_string_truncate (f->log, 0);
+    }
+}
+
+/* Whoever keeps a removed source keeps nothing from coming back, or from ending with the context. */
+static GPtrArray *kept;
+
+static void
+keep_source (GSource *source)
+{
+  g_ptr_array_add (kept, g_source_ref (source));
+}
+
+static void
+test_removed_and_kept (Fixture *f, gconstpointer data)
+{
+  step_n_freed = 0;
+  kept = g_ptr_array_new_with_free_func ((GDestroyNotify) g_source_unref);
+  run_one_of_each (f);
+  for_each_source (f->context, "prio-sched", keep_source);
+  g_assert_cmpuint (kept->len, >=, 3);
+  remove_sources (f->context, "prio-sched");
+  run_one_of_each (f);
+
+  post_one_of_each (f);
+  g_clear_object (&f->scheduler);
+  g_main_context_pop_thread_default (f->context);
+  g_clear_pointer (&f->context, g_main_context_unref);
+  g_assert_cmpuint (step_n_freed, ==, 9);
+  g_clear_pointer (&kept, g_ptr_array_unref);
+  g_assert_cmpuint (step_n_freed, ==, 9);
+}
+
+/* Whoever removes the one source that is always there, from another thread, while the loop sleeps or runs. */
+enum { ROUNDS = 300 };
+
+static gboolean
+count_task (gpointer n)
+{
+  g_atomic_int_inc ((gint *) n);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_removed_by_another_thread (Fixture *f, gconstpointer data)
+{
+  Worker worker;
+  gint n = 0;
+
+  worker_start (&worker);
+  prio_scheduler_set_time_slice (worker.scheduler, G_MAXUINT);
+  for (gint i = 0; i < ROUNDS; i++)
+    {
+      /* There is no other source of ours, so that none goes while it is looked at. */
+      g_assert_cmpuint (for_each_source (worker.context, "prio-sched", g_source_destroy), ==, 1);
+      g_assert_cmpuint (for_each_source (worker.context, "prio-sched", NULL), ==, 1);
+      prio_scheduler_post (worker.scheduler, USER_BLOCKING, count_task, &n, NULL);
+      while (i % 2 == 0 && g_atomic_int_get (&n) <= i)
+        g_thread_yield ();
+    }
+  worker_stop (&worker);
+  g_assert_cmpint (n, ==, ROUNDS);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/sources/turns/end-by-time", test_turns_that_end_by_time);
+  add_test ("/sources/turns/leave-when-there-are-none", test_the_source_of_turns_leaves);
+  add_test ("/sources/removed/before-a-post", test_removed_before_a_post);
+  add_test ("/sources/removed/with-tasks-pending", test_removed_with_tasks_pending);
+  add_test ("/sources/removed/without-a-scheduler", test_removed_without_a_scheduler);
+  add_test ("/sources/removed/in-a-task", test_removed_in_a_task);
+  add_test ("/sources/removed/and-kept", test_removed_and_kept);
+  add_test ("/sources/removed/by-another-thread", test_removed_by_another_thread);
+
+  return g_test_run ();
+}
