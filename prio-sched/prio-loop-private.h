@@ -34,6 +34,7 @@ typedef enum
   PRIO_LANE_BACKGROUND,   /* effective priorities 0 and 1 */
   PRIO_LANE_USER_VISIBLE, /* 2 */
   PRIO_LANE_URGENT,       /* 3 to 5, microtasks, and releases */
+  PRIO_LANE_TURN,         /* no tasks: all other sources have had their turn */
   PRIO_N_LANES
 } PrioLane;
 
@@ -105,8 +106,9 @@ struct _PrioLoop
   gsize first_grave, n_graves, allocated_graves;
   PrioBond *condemned; /* aborted signals whose entries are still to be released */
 
-  GSource *lanes[PRIO_N_LANES]; /* owned by the context; but for the urgent one, may be NULL */
-  guint idle_passes[PRIO_N_LANES]; /* how often each had no work */
+  /* Owned, and under the lock of prio-loop-source.c; but for the urgent one, may be NULL. */
+  GSource *sources[PRIO_N_LANES];
+  guint idle_passes[PRIO_N_LANES]; /* how often each was not needed */
   gboolean awake;               /* our check, or a dispatch of ours, has come since our prepare */
   PrioLane lane;                /* which lane is ready: what its prepare answers */
   gboolean probing;             /* others are asked, we keep silent */

@@ -10,7 +10,11 @@
  * Turns: when a slice is over, no lane is ready until a source at the lowest
  * priority there is has been dispatched, that is when every other ready source
  * has been.  Sources that are always ready would hold that up for ever, so a turn
- * ends after the time of a slice at the latest.
+ * ends after the time of a slice at the latest.  The source stays for the next turn.
+ *
+ * Removal: anybody can find our sources by id and destroy them, on any thread.  The next
+ * prepare of the urgent source puts the others back.  The urgent source replaces itself
+ * when GLib tells it that it has been destroyed, unless its context ends.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -24,13 +28,18 @@ typedef struct
   GSource parent;
   PrioLoop *loop; /* a reference */
   PrioLane lane;
+  gboolean is_last; /* the loop ends with this source */
 } PrioSource;
+
+/* Guards the sources of every loop.  Nothing but GLib's own locks is taken under it. */
+static PrioLock sources_lock = PRIO_LOCK_INIT;
 
 static const gint lane_priorities[PRIO_N_LANES] = {
   [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
   [PRIO_LANE_USER_VISIBLE] = G_PRIORITY_DEFAULT,
   [PRIO_LANE_BACKGROUND] = G_PRIORITY_LOW,
   [PRIO_LANE_IDLE] = G_PRIORITY_LOW + 100,
+  [PRIO_LANE_TURN] = G_MAXINT,
 };
 
 static const char *const lane_names[PRIO_N_LANES] = {
@@ -38,7 +47,146 @@ static const char *const lane_names[PRIO_N_LANES] = {
   [PRIO_LANE_USER_VISIBLE] = "prio-sched user-visible",
   [PRIO_LANE_BACKGROUND] = "prio-sched background",
   [PRIO_LANE_IDLE] = "prio-sched idle callbacks",
+  [PRIO_LANE_TURN] = "prio-sched turn",
 };
+
+static GSourceFuncs urgent_funcs, lane_funcs, turn_funcs;
+static GSourceCallbackFuncs watch_funcs;
+
+static GSource *
+source_new (PrioLoop *loop, PrioLane lane)
+{
+  GSourceFuncs *funcs = lane == PRIO_LANE_URGENT ? &urgent_funcs : lane == PRIO_LANE_TURN ? &turn_funcs : &lane_funcs;
+  GSource *source = g_source_new (funcs, sizeof (PrioSource));
+
+  ((PrioSource *) source)->loop = prio_loop_ref (loop);
+  ((PrioSource *) source)->lane = lane;
+  g_source_set_static_name (source, lane_names[lane]);
+  g_source_set_priority (source, lane_priorities[lane]);
+  g_source_set_can_recurse (source, TRUE);
+  g_source_set_callback_indirect (source, source, &watch_funcs);
+  return source;
+}
+
+/* Under the lock. */
+static void
+attach_source_locked (PrioLoop *loop, PrioLane lane)
+{
+  GSource *source = source_new (loop, lane);
+
+  __atomic_store_n (&loop->sources[lane], source, __ATOMIC_RELAXED);
+  g_source_attach (source, loop->context);
+}
+
+/* Returns: (transfer full) (nullable): the source, which is no longer the loop's */
+static GSource *
+steal_source_locked (PrioLoop *loop, PrioLane lane)
+{
+  GSource *source = loop->sources[lane];
+
+  __atomic_store_n (&loop->sources[lane], NULL, __ATOMIC_RELAXED);
+  return source;
+}
+
+/* Whether the context of @source, which has been destroyed, is being freed: GLib takes it
+ * from all of its sources before it destroys the first.  The field is read since
+ * g_source_get_context () may not be asked then. */
+static inline gboolean
+context_ends (GSource *source)
+{
+  return source->context == NULL;
+}
+
+/* @source has been destroyed: by us if it is no longer the loop's, otherwise by somebody
+ * else or with its context. */
+static void
+source_destroyed (GSource *source)
+{
+  PrioSource *self = (PrioSource *) source;
+  PrioLoop *loop = self->loop;
+  gboolean was_ours;
+
+  prio_lock_lock (&sources_lock);
+  was_ours = loop->sources[self->lane] == source;
+  if (was_ours)
+    {
+      steal_source_locked (loop, self->lane);
+      self->is_last = self->lane == PRIO_LANE_URGENT && context_ends (source);
+      if (self->lane == PRIO_LANE_URGENT && !self->is_last)
+        attach_source_locked (loop, self->lane);
+    }
+  prio_lock_unlock (&sources_lock);
+
+  if (was_ours)
+    g_source_unref (source);
+}
+
+static void
+watch_ref (gpointer source G_GNUC_UNUSED)
+{
+}
+
+/* Called at the end of each dispatch, and when @source is destroyed, even in a dispatch. */
+static void
+watch_unref (gpointer source)
+{
+  if (g_source_is_destroyed (source))
+    source_destroyed (source);
+}
+
+/* There is no callback.  Its data is one that nobody finds a source by. */
+static void
+watch_get (gpointer watch, GSource *source, GSourceFunc *func, gpointer *data)
+{
+  *func = NULL;
+  *data = source;
+}
+
+static GSourceCallbackFuncs watch_funcs = {
+  watch_ref, watch_unref, watch_get
+};
+
+static void
+attach_source (PrioLoop *loop, PrioLane lane)
+{
+  prio_lock_lock (&sources_lock);
+  if (loop->sources[lane] == NULL)
+    attach_source_locked (loop, lane);
+  prio_lock_unlock (&sources_lock);
+}
+
+static void
+detach_source (PrioLoop *loop, PrioLane lane)
+{
+  GSource *source;
+
+  prio_lock_lock (&sources_lock);
+  source = steal_source_locked (loop, lane);
+  prio_lock_unlock (&sources_lock);
+
+  if (source == NULL)
+    return;
+
+  ((PrioSource *) source)->is_last = lane == PRIO_LANE_URGENT;
+  g_source_destroy (source);
+  g_source_unref (source);
+}
+
+static inline gboolean
+has_source (PrioLoop *loop, PrioLane lane)
+{
+  return __atomic_load_n (&loop->sources[lane], __ATOMIC_RELAXED) != NULL;
+}
+
+static void
+source_finalize (GSource *source)
+{
+  PrioSource *self = (PrioSource *) source;
+
+  if (self->is_last)
+    prio_loop_tear_down (self->loop);
+  prio_loop_unref (self->loop);
+}
 
 /* After so many passes without work, a lane leaves the context. */
 #define MAX_IDLE_PASSES 100
@@ -90,24 +238,28 @@ timeout_until (gint64 due, gint64 now)
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
-static void attach_lane (PrioLoop *loop, PrioLane lane);
-
-/* Has the source of the lane in the context that is ready, and no longer one that
- * has not been for a while. */
-static void
-adapt_lanes (PrioLoop *loop)
+static inline gboolean
+needs_source (PrioLoop *loop, PrioLane lane)
 {
-  for (PrioLane lane = 0; lane < PRIO_LANE_URGENT; lane++)
+  return lane == loop->lane || lane == PRIO_LANE_URGENT || (lane == PRIO_LANE_TURN && loop->turn);
+}
+
+/* Has the sources in the context that are needed, and no longer one that has not been
+ * needed for a while. */
+static void
+adapt_sources (PrioLoop *loop)
+{
+  for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
     {
-      if (lane == loop->lane)
+      if (needs_source (loop, lane))
         {
           loop->idle_passes[lane] = 0;
-          if (loop->lanes[lane] == NULL)
-            attach_lane (loop, lane);
+          if (!has_source (loop, lane))
+            attach_source (loop, lane);
         }
-      else if (loop->lanes[lane] != NULL && ++loop->idle_passes[lane] > MAX_IDLE_PASSES)
+      else if (has_source (loop, lane) && ++loop->idle_passes[lane] > MAX_IDLE_PASSES)
         {
-          g_source_destroy (g_steal_pointer (&loop->lanes[lane]));
+          detach_source (loop, lane);
         }
     }
 }
@@ -152,7 +304,7 @@ urgent_prepare (GSource *source, gint *timeout)
 
       loop->awake = FALSE;
       loop->lane = next_lane (loop);
-      adapt_lanes (loop);
+      adapt_sources (loop);
 
       if (loop->turn)
         {
@@ -209,10 +361,7 @@ retire (PrioLoop *loop)
     return FALSE;
 
   for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
-    {
-      if (loop->lanes[lane] != NULL)
-        g_source_destroy (g_steal_pointer (&loop->lanes[lane]));
-    }
+    detach_source (loop, lane);
   return TRUE;
 }
 
@@ -233,52 +382,13 @@ lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer dat
   return retired ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
 }
 
-static void
-lane_finalize (GSource *source)
-{
-  PrioSource *self = (PrioSource *) source;
-
-  if (self->lane == PRIO_LANE_URGENT)
-    prio_loop_tear_down (self->loop);
-  prio_loop_unref (self->loop);
-}
-
-static GSourceFuncs urgent_funcs = {
-  urgent_prepare, urgent_check, lane_dispatch, lane_finalize, NULL, NULL
-};
-
-static GSourceFuncs lane_funcs = {
-  lane_prepare, NULL, lane_dispatch, lane_finalize, NULL, NULL
-};
-
-static void
-attach_lane (PrioLoop *loop, PrioLane lane)
-{
-  GSource *source = g_source_new (lane == PRIO_LANE_URGENT ? &urgent_funcs : &lane_funcs,
-                                  sizeof (PrioSource));
-
-  ((PrioSource *) source)->loop = prio_loop_ref (loop);
-  ((PrioSource *) source)->lane = lane;
-  g_source_set_static_name (source, lane_names[lane]);
-  g_source_set_priority (source, lane_priorities[lane]);
-  g_source_set_can_recurse (source, TRUE);
-  loop->lanes[lane] = source;
-  g_source_attach (source, loop->context);
-  g_source_unref (source);
-}
-
-/* Puts @loop, which is new, into its context. */
-void
-prio_loop_attach (PrioLoop *loop)
-{
-  attach_lane (loop, PRIO_LANE_URGENT);
-}
-
 static gboolean
 turn_prepare (GSource *source, gint *timeout)
 {
-  *timeout = 0;
-  return !((PrioSource *) source)->loop->probing;
+  PrioLoop *loop = ((PrioSource *) source)->loop;
+
+  *timeout = -1;
+  return loop->turn && !loop->probing;
 }
 
 /* Everything else that was ready has been dispatched. */
@@ -286,34 +396,35 @@ static gboolean
 turn_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
   ((PrioSource *) source)->loop->turn = FALSE;
-  return G_SOURCE_REMOVE;
+  return G_SOURCE_CONTINUE;
 }
 
-static void
-turn_finalize (GSource *source)
-{
-  prio_loop_unref (((PrioSource *) source)->loop);
-}
+static GSourceFuncs urgent_funcs = {
+  urgent_prepare, urgent_check, lane_dispatch, source_finalize, NULL, NULL
+};
+
+static GSourceFuncs lane_funcs = {
+  lane_prepare, NULL, lane_dispatch, source_finalize, NULL, NULL
+};
 
 static GSourceFuncs turn_funcs = {
-  turn_prepare, NULL, turn_dispatch, turn_finalize, NULL, NULL
+  turn_prepare, NULL, turn_dispatch, source_finalize, NULL, NULL
 };
+
+/* Puts @loop, which is new, into its context. */
+void
+prio_loop_attach (PrioLoop *loop)
+{
+  attach_source (loop, PRIO_LANE_URGENT);
+}
 
 /* A slice is over: the other sources have their turn. */
 void
 prio_loop_begin_turn (PrioLoop *loop, gint64 now)
 {
-  GSource *source = g_source_new (&turn_funcs, sizeof (PrioSource));
-
   loop->turn = TRUE;
   loop->turn_end = prio_time_after (now, loop->slice_length != 0 ? loop->slice_length : PRIO_DEFAULT_SLICE);
   loop->slice_start = 0;
-
-  ((PrioSource *) source)->loop = prio_loop_ref (loop);
-  g_source_set_static_name (source, "prio-sched turn");
-  g_source_set_priority (source, G_MAXINT);
-  g_source_attach (source, loop->context);
-  g_source_unref (source);
 }
 
 /* So many file descriptors are asked; a main context has a handful. */
