@@ -13,6 +13,26 @@
  * one on every thread of the process: membarrier (2).  Where that is not to be
  * had, and under ThreadSanitizer, both sides use a real one.
  *
+ * A sandbox may deny membarrier () at any moment.  From then on whoever comes home
+ * uses real barriers, which the lowest bit of `home` says.  There remains, once per
+ * lock, a former home thread that may have come in without one.  What it has to fear
+ * is this: it has read `home` before the taker wrote it, and its store to `busy` is
+ * not visible yet.  The taker does not count on its help, since it may be asleep for
+ * ever or have ended, but waits for PRIO_BIAS_GRACE µs.  In this time the thread
+ *
+ * - is switched out, or moved to another processor, at least once: the scheduler
+ *   passes a full barrier, the one that membarrier () itself counts on; or
+ * - stays on its processor, and is interrupted by the tick, which comes every 10 ms
+ *   or more often: an interrupt drains the store buffer on x86 by definition, and the
+ *   kernel's own locks pass barriers elsewhere; or
+ * - stays on one that has been freed of the tick, where no interrupt can be counted
+ *   on.  C11 only wants stores to become visible "within a reasonable amount of
+ *   time" (7.17.3, 16).  A store that has been retired leaves the buffer as soon as
+ *   its cache line has come, after microseconds at the most: this last case rests on
+ *   the processor, and not on a promise of the language.
+ *
+ * Whoever reads `home` later than the taker wrote it finds itself not at home.
+ *
  * Rules: prio_bias_take () is called by the owner of the GMainContext only, of
  * which there is one at a time.  Nothing of the user's runs, and no lock but a
  * leaf is taken, between enter and leave, so that the taker waits for
@@ -32,6 +52,9 @@ typedef struct
   gsize home;
   guint busy; /* whether the home thread is in; written by it alone */
 } PrioBias;
+
+/* Three ticks of the slowest clock that Linux has, µs. */
+#define PRIO_BIAS_GRACE 30000
 
 void prio_bias_init (PrioBias *bias);
 void prio_bias_take (PrioBias *bias);

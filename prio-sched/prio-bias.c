@@ -17,7 +17,10 @@
 
 PRIO_TLS PrioThread prio_thread;
 
-/* Whether both sides need real barriers. */
+/* In `home`: the home thread uses real barriers. */
+#define SYMMETRIC ((gsize) 1)
+
+/* Whether both sides need real barriers; atomic.  Once so, always so. */
 static gboolean symmetric = TRUE;
 
 #ifdef HAVE_MEMBARRIER
@@ -25,6 +28,13 @@ static gboolean
 membarrier (int command)
 {
   return syscall (SYS_membarrier, command, 0, 0) == 0;
+}
+
+/* A child of fork () may have to register anew. */
+static gboolean
+register_and_membarrier (void)
+{
+  return membarrier (MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 #endif
 
@@ -36,34 +46,35 @@ choose_barrier (void)
   if (g_once_init_enter (&chosen))
     {
 #ifdef HAVE_MEMBARRIER
-      if (membarrier (MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
-          membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED))
-        symmetric = FALSE;
+      if (register_and_membarrier ())
+        __atomic_store_n (&symmetric, FALSE, __ATOMIC_RELAXED);
 #endif
       g_once_init_leave (&chosen, 1);
     }
 }
 
-/* The taker's barrier: on return, every thread has passed one. */
+/* The taker's barrier, after it has written `home`, which was @former: what the former
+ * home thread did before it can see that is visible on return. */
 static void
-heavy_barrier (void)
+heavy_barrier (gsize former)
 {
+  if (former == 0 || (former & SYMMETRIC) != 0)
+    return;
+
 #ifdef HAVE_MEMBARRIER
-  if (!symmetric && !membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED))
-    {
-      /* A forked child may have to register anew; it has one thread only, until
-       * this call has returned. */
-      if (!membarrier (MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ||
-          !membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED))
-        g_error ("prio-sched: membarrier() worked, and works no more");
-    }
+  if (membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED) || register_and_membarrier ())
+    return;
+
+  __atomic_store_n (&symmetric, TRUE, __ATOMIC_RELAXED);
+  if (!membarrier (MEMBARRIER_CMD_GLOBAL))
+    g_usleep (PRIO_BIAS_GRACE);
 #endif
 }
 
 static inline gsize
 home_of_this_thread (void)
 {
-  return (gsize) &prio_thread | (symmetric ? 1 : 0);
+  return (gsize) &prio_thread | (__atomic_load_n (&symmetric, __ATOMIC_RELAXED) ? SYMMETRIC : 0);
 }
 
 /* The thread that makes a loop record is its home until another runs the context:
@@ -82,11 +93,11 @@ prio_bias_init (PrioBias *bias)
 gboolean
 prio_bias_enter_slow (PrioBias *bias)
 {
-  if (!symmetric || !prio_bias_is_home (bias))
+  if (!prio_bias_is_home (bias))
     return FALSE;
 
   __atomic_exchange_n (&bias->busy, TRUE, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n (&bias->home, __ATOMIC_SEQ_CST) == home_of_this_thread ())
+  if ((__atomic_load_n (&bias->home, __ATOMIC_SEQ_CST) & ~SYMMETRIC) == (gsize) &prio_thread)
     return TRUE;
 
   prio_bias_leave (bias);
@@ -100,8 +111,7 @@ prio_bias_take (PrioBias *bias)
     return;
 
   /* First nobody's, so that the former home thread cannot get in any more. */
-  __atomic_store_n (&bias->home, 0, __ATOMIC_SEQ_CST);
-  heavy_barrier ();
+  heavy_barrier (__atomic_exchange_n (&bias->home, 0, __ATOMIC_SEQ_CST));
   while (__atomic_load_n (&bias->busy, __ATOMIC_SEQ_CST))
     g_thread_yield ();
   __atomic_store_n (&bias->home, home_of_this_thread (), __ATOMIC_SEQ_CST);
