@@ -36,7 +36,9 @@
  * Rules: prio_bias_take () is called by the owner of the GMainContext only, of
  * which there is one at a time.  Nothing of the user's runs, and no lock but a
  * leaf is taken, between enter and leave, so that the taker waits for
- * nanoseconds.
+ * nanoseconds.  It waits longer for what other threads have sent in the meantime, for
+ * the abort of a signal with many tasks, and for a pause with many signals: work that it
+ * would find to be done if it had come first.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -71,6 +71,33 @@ heavy_barrier (gsize former)
 #endif
 }
 
+/* So often the taker looks before it sleeps: who is inside on another processor is out soon. */
+#define SPINS 100
+/* Between two looks after that, µs; each nap is twice as long as the last. */
+#define MIN_NAP 20
+#define MAX_NAP 1000
+
+/* Sleeps, so that a former home thread of lower priority gets on even when the two share
+ * a processor.  It is not woken: who leaves would have to look for it, each time. */
+static void
+wait_until_left (PrioBias *bias)
+{
+  gulong nap = MIN_NAP;
+
+  for (guint i = 0; __atomic_load_n (&bias->busy, __ATOMIC_SEQ_CST); i++)
+    {
+      if (i < SPINS)
+        {
+          prio_lock_relax ();
+        }
+      else
+        {
+          g_usleep (nap);
+          nap = MIN (nap * 2, MAX_NAP);
+        }
+    }
+}
+
 static inline gsize
 home_of_this_thread (void)
 {
@@ -112,8 +139,7 @@ prio_bias_take (PrioBias *bias)
 
   /* First nobody's, so that the former home thread cannot get in any more. */
   heavy_barrier (__atomic_exchange_n (&bias->home, 0, __ATOMIC_SEQ_CST));
-  while (__atomic_load_n (&bias->busy, __ATOMIC_SEQ_CST))
-    g_thread_yield ();
+  wait_until_left (bias);
   __atomic_store_n (&bias->home, home_of_this_thread (), __ATOMIC_SEQ_CST);
 }
 

@@ -56,7 +56,7 @@ typedef GMutex PrioLock;
 
 #endif
 
-/* Between two attempts at prio_lock_trylock (). */
+/* Between two looks at what another processor is about to change. */
 static inline void
 prio_lock_relax (void)
 {
