@@ -81,6 +81,145 @@ test_fork_beside_a_thread (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
+/* C18: beside threads that are inside of the library at every moment, a child goes on with what is there,
+ * if it belongs to no thread that it has not got. */
+enum { N_CHILDREN = 40, N_SIGNALS = 1000, MAX_PENDING = 20000, PATIENCE = 20 };
+
+static gint is_busy, stop_busy, n_pending;
+
+/* Inside of the context's record, nearly all the time: it ran the context last, and pausing visits every signal. */
+static gpointer
+be_inside (gpointer data)
+{
+  Fixture *f = data;
+
+  g_main_context_iteration (f->context, FALSE);
+  g_atomic_int_set (&is_busy, TRUE);
+  while (!g_atomic_int_get (&stop_busy))
+    {
+      prio_scheduler_pause (f->scheduler);
+      prio_scheduler_resume (f->scheduler);
+    }
+  return NULL;
+}
+
+static gboolean
+uncount (gpointer data)
+{
+  g_atomic_int_add (&n_pending, -1);
+  return G_SOURCE_REMOVE;
+}
+
+/* In the inbox. */
+static gpointer
+keep_posting (gpointer data)
+{
+  Fixture *f = data;
+
+  g_atomic_int_set (&is_busy, TRUE);
+  while (!g_atomic_int_get (&stop_busy))
+    {
+      if (g_atomic_int_get (&n_pending) < MAX_PENDING)
+        {
+          g_atomic_int_inc (&n_pending);
+          prio_scheduler_post (f->scheduler, BACKGROUND, uncount, NULL, NULL);
+        }
+    }
+  return NULL;
+}
+
+/* Among the signals. */
+static gpointer
+keep_asking (gpointer data)
+{
+  PrioTaskSignal *signal = data;
+
+  g_atomic_int_set (&is_busy, TRUE);
+  while (!g_atomic_int_get (&stop_busy))
+    g_assert_false (prio_task_signal_is_aborted (signal));
+  return NULL;
+}
+
+/* In the child, which is ended by the alarm if a lock is held for ever. */
+static void
+use_everything (Fixture *f)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
+  Fixture own;
+
+  alarm (PATIENCE);
+  g_string_truncate (f->log, 0);
+  /* What the other thread was about to do is not done. */
+  prio_scheduler_pause (f->scheduler);
+  prio_scheduler_resume (f->scheduler);
+  post_letter (f, USER_VISIBLE, 'v');
+  post_with_signal (f, PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 'b', NULL, NULL);
+  while (strlen (f->log->str) < 2)
+    g_main_context_iteration (f->context, FALSE);
+
+  prio_task_controller_abort (controller, NULL);
+  fixture_set_up (&own, NULL);
+  post_letter (&own, BACKGROUND, 'c');
+  fixture_run (&own);
+  end_child (g_str_equal (f->log->str, "bv") && g_str_equal (own.log->str, "c"));
+}
+
+static void
+fork_beside (Fixture *f, GThreadFunc busy, gpointer data)
+{
+  GThread *thread;
+
+  g_atomic_int_set (&is_busy, FALSE);
+  g_atomic_int_set (&stop_busy, FALSE);
+  thread = g_thread_new ("busy", busy, data);
+  while (!g_atomic_int_get (&is_busy))
+    g_thread_yield ();
+  for (guint i = 0; i < N_CHILDREN; i++)
+    {
+      pid_t child = fork ();
+
+      if (child == 0)
+        use_everything (f);
+      assert_child_succeeds (child);
+      /* Until the thread is in it again. */
+      if (busy == keep_posting)
+        fixture_run (f);
+      g_usleep (i % 7);
+    }
+  g_atomic_int_set (&stop_busy, TRUE);
+  g_thread_join (thread);
+}
+
+static void
+test_fork_while_a_thread_is_inside (Fixture *f, gconstpointer data)
+{
+  /* The other thread has to own it. */
+  g_main_context_pop_thread_default (f->context);
+  for (guint i = 0; i < N_SIGNALS; i++)
+    {
+      g_autoptr (GCancellable) signal = g_cancellable_new ();
+
+      prio_scheduler_post_full (f->scheduler, BACKGROUND, signal, G_MAXUINT, step_run, step_new (f, 'a', NULL, NULL),
+                                step_free);
+    }
+  fork_beside (f, be_inside, f);
+  g_main_context_push_thread_default (f->context);
+}
+
+static void
+test_fork_while_a_thread_posts (Fixture *f, gconstpointer data)
+{
+  fork_beside (f, keep_posting, f);
+}
+
+static void
+test_fork_while_a_thread_asks_a_signal (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  fork_beside (f, keep_asking, prio_task_controller_get_signal (controller));
+}
+
 /* Nothing goes deeper with the number of what hangs together. */
 enum { MANY = 1000000 };
 
@@ -233,6 +372,9 @@ main (int argc, char **argv)
 
   add_test ("/faults/fork/in-a-task", test_fork_in_a_task);
   add_test ("/faults/fork/beside-a-thread", test_fork_beside_a_thread);
+  add_test ("/faults/fork/while-a-thread-is-inside", test_fork_while_a_thread_is_inside);
+  add_test ("/faults/fork/while-a-thread-posts", test_fork_while_a_thread_posts);
+  add_test ("/faults/fork/while-a-thread-asks-a-signal", test_fork_while_a_thread_asks_a_signal);
   add_test ("/faults/many/microtasks-in-a-row", test_microtasks_in_a_row);
   add_test ("/faults/many/microtasks-at-once", test_microtasks_at_once);
   add_test ("/faults/many/dependents-in-a-row", test_dependents_in_a_row);
