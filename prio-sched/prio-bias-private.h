@@ -33,6 +33,11 @@
  *
  * Whoever reads `home` later than the taker wrote it finds itself not at home.
  *
+ * Around fork () the lock is frozen: the home thread is out, and waits if it wants to
+ * come in, so that the child, which has not got that thread, finds what the lock guards
+ * whole, with nobody at home.  It is the same as taking, but that the home thread
+ * remains the one that it was.
+ *
  * Rules: prio_bias_take () is called by the owner of the GMainContext only, of
  * which there is one at a time.  Nothing of the user's runs, and no lock but a
  * leaf is taken, between enter and leave, so that the taker waits for
@@ -45,28 +50,41 @@
 
 #pragma once
 
+#include "prio-lock-private.h"
 #include "prio-thread-private.h"
 
 typedef struct
 {
-  /* &prio_thread of the home thread, or NULL; atomic.  One more than that where
-   * barriers have to be real: then the short way in below is never taken. */
+  /* &prio_thread of the home thread, or NULL; atomic.  With a flag of these the short way
+   * in below is never taken. */
   gsize home;
-  guint busy; /* whether the home thread is in; written by it alone */
+  guint busy;    /* whether the home thread is in; written by it alone */
+  PrioLock lock; /* of whoever changes `home` */
 } PrioBias;
+
+#define PRIO_BIAS_SYMMETRIC ((gsize) 1) /* barriers have to be real */
+#define PRIO_BIAS_FROZEN ((gsize) 2)    /* some thread forks */
+#define PRIO_BIAS_FLAGS (PRIO_BIAS_SYMMETRIC | PRIO_BIAS_FROZEN)
 
 /* Three ticks of the slowest clock that Linux has, µs. */
 #define PRIO_BIAS_GRACE 30000
 
 void prio_bias_init (PrioBias *bias);
+void prio_bias_clear (PrioBias *bias);
 void prio_bias_take (PrioBias *bias);
 void prio_bias_leave_for_good (PrioBias *bias);
 gboolean prio_bias_enter_slow (PrioBias *bias);
 
+/* Before fork (): each is frozen, then one barrier is passed for all that ask for it, then each is awaited. */
+gboolean prio_bias_freeze (PrioBias *bias);
+void prio_bias_freeze_barrier (void);
+void prio_bias_freeze_await (PrioBias *bias);
+void prio_bias_thaw (PrioBias *bias, gboolean in_child);
+
 static inline gboolean
 prio_bias_is_home (PrioBias *bias)
 {
-  return (__atomic_load_n (&bias->home, __ATOMIC_RELAXED) & ~(gsize) 1) == (gsize) &prio_thread;
+  return (__atomic_load_n (&bias->home, __ATOMIC_RELAXED) & ~PRIO_BIAS_FLAGS) == (gsize) &prio_thread;
 }
 
 static inline void

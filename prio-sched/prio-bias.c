@@ -17,8 +17,7 @@
 
 PRIO_TLS PrioThread prio_thread;
 
-/* In `home`: the home thread uses real barriers. */
-#define SYMMETRIC ((gsize) 1)
+G_STATIC_ASSERT (G_ALIGNOF (PrioThread) > PRIO_BIAS_FLAGS);
 
 /* Whether both sides need real barriers; atomic.  Once so, always so. */
 static gboolean symmetric = TRUE;
@@ -53,14 +52,18 @@ choose_barrier (void)
     }
 }
 
-/* The taker's barrier, after it has written `home`, which was @former: what the former
- * home thread did before it can see that is visible on return. */
-static void
-heavy_barrier (gsize former)
+/* Whether the home thread that @home says comes in without a barrier. */
+static inline gboolean
+needs_barrier (gsize home)
 {
-  if (former == 0 || (former & SYMMETRIC) != 0)
-    return;
+  return home != 0 && (home & PRIO_BIAS_SYMMETRIC) == 0;
+}
 
+/* The taker's barrier, after it has written `home`: what a home thread that needs it did
+ * before it can see that is visible on return. */
+static void
+heavy_barrier (void)
+{
 #ifdef HAVE_MEMBARRIER
   if (membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED) || register_and_membarrier ())
     return;
@@ -98,10 +101,11 @@ wait_until_left (PrioBias *bias)
     }
 }
 
+/* @thread as a home thread that has to be seen from now on. */
 static inline gsize
-home_of_this_thread (void)
+home_of (gsize thread)
 {
-  return (gsize) &prio_thread | (__atomic_load_n (&symmetric, __ATOMIC_RELAXED) ? SYMMETRIC : 0);
+  return thread | (__atomic_load_n (&symmetric, __ATOMIC_RELAXED) ? PRIO_BIAS_SYMMETRIC : 0);
 }
 
 /* The thread that makes a loop record is its home until another runs the context:
@@ -110,8 +114,15 @@ void
 prio_bias_init (PrioBias *bias)
 {
   choose_barrier ();
-  bias->home = home_of_this_thread ();
+  bias->home = home_of ((gsize) &prio_thread);
   bias->busy = FALSE;
+  prio_lock_init (&bias->lock);
+}
+
+void
+prio_bias_clear (PrioBias *bias)
+{
+  prio_lock_clear (&bias->lock);
 }
 
 /* Not at home, or at home where a barrier has to be passed.  An exchange and a
@@ -120,14 +131,24 @@ prio_bias_init (PrioBias *bias)
 gboolean
 prio_bias_enter_slow (PrioBias *bias)
 {
-  if (!prio_bias_is_home (bias))
-    return FALSE;
+  while (prio_bias_is_home (bias))
+    {
+      gsize home;
 
-  __atomic_exchange_n (&bias->busy, TRUE, __ATOMIC_SEQ_CST);
-  if ((__atomic_load_n (&bias->home, __ATOMIC_SEQ_CST) & ~SYMMETRIC) == (gsize) &prio_thread)
-    return TRUE;
+      __atomic_exchange_n (&bias->busy, TRUE, __ATOMIC_SEQ_CST);
+      home = __atomic_load_n (&bias->home, __ATOMIC_SEQ_CST);
+      if ((home & ~PRIO_BIAS_SYMMETRIC) == (gsize) &prio_thread)
+        return TRUE;
 
-  prio_bias_leave (bias);
+      prio_bias_leave (bias);
+      if ((home & PRIO_BIAS_FROZEN) != 0)
+        {
+          /* Held until it is thawed. */
+          prio_lock_lock (&bias->lock);
+          prio_lock_unlock (&bias->lock);
+        }
+    }
+
   return FALSE;
 }
 
@@ -137,15 +158,65 @@ prio_bias_take (PrioBias *bias)
   if (prio_bias_is_home (bias))
     return;
 
+  prio_lock_lock (&bias->lock);
   /* First nobody's, so that the former home thread cannot get in any more. */
-  heavy_barrier (__atomic_exchange_n (&bias->home, 0, __ATOMIC_SEQ_CST));
+  if (needs_barrier (__atomic_exchange_n (&bias->home, 0, __ATOMIC_SEQ_CST)))
+    heavy_barrier ();
   wait_until_left (bias);
-  __atomic_store_n (&bias->home, home_of_this_thread (), __ATOMIC_SEQ_CST);
+  __atomic_store_n (&bias->home, home_of ((gsize) &prio_thread), __ATOMIC_SEQ_CST);
+  prio_lock_unlock (&bias->lock);
 }
 
 /* From now on no thread is at home. */
 void
 prio_bias_leave_for_good (PrioBias *bias)
 {
+  prio_lock_lock (&bias->lock);
   __atomic_store_n (&bias->home, 0, __ATOMIC_SEQ_CST);
+  prio_lock_unlock (&bias->lock);
+}
+
+/* Keeps the home thread from coming in until prio_bias_thaw (), if that is another one.
+ * Returns whether a barrier is needed. */
+gboolean
+prio_bias_freeze (PrioBias *bias)
+{
+  gsize home;
+
+  prio_lock_lock (&bias->lock);
+  if (prio_bias_is_home (bias))
+    return FALSE;
+
+  home = __atomic_fetch_or (&bias->home, PRIO_BIAS_FROZEN, __ATOMIC_SEQ_CST);
+  return needs_barrier (home);
+}
+
+void
+prio_bias_freeze_barrier (void)
+{
+  heavy_barrier ();
+}
+
+/* Returns when the home thread is out, if that is another one. */
+void
+prio_bias_freeze_await (PrioBias *bias)
+{
+  if (!prio_bias_is_home (bias))
+    wait_until_left (bias);
+}
+
+/* The child has not got the home thread, if that is another one. */
+void
+prio_bias_thaw (PrioBias *bias, gboolean in_child)
+{
+  if (!prio_bias_is_home (bias))
+    {
+      gsize thread = bias->home & ~PRIO_BIAS_FLAGS;
+
+      /* In the child it may have been on the point of finding out that the lock is frozen. */
+      if (in_child)
+        __atomic_store_n (&bias->busy, FALSE, __ATOMIC_RELAXED);
+      __atomic_store_n (&bias->home, in_child || thread == 0 ? 0 : home_of (thread), __ATOMIC_SEQ_CST);
+    }
+  prio_lock_unlock (&bias->lock);
 }

@@ -140,6 +140,7 @@ void prio_loop_trim (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);
 
 /* prio-loop-source.c */
+extern PrioLock prio_sources_lock G_GNUC_INTERNAL;
 void prio_loop_attach (PrioLoop *loop);
 gboolean prio_loop_others_wait (PrioLoop *loop, PrioLane lane);
 void prio_loop_begin_turn (PrioLoop *loop, gint64 now);

@@ -32,7 +32,7 @@ typedef struct
 } PrioSource;
 
 /* Guards the sources of every loop.  Nothing but GLib's own locks is taken under it. */
-static PrioLock sources_lock = PRIO_LOCK_INIT;
+PrioLock prio_sources_lock = PRIO_LOCK_INIT;
 
 static const gint lane_priorities[PRIO_N_LANES] = {
   [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
@@ -106,7 +106,7 @@ source_destroyed (GSource *source)
   PrioLoop *loop = self->loop;
   gboolean was_ours;
 
-  prio_lock_lock (&sources_lock);
+  prio_lock_lock (&prio_sources_lock);
   was_ours = loop->sources[self->lane] == source;
   if (was_ours)
     {
@@ -115,7 +115,7 @@ source_destroyed (GSource *source)
       if (self->lane == PRIO_LANE_URGENT && !self->is_last)
         attach_source_locked (loop, self->lane);
     }
-  prio_lock_unlock (&sources_lock);
+  prio_lock_unlock (&prio_sources_lock);
 
   if (was_ours)
     g_source_unref (source);
@@ -149,10 +149,10 @@ static GSourceCallbackFuncs watch_funcs = {
 static void
 attach_source (PrioLoop *loop, PrioLane lane)
 {
-  prio_lock_lock (&sources_lock);
+  prio_lock_lock (&prio_sources_lock);
   if (loop->sources[lane] == NULL)
     attach_source_locked (loop, lane);
-  prio_lock_unlock (&sources_lock);
+  prio_lock_unlock (&prio_sources_lock);
 }
 
 static void
@@ -160,9 +160,9 @@ detach_source (PrioLoop *loop, PrioLane lane)
 {
   GSource *source;
 
-  prio_lock_lock (&sources_lock);
+  prio_lock_lock (&prio_sources_lock);
   source = steal_source_locked (loop, lane);
-  prio_lock_unlock (&sources_lock);
+  prio_lock_unlock (&prio_sources_lock);
 
   if (source == NULL)
     return;

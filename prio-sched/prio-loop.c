@@ -8,8 +8,11 @@
 #include "prio-loop-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-hub-private.h"
 #include "prio-runner-private.h"
 #include "prio-task-private.h"
+
+#include <pthread.h>
 
 /* So many records are released between two looks at who else wants to come in. */
 #define REAP_MAX 64
@@ -35,6 +38,7 @@ prio_loop_unref (PrioLoop *loop)
     return;
 
   g_weak_ref_clear (&loop->thread_default);
+  prio_bias_clear (&loop->bias);
   prio_inbox_clear (&loop->inbox);
   prio_slab_clear (&loop->jobs);
   prio_slab_clear (&loop->entries);
@@ -63,6 +67,66 @@ loop_new (GMainContext *context)
   return loop;
 }
 
+/* fork () waits until no other thread is inside of a loop, and none has a lock of ours, so
+ * that the child finds everything whole.  Locks are taken in the order in which they are
+ * taken elsewhere: those of the loops, whose home threads may need one of the others to
+ * get out, first.  A loop whose tasks another thread is running at this moment is not
+ * waited for: the child can never own its context. */
+static void
+before_fork (void)
+{
+  GHashTableIter iter;
+  PrioLoop *loop;
+  gboolean barrier = FALSE;
+
+  prio_lock_lock (&table_lock);
+
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    barrier = prio_bias_freeze (&loop->bias) || barrier;
+  if (barrier)
+    prio_bias_freeze_barrier ();
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    prio_bias_freeze_await (&loop->bias);
+
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    prio_lock_lock (&loop->inbox.lock);
+  prio_lock_lock (&prio_sources_lock);
+  prio_lock_lock (&prio_hub_lock);
+}
+
+static void
+after_fork (gboolean in_child)
+{
+  GHashTableIter iter;
+  PrioLoop *loop;
+
+  prio_lock_unlock (&prio_hub_lock);
+  prio_lock_unlock (&prio_sources_lock);
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    {
+      prio_lock_unlock (&loop->inbox.lock);
+      prio_bias_thaw (&loop->bias, in_child);
+    }
+
+  prio_lock_unlock (&table_lock);
+}
+
+static void
+after_fork_in_parent (void)
+{
+  after_fork (FALSE);
+}
+
+static void
+after_fork_in_child (void)
+{
+  after_fork (TRUE);
+}
+
 /* The record of @context, made if need be, for one more scheduler. */
 PrioLoop *
 prio_loop_join (GMainContext *context)
@@ -72,7 +136,10 @@ prio_loop_join (GMainContext *context)
   prio_lock_lock (&table_lock);
 
   if (table == NULL)
-    table = g_hash_table_new (NULL, NULL);
+    {
+      table = g_hash_table_new (NULL, NULL);
+      pthread_atfork (before_fork, after_fork_in_parent, after_fork_in_child);
+    }
 
   loop = g_hash_table_lookup (table, context);
   if (loop == NULL)
