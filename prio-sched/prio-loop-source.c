@@ -65,7 +65,24 @@ source_new (PrioLoop *loop, PrioLane lane)
   g_source_set_priority (source, lane_priorities[lane]);
   g_source_set_can_recurse (source, TRUE);
   g_source_set_callback_indirect (source, source, &watch_funcs);
+  prio_before_unref (source);
   return source;
+}
+
+/* What @source, of which GLib holds a reference meanwhile, is about.  It has come by GLib's
+ * lock, and goes by that reference: both have to be told to ThreadSanitizer. */
+static inline PrioLoop *
+loop_of (GSource *source, PrioLane *lane)
+{
+  PrioSource *self = (PrioSource *) source;
+  PrioLoop *loop;
+
+  prio_in_finalize (source);
+  loop = self->loop;
+  if (lane != NULL)
+    *lane = self->lane;
+  prio_before_unref (source);
+  return loop;
 }
 
 /* Under the lock. */
@@ -88,6 +105,14 @@ steal_source_locked (PrioLoop *loop, PrioLane lane)
   return source;
 }
 
+static void
+release_source (GSource *source, gboolean is_last)
+{
+  ((PrioSource *) source)->is_last = is_last;
+  prio_before_unref (source);
+  g_source_unref (source);
+}
+
 /* Whether the context of @source, which has been destroyed, is being freed: GLib takes it
  * from all of its sources before it destroys the first.  The field is read since
  * g_source_get_context () may not be asked then. */
@@ -102,23 +127,23 @@ context_ends (GSource *source)
 static void
 source_destroyed (GSource *source)
 {
-  PrioSource *self = (PrioSource *) source;
-  PrioLoop *loop = self->loop;
-  gboolean was_ours;
+  PrioLane lane;
+  PrioLoop *loop = loop_of (source, &lane);
+  gboolean was_ours, ends = FALSE;
 
   prio_lock_lock (&prio_sources_lock);
-  was_ours = loop->sources[self->lane] == source;
+  was_ours = loop->sources[lane] == source;
   if (was_ours)
     {
-      steal_source_locked (loop, self->lane);
-      self->is_last = self->lane == PRIO_LANE_URGENT && context_ends (source);
-      if (self->lane == PRIO_LANE_URGENT && !self->is_last)
-        attach_source_locked (loop, self->lane);
+      steal_source_locked (loop, lane);
+      ends = lane == PRIO_LANE_URGENT && context_ends (source);
+      if (lane == PRIO_LANE_URGENT && !ends)
+        attach_source_locked (loop, lane);
     }
   prio_lock_unlock (&prio_sources_lock);
 
   if (was_ours)
-    g_source_unref (source);
+    release_source (source, ends);
 }
 
 static void
@@ -167,9 +192,8 @@ detach_source (PrioLoop *loop, PrioLane lane)
   if (source == NULL)
     return;
 
-  ((PrioSource *) source)->is_last = lane == PRIO_LANE_URGENT;
   g_source_destroy (source);
-  g_source_unref (source);
+  release_source (source, lane == PRIO_LANE_URGENT);
 }
 
 static inline gboolean
@@ -183,6 +207,7 @@ source_finalize (GSource *source)
 {
   PrioSource *self = (PrioSource *) source;
 
+  prio_in_finalize (source);
   if (self->is_last)
     prio_loop_tear_down (self->loop);
   prio_loop_unref (self->loop);
@@ -281,7 +306,7 @@ next_timeout (PrioLoop *loop, gint64 now)
 static gboolean
 urgent_prepare (GSource *source, gint *timeout)
 {
-  PrioLoop *loop = ((PrioSource *) source)->loop;
+  PrioLoop *loop = loop_of (source, NULL);
   gint64 now = 0;
 
   if (loop->probing)
@@ -334,7 +359,7 @@ urgent_prepare (GSource *source, gint *timeout)
 static gboolean
 urgent_check (GSource *source)
 {
-  PrioLoop *loop = ((PrioSource *) source)->loop;
+  PrioLoop *loop = loop_of (source, NULL);
 
   if (loop->probing)
     return FALSE;
@@ -347,10 +372,11 @@ urgent_check (GSource *source)
 static gboolean
 lane_prepare (GSource *source, gint *timeout)
 {
-  PrioSource *self = (PrioSource *) source;
+  PrioLane lane;
+  PrioLoop *loop = loop_of (source, &lane);
 
   *timeout = -1;
-  return self->loop->lane == self->lane && !self->loop->turn && !self->loop->probing;
+  return loop->lane == lane && !loop->turn && !loop->probing;
 }
 
 /* Nobody uses the record any more: its sources leave the context. */
@@ -368,14 +394,14 @@ retire (PrioLoop *loop)
 static gboolean
 lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
-  PrioSource *self = (PrioSource *) source;
-  PrioLoop *loop = prio_loop_ref (self->loop);
+  PrioLane lane;
+  PrioLoop *loop = prio_loop_ref (loop_of (source, &lane));
   gboolean retired;
 
   prio_bias_take (&loop->bias);
   loop->awake = TRUE;
   if (!loop->turn)
-    prio_loop_run_batch (loop, self->lane, g_source_get_time (source));
+    prio_loop_run_batch (loop, lane, g_source_get_time (source));
   retired = retire (loop);
   prio_loop_unref (loop);
 
@@ -385,7 +411,7 @@ lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer dat
 static gboolean
 turn_prepare (GSource *source, gint *timeout)
 {
-  PrioLoop *loop = ((PrioSource *) source)->loop;
+  PrioLoop *loop = loop_of (source, NULL);
 
   *timeout = -1;
   return loop->turn && !loop->probing;
@@ -395,7 +421,7 @@ turn_prepare (GSource *source, gint *timeout)
 static gboolean
 turn_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
-  ((PrioSource *) source)->loop->turn = FALSE;
+  loop_of (source, NULL)->turn = FALSE;
   return G_SOURCE_CONTINUE;
 }
 
