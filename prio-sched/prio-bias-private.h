@@ -71,7 +71,7 @@ typedef struct
 
 void prio_bias_init (PrioBias *bias);
 void prio_bias_clear (PrioBias *bias);
-void prio_bias_take (PrioBias *bias);
+void prio_bias_take_slow (PrioBias *bias);
 void prio_bias_leave_for_good (PrioBias *bias);
 gboolean prio_bias_enter_slow (PrioBias *bias);
 
@@ -85,6 +85,14 @@ static inline gboolean
 prio_bias_is_home (PrioBias *bias)
 {
   return (__atomic_load_n (&bias->home, __ATOMIC_RELAXED) & ~PRIO_BIAS_FLAGS) == (gsize) &prio_thread;
+}
+
+/* Makes this the home thread; returns when the former one is out. */
+static inline void
+prio_bias_take (PrioBias *bias)
+{
+  if (G_UNLIKELY (!prio_bias_is_home (bias)))
+    prio_bias_take_slow (bias);
 }
 
 static inline void

@@ -153,11 +153,8 @@ prio_bias_enter_slow (PrioBias *bias)
 }
 
 void
-prio_bias_take (PrioBias *bias)
+prio_bias_take_slow (PrioBias *bias)
 {
-  if (prio_bias_is_home (bias))
-    return;
-
   prio_lock_lock (&bias->lock);
   /* First nobody's, so that the former home thread cannot get in any more. */
   if (needs_barrier (__atomic_exchange_n (&bias->home, 0, __ATOMIC_SEQ_CST)))

@@ -263,30 +263,29 @@ timeout_until (gint64 due, gint64 now)
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
-static inline gboolean
-needs_source (PrioLoop *loop, PrioLane lane)
+static inline void
+adapt_source (PrioLoop *loop, PrioLane lane, gboolean is_needed)
 {
-  return lane == loop->lane || lane == PRIO_LANE_URGENT || (lane == PRIO_LANE_TURN && loop->turn);
+  if (is_needed)
+    {
+      loop->idle_passes[lane] = 0;
+      if (!has_source (loop, lane))
+        attach_source (loop, lane);
+    }
+  else if (has_source (loop, lane) && ++loop->idle_passes[lane] > MAX_IDLE_PASSES)
+    {
+      detach_source (loop, lane);
+    }
 }
 
 /* Has the sources in the context that are needed, and no longer one that has not been
- * needed for a while. */
+ * needed for a while.  The urgent one is always there. */
 static void
 adapt_sources (PrioLoop *loop)
 {
-  for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
-    {
-      if (needs_source (loop, lane))
-        {
-          loop->idle_passes[lane] = 0;
-          if (!has_source (loop, lane))
-            attach_source (loop, lane);
-        }
-      else if (has_source (loop, lane) && ++loop->idle_passes[lane] > MAX_IDLE_PASSES)
-        {
-          detach_source (loop, lane);
-        }
-    }
+  for (PrioLane lane = 0; lane < PRIO_LANE_URGENT; lane++)
+    adapt_source (loop, lane, lane == loop->lane);
+  adapt_source (loop, PRIO_LANE_TURN, loop->turn);
 }
 
 /* When the loop has to be up again though nobody wakes it, as a timeout. */
