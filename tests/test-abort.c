@@ -278,6 +278,165 @@ test_guest_of_an_aborted_signal (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aF");
 }
 
+/* C1: what an abort has dropped from its queues, and not released yet, is cancelled. */
+enum { N_DROPPED = 10 };
+
+typedef struct
+{
+  Fixture *f;
+  PrioTaskController *controller;
+  PrioTask *tasks[N_DROPPED];
+  gboolean pauses;
+} Dropped;
+
+static void
+post_dropped (Dropped *dropped)
+{
+  for (guint i = 0; i < N_DROPPED; i++)
+    dropped->tasks[i] = post_step_task (dropped->f, dropped->controller, 'x');
+}
+
+static void
+check_settled_once (Dropped *dropped)
+{
+  for (guint i = 0; i < N_DROPPED; i++)
+    {
+      g_assert_cmpint (prio_task_get_state (dropped->tasks[i]), ==, PRIO_TASK_STATE_ABORTED);
+      g_assert_error (prio_task_get_error (dropped->tasks[i]), G_IO_ERROR, G_IO_ERROR_BUSY);
+      g_assert_cmpuint (G_OBJECT (dropped->tasks[i])->ref_count, ==, 1);
+      g_object_unref (dropped->tasks[i]);
+    }
+}
+
+static gboolean
+cancel_dropped (gpointer data)
+{
+  Dropped *dropped = data;
+
+  /* By hand: they are dropped now, and released after this task. */
+  g_cancellable_cancel (signal_of (dropped->controller));
+  prio_task_cancel (dropped->tasks[0]);
+  g_assert_cmpint (prio_task_get_state (dropped->tasks[0]), ==, PRIO_TASK_STATE_ABORTED);
+  prio_task_cancel (dropped->tasks[0]);
+  prio_task_cancel (dropped->tasks[N_DROPPED / 2]);
+  prio_task_cancel (dropped->tasks[N_DROPPED - 1]);
+
+  for (guint i = 0; i < N_DROPPED; i++)
+    g_object_unref (dropped->tasks[i]);
+  if (dropped->pauses)
+    {
+      prio_scheduler_pause (dropped->f->scheduler);
+      prio_scheduler_resume (dropped->f->scheduler);
+    }
+  else
+    {
+      prio_task_controller_set_priority (dropped->controller, USER_BLOCKING, NULL);
+    }
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_dropped_tasks_are_cancelled_in_a_task (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      Dropped dropped = { .f = f, .controller = controller, .pauses = i == 0 };
+
+      g_string_truncate (f->log, 0);
+      prio_scheduler_post_full (f->scheduler, USER_BLOCKING, signal_of (controller), 0, cancel_dropped, &dropped, NULL);
+      post_dropped (&dropped);
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, "AAAAAAAAAA");
+    }
+}
+
+static void
+cancel_first (gpointer data)
+{
+  Dropped *dropped = data;
+
+  prio_task_cancel (dropped->tasks[0]);
+  g_assert_cmpint (prio_task_get_state (dropped->tasks[0]), ==, PRIO_TASK_STATE_ABORTED);
+  prio_task_cancel (dropped->tasks[N_DROPPED - 1]);
+}
+
+/* As many before them as are released at a time: the last record that is given back is
+ * the neighbour of the first that is cancelled. */
+static void
+test_dropped_tasks_are_cancelled_by_a_destroy_notify (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (GError) why = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "no time");
+  Dropped dropped = { .f = f, .controller = controller };
+  guint freed;
+
+  for (guint i = 0; i < 64; i++)
+    prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run, &dropped,
+                              i == 0 ? cancel_first : NULL);
+  post_dropped (&dropped);
+  prio_task_controller_abort (controller, why);
+  for (guint i = 0; i < 3; i++)
+    g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpstr (f->log->str, ==, "AAAAAAAAAA");
+
+  /* Nobody's record is another's. */
+  freed = step_n_freed;
+  for (guint i = 0; i < 100; i++)
+    prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 1, step_run, step_new (f, 'y', NULL, NULL), step_free);
+  check_settled_once (&dropped);
+  while (step_n_freed - freed < 100)
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpuint (strlen (f->log->str), ==, N_DROPPED + 100);
+}
+
+/* The first abort is the one that counts, however the second comes. */
+static void
+abort_then_cancel (PrioTask *task, gpointer data)
+{
+  g_autoptr (GError) why = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "no time");
+
+  prio_task_controller_abort (data, why);
+  prio_task_cancel (task);
+}
+
+static void
+test_cancelled_after_the_abort (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), abort_then_cancel, controller);
+
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "A");
+  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
+}
+
+/* A task that waits for its delay, or stands with a guest of the signal's, is dropped as well. */
+static void
+test_cancelled_wherever_it_stood (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (PrioTaskController) other = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioTask) delayed = NULL;
+  g_autoptr (PrioTask) queued = NULL;
+
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', inherit_priority, signal_of (other));
+  g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpstr (f->log->str, ==, "a");
+
+  delayed = prio_scheduler_post_task (f->scheduler, step_run_task, NULL, NULL, PRIO_PRIORITY_UNSET,
+                                      signal_of (controller), G_MAXUINT64, NULL);
+  queued = post_task (f, signal_of (controller), step_run_task, NULL);
+  g_cancellable_cancel (signal_of (controller));
+  prio_task_cancel (delayed);
+  prio_task_cancel (queued);
+  g_assert_cmpint (prio_task_get_state (delayed), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_cmpint (prio_task_get_state (queued), ==, PRIO_TASK_STATE_ABORTED);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "aAF");
+}
+
 static void
 test_reset_cancellable_serves_again (Fixture *f, gconstpointer data)
 {
@@ -340,6 +499,10 @@ main (int argc, char **argv)
   add_test ("/abort/one-task-alone", test_one_task_alone);
   add_test ("/abort/one-task-while-it-runs", test_one_task_while_it_runs);
   add_test ("/abort/guest-of-an-aborted-signal", test_guest_of_an_aborted_signal);
+  add_test ("/abort/dropped-tasks-are-cancelled/in-a-task", test_dropped_tasks_are_cancelled_in_a_task);
+  add_test ("/abort/dropped-tasks-are-cancelled/by-a-destroy-notify", test_dropped_tasks_are_cancelled_by_a_destroy_notify);
+  add_test ("/abort/cancelled-after-the-abort", test_cancelled_after_the_abort);
+  add_test ("/abort/cancelled-wherever-it-stood", test_cancelled_wherever_it_stood);
   add_test ("/abort/reset-cancellable-serves-again", test_reset_cancellable_serves_again);
   add_test ("/abort/nothing-runs-inside-cancelled", test_nothing_runs_inside_cancelled);
 
