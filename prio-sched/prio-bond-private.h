@@ -28,6 +28,7 @@ struct _PrioBond
   gsize n_guests; /* entries that follow its priority, but not its abort */
   gint refs; /* atomic: of the users together, of being condemned, and of operations on their way */
   gboolean aborted;
+  gboolean dropped; /* with the abort, what stood in its queues has been, whole */
   PrioBond *next, *prev;    /* among those of the core */
   PrioBond *next_condemned; /* among those of the loop */
   GList hub_link;           /* under prio_hub_lock */
@@ -47,6 +48,41 @@ static inline void
 prio_bond_hold (PrioBond *bond)
 {
   bond->users++;
+}
+
+/* Where @entry is in its life. */
+static inline PrioEntryState
+prio_entry_get_state (const PrioEntry *entry)
+{
+  PrioEntryState state = (PrioEntryState) entry->said_state;
+
+  if (state == PRIO_ENTRY_QUEUED && entry->abort != NULL && entry->abort == entry->follows && entry->abort->dropped)
+    return PRIO_ENTRY_DROPPED;
+  return state;
+}
+
+/* Takes @entry to its next state.  Nothing else sets one. */
+static inline void
+prio_entry_move (PrioEntry *entry, PrioEntryState state)
+{
+  static const guint8 ways[PRIO_N_ENTRY_STATES] = {
+    [PRIO_ENTRY_NEW] = 1 << PRIO_ENTRY_DELAYED | 1 << PRIO_ENTRY_QUEUED,
+    [PRIO_ENTRY_DELAYED] = 1 << PRIO_ENTRY_QUEUED | 1 << PRIO_ENTRY_DROPPED,
+    [PRIO_ENTRY_QUEUED] = 1 << PRIO_ENTRY_RUNNING | 1 << PRIO_ENTRY_DROPPED,
+    [PRIO_ENTRY_DROPPED] = 1 << PRIO_ENTRY_DONE,
+    [PRIO_ENTRY_RUNNING] = 1 << PRIO_ENTRY_QUEUED | 1 << PRIO_ENTRY_ABORTED | 1 << PRIO_ENTRY_DONE,
+    [PRIO_ENTRY_ABORTED] = 1 << PRIO_ENTRY_DONE,
+  };
+
+  g_assert (ways[prio_entry_get_state (entry)] >> state & 1);
+  entry->said_state = (guint8) state;
+}
+
+/* Whether its function is on the stack, or its checkpoint. */
+static inline gboolean
+prio_entry_is_running (const PrioEntry *entry)
+{
+  return entry->said_state == PRIO_ENTRY_RUNNING || entry->said_state == PRIO_ENTRY_ABORTED;
 }
 
 /* From now on the signal's abort is @entry's. */

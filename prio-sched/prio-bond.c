@@ -163,24 +163,18 @@ unready_queues (PrioBond *bond)
     }
 }
 
-static inline gboolean
-owns_queue (PrioBond *bond, PrioQueue *queue)
-{
-  return queue == &bond->queues[0] || queue == &bond->queues[1];
-}
-
 /* Empties both, if all that is in them is aborted with the signal: without a look
- * at what that is.  Returns FALSE if not all is. */
-static gboolean
+ * at what that is. */
+static void
 drop_queues (PrioBond *bond)
 {
   if (bond->n_guests > 0)
-    return FALSE;
+    return;
 
   unready_queues (bond);
   for (guint i = 0; i < 2; i++)
     bond->queues[i].head = bond->queues[i].tail = NULL;
-  return TRUE;
+  bond->dropped = TRUE;
 }
 
 /* The signal has been aborted: its tasks leave their queues at once, and wait on
@@ -190,26 +184,30 @@ void
 prio_bond_abort (PrioLoop *loop, const PrioOp *op)
 {
   PrioBond *bond = op->target;
-  gboolean dropped;
 
   if (bond->aborted)
     return;
 
   bond->aborted = TRUE;
-  dropped = drop_queues (bond);
+  drop_queues (bond);
 
   for (PrioEntry *entry = bond->entries, *next; entry != NULL; entry = next)
     {
       next = entry->abort_next;
 
-      if (entry->running)
+      switch (prio_entry_get_state (entry))
         {
-          entry->aborted = TRUE;
-          prio_bond_remove (bond, entry);
-        }
-      else if (!dropped || !owns_queue (bond, entry->queue))
-        {
+        case PRIO_ENTRY_RUNNING:
+          prio_core_abort_running (entry);
+          break;
+
+        case PRIO_ENTRY_DELAYED:
+        case PRIO_ENTRY_QUEUED:
           prio_core_withdraw (entry);
+          break;
+
+        default:
+          g_assert (prio_entry_get_state (entry) == PRIO_ENTRY_DROPPED);
         }
     }
 
@@ -229,11 +227,7 @@ prio_bond_reap (PrioLoop *loop, guint max)
   PrioEntry *entry;
 
   while (max-- > 0 && (entry = bond->entries) != NULL)
-    {
-      /* What has not been withdrawn was in a queue that has been dropped. */
-      entry->queue = NULL;
-      prio_core_refuse (entry);
-    }
+    prio_core_refuse (entry);
 
   if (bond->entries == NULL)
     {

@@ -37,6 +37,7 @@ void prio_core_set_paused (PrioCore *core, gboolean paused);
 void prio_core_enqueue (PrioEntry *entry);
 void prio_core_admit (PrioEntry *entry, gint64 due);
 void prio_core_withdraw (PrioEntry *entry);
+void prio_core_abort_running (PrioEntry *entry);
 void prio_core_discharge (PrioEntry *entry);
 void prio_core_refuse (PrioEntry *entry);
 PrioEntry *prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNotify notify);

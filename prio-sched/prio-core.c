@@ -115,7 +115,6 @@ prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNo
   *entry = (PrioEntry) {
     .job = { .func = func, .data = data, .notify = notify },
     .core = core,
-    .delay = { PRIO_HEAP_NONE },
     .kind = PRIO_ENTRY_CLOSURE,
   };
   return entry;
@@ -134,17 +133,23 @@ prio_core_new_token (PrioRunner *runner, guint id, gboolean continuation)
   return entry;
 }
 
+/* The queue that @entry stands in or belongs in. */
+static PrioQueue *
+queue_of_entry (PrioEntry *entry)
+{
+  if (entry->follows != NULL)
+    return &entry->follows->queues[entry->continuation];
+  return &entry->core->entries[prio_effective (entry->priority, entry->continuation)];
+}
+
 /* Puts @entry at the end of the queue where it belongs now (§4.1.2). */
 void
 prio_core_enqueue (PrioEntry *entry)
 {
   PrioCore *core = entry->core;
-  PrioQueue *queue;
+  PrioQueue *queue = queue_of_entry (entry);
 
-  queue = entry->follows != NULL
-            ? &entry->follows->queues[entry->continuation]
-            : &core->entries[prio_effective (entry->priority, entry->continuation)];
-
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   entry->job.order = core->loop->next_order++;
   if (prio_queue_append_entry (queue, entry))
     prio_core_make_ready (core, queue);
@@ -164,43 +169,76 @@ prio_core_admit (PrioEntry *entry, gint64 due)
     entry->follows->n_guests++;
 
   if (due == 0)
-    prio_core_enqueue (entry);
-  else
-    prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
-}
-
-/* Takes @entry out of its queue, or from among the delayed ones. */
-void
-prio_core_withdraw (PrioEntry *entry)
-{
-  PrioLoop *loop = entry->core->loop;
-  PrioQueue *queue = entry->queue;
-
-  if (entry->delay.index != PRIO_HEAP_NONE)
-    prio_heap_remove (&loop->delays, &entry->delay);
-
-  if (queue != NULL)
     {
-      gboolean was_head = queue->head == &entry->job;
-
-      prio_queue_unlink (queue, entry);
-      if (was_head && prio_ready_contains (queue))
-        prio_ready_head_gone (&loop->ready, queue);
+      prio_core_enqueue (entry);
+    }
+  else
+    {
+      prio_entry_move (entry, PRIO_ENTRY_DELAYED);
+      prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
     }
 }
 
-/* @entry, which is in no queue, is through: it lets go of its signals and its
- * core, and of itself if it is of the slab. */
+static void
+unlink_from_queue (PrioEntry *entry)
+{
+  PrioQueue *queue = queue_of_entry (entry);
+  gboolean was_head = queue->head == &entry->job;
+
+  prio_queue_unlink (queue, entry);
+  if (was_head && prio_ready_contains (queue))
+    prio_ready_head_gone (&entry->core->loop->ready, queue);
+}
+
+/* Takes @entry out of its queue, or from among the delayed ones: it is dropped, if it
+ * has not been. */
+void
+prio_core_withdraw (PrioEntry *entry)
+{
+  switch (prio_entry_get_state (entry))
+    {
+    case PRIO_ENTRY_DROPPED:
+      return;
+
+    case PRIO_ENTRY_DELAYED:
+      prio_heap_remove (&entry->core->loop->delays, &entry->delay);
+      break;
+
+    case PRIO_ENTRY_QUEUED:
+      unlink_from_queue (entry);
+      break;
+
+    default:
+      g_assert_not_reached ();
+    }
+  prio_entry_move (entry, PRIO_ENTRY_DROPPED);
+}
+
+/* What comes of @entry, which is running, will be an abort. */
+void
+prio_core_abort_running (PrioEntry *entry)
+{
+  prio_entry_move (entry, PRIO_ENTRY_ABORTED);
+  if (entry->abort != NULL)
+    prio_bond_remove (entry->abort, entry);
+}
+
+/* @entry, which has run or been dropped, is through: it lets go of its signals and
+ * its core, and of itself if it is of the slab. */
 void
 prio_core_discharge (PrioEntry *entry)
 {
+  gboolean is_listed = prio_entry_get_state (entry) != PRIO_ENTRY_ABORTED;
   PrioCore *core = entry->core;
-  PrioBond *abort = g_steal_pointer (&entry->abort);
-  PrioBond *follows = g_steal_pointer (&entry->follows);
+  PrioBond *abort, *follows;
+
+  prio_entry_move (entry, PRIO_ENTRY_DONE);
+  abort = g_steal_pointer (&entry->abort);
+  follows = g_steal_pointer (&entry->follows);
 
   if (abort != NULL)
     {
-      if (!entry->aborted)
+      if (is_listed)
         prio_bond_remove (abort, entry);
       prio_bond_release (abort);
     }

@@ -201,9 +201,7 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 static void
 closure_ran (PrioEntry *entry, gboolean again)
 {
-  entry->running = FALSE;
-
-  if (again && !entry->aborted)
+  if (again && prio_entry_get_state (entry) != PRIO_ENTRY_ABORTED)
     {
       entry->continuation = TRUE;
       prio_core_enqueue (entry);
@@ -235,7 +233,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   const PrioState *outer = prio_thread.state;
 
   prio_ready_head_gone (&loop->ready, queue);
-  entry->running = TRUE;
+  prio_entry_move (entry, PRIO_ENTRY_RUNNING);
 
   prio_thread.state = &state;
   if (entry->kind == PRIO_ENTRY_CLOSURE)
@@ -371,7 +369,7 @@ begin_token (PrioBatch *batch, PrioQueue *queue)
   if (queue->kind == PRIO_QUEUE_ENTRIES)
     {
       batch->entry = prio_queue_pop_entry (queue);
-      batch->entry->running = TRUE;
+      prio_entry_move (batch->entry, PRIO_ENTRY_RUNNING);
       batch->state = state_of_entry (batch->entry, batch->depth);
       id = batch->entry->id;
     }
@@ -408,8 +406,7 @@ prio_batch_end_token (PrioBatch *batch)
   batch->running = FALSE;
   if (batch->entry != NULL)
     {
-      aborted = batch->entry->aborted;
-      batch->entry->running = FALSE;
+      aborted = prio_entry_get_state (batch->entry) == PRIO_ENTRY_ABORTED;
       prio_core_discharge (batch->entry);
     }
   else

@@ -7,6 +7,7 @@
 
 #include "prio-idle-private.h"
 
+#include "prio-bond-private.h"
 #include "prio-runner-private.h"
 
 /* An idle period is no longer than that, so that whoever comes meanwhile does not
@@ -33,7 +34,7 @@ idle_delist (PrioLoop *loop, PrioIdle *idle)
   g_queue_unlink (idle->list, &idle->link);
   g_hash_table_remove (loop->idles.by_id, GUINT_TO_POINTER (idle->id));
 
-  if (timeout != NULL && !timeout->running)
+  if (timeout != NULL && !prio_entry_is_running (timeout))
     {
       prio_core_withdraw (timeout);
       prio_core_discharge (timeout);

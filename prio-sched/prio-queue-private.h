@@ -53,11 +53,38 @@ typedef enum
   PRIO_QUEUE_TOKENS /* embedded in a runner */
 } PrioQueueKind;
 
+/* The life of an entry.  prio_entry_move () takes it from one state to the next, and
+ * asserts that there is an arrow:
+ *
+ *     NEW ──→ DELAYED ──(due)──→ QUEUED ←──(its turn, again)──→ RUNNING ──(end)──→ DONE
+ *       │        │                 ↑ │                             │               ↑
+ *       └────────│─────────────────┘ │                             └──→ ABORTED ───┤
+ *                │                   │                                             │
+ *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(refused)─────┘
+ *
+ * An abort by a signal leaves DROPPED entries on the list of the bond until they are
+ * refused, which happens where something of the user's may run.  To cancel a task that
+ * is DROPPED refuses it at once; to cancel or abort one that is NEW, ABORTED or DONE
+ * does nothing.
+ *
+ * The queues of a bond can be dropped without a look at what is in them.  Their
+ * entries say QUEUED, and are DROPPED: who wants to know asks prio_entry_get_state (). */
+typedef enum
+{
+  PRIO_ENTRY_NEW,     /* no scheduler has it */
+  PRIO_ENTRY_DELAYED, /* in the loop's heap of delays */
+  PRIO_ENTRY_QUEUED,  /* in a queue */
+  PRIO_ENTRY_DROPPED, /* in neither any more, and will not run */
+  PRIO_ENTRY_RUNNING, /* its function has not returned, or its checkpoint not ended */
+  PRIO_ENTRY_ABORTED, /* the same, and its result is an abort: off the list of its bond */
+  PRIO_ENTRY_DONE,
+  PRIO_N_ENTRY_STATES
+} PrioEntryState;
+
 struct _PrioEntry
 {
   PrioJob job;
   PrioEntry *prev;
-  PrioQueue *queue;                   /* where it is queued, or NULL */
   PrioCore *core;
   PrioBond *abort;                    /* whose abort is its own, or NULL */
   PrioBond *follows;                  /* whose priority is its own, or NULL */
@@ -66,9 +93,8 @@ struct _PrioEntry
   guint id;                           /* of a token */
   guint8 priority;                    /* where @follows is NULL */
   guint8 kind;                        /* PrioEntryKind */
-  guint continuation : 1;
-  guint running : 1;                  /* its function has not returned, or its checkpoint not ended */
-  guint aborted : 1;                  /* off the list of @abort, by that signal's abort */
+  guint8 continuation;
+  guint8 said_state;                  /* PrioEntryState; see prio_entry_get_state () */
 };
 
 struct _PrioQueue
@@ -126,7 +152,6 @@ static inline gboolean
 prio_queue_append_entry (PrioQueue *queue, PrioEntry *entry)
 {
   entry->prev = (PrioEntry *) queue->tail;
-  entry->queue = queue;
   return prio_queue_append (queue, &entry->job);
 }
 
@@ -147,7 +172,6 @@ prio_queue_pop_entry (PrioQueue *queue)
 {
   PrioEntry *entry = (PrioEntry *) prio_queue_pop_job (queue);
 
-  entry->queue = NULL;
   if (queue->head != NULL)
     ((PrioEntry *) queue->head)->prev = NULL;
   return entry;
@@ -168,6 +192,4 @@ prio_queue_unlink (PrioQueue *queue, PrioEntry *entry)
     next->prev = entry->prev;
   else
     queue->tail = (PrioJob *) entry->prev;
-
-  entry->queue = NULL;
 }

@@ -336,7 +336,6 @@ task_came (PrioLoop *loop, const PrioOp *op)
     }
 
   bind (entry, bond, op->priority);
-  task->admitted = TRUE;
   prio_core_admit (entry, op->due);
 }
 
@@ -378,7 +377,6 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
       prio_task_set_work (task, func, data, notify);
       prio_core_hold (core);
       bind (&task->entry, NULL, priority);
-      task->admitted = TRUE;
       prio_core_admit (&task->entry, due);
       /* Nobody else knows the task, so that a reference calls nothing. */
       g_object_ref (task);

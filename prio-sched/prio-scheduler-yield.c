@@ -77,7 +77,6 @@ heir_came (PrioLoop *loop, const PrioOp *op)
   entry->priority = (guint8) from->priority;
   entry->abort = from->abort;
   entry->follows = from->follows;
-  task->admitted = TRUE;
   prio_core_admit (entry, 0);
 }
 

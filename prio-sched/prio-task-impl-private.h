@@ -53,8 +53,7 @@ struct _PrioTask
   PrioEntry entry; /* its core is held for as long as the task lives */
   PrioReaction *reactions, *last_reaction;
   PrioReaction first_reaction; /* most tasks have one */
-  gboolean admitted;  /* the entry is queued, delayed or running */
-  gboolean cancelled; /* by prio_task_cancel () */
+  gboolean cancelled; /* by prio_task_cancel (), and not aborted before */
   gboolean has_result;
   gboolean owed;      /* aborted, and kept for whoever deferred its result and is still to give one */
   gboolean told;      /* that it has completed */

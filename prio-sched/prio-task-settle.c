@@ -111,17 +111,17 @@ static void
 settle (PrioTask *self, PrioTaskState state)
 {
   PrioLoop *loop = self->entry.core->loop;
+  PrioEntryState entry_state;
 
-  self->entry.running = FALSE;
   __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
 
   if (self->entry.job.notify != NULL)
     prio_loop_bury (loop, g_steal_pointer (&self->entry.job.notify), self->entry.job.data);
-  if (self->admitted)
-    {
-      self->admitted = FALSE;
-      prio_core_discharge (&self->entry);
-    }
+
+  /* The signal may be aborted already, or the function have returned long ago. */
+  entry_state = prio_entry_get_state (&self->entry);
+  if (entry_state != PRIO_ENTRY_NEW && entry_state != PRIO_ENTRY_DONE)
+    prio_core_discharge (&self->entry);
 }
 
 static GError *
@@ -181,9 +181,7 @@ prio_task_ran (PrioTask *self)
 {
   gboolean deferred = __atomic_load_n (&self->deferred, __ATOMIC_RELAXED);
 
-  self->entry.running = FALSE;
-
-  if (self->entry.aborted)
+  if (prio_entry_get_state (&self->entry) == PRIO_ENTRY_ABORTED)
     {
       settle_aborted (self);
     }
@@ -194,7 +192,6 @@ prio_task_ran (PrioTask *self)
   else
     {
       /* From here on the result follows what it waits for, whatever its signal. */
-      self->admitted = FALSE;
       prio_core_discharge (&self->entry);
       return;
     }
@@ -230,7 +227,7 @@ accept_result (PrioTask *self, PrioResult *result)
 
   self->result = *result;
   self->has_result = TRUE;
-  if (!self->entry.running)
+  if (!prio_entry_is_running (&self->entry))
     {
       settle_returned (self);
       deliver_soon (self);
@@ -274,19 +271,26 @@ cancelled (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *self = op->target;
 
-  if (self->admitted)
+  switch (prio_entry_get_state (&self->entry))
     {
+    case PRIO_ENTRY_DELAYED:
+    case PRIO_ENTRY_QUEUED:
       self->cancelled = TRUE;
-      if (!self->entry.running)
-        {
-          prio_core_refuse (&self->entry);
-        }
-      else if (!self->entry.aborted)
-        {
-          if (self->entry.abort != NULL)
-            prio_bond_remove (self->entry.abort, &self->entry);
-          self->entry.aborted = TRUE;
-        }
+      prio_core_refuse (&self->entry);
+      break;
+
+    case PRIO_ENTRY_DROPPED:
+      /* Its signal has been faster, and is the reason. */
+      prio_core_refuse (&self->entry);
+      break;
+
+    case PRIO_ENTRY_RUNNING:
+      self->cancelled = TRUE;
+      prio_core_abort_running (&self->entry);
+      break;
+
+    default:
+      break;
     }
   prio_loop_bury (loop, g_object_unref, self);
 }

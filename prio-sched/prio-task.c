@@ -81,7 +81,6 @@ prio_task_clear (PrioTask *self)
   g_clear_pointer (&self->name, g_free);
 
   memset ((gchar *) self + sizeof self->parent_instance, 0, sizeof *self - sizeof self->parent_instance);
-  self->entry.delay.index = PRIO_HEAP_NONE;
 }
 
 static void
@@ -184,9 +183,8 @@ prio_task_class_init (PrioTaskClass *class)
 }
 
 static void
-prio_task_init (PrioTask *self)
+prio_task_init (PrioTask *self G_GNUC_UNUSED)
 {
-  self->entry.delay.index = PRIO_HEAP_NONE;
 }
 
 static void
