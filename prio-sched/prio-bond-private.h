@@ -5,6 +5,10 @@
  * are on one list.  While it has users, entries and captured states, a bond holds
  * the signal, and the signal's hub knows the bond.
  *
+ * A bond ends with the abort.  A plain cancellable that is reset gets a new one for
+ * its new life: who inherits from something under a plain cancellable comes to it as
+ * by that cancellable, and not by the bond.
+ *
  * Everything but the references is home.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -36,6 +40,7 @@ struct _PrioBond
 
 PrioBond *prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean *aborted);
 void prio_bond_release (PrioBond *bond);
+gboolean prio_bond_is_for_life (PrioBond *bond);
 PrioBond *prio_bond_ref (PrioBond *bond);
 void prio_bond_unref (PrioBond *bond);
 

@@ -97,6 +97,13 @@ prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean
   return bond;
 }
 
+/* Whether its signal is a PrioTaskSignal: aborted once, and for good. */
+gboolean
+prio_bond_is_for_life (PrioBond *bond)
+{
+  return bond->hub->is_task_signal;
+}
+
 void
 prio_bond_release (PrioBond *bond)
 {

@@ -164,7 +164,10 @@ prio_core_admit (PrioEntry *entry, gint64 due)
 
   prio_core_hold (entry->core);
   if (entry->abort != NULL)
-    prio_bond_add (entry->abort, entry);
+    {
+      g_assert (!entry->abort->aborted);
+      prio_bond_add (entry->abort, entry);
+    }
   if (entry->follows != NULL && entry->follows != entry->abort)
     entry->follows->n_guests++;
 

@@ -393,7 +393,8 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
   return posted_here (self, prio_core_post_token (self, &op, signal, delay));
 }
 
-/* Home: a continuation of the running task, whose signal is its own. */
+/* Home: a continuation of the running task, whose signal is its own, and none that
+ * can be reset. */
 static gboolean
 append_heir (PrioRunner *self, guint id, const PrioState *state)
 {
@@ -454,6 +455,11 @@ prio_runner_yield (PrioRunner *self, guint id)
 
   if (self->core != NULL)
     state = prio_state_current (self->core);
+  if (state != NULL && state->bond != NULL && !prio_bond_is_for_life (state->bond))
+    {
+      prio_loop_leave (self->loop);
+      return prio_runner_post_full (self, id, state->priority, state->bond->signal, 0, TRUE);
+    }
   if (state != NULL && state->bond != NULL)
     {
       accepted = append_heir (self, id, state);

@@ -15,7 +15,7 @@
  * task's state, and only the rest from what is given. */
 typedef struct
 {
-  GCancellable *signal;
+  GCancellable *signal; /* given, or inherited and held by the running task's state */
   gint priority;
   PrioBond *abort;   /* inherited */
   PrioBond *follows; /* inherited */
@@ -32,10 +32,13 @@ inherit (const PrioState *state, PrioYieldFlags flags, GCancellable *signal, gin
   if ((flags & PRIO_YIELD_INHERIT_SIGNAL) != 0 && priority == PRIO_PRIORITY_UNSET)
     flags |= PRIO_YIELD_INHERIT_PRIORITY;
 
+  /* A plain cancellable may have been reset, and is not what the bond knows any more. */
   if ((flags & PRIO_YIELD_INHERIT_SIGNAL) == 0)
     from.signal = signal;
-  else if (state != NULL)
+  else if (state != NULL && state->bond != NULL && prio_bond_is_for_life (state->bond))
     from.abort = state->bond;
+  else if (state != NULL && state->bond != NULL)
+    from.signal = state->bond->signal;
 
   if ((flags & PRIO_YIELD_INHERIT_PRIORITY) != 0)
     {

@@ -34,6 +34,12 @@
  * context, and dependent signals emit their own `cancelled` from the main context
  * that was the thread-default one where they were made.
  *
+ * A signal is aborted once: [method@Gio.Cancellable.reset] does not undo that, and is
+ * not to be called.  A plain cancellable that is reset begins a new life for its tasks
+ * too.  What was posted with it before stays aborted; what is posted, or goes on after a
+ * yield, from then on runs, until it is cancelled again.  Signals that depend on it stay
+ * aborted.
+ *
  * The functions here may be called from any thread; the signals are emitted on the
  * thread that aborts, or changes the priority.
  *
