@@ -311,6 +311,71 @@ test_captured_state (Fixture *f, gconstpointer data)
   g_clear_pointer (&captured, prio_scheduling_state_unref);
 }
 
+/* C6: to have run the context last is not to run it. */
+typedef struct
+{
+  PrioScheduler *scheduler;
+  gboolean had_state, yielded;
+} Where;
+
+static void
+look_for_state (gpointer data)
+{
+  Where *where = data;
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+
+  where->had_state = state != NULL;
+  for (guint i = 0; i < 1000; i++)
+    where->yielded |= prio_scheduler_should_yield (where->scheduler);
+}
+
+static gpointer
+run_until_captured (gpointer context)
+{
+  while (captured == NULL)
+    g_main_context_iteration (context, TRUE);
+  return NULL;
+}
+
+static void
+test_only_where_the_context_runs (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  Fixture f = { .context = context, .scheduler = scheduler, .log = g_string_new (NULL) };
+  Where where = { .scheduler = scheduler };
+
+  /* This thread has run it, and does no longer. */
+  post_step (&f, BACKGROUND, 'a', capture, NULL);
+  run_until_captured (context);
+  post_letter (&f, USER_BLOCKING, 'b');
+  g_assert_false (g_main_context_is_owner (context));
+  prio_scheduling_state_run (captured, look_for_state, &where);
+  g_assert_false (where.had_state);
+  g_assert_false (where.yielded);
+
+  /* It is about to. */
+  g_assert_true (g_main_context_acquire (context));
+  prio_scheduling_state_run (captured, look_for_state, &where);
+  g_assert_true (where.had_state);
+  g_assert_true (where.yielded);
+  g_main_context_release (context);
+
+  /* Another has, and this one is about to. */
+  g_clear_pointer (&captured, prio_scheduling_state_unref);
+  post_step (&f, BACKGROUND, 'c', capture, NULL);
+  g_thread_join (g_thread_new ("other", run_until_captured, context));
+  prio_scheduling_state_run (captured, look_for_state, &where);
+  g_assert_false (where.had_state);
+  g_assert_true (g_main_context_acquire (context));
+  prio_scheduling_state_run (captured, look_for_state, &where);
+  g_assert_true (where.had_state);
+  g_main_context_release (context);
+
+  g_clear_pointer (&captured, prio_scheduling_state_unref);
+  g_string_free (f.log, TRUE);
+}
+
 /* A nested main loop: other tasks go on, the sources it dispatches are not part of
  * the task, and the task's state is intact afterwards. */
 static gboolean
@@ -408,6 +473,7 @@ main (int argc, char **argv)
   add_test ("/scheduler/microtask/outside-any-task", test_microtasks_outside_any_task);
   add_test ("/state/callbacks-keep-that-of-registration", test_callbacks_keep_the_state_of_registration);
   add_test ("/state/captured", test_captured_state);
+  g_test_add_func ("/state/only-where-the-context-runs", test_only_where_the_context_runs);
   add_test ("/state/nested-main-loop", test_nested_main_loop);
   add_test ("/state/after-a-nested-main-loop", test_state_after_a_nested_main_loop);
   add_test ("/state/microtasks-in-a-row", test_microtasks_in_a_row);
