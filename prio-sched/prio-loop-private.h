@@ -135,6 +135,7 @@ void prio_loop_bury (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_collect (PrioLoop *loop);
 void prio_loop_catch_up (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
+gboolean prio_loop_is_owner (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);

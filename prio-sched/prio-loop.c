@@ -394,6 +394,35 @@ prio_loop_has_gone (PrioLoop *loop)
   return closed;
 }
 
+/* Whether the calling thread owns the context; if so, it is at home from now on.  Who was
+ * at home last need not: nobody has taken over yet, or nobody runs the context. */
+gboolean
+prio_loop_is_owner (PrioLoop *loop)
+{
+  gboolean is_owner;
+
+  /* Within a dispatch it does. */
+  for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
+    {
+      if (batch->loop == loop)
+        return TRUE;
+    }
+
+  if (prio_loop_enter (loop))
+    {
+      is_owner = g_main_context_is_owner (loop->context);
+      prio_loop_leave (loop);
+      return is_owner;
+    }
+
+  prio_lock_lock (&loop->inbox.lock);
+  is_owner = !loop->inbox.closed && g_main_context_is_owner (loop->context);
+  prio_lock_unlock (&loop->inbox.lock);
+  if (is_owner)
+    prio_bias_take (&loop->bias);
+  return is_owner;
+}
+
 /* Whether there is memory from a burst to be given back. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)

@@ -239,12 +239,15 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
       owned = g_object_ref (signal);
       result = post_at_home (loop, op, hub, &owned);
     }
-  if (result == NOT_HERE && hub != NULL && prio_hub_is_aborted (hub))
+  if (result == NOT_HERE && ((hub != NULL && prio_hub_is_aborted (hub)) || (op->id != 0 && prio_loop_has_gone (loop))))
     result = REFUSED;
 
   if (result == NOT_HERE)
     {
       op->signal = signal != NULL ? g_object_ref (signal) : NULL;
+      /* An operation on its way holds its runner; who was at home before may not be now. */
+      if (op->id != 0)
+        prio_runner_ref (op->data);
       prio_loop_submit (loop, op);
     }
   return result != REFUSED;
@@ -254,22 +257,10 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
 gboolean
 prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay)
 {
-  gboolean accepted;
-
   op->apply = token_came;
   op->due = due_after (delay);
 
-  /* An operation on its way has a reference. */
-  if (prio_bias_is_home (&runner->loop->bias))
-    return post_entry (runner->loop, op, signal);
-  if (prio_loop_has_gone (runner->loop))
-    return FALSE;
-
-  prio_runner_ref (runner);
-  accepted = post_entry (runner->loop, op, signal);
-  if (!accepted)
-    prio_runner_unref (runner);
-  return accepted;
+  return post_entry (runner->loop, op, signal);
 }
 
 /**

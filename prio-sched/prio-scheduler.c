@@ -363,9 +363,12 @@ prio_scheduler_should_yield (PrioScheduler *self)
   g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
 
   loop = self->core->loop;
-  if (state == NULL || state->core != self->core || !prio_loop_enter (loop))
+  if (state == NULL || state->core != self->core)
     return FALSE;
 
+  /* What other threads have sent counts. */
+  if (!prio_loop_enter (loop))
+    return FALSE;
   prio_loop_leave (loop);
   return prio_loop_should_yield (loop, state);
 }

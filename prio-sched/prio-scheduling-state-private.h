@@ -3,7 +3,9 @@
  * Promises: the draft's "scheduling state", small enough to lie on the stack of
  * the dispatch.  It is current on a thread as long as `prio_thread.state` points
  * to it, and only at the depth of g_main_depth () at which it was set: what a
- * nested main loop runs meanwhile does not inherit it.
+ * nested main loop runs meanwhile does not inherit it.  It is set by the thread that owns
+ * the context, in a dispatch or by prio_scheduling_state_run (), so that who finds one is
+ * at home in its loop.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -230,8 +230,9 @@ prio_scheduling_state_unref (PrioSchedulingState *state)
  *
  * Calls @func with @state as the current one, and puts the former one back.
  *
- * On a thread that does not run the context from which @state was captured, @func
- * runs with no state.
+ * On a thread that does not own the context from which @state was captured (see
+ * [method@GLib.MainContext.is_owner]: it runs it, or has acquired it), @func runs with
+ * no state.
  *
  * Since: 1.0
  */
@@ -243,7 +244,7 @@ prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpo
 
   g_return_if_fail (func != NULL);
 
-  if (state != NULL && prio_bias_is_home (&state->loop->bias))
+  if (state != NULL && prio_loop_is_owner (state->loop))
     {
       prio_scheduling_state_ref (state);
       inner = state->state;
