@@ -120,6 +120,7 @@ struct _PrioLoop
   gint64 slice_length;          /* the shortest of the schedulers whose tasks ran in it, or 0 */
   PrioStopwatch asked;          /* how often prio_scheduler_should_yield () has been, by a task */
   gint64 next_probe;            /* when other sources may be asked again, µs */
+  gint64 wakeup_fd;             /* by which GLib is woken out of poll (), or -1 if not known yet */
   gint64 next_frame;            /* when the next frame is due, or 0 if that is not known, µs */
 };
 

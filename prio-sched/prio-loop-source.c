@@ -360,9 +360,6 @@ urgent_check (GSource *source)
 {
   PrioLoop *loop = loop_of (source, NULL);
 
-  if (loop->probing)
-    return FALSE;
-
   take_over (loop);
   loop->awake = TRUE;
   return !loop->turn && is_urgent (loop);
@@ -452,26 +449,66 @@ prio_loop_begin_turn (PrioLoop *loop, gint64 now)
   loop->slice_start = 0;
 }
 
-/* So many file descriptors are asked; a main context has a handful. */
-#define MAX_FDS 64
+/* So many file descriptors are asked without an allocation. */
+#define FEW_FDS 64
 
-/* Whether a source that goes before those of @lane, or among them, is ready: what
- * GLib does at the beginning of an iteration, without us. */
+/* Which of @fds have something to say but that GLib has been woken, which it is by one of
+ * them, to be polled for from the priority of 0 on.  That is not known before it has been
+ * seen: once in the life of a context it is woken for that. */
+static gboolean
+input_waits (PrioLoop *loop, gint priority, GPollFD *fds, gint n_fds)
+{
+  gboolean finding = priority >= G_PRIORITY_DEFAULT && loop->wakeup_fd == -1;
+  gint n_ready = 0;
+  gint64 ready = -1;
+
+  if (finding)
+    g_main_context_wakeup (loop->context);
+  if (g_poll (fds, (guint) n_fds, 0) <= 0)
+    return FALSE;
+
+  for (gint i = 0; i < n_fds; i++)
+    {
+      if (fds[i].revents != 0 && fds[i].fd != loop->wakeup_fd)
+        {
+          ready = fds[i].fd;
+          n_ready++;
+        }
+    }
+
+  if (!finding)
+    return n_ready > 0;
+  if (n_ready == 1)
+    loop->wakeup_fd = ready;
+  return n_ready > 1;
+}
+
+/* Whether a source that goes before those of @lane, or among them, is ready, without us.
+ *
+ * This is how GLib begins an iteration, inside a dispatch as in any nested main loop.  But
+ * it ends there: g_main_context_check () would take references to what it finds ready, and
+ * leave them to a dispatch that does not come.  What prepare finds ready needs no
+ * descriptor; what has one is asked by poll (); the query changes nothing that the next
+ * iteration does not set again. */
 gboolean
 prio_loop_others_wait (PrioLoop *loop, PrioLane lane)
 {
-  GPollFD fds[MAX_FDS];
-  gint priority, timeout, n_fds;
+  GPollFD few[FEW_FDS];
+  g_autofree GPollFD *many = NULL;
+  gint highest = lane_priorities[lane], priority, timeout, n_fds;
   gboolean ready;
 
   loop->probing = TRUE;
-  ready = g_main_context_prepare (loop->context, &priority) && priority <= lane_priorities[lane];
-  if (!ready)
-    {
-      n_fds = MIN (g_main_context_query (loop->context, lane_priorities[lane], &timeout, fds, MAX_FDS), MAX_FDS);
-      ready = g_poll (fds, n_fds, 0) > 0 && g_main_context_check (loop->context, lane_priorities[lane], fds, n_fds);
-    }
+  ready = g_main_context_prepare (loop->context, &priority) && priority <= highest;
   loop->probing = FALSE;
+  if (ready)
+    return TRUE;
 
-  return ready;
+  n_fds = g_main_context_query (loop->context, highest, &timeout, few, FEW_FDS);
+  if (n_fds <= FEW_FDS)
+    return input_waits (loop, highest, few, n_fds);
+
+  many = g_new (GPollFD, n_fds);
+  return input_waits (loop, highest, many,
+                      MIN (n_fds, g_main_context_query (loop->context, highest, &timeout, many, n_fds)));
 }

@@ -57,6 +57,7 @@ loop_new (GMainContext *context)
 
   loop->context = context;
   loop->lane = PRIO_LANE_NONE;
+  loop->wakeup_fd = -1;
   g_weak_ref_init (&loop->thread_default, NULL);
   prio_bias_init (&loop->bias);
   prio_inbox_init (&loop->inbox);
