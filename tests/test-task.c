@@ -381,6 +381,43 @@ test_result_after_abort_of_a_dropped_task (Fixture *f, gconstpointer data)
     }
 }
 
+/* C3: to defer takes a reference, which to return uses up, once each. */
+static void
+defer_twice (PrioTask *task, gpointer data)
+{
+  guint before = G_OBJECT (task)->ref_count;
+
+  prio_task_defer (task);
+  prio_task_defer (task);
+  g_assert_cmpuint (G_OBJECT (task)->ref_count, ==, before + 1);
+  deferred = task;
+}
+
+static void
+defer_after_the_result (PrioTask *task, gpointer data)
+{
+  guint before = G_OBJECT (task)->ref_count;
+
+  prio_task_return_int (task, 1);
+  prio_task_defer (task);
+  g_assert_cmpuint (G_OBJECT (task)->ref_count, ==, before);
+}
+
+static void
+test_deferred_holds_a_reference (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, defer_twice);
+  g_autoptr (PrioTask) other = post (f, defer_after_the_result);
+
+  fixture_run (f);
+  prio_task_return_int (deferred, 2);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 2);
+  g_assert_cmpuint (G_OBJECT (task)->ref_count, ==, 1);
+  g_assert_cmpint (prio_task_propagate_int (other, NULL), ==, 1);
+  g_assert_cmpuint (G_OBJECT (other)->ref_count, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -399,6 +436,7 @@ main (int argc, char **argv)
   add_test ("/task/bad-input", test_bad_input);
   add_test ("/task/result-after-abort", test_result_after_abort);
   add_test ("/task/result-after-abort-of-a-dropped-task", test_result_after_abort_of_a_dropped_task);
+  add_test ("/task/deferred-holds-a-reference", test_deferred_holds_a_reference);
 
   return g_test_run ();
 }

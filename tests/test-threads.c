@@ -386,6 +386,138 @@ test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
 }
 
+/* C3: who returns a deferred result holds nothing.  Of several that do, one is heard; a thread
+ * of its own for each, which are let go at the same time. */
+enum { N_RETURNERS = 2, N_ROUNDS = 5000, NO_MORE_ROUNDS = G_MAXINT };
+
+typedef struct
+{
+  PrioTaskController *controller;
+  PrioTask *task;
+  gint64 end;
+  gint round; /* atomic: may be returned in, or NO_MORE_ROUNDS */
+  gint ready; /* atomic: how many have returned */
+} Returning;
+
+static void
+wait_for (gint *counter, gint value)
+{
+  for (guint i = 1; g_atomic_int_get (counter) < value; i++)
+    {
+      if (i % 10000 == 0)
+        g_thread_yield ();
+    }
+}
+
+static void
+spin (guint n)
+{
+  for (volatile guint i = 0; i < n; i++)
+    ;
+}
+
+static gpointer
+return_each (gpointer data)
+{
+  Returning *returning = data;
+
+  for (guint i = 1;; i++)
+    {
+      wait_for (&returning->round, (gint) i);
+      if (g_atomic_int_get (&returning->round) == NO_MORE_ROUNDS)
+        return NULL;
+      spin (i * 13 % 300);
+      prio_task_return_int (returning->task, (gssize) i);
+      g_atomic_int_inc (&returning->ready);
+    }
+}
+
+static void
+defer_and_abort (PrioTask *task, gpointer data)
+{
+  Returning *returning = data;
+
+  prio_task_defer (task);
+  returning->task = task;
+  prio_task_controller_abort (returning->controller, NULL);
+  g_atomic_int_inc (&returning->round);
+  spin ((guint) returning->round * 7 % 300);
+}
+
+/* The task is aborted in its function, after which nobody but who returns knows it.  Before, one
+ * run in three met one that was freed meanwhile, within some hundred rounds. */
+static void
+test_result_while_it_is_aborted (Fixture *f, gconstpointer data)
+{
+  Returning returning = { .end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC };
+  GThread *thread = g_thread_new ("returner", return_each, &returning);
+
+  for (guint i = 1; i <= N_ROUNDS && g_get_monotonic_time () < returning.end; i++)
+    {
+      returning.controller = prio_task_controller_new (USER_VISIBLE);
+      g_object_unref (prio_scheduler_post_task (f->scheduler, defer_and_abort, &returning, NULL, USER_VISIBLE,
+                                                signal_of (returning.controller), 0, NULL));
+      while (g_atomic_int_get (&returning.ready) < (gint) i)
+        g_main_context_iteration (f->context, FALSE);
+      while (g_main_context_iteration (f->context, FALSE))
+        ;
+      g_object_unref (returning.controller);
+    }
+  g_atomic_int_set (&returning.round, NO_MORE_ROUNDS);
+  g_thread_join (thread);
+}
+
+static gint n_criticals; /* atomic */
+
+static void
+count_criticals (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  g_atomic_int_inc (&n_criticals);
+}
+
+static void
+defer_and_tell (PrioTask *task, gpointer data)
+{
+  Returning *returning = data;
+
+  prio_task_defer (task);
+  returning->task = task;
+  g_atomic_int_inc (&returning->round);
+}
+
+/* One is heard, the others are told so, and nothing is freed under them while somebody holds
+ * the task. */
+static void
+test_two_results_at_once (Fixture *f, gconstpointer data)
+{
+  Returning returning = { .end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC };
+  GThread *threads[N_RETURNERS];
+  GLogLevelFlags fatal = g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  guint handler = g_log_set_handler ("PrioSched", G_LOG_LEVEL_CRITICAL, count_criticals, NULL);
+
+  for (guint i = 0; i < N_RETURNERS; i++)
+    threads[i] = g_thread_new ("returner", return_each, &returning);
+
+  for (guint i = 1; i <= N_ROUNDS && g_get_monotonic_time () < returning.end; i++)
+    {
+      PrioTask *task = prio_scheduler_post_task (f->scheduler, defer_and_tell, &returning, NULL, USER_VISIBLE, NULL, 0, NULL);
+
+      while (g_atomic_int_get (&returning.ready) < (gint) i * N_RETURNERS || !prio_task_get_completed (task))
+        g_main_context_iteration (f->context, FALSE);
+      g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, i);
+      g_assert_cmpint (g_atomic_int_get (&n_criticals), ==, i * (N_RETURNERS - 1));
+      fixture_run (f);
+      g_assert_cmpuint (G_OBJECT (task)->ref_count, ==, 1);
+      g_object_unref (task);
+    }
+
+  g_atomic_int_set (&returning.round, NO_MORE_ROUNDS);
+  for (guint i = 0; i < N_RETURNERS; i++)
+    g_thread_join (threads[i]);
+  g_log_remove_handler ("PrioSched", handler);
+  g_log_set_always_fatal (fatal);
+}
+
 /* More than the home thread is used to come at once. */
 static gpointer
 post_and_cancel (gpointer data)
@@ -553,6 +685,8 @@ main (int argc, char **argv)
   add_test ("/threads/context-ends-while-others-post", test_context_ends_while_others_post);
   add_test ("/threads/already-aborted", test_already_aborted);
   add_test ("/threads/result-of-an-aborted-task", test_result_of_an_aborted_task);
+  add_test ("/threads/result-while-it-is-aborted", test_result_while_it_is_aborted);
+  add_test ("/threads/two-results-at-once", test_two_results_at_once);
   add_test ("/threads/burst-of-cancelled-tasks", test_burst_of_cancelled_tasks);
   add_test ("/threads/yield", test_yield);
 #ifdef __linux__
