@@ -1,0 +1,64 @@
+"""What checks the caller has no effect: it may be left out.
+
+    check-checks.py SOURCE…
+
+The arguments of g_return_if_fail(), g_return_val_if_fail(), g_assert…() and the like, which are not evaluated with
+-DG_DISABLE_CHECKS or -DG_DISABLE_ASSERT, change nothing and call nothing but macros that ask for a type and functions that are
+known to answer only.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import re
+import sys
+
+CHECKS = re.compile(r'\b(g_return_if_fail|g_return_val_if_fail|g_assert\w*|g_warn_if_fail)\s*\(')
+
+# They answer, and do nothing else.
+QUESTIONS = {
+    'are_cancellables', 'g_async_result_is_tagged', 'g_signal_lookup', 'prio_entry_get_state', 'prio_scheduler_check',
+    'prio_task_get_state', 'prio_task_is_completed',
+}
+
+
+def blank_comments_and_strings(text):
+    """Of the same length, so that lines can be counted."""
+    pattern = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+    return re.sub(pattern, lambda match: re.sub(r'[^\n]', ' ', match[0]), text, flags=re.DOTALL)
+
+
+def argument(text, start):
+    """What stands between the parenthesis that ends at `start` and its other half."""
+    depth = 1
+    for i in range(start, len(text)):
+        depth += {'(': 1, ')': -1}.get(text[i], 0)
+        if depth == 0:
+            return text[start:i]
+    raise ValueError('a parenthesis is not closed')
+
+
+def effects(expression):
+    if re.search(r'\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=', expression):
+        yield 'it changes something'
+    for name in re.findall(r'\b([A-Za-z_]\w*)\s*\(', expression):
+        if not name.isupper() and name not in QUESTIONS:
+            yield f'it calls {name} ()'
+
+
+def main(paths):
+    found = checked = 0
+    for path in paths:
+        with open(path, encoding='utf-8') as file:
+            text = blank_comments_and_strings(file.read())
+        for match in CHECKS.finditer(text):
+            expression = ' '.join(argument(text, match.end()).split())
+            checked += 1
+            for effect in effects(expression):
+                line = text.count('\n', 0, match.start()) + 1
+                print(f'{path}:{line}: {match[1]} ({expression}): {effect}')
+                found += 1
+    return 1 if found or not checked else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
