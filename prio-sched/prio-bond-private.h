@@ -70,7 +70,7 @@ prio_entry_get_state (const PrioEntry *entry)
 static inline void
 prio_entry_move (PrioEntry *entry, PrioEntryState state)
 {
-  static const guint8 ways[PRIO_N_ENTRY_STATES] = {
+  static const guint8 ways[PRIO_N_ENTRY_STATES] G_GNUC_UNUSED = {
     [PRIO_ENTRY_NEW] = 1 << PRIO_ENTRY_DELAYED | 1 << PRIO_ENTRY_QUEUED,
     [PRIO_ENTRY_DELAYED] = 1 << PRIO_ENTRY_QUEUED | 1 << PRIO_ENTRY_DROPPED,
     [PRIO_ENTRY_QUEUED] = 1 << PRIO_ENTRY_RUNNING | 1 << PRIO_ENTRY_DROPPED,

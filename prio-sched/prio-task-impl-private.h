@@ -33,6 +33,18 @@ struct _PrioReaction
   PrioState state; /* held, if its core is set */
 };
 
+/* Who has taken it upon himself to give the result.
+ *
+ * A task whose result is deferred has a reference that belongs to whoever returns it: it is
+ * taken before PRIO_TASK_DEFERRED is set, and becomes that of who sets PRIO_TASK_RETURNED,
+ * the first.  So he need hold none, on whichever thread, and whatever has become of the
+ * task. */
+typedef enum
+{
+  PRIO_TASK_DEFERRED = 1 << 0,
+  PRIO_TASK_RETURNED = 1 << 1
+} PrioTaskClaim;
+
 struct _PrioTask
 {
   GObject parent_instance;
@@ -45,9 +57,8 @@ struct _PrioTask
   gpointer tag;         /* which function gave it out as a GAsyncResult */
 
   /* Atomic. */
-  gint state;    /* PrioTaskState */
-  gint returned; /* one of prio_task_return_…() has been called */
-  gint deferred;
+  gint state;  /* PrioTaskState */
+  guint claim; /* PrioTaskClaim */
 
   /* Home. */
   PrioEntry entry; /* its core is held for as long as the task lives */
@@ -55,7 +66,6 @@ struct _PrioTask
   PrioReaction first_reaction; /* most tasks have one */
   gboolean cancelled; /* by prio_task_cancel (), and not aborted before */
   gboolean has_result;
-  gboolean owed;      /* aborted, and kept for whoever deferred its result and is still to give one */
   gboolean told;      /* that it has completed */
   gboolean listened_to; /* signal handlers are connected, the last time we looked */
 
@@ -65,7 +75,7 @@ struct _PrioTask
 void prio_task_clear (PrioTask *self);
 void prio_task_tell (PrioTask *self);
 void prio_task_drop (PrioTask *self);
-void prio_task_return (PrioTask *self, PrioResult *result);
+void prio_task_return (PrioTask *self, PrioResult *result, gboolean owed);
 
 /* A task that a scheduler has made, and not g_object_new () of some binding's. */
 #define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.core != NULL)

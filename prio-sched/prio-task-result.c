@@ -7,25 +7,47 @@
 
 #include "prio-task-impl-private.h"
 
-/* Whether @self may be given a result: it has begun, and has none.  Who has not heard of
- * an abort may too. */
+static void
+warn_of_return (PrioTask *self, const char *what)
+{
+  g_critical ("Task %s cannot be given a result: %s", self->name != NULL ? self->name : "(unnamed)", what);
+}
+
+/* Lets the caller give @self its result, if it has begun and nobody else does; who has not
+ * heard of an abort may too.  If it is deferred, @owed is set, and its reference the
+ * caller's. */
 static gboolean
-may_return (PrioTask *self)
+claim_return (PrioTask *self, gboolean *owed)
 {
   PrioTaskState state = __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
-  gboolean returned;
+  guint claim = __atomic_load_n (&self->claim, __ATOMIC_RELAXED);
 
-  if (state == PRIO_TASK_STATE_PENDING || state == PRIO_TASK_STATE_FULFILLED)
-    return FALSE;
+  *owed = FALSE;
+  if (state == PRIO_TASK_STATE_PENDING)
+    {
+      warn_of_return (self, "it has not begun");
+      return FALSE;
+    }
 
-  /* At home, a load and a store do; should two threads return at the same time, the
-   * second is told by the critical or, at worst, not listened to. */
-  returned = __atomic_load_n (&self->returned, __ATOMIC_RELAXED);
-  if (!returned && !prio_bias_is_home (&self->entry.core->loop->bias))
-    return g_atomic_int_compare_and_exchange (&self->returned, FALSE, TRUE);
+  if (state == PRIO_TASK_STATE_FULFILLED && claim == 0)
+    {
+      warn_of_return (self, "it has ended without, and had not deferred it");
+      return FALSE;
+    }
 
-  __atomic_store_n (&self->returned, TRUE, __ATOMIC_RELAXED);
-  return !returned;
+  /* In its function, with nothing deferred, no other thread may. */
+  if (claim == 0 && prio_bias_is_home (&self->entry.core->loop->bias))
+    __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
+  else
+    claim = __atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL);
+
+  if ((claim & PRIO_TASK_RETURNED) != 0)
+    {
+      warn_of_return (self, "it has been given one");
+      return FALSE;
+    }
+  *owed = (claim & PRIO_TASK_DEFERRED) != 0;
+  return TRUE;
 }
 
 /**
@@ -36,9 +58,9 @@ may_return (PrioTask *self)
  * callback that returns a promise.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…`
- * functions is called, which has to happen, on any thread, even if the task is aborted
- * meanwhile; it stays alive that long.  Its signal's abort does not end it any more once
- * its function has returned.
+ * functions is called, which has to happen, once, on any thread, even if the task is
+ * aborted meanwhile; it stays alive that long, so that whoever calls it need not hold the
+ * task.  Its signal's abort does not end it any more once its function has returned.
  *
  * Since: 1.0
  */
@@ -48,7 +70,9 @@ prio_task_defer (PrioTask *self)
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (prio_task_get_state (self) == PRIO_TASK_STATE_RUNNING);
 
-  __atomic_store_n (&self->deferred, TRUE, __ATOMIC_RELAXED);
+  g_object_ref (self);
+  if (__atomic_fetch_or (&self->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL) != 0)
+    g_object_unref (self); /* deferred already, or returned */
 }
 
 /**
@@ -68,10 +92,14 @@ prio_task_defer (PrioTask *self)
 void
 prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
-  g_return_if_fail (may_return (self));
+  gboolean owed;
 
-  prio_task_return (self, &(PrioResult) { .value.pointer = result, .destroy = destroy });
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (!claim_return (self, &owed))
+    return;
+
+  prio_task_return (self, &(PrioResult) { .value.pointer = result, .destroy = destroy }, owed);
 }
 
 /**
@@ -86,10 +114,14 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
 void
 prio_task_return_boolean (PrioTask *self, gboolean result)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
-  g_return_if_fail (may_return (self));
+  gboolean owed;
 
-  prio_task_return (self, &(PrioResult) { .value.boolean = result });
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (!claim_return (self, &owed))
+    return;
+
+  prio_task_return (self, &(PrioResult) { .value.boolean = result }, owed);
 }
 
 /**
@@ -104,10 +136,14 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
 void
 prio_task_return_int (PrioTask *self, gssize result)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
-  g_return_if_fail (may_return (self));
+  gboolean owed;
 
-  prio_task_return (self, &(PrioResult) { .value.integer = result });
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (!claim_return (self, &owed))
+    return;
+
+  prio_task_return (self, &(PrioResult) { .value.integer = result }, owed);
 }
 
 static void
@@ -133,10 +169,13 @@ void
 prio_task_return_value (PrioTask *self, const GValue *result)
 {
   GValue *copy = NULL;
+  gboolean owed;
 
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (result == NULL || G_IS_VALUE (result));
-  g_return_if_fail (may_return (self));
+
+  if (!claim_return (self, &owed))
+    return;
 
   if (result != NULL)
     {
@@ -145,7 +184,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
       g_value_copy (result, copy);
     }
   prio_task_return (self, &(PrioResult) { .value.pointer = copy,
-                                          .destroy = copy != NULL ? value_free : NULL });
+                                          .destroy = copy != NULL ? value_free : NULL }, owed);
 }
 
 /**
@@ -160,11 +199,15 @@ prio_task_return_value (PrioTask *self, const GValue *result)
 void
 prio_task_return_error (PrioTask *self, GError *error)
 {
+  gboolean owed;
+
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (error != NULL);
-  g_return_if_fail (may_return (self));
 
-  prio_task_return (self, &(PrioResult) { .error = error });
+  if (!claim_return (self, &owed))
+    return;
+
+  prio_task_return (self, &(PrioResult) { .error = error }, owed);
 }
 
 /**
@@ -185,16 +228,19 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
 {
   va_list args;
   GError *error;
+  gboolean owed;
 
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (format != NULL);
-  g_return_if_fail (may_return (self));
+
+  if (!claim_return (self, &owed))
+    return;
 
   va_start (args, format);
   error = g_error_new_valist (domain, code, format, args);
   va_end (args);
 
-  prio_task_return (self, &(PrioResult) { .error = error });
+  prio_task_return (self, &(PrioResult) { .error = error }, owed);
 }
 
 /* Whether there is a value; sets @error if there is an error instead. */

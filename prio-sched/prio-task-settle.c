@@ -179,13 +179,13 @@ prio_task_run (PrioTask *self)
 void
 prio_task_ran (PrioTask *self)
 {
-  gboolean deferred = __atomic_load_n (&self->deferred, __ATOMIC_RELAXED);
+  guint claim = __atomic_load_n (&self->claim, __ATOMIC_RELAXED);
 
   if (prio_entry_get_state (&self->entry) == PRIO_ENTRY_ABORTED)
     {
       settle_aborted (self);
     }
-  else if (self->has_result || !deferred)
+  else if (self->has_result || (claim & PRIO_TASK_DEFERRED) == 0)
     {
       settle_returned (self);
     }
@@ -198,12 +198,7 @@ prio_task_ran (PrioTask *self)
 
   /* The next checkpoint would be now, so this need not be queued. */
   deliver (self);
-
-  /* Who has deferred the result and does not know of the abort has it still to give. */
-  if (deferred && !__atomic_load_n (&self->returned, __ATOMIC_RELAXED))
-    self->owed = TRUE;
-  else
-    prio_task_pool_give (self);
+  prio_task_pool_give (self);
 }
 
 /* Home. */
@@ -217,11 +212,6 @@ accept_result (PrioTask *self, PrioResult *result)
       if (result->destroy != NULL)
         prio_loop_bury (loop, result->destroy, result->value.pointer);
       g_clear_error (&result->error);
-      if (self->owed)
-        {
-          self->owed = FALSE;
-          prio_loop_bury (loop, g_object_unref, self);
-        }
       return;
     }
 
@@ -234,7 +224,7 @@ accept_result (PrioTask *self, PrioResult *result)
     }
 }
 
-/* Takes the reference to the task, which nobody else may hold: it may be aborted. */
+/* Takes the reference to the task, which may be aborted, and held by nobody else. */
 static void
 returned (PrioLoop *loop, const PrioOp *op)
 {
@@ -243,9 +233,10 @@ returned (PrioLoop *loop, const PrioOp *op)
   prio_loop_bury (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, once, from any thread. */
+/* Gives the task its result, once, from any thread.  If it is @owed, the reference that was
+ * taken with the deferral is used up. */
 void
-prio_task_return (PrioTask *self, PrioResult *result)
+prio_task_return (PrioTask *self, PrioResult *result, gboolean owed)
 {
   PrioLoop *loop = self->entry.core->loop;
   PrioOp op = { .apply = returned };
@@ -253,7 +244,7 @@ prio_task_return (PrioTask *self, PrioResult *result)
 
   if (!prio_loop_enter (loop))
     {
-      op.target = g_object_ref (self);
+      op.target = owed ? self : g_object_ref (self);
       op.data = g_memdup2 (result, sizeof *result);
       prio_loop_submit (loop, &op);
       return;
@@ -264,6 +255,11 @@ prio_task_return (PrioTask *self, PrioResult *result)
   prio_loop_leave (loop);
   if (garbage)
     prio_loop_collect (loop);
+  if (owed)
+    {
+      prio_before_unref (self);
+      g_object_unref (self);
+    }
 }
 
 static void

@@ -328,7 +328,7 @@ prio_task_signal_new_timeout (guint64 delay)
   return self;
 }
 
-static gboolean
+static G_GNUC_UNUSED gboolean
 are_cancellables (GCancellable **sources, gsize n_sources)
 {
   for (gsize i = 0; i < n_sources; i++)

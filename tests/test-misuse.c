@@ -8,14 +8,16 @@
 
 #include "helpers.h"
 
-#define assert_critical(expression)                                                     \
+#define assert_told(message, expression)                                                \
   G_STMT_START                                                                          \
   {                                                                                     \
-    g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*assertion*failed*");    \
+    g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, message);                 \
     expression;                                                                         \
     g_test_assert_expected_messages ();                                                 \
   }                                                                                     \
   G_STMT_END
+
+#define assert_critical(expression) assert_told ("*assertion*failed*", expression)
 
 /* @expression, with `bad` in place of an object, is refused for what is no such object. */
 #define assert_critical_for_bad(expression)                                             \
@@ -170,19 +172,19 @@ test_task (Fixture *f, gconstpointer data)
   assert_critical_for_bad (prio_task_defer (bad));
   assert_critical (prio_task_defer (pending));
   assert_critical_for_bad (prio_task_return_pointer (bad, NULL, NULL));
-  assert_critical (prio_task_return_pointer (completed, NULL, NULL));
+  assert_told ("*unnamed*has ended*", prio_task_return_pointer (completed, NULL, NULL));
   assert_critical_for_bad (prio_task_return_boolean (bad, TRUE));
-  assert_critical (prio_task_return_boolean (pending, TRUE));
+  assert_told ("*not begun*", prio_task_return_boolean (pending, TRUE));
   assert_critical_for_bad (prio_task_return_int (bad, 1));
-  assert_critical (prio_task_return_int (pending, 1));
+  assert_told ("*not begun*", prio_task_return_int (pending, 1));
   assert_critical_for_bad (prio_task_return_value (bad, NULL));
-  assert_critical (prio_task_return_value (pending, NULL));
+  assert_told ("*not begun*", prio_task_return_value (pending, NULL));
   assert_critical (prio_task_return_value (pending, &unset));
   assert_critical_for_bad (prio_task_return_error (bad, second));
   assert_critical (prio_task_return_error (pending, NULL));
-  assert_critical (prio_task_return_error (pending, second));
+  assert_told ("*not begun*", prio_task_return_error (pending, second));
   assert_critical_for_bad (prio_task_return_new_error (bad, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
-  assert_critical (prio_task_return_new_error (pending, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
+  assert_told ("*not begun*", prio_task_return_new_error (pending, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
 
   assert_critical_for_bad (prio_task_propagate_pointer (bad, NULL));
   assert_critical (prio_task_propagate_pointer (pending, NULL));

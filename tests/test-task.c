@@ -304,7 +304,7 @@ test_bad_input (Fixture *f, gconstpointer data)
 
   g_test_trap_subprocess (NULL, 0, 0);
   g_test_trap_assert_passed ();
-  g_test_trap_assert_stderr ("*CRITICAL*may_return*CRITICAL*completed*CRITICAL*RUNNING*CRITICAL*may_return*"
+  g_test_trap_assert_stderr ("*CRITICAL*a name*not begun*CRITICAL*completed*CRITICAL*RUNNING*CRITICAL*a name*given one*"
                              "CRITICAL*callback*CRITICAL*is_tagged*");
 }
 
