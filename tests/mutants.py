@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 WANTED = 28
-TESTS = ['order', 'signal', 'abort', 'state', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop']
+TESTS = ['order', 'signal', 'abort', 'state', 'reset', 'probe', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop']
 
 # File, what is there, what is planted.
 MUTANTS = [
@@ -31,8 +31,8 @@ MUTANTS = [
     ('core.c', 'entry->follows->n_guests++;', ';'),
     ('core.c', 'if (entry->job.notify != NULL)\n        prio_loop_bury (loop, entry->job.notify, entry->job.data);\n      prio_core_discharge',
      'prio_core_discharge'),
-    ('bond.c', 'if (bond->n_guests > 0)\n    return FALSE;', ''),
-    ('bond.c', 'entry->aborted = TRUE;\n          prio_bond_remove (bond, entry);', 'prio_bond_remove (bond, entry);'),
+    ('bond.c', 'if (bond->n_guests > 0)\n    return;', ''),
+    ('core.c', 'prio_entry_move (entry, PRIO_ENTRY_ABORTED);', ';'),
     ('bond.c', 'bond->queues[i].effective = prio_effective (priority, i == 1);', 'bond->queues[i].effective = prio_effective (priority, FALSE);'),
     ('bond.c', 'prio_core_make_ready (bond->core, &bond->queues[i]);', ';'),
     ('bond.c', 'if (bond->core == core && !bond->aborted)', 'if (!bond->aborted)'),
@@ -42,13 +42,13 @@ MUTANTS = [
     ('hub-change.c', 'target_send (&self, prio_bond_follow, FALSE);', ';'),
     ('dispatch.c', 'loop->ready.queues[effective].n_items == 1 && !loop->attention;', 'loop->ready.queues[effective].n_items == 1;'),
     ('dispatch.c', 'return prio_ready_contains (queue) && loop->ready.mask >> effective == 1 &&', 'return prio_ready_contains (queue) &&'),
-    ('dispatch.c', 'if (again && !entry->aborted)', 'if (again)'),
+    ('dispatch.c', 'if (again && prio_entry_get_state (entry) != PRIO_ENTRY_ABORTED)', 'if (again)'),
     ('dispatch.c', '/* Before the result settles and the abort steps are removed (§4.1.4). */\n      if (loop->microtasks.length > 0)\n        prio_loop_checkpoint (loop);', ''),
     ('dispatch.c', 'if (now >= loop->slice_end && !loop->turn)\n    prio_loop_begin_turn (loop, now);', ''),
     ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
     ('loop.c', 'prio_inbox_wake (&loop->inbox);\n  if (!loop->awake)\n    g_main_context_wakeup (loop->context);', 'prio_inbox_wake (&loop->inbox);'),
     ('scheduler-post.c', 'delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000', '(gint64) (delay * 1000)'),
-    ('scheduler-post.c', 'if (result == NOT_HERE && hub != NULL && prio_hub_is_aborted (hub))\n    result = REFUSED;', ''),
+    ('scheduler-post.c', '(hub != NULL && prio_hub_is_aborted (hub)) || ', ''),
     ('task-settle.c', 'if (self->has_result || prio_task_is_completed (self))', 'if (FALSE)'),
     ('scheduling-state.c', 'return state != NULL && state->depth == g_main_depth () ? state : NULL;', 'return state;'),
 ]
