@@ -500,7 +500,8 @@ main (int argc, char **argv)
   add_test ("/abort/one-task-while-it-runs", test_one_task_while_it_runs);
   add_test ("/abort/guest-of-an-aborted-signal", test_guest_of_an_aborted_signal);
   add_test ("/abort/dropped-tasks-are-cancelled/in-a-task", test_dropped_tasks_are_cancelled_in_a_task);
-  add_test ("/abort/dropped-tasks-are-cancelled/by-a-destroy-notify", test_dropped_tasks_are_cancelled_by_a_destroy_notify);
+  add_test ("/abort/dropped-tasks-are-cancelled/by-a-destroy-notify",
+            test_dropped_tasks_are_cancelled_by_a_destroy_notify);
   add_test ("/abort/cancelled-after-the-abort", test_cancelled_after_the_abort);
   add_test ("/abort/cancelled-wherever-it-stood", test_cancelled_wherever_it_stood);
   add_test ("/abort/reset-cancellable-serves-again", test_reset_cancellable_serves_again);
