@@ -265,27 +265,44 @@ change_followers (PrioHub *hub, PrioTaskPriority priority)
     }
 }
 
-/* The draft's "signal priority change" (§4.3.1), from any thread.  The caller
- * holds the signal. */
-gboolean
-prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
+/* Under the lock: whether @hub is to change now, on this thread.  Otherwise the change is
+ * nothing, is refused with @error, or is left to the thread that announces another. */
+static gboolean
+begin_change (PrioHub *hub, PrioTaskPriority priority, gboolean *refused)
 {
-  PrioTaskPriority previous;
+  *refused = hub->changer == g_thread_self ();
+  if (hub->changer != NULL && !*refused)
+    {
+      hub->next_priority = priority;
+      hub->has_next_priority = TRUE;
+    }
+  if (hub->changer != NULL || hub->priority == priority)
+    return FALSE;
+
+  hub->changer = g_thread_self ();
+  return TRUE;
+}
+
+/* Under the lock: whether a change has been left to this thread meanwhile. */
+static gboolean
+next_change (PrioHub *hub, PrioTaskPriority *priority)
+{
+  gboolean more = hub->has_next_priority && hub->next_priority != hub->priority;
+
+  *priority = hub->next_priority;
+  hub->has_next_priority = FALSE;
+  if (!more)
+    hub->changer = NULL;
+  return more;
+}
+
+/* Under the lock, which is released while the change is announced. */
+static void
+carry_out_change (PrioHub *hub, PrioTaskPriority priority)
+{
+  PrioTaskPriority previous = hub->priority;
   PrioTarget self = { NULL };
 
-  prio_lock_lock (&prio_hub_lock);
-  previous = hub->priority;
-  if (hub->changing || previous == priority)
-    {
-      gboolean changing = hub->changing;
-
-      prio_lock_unlock (&prio_hub_lock);
-      if (changing)
-        g_set_error_literal (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
-                             _("The priority of a signal cannot be changed while its change is being announced"));
-      return !changing;
-    }
-  hub->changing = TRUE;
   __atomic_store_n (&hub->priority, priority, __ATOMIC_RELAXED);
   self.bonds = collect_bonds (hub);
   prio_lock_unlock (&prio_hub_lock);
@@ -293,12 +310,35 @@ prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
   target_send (&self, prio_bond_follow, FALSE);
   target_clear (&self);
   prio_task_signal_emit_change (PRIO_TASK_SIGNAL (hub->signal), previous);
-
   change_followers (hub, priority);
 
   prio_lock_lock (&prio_hub_lock);
-  hub->changing = FALSE;
+}
+
+/* The draft's "signal priority change" (§4.3.1), from any thread.  The caller
+ * holds the signal.
+ *
+ * One thread at a time changes a signal: the changer.  Within its announcement, on its
+ * own thread, a change is refused.  A change that another thread makes meanwhile is left
+ * to the changer, which makes it when the announcement is over: nobody waits for
+ * handlers, and the queues, the followers and the property agree in the end.  Of several
+ * such changes the last is made. */
+gboolean
+prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
+{
+  gboolean refused;
+
+  prio_lock_lock (&prio_hub_lock);
+  if (begin_change (hub, priority, &refused))
+    {
+      do
+        carry_out_change (hub, priority);
+      while (next_change (hub, &priority));
+    }
   prio_lock_unlock (&prio_hub_lock);
 
-  return TRUE;
+  if (refused)
+    g_set_error_literal (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
+                         _("The priority of a signal cannot be changed while its change is being announced"));
+  return !refused;
 }

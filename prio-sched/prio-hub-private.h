@@ -53,7 +53,9 @@ struct _PrioHub
 
   /* Under the lock. */
   PrioTaskPriority priority;
-  gboolean changing; /* its priority-change is being emitted */
+  GThread *changer;               /* who announces a change of it, or NULL; compared only */
+  PrioTaskPriority next_priority; /* what another thread wants then, if @has_next_priority */
+  gboolean has_next_priority;
   gboolean aborted;
   PrioReason *reason;  /* of @aborted */
   GQueue bonds;        /* of PrioBond: where it has tasks */

@@ -188,15 +188,17 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * Every task that was posted with the signal, and without a priority of its own,
  * takes its place by age among the tasks of the new priority; that costs the same
  * for one task as for a million.  Then
- * [signal@PrioSched.TaskSignal::priority-change] is emitted, on the calling
- * thread; then the signals that follow this one change, in the order in which they
+ * [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the
+ * change; then the signals that follow this one change, in the order in which they
  * were made.  To set the priority that the signal has already does nothing.
  *
  * Any thread may call it.  Tasks of a context that another thread runs move when
  * that thread comes to it, which is before it chooses its next task.
  *
- * Fails with %PRIO_ERROR_NOT_ALLOWED while the change of this signal's priority is
- * being announced.
+ * Fails with %PRIO_ERROR_NOT_ALLOWED within the announcement of a change of this signal's
+ * priority, on the thread that announces it.  If another thread announces one at this
+ * moment, it makes this change too, right after that, and announces it; the function
+ * returns %TRUE at once.  Of several changes that come meanwhile the last is made.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
