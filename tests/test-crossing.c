@@ -134,6 +134,207 @@ test_many_changes (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_signal_get_priority (follower), ==, shared.last);
 }
 
+/* A thread that drops, in each round, what it is given, a little later than the round
+ * begins. */
+typedef struct
+{
+  GThread *thread;
+  gint round, done; /* atomic */
+  gpointer object;
+  guint n_spins;
+} Dropper;
+
+#define LAST_ROUND (-1)
+
+static void
+spin (guint n)
+{
+  for (volatile guint i = 0; i < n; i++)
+    ;
+}
+
+/* For less than a round takes: both threads have to be awake at once. */
+static void
+await (gint *value, gint wanted)
+{
+  for (guint i = 0; g_atomic_int_get (value) != wanted; i++)
+    {
+      if (i > 10000)
+        g_thread_yield ();
+    }
+}
+
+static gpointer
+drop_each (gpointer data)
+{
+  Dropper *self = data;
+
+  for (gint last = 0, round; ; last = round)
+    {
+      for (guint i = 0; (round = g_atomic_int_get (&self->round)) == last; i++)
+        {
+          if (i > 10000)
+            g_thread_yield ();
+        }
+      if (round == LAST_ROUND)
+        return NULL;
+
+      spin (self->n_spins);
+      g_object_unref (g_steal_pointer (&self->object));
+      g_atomic_int_set (&self->done, round);
+    }
+}
+
+static void
+dropper_start (Dropper *self)
+{
+  *self = (Dropper) { NULL };
+  self->thread = g_thread_new ("dropper", drop_each, self);
+}
+
+static void
+dropper_drop (Dropper *self, gint round, gpointer object, guint n_spins)
+{
+  self->object = object;
+  self->n_spins = n_spins;
+  g_atomic_int_set (&self->round, round);
+}
+
+static void
+dropper_stop (Dropper *self)
+{
+  g_atomic_int_set (&self->round, LAST_ROUND);
+  g_thread_join (self->thread);
+}
+
+static void
+count (gpointer object, gint *n)
+{
+  g_atomic_int_inc (n);
+}
+
+static void
+count_gone (gpointer data, GObject *object)
+{
+  g_atomic_int_inc ((gint *) data);
+}
+
+#define MAX_ROUNDS 20000
+#define MAX_TIME (G_USEC_PER_SEC)
+
+/* Rounds for a second, but not without an end. */
+static gboolean
+goes_on (gint round, gint64 start)
+{
+  return round <= MAX_ROUNDS && (round % 64 != 0 || g_get_monotonic_time () - start < MAX_TIME);
+}
+
+/* C8: said by a dependent that is dropped while its source is aborted: once.  It was not
+ * in half of the rounds. */
+static void
+test_drop_during_an_abort (Fixture *f, gconstpointer data)
+{
+  gint64 start = g_get_monotonic_time ();
+  Dropper dropper;
+
+  dropper_start (&dropper);
+  for (gint round = 1; goes_on (round, start); round++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      GCancellable *source = signal_of (controller);
+      PrioTaskSignal *dependent = prio_task_signal_any (&source, 1, USER_VISIBLE);
+      gint n_said = 0, n_gone = 0;
+
+      g_signal_connect (dependent, "cancelled", G_CALLBACK (count), &n_said);
+      g_object_weak_ref (G_OBJECT (dependent), count_gone, &n_gone);
+      dropper_drop (&dropper, round, dependent, (guint) round * 7 % 600);
+      spin ((guint) round * 13 % 400);
+      prio_task_controller_abort (controller, NULL);
+      await (&dropper.done, round);
+
+      g_assert_cmpint (n_said, ==, 1);
+      g_assert_cmpint (n_gone, ==, 1);
+    }
+  dropper_stop (&dropper);
+}
+
+/* C8, in one thread: the source is cancelled by hand, and the dependent dropped before it
+ * has said so. */
+static void
+test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GCancellable) plain = g_cancellable_new ();
+  PrioTaskSignal *dependent = prio_task_signal_any (&plain, 1, USER_VISIBLE);
+  gint n_said = 0, n_gone = 0;
+
+  g_signal_connect (dependent, "cancelled", G_CALLBACK (count), &n_said);
+  g_object_weak_ref (G_OBJECT (dependent), count_gone, &n_gone);
+  g_cancellable_cancel (plain);
+  g_object_unref (dependent);
+  g_assert_cmpint (n_said, ==, 0);
+  g_assert_cmpint (n_gone, ==, 0);
+
+  fixture_run (f);
+  g_assert_cmpint (n_said, ==, 1);
+  g_assert_cmpint (n_gone, ==, 1);
+}
+
+/* C4: a dependent is dropped while its source is finalized: it went twice, or not, or was
+ * used afterwards. */
+static void
+test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
+{
+  gint64 start = g_get_monotonic_time ();
+  Dropper dropper;
+
+  dropper_start (&dropper);
+  for (gint round = 1; goes_on (round, start); round++)
+    {
+      PrioTaskController *controller = prio_task_controller_new (USER_VISIBLE);
+      GCancellable *source = signal_of (controller);
+      PrioTaskSignal *dependent = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+      gint n_said = 0, n_gone = 0;
+
+      g_signal_connect (dependent, "cancelled", G_CALLBACK (count), &n_said);
+      g_object_weak_ref (G_OBJECT (dependent), count_gone, &n_gone);
+      dropper_drop (&dropper, round, dependent, (guint) round * 7 % 600);
+      spin ((guint) round * 13 % 400);
+      g_object_unref (controller);
+      await (&dropper.done, round);
+
+      g_assert_cmpint (n_said, ==, 0);
+      g_assert_cmpint (n_gone, ==, 1);
+    }
+  dropper_stop (&dropper);
+}
+
+/* C9: a timeout signal is dropped when its time is over.  One in some hundred was not heard,
+ * or stayed. */
+static void
+test_drop_during_a_timeout (Fixture *f, gconstpointer data)
+{
+  gint64 start = g_get_monotonic_time ();
+  Dropper dropper;
+
+  dropper_start (&dropper);
+  for (gint round = 1; goes_on (round, start); round++)
+    {
+      PrioTaskSignal *timeout = prio_task_signal_new_timeout (0);
+      gint n_said = 0, n_gone = 0;
+
+      g_signal_connect (timeout, "cancelled", G_CALLBACK (count), &n_said);
+      g_object_weak_ref (G_OBJECT (timeout), count_gone, &n_gone);
+      dropper_drop (&dropper, round, timeout, (guint) round * 7 % 3000);
+      fixture_run (f);
+      await (&dropper.done, round);
+      fixture_run (f);
+
+      g_assert_cmpint (n_said, ==, 1);
+      g_assert_cmpint (n_gone, ==, 1);
+    }
+  dropper_stop (&dropper);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -142,6 +343,11 @@ main (int argc, char **argv)
   add_test ("/crossing/change/during-a-change", test_change_during_a_change);
   add_test ("/crossing/change/back-during-a-change", test_change_back_during_a_change);
   add_test ("/crossing/change/many", test_many_changes);
+
+  add_test ("/crossing/drop/during-an-abort", test_drop_during_an_abort);
+  add_test ("/crossing/drop/after-a-cancel-by-hand", test_drop_after_a_cancel_by_hand);
+  add_test ("/crossing/drop/during-the-end-of-the-source", test_drop_during_the_end_of_the_source);
+  add_test ("/crossing/drop/during-a-timeout", test_drop_during_a_timeout);
 
   return g_test_run ();
 }
