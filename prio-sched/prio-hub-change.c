@@ -18,9 +18,9 @@
 /* A signal that is being aborted, or told of a change, outside the lock. */
 typedef struct
 {
-  GCancellable *signal; /* owned, or NULL if it is finalized meanwhile */
-  PrioHandle *handle;   /* owned; NULL for the first, whose caller holds it */
-  GPtrArray *bonds;     /* referenced */
+  GCancellable *signal;    /* owned, or NULL if nobody holds it any more */
+  PrioHandle *handle;      /* owned, or NULL if it has none */
+  GPtrArray *bonds;        /* referenced */
   PrioReason *past_reason; /* of a plain cancellable that has been reset */
 } PrioTarget;
 
@@ -68,7 +68,7 @@ target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
     prio_bond_send (target->bonds->pdata[i], apply, quietly);
 }
 
-/* Under the lock. */
+/* Under the lock.  Who marks a signal has it say `cancelled` afterwards. */
 static void
 mark_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
 {
@@ -78,24 +78,28 @@ mark_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
   };
 
   hub->aborted = TRUE;
+  hub->owes = hub->handle != NULL ? PRIO_OWES_SOON : PRIO_OWES_NOTHING;
   target.past_reason = g_steal_pointer (&hub->reason);
   hub->reason = g_atomic_rc_box_acquire (reason);
   g_array_append_val (targets, target);
 }
 
-/* The draft's "signal abort" as far as the lock has to be held: @hub and its
- * dependents have their reason before anybody hears of it.
+/* The draft's "signal abort" as far as the lock has to be held: @hub, which is that of
+ * @handle if it is NULL, and its dependents have their reason before anybody hears of it.
  *
- * Returns: what is to be told, @hub first, or NULL if it is aborted already */
+ * Returns: what is to be told, @hub first, or NULL if it is aborted already, or gone */
 static GArray *
-begin_abort (PrioHub *hub, const GError *error)
+begin_abort (PrioHub *hub, PrioHandle *handle, const GError *error)
 {
   PrioReason *reason = prio_reason_new (error);
   GArray *targets = NULL;
 
   prio_lock_lock (&prio_hub_lock);
 
-  if (!hub->aborted)
+  if (hub == NULL)
+    hub = handle->hub;
+
+  if (hub != NULL && !hub->aborted)
     {
       targets = target_array_new ();
       mark_aborted (hub, reason, targets);
@@ -115,69 +119,83 @@ begin_abort (PrioHub *hub, const GError *error)
   return targets;
 }
 
-/* Runs the abort steps of a target and then has it say so, as the draft orders. */
-static void
-target_abort (PrioTarget *target, GCancellable *signal)
+/* The signal says, or has said, `cancelled`.  Returns whether the graph keeps it. */
+static gboolean
+owes_nothing (PrioHub *hub)
 {
-  target_send (target, prio_bond_abort, FALSE);
+  gboolean kept;
+
+  prio_lock_lock (&prio_hub_lock);
+  hub->owes = PRIO_OWES_NOTHING;
+  kept = hub->kept;
+  prio_lock_unlock (&prio_hub_lock);
+
+  return kept;
+}
+
+/* Has the signal of @handle, which is aborted, say `cancelled`, here or where it is being
+ * disposed. */
+void
+prio_hub_say (PrioHandle *handle)
+{
+  g_autoptr (GCancellable) signal = prio_handle_get_or_leave (handle);
+
+  if (signal == NULL)
+    return;
+
   g_cancellable_cancel (signal);
+  if (owes_nothing (prio_hub_for (signal)))
+    prio_hub_reconsider (prio_hub_for (signal));
+}
+
+/* Runs the abort steps of each target and then has it say so, as the draft orders.  Those
+ * that are there now live until then. */
+static void
+carry_out_abort (GArray *targets)
+{
+  for (guint i = 0; i < targets->len; i++)
+    {
+      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
+
+      if (target->signal == NULL)
+        target->signal = prio_handle_get (target->handle);
+    }
+
+  for (guint i = 0; i < targets->len; i++)
+    {
+      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
+
+      target_send (target, prio_bond_abort, FALSE);
+      if (target->handle != NULL)
+        prio_hub_say (target->handle);
+      else
+        g_cancellable_cancel (target->signal);
+    }
+
+  g_array_unref (targets);
 }
 
 /* Aborts the signal of @hub and what depends on it; its caller holds it. */
 void
 prio_hub_abort (PrioHub *hub, const GError *reason)
 {
-  GCancellable *signal = hub->signal;
-  GArray *targets = begin_abort (hub, reason);
+  GArray *targets = begin_abort (hub, NULL, reason);
 
   if (targets == NULL)
     return;
 
-  for (guint i = 1; i < targets->len; i++)
-    {
-      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
-      target->signal = g_weak_ref_get (&target->handle->signal);
-    }
-
-  target_abort (&g_array_index (targets, PrioTarget, 0), signal);
-  for (guint i = 1; i < targets->len; i++)
-    {
-      PrioTarget *target = &g_array_index (targets, PrioTarget, i);
-
-      if (target->signal != NULL)
-        {
-          target_abort (target, target->signal);
-          prio_hub_reconsider (prio_hub_for (target->signal));
-        }
-    }
-
-  g_array_unref (targets);
+  g_array_index (targets, PrioTarget, 0).signal = g_object_ref (hub->signal);
+  carry_out_abort (targets);
 }
 
-static gboolean
-cancel_dependent (gpointer data)
+/* The same, if the signal is still there; its caller may not hold it. */
+void
+prio_hub_abort_by_handle (PrioHandle *handle, const GError *reason)
 {
-  PrioHandle *handle = data;
-  g_autoptr (GCancellable) signal = g_weak_ref_get (&handle->signal);
+  GArray *targets = begin_abort (NULL, handle, reason);
 
-  if (signal != NULL)
-    {
-      g_cancellable_cancel (signal);
-      prio_hub_reconsider (prio_hub_for (signal));
-    }
-  return G_SOURCE_REMOVE;
-}
-
-static void
-cancel_dependent_later (PrioHandle *handle)
-{
-  GSource *source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_HIGH);
-  g_source_set_callback (source, cancel_dependent, prio_handle_ref (handle), (GDestroyNotify) prio_handle_unref);
-  g_source_set_static_name (source, "prio-sched dependent signal");
-  g_source_attach (source, handle->context);
-  g_source_unref (source);
+  if (targets != NULL)
+    carry_out_abort (targets);
 }
 
 /* The signal of @hub is saying `cancelled`.  If that was not prio_hub_abort (),
@@ -194,7 +212,7 @@ prio_hub_cancelled (PrioHub *hub)
   if (reason == NULL)
     return;
 
-  targets = begin_abort (hub, reason);
+  targets = begin_abort (hub, NULL, reason);
   if (targets == NULL)
     return;
 
@@ -203,8 +221,8 @@ prio_hub_cancelled (PrioHub *hub)
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
       target_send (target, prio_bond_abort, TRUE);
-      if (i > 0)
-        cancel_dependent_later (target->handle);
+      if (i > 0 || owes_nothing (hub))
+        prio_handle_say_later (target->handle);
     }
 
   g_array_unref (targets);
@@ -257,7 +275,7 @@ change_followers (PrioHub *hub, PrioTaskPriority priority)
         {
           PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
-          target->signal = g_weak_ref_get (&target->handle->signal);
+          target->signal = prio_handle_get (target->handle);
           if (target->signal != NULL)
             prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
         }

@@ -18,11 +18,10 @@
 #include <gio/gio.h>
 
 #include "prio-enums.h"
+#include "prio-handle-private.h"
 #include "prio-inbox-private.h"
 #include "prio-lock-private.h"
 #include "prio-task-signal.h"
-
-typedef struct _PrioHub PrioHub;
 
 /* How a signal depends on another. */
 typedef enum
@@ -37,13 +36,13 @@ typedef struct
   GError *error;
 } PrioReason;
 
-/* A way back to a dependent signal that may be finalized meanwhile. */
-typedef struct
+/* Whether a signal has still to say `cancelled`. */
+typedef enum
 {
-  gint refs; /* atomic */
-  GWeakRef signal;
-  GMainContext *context; /* where it says `cancelled` if a source was cancelled by hand */
-} PrioHandle;
+  PRIO_OWES_NOTHING,
+  PRIO_OWES_SOON, /* who aborted it comes and has it say so */
+  PRIO_OWES_NOW   /* he came while it was being disposed: its dispose () says it */
+} PrioOwes;
 
 struct _PrioHub
 {
@@ -63,8 +62,11 @@ struct _PrioHub
   GQueue sources;      /* of PrioEdge */
   guint n_sources[2];  /* by PrioEdgeKind */
   guint64 gathering;   /* the last making of a dependent that came by */
-  PrioHandle *handle;  /* of a dependent, from its making on */
-  gboolean kept;       /* a dependent that its sources keep alive */
+  gboolean is_dependent;
+  PrioHandle *handle;    /* of a dependent or a timeout, set at its making */
+  gboolean may_time_out; /* a timer may still abort it */
+  PrioOwes owes;
+  gboolean kept;         /* a reference of the signal belongs to the graph */
 };
 
 /* That @dependent depends on @source.  Both know it, and either may go first. */
@@ -78,9 +80,6 @@ typedef struct
 
 extern PrioLock prio_hub_lock G_GNUC_INTERNAL;
 
-PrioHandle *prio_handle_new (GCancellable *signal);
-PrioHandle *prio_handle_ref (PrioHandle *handle);
-void prio_handle_unref (PrioHandle *handle);
 GError *prio_reason_default (void);
 PrioReason *prio_reason_new (const GError *error);
 void prio_reason_unref (PrioReason *reason);
@@ -97,10 +96,13 @@ PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
 void prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub *follow);
 gboolean prio_hub_keep (PrioHub *hub);
 void prio_hub_reconsider (PrioHub *hub);
+GCancellable *prio_hub_release_locked (PrioHub *hub);
 gboolean prio_hub_has_fixed_priority (PrioHub *hub);
 
 /* prio-hub-change.c */
 void prio_hub_abort (PrioHub *hub, const GError *reason);
+void prio_hub_abort_by_handle (PrioHandle *handle, const GError *reason);
+void prio_hub_say (PrioHandle *handle);
 void prio_hub_cancelled (PrioHub *hub);
 gboolean prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error);
 

@@ -13,35 +13,6 @@ PrioLock prio_hub_lock = PRIO_LOCK_INIT;
 
 static G_DEFINE_QUARK (prio-sched-hub, hub)
 
-PrioHandle *
-prio_handle_ref (PrioHandle *handle)
-{
-  g_atomic_int_inc (&handle->refs);
-  return handle;
-}
-
-void
-prio_handle_unref (PrioHandle *handle)
-{
-  if (g_atomic_int_dec_and_test (&handle->refs))
-    {
-      g_weak_ref_clear (&handle->signal);
-      g_main_context_unref (handle->context);
-      g_free (handle);
-    }
-}
-
-PrioHandle *
-prio_handle_new (GCancellable *signal)
-{
-  PrioHandle *handle = g_new0 (PrioHandle, 1);
-
-  handle->refs = 1;
-  handle->context = g_main_context_ref_thread_default ();
-  g_weak_ref_init (&handle->signal, signal);
-  return handle;
-}
-
 /* Returns: (transfer full): why, if nobody said why */
 GError *
 prio_reason_default (void)
@@ -89,47 +60,145 @@ edge_free (PrioEdge *edge)
   g_free (edge);
 }
 
-/* Whether the signal is to be kept alive from now on. */
-static gboolean
-claim (PrioHub *hub)
+/* Who keeps a signal that nobody else holds, and who says that it is cancelled.
+ *
+ * A dependent or a timeout that has handlers lives as long as it can be made to say
+ * something (§3.3.1 of the draft).  Its last holder may drop it on one thread while another
+ * aborts it, or finalizes its source.  All is decided under the lock:
+ *
+ * - `kept`: one reference of the signal belongs to the graph.  Who sets it has taken that
+ *   reference before.  Who clears it owns the reference, and drops it outside the lock.
+ * - `owes`: who aborts the signal marks it first, and comes later to have it say
+ *   `cancelled`.  Until then it owes that, and this is a reason to keep it.
+ *
+ * The question is asked in dispose (), when the handlers are still there: prio_hub_keep ().
+ * By then GLib has cleared the weak references, and one reference is left.  For an abort on
+ * another thread this leaves three moments, since both sides take the lock:
+ *
+ * - It marks the signal before the question.  The signal owes, and is kept.
+ * - It marks the signal after the question.  The signal has been kept for its source, or
+ *   nobody listens.  If it is kept, its weak reference is back before `kept` is set.
+ * - It comes before the question, finds the weak reference cleared, and nothing kept.  It
+ *   leaves the matter to dispose (): the signal owes *now*, and says it there. */
+
+typedef struct
+{
+  gboolean abort, change;
+} PrioListeners;
+
+/* Not under the lock: GLib has one for the handlers. */
+static PrioListeners
+get_listeners (PrioHub *hub)
 {
   PrioTaskSignal *signal = PRIO_TASK_SIGNAL (hub->signal);
-  gboolean listens_abort = prio_task_signal_has_handlers (signal, PRIO_EDGE_ABORT);
-  gboolean listens_change = prio_task_signal_has_handlers (signal, PRIO_EDGE_PRIORITY);
-  gboolean keep;
 
-  prio_lock_lock (&prio_hub_lock);
-  keep = !hub->kept && ((listens_abort && !hub->aborted && hub->n_sources[PRIO_EDGE_ABORT] > 0) ||
-                        (listens_change && hub->n_sources[PRIO_EDGE_PRIORITY] > 0));
-  if (keep)
-    hub->kept = TRUE;
-  prio_lock_unlock (&prio_hub_lock);
-
-  return keep;
+  return (PrioListeners) {
+    .abort = prio_task_signal_has_handlers (signal, PRIO_EDGE_ABORT),
+    .change = prio_task_signal_has_handlers (signal, PRIO_EDGE_PRIORITY),
+  };
 }
 
-/* The signal was kept, and its reference is the caller's now: is it kept still? */
-static void
-reclaim (gpointer signal)
+/* Under the lock: whether the signal may yet say something that somebody hears. */
+static gboolean
+is_to_be_kept (PrioHub *hub, PrioListeners listeners)
 {
-  if (!claim (prio_hub_for (signal)))
-    g_object_unref (signal);
+  gboolean may_abort = !hub->aborted && (hub->n_sources[PRIO_EDGE_ABORT] > 0 || hub->may_time_out);
+
+  return (listeners.abort && (may_abort || hub->owes == PRIO_OWES_SOON)) ||
+         (listeners.change && hub->n_sources[PRIO_EDGE_PRIORITY] > 0);
 }
 
-/* A source has nothing more to say.  Its caller holds the signal. */
+/* Under the lock.  Returns: (transfer full) (nullable): the graph's reference, if it has
+ * one, which is the caller's then */
+GCancellable *
+prio_hub_release_locked (PrioHub *hub)
+{
+  if (!hub->kept)
+    return NULL;
+
+  hub->kept = FALSE;
+  return hub->signal;
+}
+
+/* A reason to keep the signal may have gone.  Its caller holds it. */
 void
 prio_hub_reconsider (PrioHub *hub)
 {
-  GCancellable *signal = hub->signal;
-  gboolean kept;
+  GCancellable *released = NULL;
+  PrioListeners listeners;
 
+  if (hub->handle == NULL)
+    return;
+
+  listeners = get_listeners (hub);
   prio_lock_lock (&prio_hub_lock);
-  kept = hub->kept;
-  hub->kept = FALSE;
+  if (!is_to_be_kept (hub, listeners))
+    released = prio_hub_release_locked (hub);
   prio_lock_unlock (&prio_hub_lock);
 
-  if (kept)
-    reclaim (signal);
+  g_clear_object (&released);
+}
+
+typedef enum
+{
+  PRIO_VERDICT_GOES,
+  PRIO_VERDICT_KEPT, /* with the reference of who asked */
+  PRIO_VERDICT_SAYS  /* it says `cancelled`, and is asked about again */
+} PrioVerdict;
+
+/* Its caller holds a reference that the graph may have. */
+static PrioVerdict
+decide (PrioHub *hub, PrioListeners listeners)
+{
+  PrioVerdict verdict = PRIO_VERDICT_GOES;
+
+  prio_lock_lock (&prio_hub_lock);
+  if (hub->owes == PRIO_OWES_NOW)
+    {
+      hub->owes = PRIO_OWES_NOTHING;
+      verdict = PRIO_VERDICT_SAYS;
+    }
+  else if (!hub->kept && is_to_be_kept (hub, listeners))
+    {
+      hub->kept = TRUE;
+      verdict = PRIO_VERDICT_KEPT;
+    }
+  prio_lock_unlock (&prio_hub_lock);
+
+  return verdict;
+}
+
+/* Has the graph keep the signal, if it may say something that somebody hears.  It is being
+ * disposed, or its caller holds it.  Returns whether it is kept from now on. */
+gboolean
+prio_hub_keep (PrioHub *hub)
+{
+  GCancellable *signal = hub->signal;
+  PrioVerdict verdict;
+
+  if (hub->handle == NULL)
+    return FALSE;
+
+  do
+    {
+      PrioListeners listeners = get_listeners (hub);
+
+      if (!listeners.abort && !listeners.change)
+        return FALSE;
+
+      g_object_ref (signal);
+      g_weak_ref_set (&hub->handle->signal, signal);
+      verdict = decide (hub, listeners);
+      if (verdict == PRIO_VERDICT_KEPT)
+        return TRUE;
+
+      if (verdict == PRIO_VERDICT_SAYS)
+        g_cancellable_cancel (signal);
+      g_object_unref (signal);
+    }
+  while (verdict == PRIO_VERDICT_SAYS);
+
+  return FALSE;
 }
 
 /* The signal is being finalized.  What it alone kept alive goes with it. */
@@ -140,27 +209,29 @@ prio_hub_clear (PrioHub *hub)
 
   prio_lock_lock (&prio_hub_lock);
 
+  g_assert (!hub->kept);
+  if (hub->handle != NULL)
+    hub->handle->hub = NULL;
+
   while (hub->sources.head != NULL)
     edge_free (hub->sources.head->data);
 
   while (hub->dependents.head != NULL)
     {
       PrioEdge *edge = hub->dependents.head->data;
-      PrioHub *dependent = edge->dependent;
 
+      if (edge->dependent->kept)
+        let_go = g_slist_prepend (let_go, prio_handle_ref (edge->dependent->handle));
       edge_free (edge);
-      if (dependent->kept)
-        {
-          dependent->kept = FALSE;
-          let_go = g_slist_prepend (let_go, dependent->signal);
-        }
     }
 
   prio_lock_unlock (&prio_hub_lock);
 
   g_clear_pointer (&hub->handle, prio_handle_unref);
   g_clear_pointer (&hub->reason, prio_reason_unref);
-  g_slist_free_full (let_go, reclaim);
+
+  g_slist_foreach (let_go, (GFunc) (gpointer) prio_handle_reconsider, NULL);
+  g_slist_free_full (let_go, (GDestroyNotify) prio_handle_unref);
 }
 
 static void
@@ -266,7 +337,7 @@ prio_hub_has_fixed_priority (PrioHub *hub)
   gboolean fixed;
 
   prio_lock_lock (&prio_hub_lock);
-  fixed = hub->handle != NULL && hub->n_sources[PRIO_EDGE_PRIORITY] == 0;
+  fixed = hub->is_dependent && hub->n_sources[PRIO_EDGE_PRIORITY] == 0;
   prio_lock_unlock (&prio_hub_lock);
 
   return fixed;
@@ -304,7 +375,7 @@ add_edges (PrioHub *dependent, PrioHub **sources, gsize n_sources, PrioEdgeKind 
 
   for (gsize i = 0; i < n_sources; i++)
     {
-      if (sources[i]->handle == NULL)
+      if (!sources[i]->is_dependent)
         {
           add_edge (sources[i], dependent, kind, gathering);
           continue;
@@ -346,9 +417,10 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
   for (gsize i = 0; i < n_sources; i++)
     hubs[i] = prio_hub_for (sources[i]);
 
-  hub->handle = prio_handle_new (hub->signal);
+  hub->handle = prio_handle_new (hub);
 
   prio_lock_lock (&prio_hub_lock);
+  hub->is_dependent = TRUE;
   add_edges (hub, hubs, n_sources, PRIO_EDGE_ABORT);
   if (follow != NULL)
     {
@@ -360,18 +432,4 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
   reason = first_reason (hubs, n_sources);
   if (reason != NULL)
     prio_hub_abort (hub, reason);
-}
-
-/* Has the sources keep the signal alive, if somebody listens to what they may make it
- * say (§3.3.1 of the draft): it is about to be finalized, for one.  Returns whether
- * they do from now on. */
-gboolean
-prio_hub_keep (PrioHub *hub)
-{
-  if (hub->handle == NULL || !claim (hub))
-    return FALSE;
-
-  g_object_ref (hub->signal);
-  g_weak_ref_set (&hub->handle->signal, hub->signal);
-  return TRUE;
 }

@@ -53,8 +53,6 @@ struct _PrioTaskSignal
 
   /* Of a timeout signal, set at its making. */
   PrioTask *timer;
-  PrioHandle *timer_handle; /* shared with the timer */
-  gboolean awaited;         /* the timer keeps the signal alive */
 };
 
 G_DEFINE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, G_TYPE_CANCELLABLE)
@@ -105,29 +103,13 @@ prio_task_signal_cancelled (GCancellable *cancellable)
   prio_hub_cancelled (&PRIO_TASK_SIGNAL (cancellable)->hub);
 }
 
-/* Whether a pending timer has to keep the signal alive, since somebody waits for
- * it to say `cancelled`. */
-static gboolean
-keep_for_timer (PrioTaskSignal *self)
-{
-  if (self->timer == NULL || self->awaited ||
-      prio_task_get_state (self->timer) != PRIO_TASK_STATE_PENDING ||
-      !prio_task_signal_has_handlers (self, PRIO_EDGE_ABORT))
-    return FALSE;
-
-  self->awaited = TRUE;
-  g_object_ref (self);
-  g_weak_ref_set (&self->timer_handle->signal, self);
-  return TRUE;
-}
-
 static void
 prio_task_signal_dispose (GObject *object)
 {
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
   /* What follows would disconnect the handlers. */
-  if (prio_hub_keep (&self->hub) || keep_for_timer (self))
+  if (prio_hub_keep (&self->hub))
     return;
 
   G_OBJECT_CLASS (prio_task_signal_parent_class)->dispose (object);
@@ -138,13 +120,12 @@ prio_task_signal_finalize (GObject *object)
 {
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
+  prio_hub_clear (&self->hub);
   if (self->timer != NULL)
     {
       prio_task_cancel (self->timer);
       g_object_unref (self->timer);
-      prio_handle_unref (self->timer_handle);
     }
-  prio_hub_clear (&self->hub);
 
   G_OBJECT_CLASS (prio_task_signal_parent_class)->finalize (object);
 }
@@ -273,17 +254,11 @@ prio_task_signal_new_aborted (const GError *reason)
 }
 
 static void
-timed_out (PrioTask *task G_GNUC_UNUSED, gpointer data)
+timed_out (PrioTask *task G_GNUC_UNUSED, gpointer handle)
 {
-  PrioHandle *handle = data;
-  g_autoptr (PrioTaskSignal) self = g_weak_ref_get (&handle->signal);
-  g_autoptr (GError) reason = NULL;
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, _("The time is up"));
 
-  if (self == NULL)
-    return;
-
-  reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, _("The time is up"));
-  prio_hub_abort (&self->hub, reason);
+  prio_hub_abort_by_handle (handle, reason);
 }
 
 /* The timer has run, or its context has gone. */
@@ -291,13 +266,13 @@ static void
 timer_gone (gpointer data)
 {
   PrioHandle *handle = data;
-  g_autoptr (PrioTaskSignal) self = g_weak_ref_get (&handle->signal);
 
-  if (self != NULL && self->awaited)
-    {
-      self->awaited = FALSE;
-      g_object_unref (self);
-    }
+  prio_lock_lock (&prio_hub_lock);
+  if (handle->hub != NULL)
+    handle->hub->may_time_out = FALSE;
+  prio_lock_unlock (&prio_hub_lock);
+
+  prio_handle_reconsider (handle);
   prio_handle_unref (handle);
 }
 
@@ -321,8 +296,9 @@ prio_task_signal_new_timeout (guint64 delay)
   PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
 
-  self->timer_handle = prio_handle_new (G_CANCELLABLE (self));
-  self->timer = prio_scheduler_post_task (scheduler, timed_out, prio_handle_ref (self->timer_handle),
+  self->hub.handle = prio_handle_new (&self->hub);
+  self->hub.may_time_out = TRUE;
+  self->timer = prio_scheduler_post_task (scheduler, timed_out, prio_handle_ref (self->hub.handle),
                                           timer_gone, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, delay,
                                           "timeout signal");
   return self;
