@@ -312,6 +312,32 @@ test_timeout_signal_lives_for_its_handlers (Fixture *f, gconstpointer data)
   g_assert_finalize_object (prio_task_signal_new_timeout (G_MAXUINT64));
 }
 
+/* C11: whoever pauses a scheduler holds its tasks back, and not other people's timeouts. */
+static void
+test_timeout_signal_of_a_paused_scheduler (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioScheduler) shared = prio_scheduler_ref_thread_default ();
+  g_autoptr (PrioTaskSignal) later = NULL, before = prio_task_signal_new_timeout (1);
+  g_autoptr (PrioTaskSignal) at_once = prio_task_signal_new_timeout (0);
+
+  prio_scheduler_pause (shared);
+  later = prio_task_signal_new_timeout (2);
+  while (!prio_task_signal_is_aborted (before) || !prio_task_signal_is_aborted (later) ||
+         !prio_task_signal_is_aborted (at_once))
+    {
+      /* It would wait for ever. */
+      gint timeout, priority;
+      GPollFD fds[4];
+
+      g_assert_true (g_main_context_acquire (f->context));
+      g_main_context_prepare (f->context, &priority);
+      g_main_context_query (f->context, priority, &timeout, fds, G_N_ELEMENTS (fds));
+      g_main_context_release (f->context);
+      g_assert_cmpint (timeout, >=, 0);
+      g_main_context_iteration (f->context, TRUE);
+    }
+}
+
 static void
 test_many_dependents_of_many (Fixture *f, gconstpointer data)
 {
@@ -439,6 +465,7 @@ main (int argc, char **argv)
   add_test ("/signal/lifetime/with-tasks", test_dependent_with_tasks_lives);
   add_test ("/signal/timeout/fires", test_timeout_signal);
   add_test ("/signal/timeout/lives-for-its-handlers", test_timeout_signal_lives_for_its_handlers);
+  add_test ("/signal/timeout/of-a-paused-scheduler", test_timeout_signal_of_a_paused_scheduler);
   add_test ("/signal/bad-input", test_bad_input);
   add_test ("/signal/at-two-schedulers", test_at_two_schedulers);
   g_test_add_func ("/signal/kept", test_kept);

@@ -1,0 +1,319 @@
+/* test-contexts.c: contexts that end with tasks in them leave nothing behind
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+static gint n_posted, n_notified, n_contexts, n_contexts_gone, n_signals, n_signals_gone; /* atomic */
+
+static gboolean
+never (GSource *source, gint *timeout)
+{
+  *timeout = -1;
+  return FALSE;
+}
+
+static void
+context_gone (GSource *source)
+{
+  g_atomic_int_inc (&n_contexts_gone);
+}
+
+static GSourceFuncs probe_funcs = { never, NULL, NULL, context_gone, NULL, NULL };
+
+/* A context that is counted when it is freed. */
+static GMainContext *
+context_new (void)
+{
+  GMainContext *context = g_main_context_new ();
+  GSource *probe = g_source_new (&probe_funcs, sizeof (GSource));
+
+  g_source_attach (probe, context);
+  g_source_unref (probe);
+  g_atomic_int_inc (&n_contexts);
+  return context;
+}
+
+static gboolean
+nothing (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static void
+notified (gpointer data)
+{
+  g_atomic_int_inc (&n_notified);
+}
+
+static void
+said (GCancellable *signal, gpointer data)
+{
+}
+
+static void
+signal_gone (gpointer data, GObject *signal)
+{
+  g_atomic_int_inc (&n_signals_gone);
+}
+
+static GCancellable *
+counted (gpointer signal)
+{
+  g_atomic_int_inc (&n_signals);
+  g_object_weak_ref (signal, signal_gone, NULL);
+  return signal;
+}
+
+typedef enum
+{
+  PLAIN,
+  CONTROLLER,
+  ANY_OF_PLAIN,
+  ANY_OF_SHARED,
+  FOLLOWER_OF_SHARED,
+  TIMEOUT,
+  ANY_OF_TIMEOUT,
+  N_KINDS
+} Kind;
+
+/* Returns: (transfer full): a new signal */
+static GCancellable *
+make_signal (Kind kind, GCancellable *shared)
+{
+  g_autoptr (GCancellable) source = NULL;
+  g_autoptr (PrioTaskController) controller = NULL;
+
+  switch (kind)
+    {
+    case PLAIN:
+      return counted (g_cancellable_new ());
+
+    case CONTROLLER:
+      controller = prio_task_controller_new (BACKGROUND);
+      return g_object_ref (counted (signal_of (controller)));
+
+    case ANY_OF_PLAIN:
+      source = counted (g_cancellable_new ());
+      break;
+
+    case ANY_OF_SHARED:
+      source = g_object_ref (shared);
+      break;
+
+    case FOLLOWER_OF_SHARED:
+      return counted (prio_task_signal_any_following (&shared, 1, PRIO_TASK_SIGNAL (shared)));
+
+    case TIMEOUT:
+      return counted (prio_task_signal_new_timeout (3600 * 1000));
+
+    default:
+      source = counted (prio_task_signal_new_timeout (3600 * 1000));
+    }
+
+  return counted (prio_task_signal_any (&source, 1, USER_VISIBLE));
+}
+
+static void
+post (PrioScheduler *scheduler, GCancellable *signal, guint64 delay)
+{
+  g_atomic_int_inc (&n_posted);
+  prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, delay, nothing, NULL, notified);
+}
+
+static void
+assert_nothing_left (void)
+{
+  g_assert_cmpint (n_notified, ==, n_posted);
+  g_assert_cmpint (n_contexts_gone, ==, n_contexts);
+  g_assert_cmpint (n_signals_gone, ==, n_signals);
+}
+
+/* C7: the context held the loop's record, that the signal, and that the context. */
+static void
+test_queued (gconstpointer data)
+{
+  GMainContext *context = context_new ();
+  g_autoptr (PrioTaskController) shared = prio_task_controller_new (BACKGROUND);
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+  GCancellable *signal;
+
+  g_main_context_push_thread_default (context);
+  signal = make_signal (GPOINTER_TO_INT (data), signal_of (shared));
+  post (scheduler, signal, 0);
+  post (scheduler, signal, 1000);
+  g_object_unref (signal);
+  g_object_unref (scheduler);
+  g_main_context_pop_thread_default (context);
+  g_main_context_unref (context);
+
+  assert_nothing_left ();
+}
+
+/* The same without a task: a handler keeps a signal, which may not keep the context. */
+static void
+test_listened_to (gconstpointer data)
+{
+  GMainContext *context = context_new ();
+  g_autoptr (PrioTaskController) shared = prio_task_controller_new (BACKGROUND);
+  GCancellable *signal;
+
+  g_main_context_push_thread_default (context);
+  signal = make_signal (GPOINTER_TO_INT (data), signal_of (shared));
+  g_signal_connect (signal, "cancelled", G_CALLBACK (said), NULL);
+  g_object_unref (signal);
+  g_main_context_pop_thread_default (context);
+  g_main_context_unref (context);
+  g_assert_cmpint (n_contexts_gone, ==, n_contexts);
+
+  g_clear_object (&shared);
+  assert_nothing_left ();
+}
+
+/* Its source is cancelled by hand when the context of the dependent has gone: it says so
+ * from the default context. */
+static void
+test_cancelled_by_hand_later (void)
+{
+  GMainContext *context = context_new ();
+  g_autoptr (GCancellable) plain = g_cancellable_new ();
+  g_autoptr (PrioTaskSignal) before = NULL, after = NULL;
+  gint n_said = 0;
+
+  g_main_context_push_thread_default (context);
+  before = prio_task_signal_any (&plain, 1, USER_VISIBLE);
+  g_main_context_pop_thread_default (context);
+  g_signal_connect_swapped (before, "cancelled", G_CALLBACK (g_atomic_int_inc), &n_said);
+  g_main_context_unref (context);
+  g_cancellable_cancel (plain);
+  g_assert_cmpint (n_said, ==, 0);
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  g_assert_cmpint (n_said, ==, 1);
+
+  /* It goes between the cancel and what was to be said. */
+  context = context_new ();
+  g_cancellable_reset (plain);
+  g_main_context_push_thread_default (context);
+  after = prio_task_signal_any (&plain, 1, USER_VISIBLE);
+  g_main_context_pop_thread_default (context);
+  g_signal_connect_swapped (after, "cancelled", G_CALLBACK (g_atomic_int_inc), &n_said);
+  g_cancellable_cancel (plain);
+  g_main_context_unref (context);
+  g_assert_cmpint (n_said, ==, 1);
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  g_assert_cmpint (n_said, ==, 2);
+
+  g_clear_object (&before);
+  g_clear_object (&after);
+  assert_nothing_left ();
+}
+
+static guint
+count_descriptors (void)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/fd", 0, NULL);
+  guint n = 0;
+
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+#ifdef __SANITIZE_THREAD__
+#define N_WORKERS 400
+#else
+#define N_WORKERS 3000
+#endif
+#define N_AT_ONCE 6
+
+static gint next_worker;
+
+static gpointer
+work (gpointer data)
+{
+  GCancellable *shared = data;
+  g_autoptr (GRand) random = g_rand_new_with_seed ((guint32) g_atomic_int_add (&next_worker, 1));
+  GMainContext *context = context_new ();
+  PrioScheduler *scheduler;
+
+  g_main_context_push_thread_default (context);
+  scheduler = prio_scheduler_ref_thread_default ();
+  for (guint i = 0; i < 50; i++)
+    {
+      GCancellable *signal = make_signal (g_rand_int_range (random, 0, N_KINDS), shared);
+
+      if (g_rand_boolean (random))
+        g_signal_connect (signal, "cancelled", G_CALLBACK (said), NULL);
+      post (scheduler, signal, g_rand_boolean (random) ? 0 : (guint64) g_rand_int_range (random, 1, 5000));
+      if (g_rand_int_range (random, 0, 20) == 0)
+        g_cancellable_cancel (signal);
+      g_object_unref (signal);
+      if (g_rand_int_range (random, 0, 50) == 0)
+        g_main_context_iteration (context, FALSE);
+    }
+
+  g_object_unref (scheduler);
+  g_main_context_pop_thread_default (context);
+  g_main_context_unref (context);
+  return NULL;
+}
+
+/* C7: of 3,000 such threads, none freed its context.  What they share is changed and aborted
+ * while they end. */
+static void
+test_many_threads (void)
+{
+  guint n_descriptors = count_descriptors ();
+
+  for (guint n = 0; n < N_WORKERS; n += N_AT_ONCE)
+    {
+      PrioTaskController *shared = prio_task_controller_new (BACKGROUND);
+      GThread *threads[N_AT_ONCE];
+
+      for (guint i = 0; i < N_AT_ONCE; i++)
+        threads[i] = g_thread_new ("worker", work, signal_of (shared));
+      prio_task_controller_set_priority (shared, USER_VISIBLE, NULL);
+      for (guint i = 0; i < N_AT_ONCE / 2; i++)
+        g_thread_join (threads[i]);
+      prio_task_controller_set_priority (shared, USER_BLOCKING, NULL);
+      prio_task_controller_abort (shared, NULL);
+      for (guint i = N_AT_ONCE / 2; i < N_AT_ONCE; i++)
+        g_thread_join (threads[i]);
+      g_object_unref (shared);
+    }
+
+  /* What was cancelled by hand, and could not say so any more. */
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  assert_nothing_left ();
+  g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const char *const names[N_KINDS] = {
+    "plain", "controller", "any-of-plain", "any-of-shared", "follower-of-shared", "timeout", "any-of-timeout"
+  };
+
+  g_test_init (&argc, &argv, NULL);
+
+  /* It has a descriptor, and stays. */
+  g_main_context_iteration (NULL, FALSE);
+
+  for (gint kind = 0; kind < N_KINDS; kind++)
+    {
+      g_autofree char *queued = g_strdup_printf ("/contexts/queued/%s", names[kind]);
+      g_autofree char *listened_to = g_strdup_printf ("/contexts/listened-to/%s", names[kind]);
+
+      g_test_add_data_func (queued, GINT_TO_POINTER (kind), test_queued);
+      g_test_add_data_func (listened_to, GINT_TO_POINTER (kind), test_listened_to);
+    }
+  g_test_add_func ("/contexts/cancelled-by-hand-later", test_cancelled_by_hand_later);
+  g_test_add_func ("/contexts/many-threads", test_many_threads);
+
+  return g_test_run ();
+}
