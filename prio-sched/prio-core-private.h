@@ -31,6 +31,7 @@ struct _PrioCore
 };
 
 PrioCore *prio_core_new (GMainContext *context);
+PrioCore *prio_core_own (PrioLoop *loop);
 void prio_core_release (PrioCore *core);
 void prio_core_set_paused (PrioCore *core, gboolean paused);
 

@@ -22,13 +22,12 @@ joined (PrioLoop *loop, const PrioOp *op)
   loop->cores = core;
 }
 
-PrioCore *
-prio_core_new (GMainContext *context)
+static PrioCore *
+core_alloc (PrioLoop *loop)
 {
   PrioCore *core = g_new0 (PrioCore, 1);
-  PrioOp op = { .apply = joined, .target = core };
 
-  core->loop = prio_loop_join (context);
+  core->loop = loop;
   core->slice = PRIO_DEFAULT_SLICE;
   core->users = 1;
   g_weak_ref_init (&core->scheduler, NULL);
@@ -37,9 +36,34 @@ prio_core_new (GMainContext *context)
       prio_queue_init (&core->jobs[i], core, i, PRIO_QUEUE_JOBS);
       prio_queue_init (&core->entries[i], core, i, PRIO_QUEUE_ENTRIES);
     }
+  return core;
+}
+
+PrioCore *
+prio_core_new (GMainContext *context)
+{
+  PrioCore *core = core_alloc (prio_loop_join (context));
+  PrioOp op = { .apply = joined, .target = core };
 
   prio_loop_submit (core->loop, &op);
   return core;
+}
+
+/* For tasks of the library's own.  It is of no scheduler, so that nobody can pause it, and
+ * goes with @loop, without keeping it. */
+PrioCore *
+prio_core_own (PrioLoop *loop)
+{
+  if (loop->own == NULL)
+    loop->own = core_alloc (loop);
+  return loop->own;
+}
+
+void
+prio_core_free_own (PrioCore *core)
+{
+  g_weak_ref_clear (&core->scheduler);
+  g_free (core);
 }
 
 static void

@@ -4,14 +4,18 @@
  * thread, holds its handle and not the signal.  prio_handle_get () gives the signal as
  * long as anybody holds it, the graph of signals included.
  *
- * Threads: any.  A handle is not dropped under prio_hub_lock.
+ * A handle knows a main context, where the signal says things that cannot be said at once,
+ * and where a timeout's time runs.  It does not hold it: tasks hold signals, and a context
+ * holds its tasks.
+ *
+ * Threads: any.  A handle is not dropped under prio_hub_lock, nor at home.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once
 
-#include <gio/gio.h>
+#include "prio-inbox-private.h"
 
 typedef struct _PrioHandle PrioHandle;
 typedef struct _PrioHub PrioHub;
@@ -20,8 +24,9 @@ struct _PrioHandle
 {
   gint refs; /* atomic */
   GWeakRef signal;
-  GMainContext *context; /* where it says `cancelled` if a source was cancelled by hand */
+  PrioLoop *loop;        /* joined; of the thread-default context where the signal was made */
   PrioHub *hub;          /* under prio_hub_lock; NULL once it is cleared */
+  PrioEntry *timer;      /* home: of a timeout whose time runs, or NULL */
 };
 
 PrioHandle *prio_handle_new (PrioHub *hub);
@@ -31,3 +36,5 @@ GCancellable *prio_handle_get (PrioHandle *handle);
 GCancellable *prio_handle_get_or_leave (PrioHandle *handle);
 void prio_handle_reconsider (PrioHandle *handle);
 void prio_handle_say_later (PrioHandle *handle);
+void prio_handle_start_timer (PrioHandle *handle, guint64 delay);
+void prio_handle_stop_timer (PrioHandle *handle);

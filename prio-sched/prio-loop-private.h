@@ -85,7 +85,8 @@ struct _PrioLoop
   PrioInbox inbox PRIO_CACHE_ALIGNED;
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
-  guint n_cores; /* under the lock of prio-loop.c */
+  guint n_users; /* cores, and handles of signals; under the lock of prio-loop.c */
+  gint unused;   /* whether there is none; atomic, set under that lock */
 
   /* All the rest is home, and of no interest to the processors of other threads. */
   guint64 next_order PRIO_CACHE_ALIGNED;
@@ -95,6 +96,7 @@ struct _PrioLoop
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioCore *cores;
+  PrioCore *own; /* of no scheduler: of the library's own tasks, which nobody pauses; or NULL */
   PrioIdles idles;
   PrioTask *pool; /* finished tasks to be used again, linked by their entries */
   guint n_pool;
@@ -141,6 +143,9 @@ gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);
 
+/* prio-core.c */
+void prio_core_free_own (PrioCore *core);
+
 /* prio-loop-source.c */
 extern PrioLock prio_sources_lock G_GNUC_INTERNAL;
 void prio_loop_attach (PrioLoop *loop);
@@ -162,6 +167,16 @@ static inline gint64
 prio_time_after (gint64 time, gint64 span)
 {
   return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
+}
+
+/* When @delay ms from now is over, µs; never in the past, however long it is.  0 if there is
+ * none. */
+static inline gint64
+prio_due_after (guint64 delay)
+{
+  if (delay == 0)
+    return 0;
+  return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
 }
 
 static inline gboolean

@@ -224,7 +224,7 @@ static gboolean
 is_urgent (PrioLoop *loop)
 {
   return loop->ready.mask >> 3 != 0 || loop->microtasks.length > 0 || prio_loop_has_garbage (loop) ||
-         loop->cores == NULL;
+         __atomic_load_n (&loop->unused, __ATOMIC_RELAXED);
 }
 
 /* The lane of what is to be done next. */

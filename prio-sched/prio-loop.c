@@ -19,7 +19,7 @@
 /* What a burst needed beyond this is given back to the system. */
 #define MAX_KEPT_GRAVES 4096
 
-/* Guards the table and every loop's `n_cores`.  A loop in it is not dead, unless
+/* Guards the table and every loop's `n_users`.  A loop in it is not dead, unless
  * its context is being freed at this moment. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
@@ -37,6 +37,7 @@ prio_loop_unref (PrioLoop *loop)
   if (!g_atomic_int_dec_and_test (&loop->refs))
     return;
 
+  g_clear_pointer (&loop->own, prio_core_free_own);
   g_weak_ref_clear (&loop->thread_default);
   prio_bias_clear (&loop->bias);
   prio_inbox_clear (&loop->inbox);
@@ -128,7 +129,7 @@ after_fork_in_child (void)
   after_fork (TRUE);
 }
 
-/* The record of @context, made if need be, for one more scheduler. */
+/* The record of @context, made if need be, for one more user. */
 PrioLoop *
 prio_loop_join (GMainContext *context)
 {
@@ -148,7 +149,8 @@ prio_loop_join (GMainContext *context)
       loop = loop_new (context);
       g_hash_table_insert (table, context, loop);
     }
-  loop->n_cores++;
+  loop->n_users++;
+  __atomic_store_n (&loop->unused, FALSE, __ATOMIC_RELAXED);
   prio_loop_ref (loop);
 
   prio_lock_unlock (&table_lock);
@@ -156,14 +158,15 @@ prio_loop_join (GMainContext *context)
   return loop;
 }
 
-/* A scheduler less.  The record itself goes with its next dispatch, if nobody has
+/* A user less.  The record itself goes with its next dispatch, if nobody has
  * joined by then: its sources can be taken from the context there only without a
  * race against the context's own end. */
 void
 prio_loop_part (PrioLoop *loop)
 {
   prio_lock_lock (&table_lock);
-  loop->n_cores--;
+  if (--loop->n_users == 0)
+    __atomic_store_n (&loop->unused, TRUE, __ATOMIC_RELAXED);
   prio_lock_unlock (&table_lock);
 
   prio_loop_unref (loop);
@@ -175,7 +178,7 @@ loop_leave_table (PrioLoop *loop, gboolean even_if_used)
   gboolean gone;
 
   prio_lock_lock (&table_lock);
-  gone = even_if_used || loop->n_cores == 0;
+  gone = even_if_used || loop->n_users == 0;
   if (gone && g_hash_table_lookup (table, loop->context) == loop)
     g_hash_table_remove (table, loop->context);
   prio_lock_unlock (&table_lock);

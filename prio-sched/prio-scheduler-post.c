@@ -12,15 +12,6 @@
 #include "prio-task-impl-private.h"
 #include "prio-util-private.h"
 
-/* When @delay ms from now is over, µs; never in the past, however long it is. */
-static gint64
-due_after (guint64 delay)
-{
-  if (delay == 0)
-    return 0;
-  return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
-}
-
 static void
 job_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
@@ -258,7 +249,7 @@ gboolean
 prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay)
 {
   op->apply = token_came;
-  op->due = due_after (delay);
+  op->due = prio_due_after (delay);
 
   return post_entry (runner->loop, op, signal);
 }
@@ -302,7 +293,7 @@ prio_scheduler_post_full (PrioScheduler *self, gint priority, GCancellable *sign
   g_return_val_if_fail (func != NULL, FALSE);
 
   op.target = self->core;
-  op.due = due_after (delay);
+  op.due = prio_due_after (delay);
 
   if (post_entry (self->core->loop, &op, signal))
     return TRUE;
@@ -416,7 +407,7 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
 
   if (signal == NULL && name == NULL)
     {
-      task = post_used_task (self->core, func, user_data, notify, priority, due_after (delay));
+      task = post_used_task (self->core, func, user_data, notify, priority, prio_due_after (delay));
       if (task != NULL)
         return task;
     }
@@ -424,7 +415,7 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
   task = prio_task_new (self->core, PRIO_ENTRY_TASK, signal, priority);
   prio_task_set_work (task, func, user_data, notify);
   prio_task_set_name (task, name);
-  prio_scheduler_submit_task (self, g_object_ref (task), signal, priority, due_after (delay));
+  prio_scheduler_submit_task (self, g_object_ref (task), signal, priority, prio_due_after (delay));
 
   return task;
 }

@@ -9,7 +9,6 @@
 
 #include "prio-hub-private.h"
 #include "prio-sched-enumtypes.h"
-#include "prio-scheduler.h"
 #include "prio-util-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -50,9 +49,7 @@ struct _PrioTaskSignal
   GCancellable parent_instance;
 
   PrioHub hub;
-
-  /* Of a timeout signal, set at its making. */
-  PrioTask *timer;
+  gboolean is_timeout;
 };
 
 G_DEFINE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, G_TYPE_CANCELLABLE)
@@ -120,12 +117,9 @@ prio_task_signal_finalize (GObject *object)
 {
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
+  if (self->is_timeout)
+    prio_handle_stop_timer (self->hub.handle);
   prio_hub_clear (&self->hub);
-  if (self->timer != NULL)
-    {
-      prio_task_cancel (self->timer);
-      g_object_unref (self->timer);
-    }
 
   G_OBJECT_CLASS (prio_task_signal_parent_class)->finalize (object);
 }
@@ -253,29 +247,6 @@ prio_task_signal_new_aborted (const GError *reason)
   return self;
 }
 
-static void
-timed_out (PrioTask *task G_GNUC_UNUSED, gpointer handle)
-{
-  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, _("The time is up"));
-
-  prio_hub_abort_by_handle (handle, reason);
-}
-
-/* The timer has run, or its context has gone. */
-static void
-timer_gone (gpointer data)
-{
-  PrioHandle *handle = data;
-
-  prio_lock_lock (&prio_hub_lock);
-  if (handle->hub != NULL)
-    handle->hub->may_time_out = FALSE;
-  prio_lock_unlock (&prio_hub_lock);
-
-  prio_handle_reconsider (handle);
-  prio_handle_unref (handle);
-}
-
 /**
  * prio_task_signal_new_timeout: (constructor)
  * @delay: milliseconds
@@ -294,13 +265,11 @@ PrioTaskSignal *
 prio_task_signal_new_timeout (guint64 delay)
 {
   PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
-  g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
 
+  self->is_timeout = TRUE;
   self->hub.handle = prio_handle_new (&self->hub);
   self->hub.may_time_out = TRUE;
-  self->timer = prio_scheduler_post_task (scheduler, timed_out, prio_handle_ref (self->hub.handle),
-                                          timer_gone, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, delay,
-                                          "timeout signal");
+  prio_handle_start_timer (self->hub.handle, delay);
   return self;
 }
 
