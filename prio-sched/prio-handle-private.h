@@ -35,6 +35,7 @@ void prio_handle_unref (PrioHandle *handle);
 GCancellable *prio_handle_get (PrioHandle *handle);
 GCancellable *prio_handle_get_or_leave (PrioHandle *handle);
 void prio_handle_reconsider (PrioHandle *handle);
+void prio_handle_drop (PrioHandle *handle, GCancellable *signal, GThread *keeper);
 void prio_handle_say_later (PrioHandle *handle);
 void prio_handle_start_timer (PrioHandle *handle, guint64 delay);
 void prio_handle_stop_timer (PrioHandle *handle);

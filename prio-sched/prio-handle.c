@@ -103,6 +103,39 @@ say_now (gpointer handle)
   return G_SOURCE_REMOVE;
 }
 
+static gboolean
+only_drop (gpointer signal G_GNUC_UNUSED)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static void
+drop_arrived (PrioLoop *loop, const PrioOp *op)
+{
+  if (prio_loop_is_dead (loop))
+    prio_loop_bury (loop, g_object_unref, op->target);
+  else
+    prio_core_append_job (prio_core_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, FALSE),
+                          only_drop, op->target, g_object_unref);
+}
+
+/* Drops the reference of @signal that @keeper has given the graph.
+ *
+ * Before 2.80, g_object_unref () touches an object that dispose () has given another
+ * reference after it has dropped its own: another thread must not drop the last one
+ * meanwhile.  There it is left to the main context, which as a rule is run by the thread
+ * that keeps the signal, and gets to it when that has returned. */
+void
+prio_handle_drop (PrioHandle *handle, GCancellable *signal, GThread *keeper)
+{
+  PrioOp op = { .apply = drop_arrived, .target = signal };
+
+  if (keeper == g_thread_self () || glib_check_version (2, 80, 0) == NULL)
+    g_object_unref (signal);
+  else
+    prio_loop_submit (handle->loop, &op);
+}
+
 /* The context of the signal has gone.  Nothing of the user's may run here, so it says
  * `cancelled` from the default one.  Takes the reference of @handle. */
 static void

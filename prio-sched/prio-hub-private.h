@@ -67,6 +67,7 @@ struct _PrioHub
   gboolean may_time_out; /* a timer may still abort it */
   PrioOwes owes;
   gboolean kept;         /* a reference of the signal belongs to the graph */
+  GThread *keeper;       /* the thread that gave it that; compared only */
 };
 
 /* That @dependent depends on @source.  Both know it, and either may go first. */

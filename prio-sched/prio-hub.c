@@ -126,6 +126,7 @@ prio_hub_reconsider (PrioHub *hub)
 {
   GCancellable *released = NULL;
   PrioListeners listeners;
+  GThread *keeper;
 
   if (hub->handle == NULL)
     return;
@@ -134,9 +135,11 @@ prio_hub_reconsider (PrioHub *hub)
   prio_lock_lock (&prio_hub_lock);
   if (!is_to_be_kept (hub, listeners))
     released = prio_hub_release_locked (hub);
+  keeper = hub->keeper;
   prio_lock_unlock (&prio_hub_lock);
 
-  g_clear_object (&released);
+  if (released != NULL)
+    prio_handle_drop (hub->handle, released, keeper);
 }
 
 typedef enum
@@ -146,9 +149,9 @@ typedef enum
   PRIO_VERDICT_SAYS  /* it says `cancelled`, and is asked about again */
 } PrioVerdict;
 
-/* Its caller holds a reference that the graph may have. */
+/* If it @has_reference, the caller holds one that the graph gets; otherwise it only asks. */
 static PrioVerdict
-decide (PrioHub *hub, PrioListeners listeners)
+decide (PrioHub *hub, PrioListeners listeners, gboolean has_reference)
 {
   PrioVerdict verdict = PRIO_VERDICT_GOES;
 
@@ -160,11 +163,26 @@ decide (PrioHub *hub, PrioListeners listeners)
     }
   else if (!hub->kept && is_to_be_kept (hub, listeners))
     {
-      hub->kept = TRUE;
+      hub->kept = has_reference;
+      hub->keeper = g_thread_self ();
       verdict = PRIO_VERDICT_KEPT;
     }
   prio_lock_unlock (&prio_hub_lock);
 
+  return verdict;
+}
+
+/* Keeps the signal if that is right still when it can be found again. */
+static PrioVerdict
+keep (PrioHub *hub, PrioListeners listeners)
+{
+  GCancellable *signal = g_object_ref (hub->signal);
+  PrioVerdict verdict;
+
+  g_weak_ref_set (&hub->handle->signal, signal);
+  verdict = decide (hub, listeners, TRUE);
+  if (verdict != PRIO_VERDICT_KEPT)
+    g_object_unref (signal);
   return verdict;
 }
 
@@ -173,7 +191,6 @@ decide (PrioHub *hub, PrioListeners listeners)
 gboolean
 prio_hub_keep (PrioHub *hub)
 {
-  GCancellable *signal = hub->signal;
   PrioVerdict verdict;
 
   if (hub->handle == NULL)
@@ -183,22 +200,15 @@ prio_hub_keep (PrioHub *hub)
     {
       PrioListeners listeners = get_listeners (hub);
 
-      if (!listeners.abort && !listeners.change)
-        return FALSE;
-
-      g_object_ref (signal);
-      g_weak_ref_set (&hub->handle->signal, signal);
-      verdict = decide (hub, listeners);
+      verdict = decide (hub, listeners, FALSE);
       if (verdict == PRIO_VERDICT_KEPT)
-        return TRUE;
-
+        verdict = keep (hub, listeners);
       if (verdict == PRIO_VERDICT_SAYS)
-        g_cancellable_cancel (signal);
-      g_object_unref (signal);
+        g_cancellable_cancel (hub->signal);
     }
   while (verdict == PRIO_VERDICT_SAYS);
 
-  return FALSE;
+  return verdict == PRIO_VERDICT_KEPT;
 }
 
 /* The signal is being finalized.  What it alone kept alive goes with it. */

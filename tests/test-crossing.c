@@ -251,6 +251,7 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
       spin ((guint) round * 13 % 400);
       prio_task_controller_abort (controller, NULL);
       await (&dropper.done, round);
+      fixture_run (f);
 
       g_assert_cmpint (n_said, ==, 1);
       g_assert_cmpint (n_gone, ==, 1);
@@ -301,6 +302,7 @@ test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
       spin ((guint) round * 13 % 400);
       g_object_unref (controller);
       await (&dropper.done, round);
+      fixture_run (f);
 
       g_assert_cmpint (n_said, ==, 0);
       g_assert_cmpint (n_gone, ==, 1);
