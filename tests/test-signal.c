@@ -443,6 +443,67 @@ test_kept (void)
   g_assert_null (watched);
 }
 
+static void
+count_gone (gpointer data, GObject *object)
+{
+  ++*(guint *) data;
+}
+
+/* A dependent that is kept for a handler, by nobody else. */
+static gpointer
+make_kept (PrioTaskController *controller, gulong *handler, guint *n_gone)
+{
+  GCancellable *source = signal_of (controller);
+  PrioTaskSignal *dependent = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+  gpointer kept = dependent;
+
+  *handler = g_signal_connect (dependent, "cancelled", nothing, NULL);
+  g_object_weak_ref (G_OBJECT (dependent), count_gone, n_gone);
+  g_object_unref (dependent);
+  return kept;
+}
+
+/* C12: nobody tells of a handler that goes.  But what was kept for it is looked at again
+ * when others are made, so that it does not add up. */
+static void
+test_not_kept_without_handlers (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  guint n_gone = 0, n_listening_gone = 0;
+  gulong handler;
+
+  /* These have handlers all the time. */
+  for (guint i = 0; i < 100; i++)
+    make_kept (controller, &handler, &n_listening_gone);
+
+  for (guint i = 0; i < 1000; i++)
+    {
+      gpointer kept = make_kept (controller, &handler, &n_gone);
+
+      g_signal_handler_disconnect (kept, handler);
+      g_assert_cmpuint (i + 1 - n_gone, <=, 102);
+    }
+
+  for (guint i = 0; i < 101; i++)
+    g_object_unref (prio_task_signal_any (NULL, 0, BACKGROUND));
+  g_assert_cmpuint (n_gone, ==, 1000);
+  g_assert_cmpuint (n_listening_gone, ==, 0);
+}
+
+/* Nor when the priority changes. */
+static void
+test_not_kept_after_a_change (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  guint n_gone = 0;
+  gulong handler;
+  gpointer kept = make_kept (controller, &handler, &n_gone);
+
+  g_signal_handler_disconnect (kept, handler);
+  prio_task_controller_set_priority (controller, USER_VISIBLE, NULL);
+  g_assert_cmpuint (n_gone, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -468,6 +529,8 @@ main (int argc, char **argv)
   add_test ("/signal/timeout/of-a-paused-scheduler", test_timeout_signal_of_a_paused_scheduler);
   add_test ("/signal/bad-input", test_bad_input);
   add_test ("/signal/at-two-schedulers", test_at_two_schedulers);
+  add_test ("/signal/lifetime/without-handlers-any-more", test_not_kept_without_handlers);
+  add_test ("/signal/lifetime/without-handlers-at-a-change", test_not_kept_after_a_change);
   g_test_add_func ("/signal/kept", test_kept);
 
   return g_test_run ();
