@@ -277,7 +277,10 @@ change_followers (PrioHub *hub, PrioTaskPriority priority)
 
           target->signal = prio_handle_get (target->handle);
           if (target->signal != NULL)
-            prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
+            {
+              prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
+              prio_hub_reconsider (prio_hub_for (target->signal));
+            }
         }
       g_array_unref (targets);
     }

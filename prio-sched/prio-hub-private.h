@@ -68,6 +68,7 @@ struct _PrioHub
   PrioOwes owes;
   gboolean kept;         /* a reference of the signal belongs to the graph */
   GThread *keeper;       /* the thread that gave it that; compared only */
+  GList kept_link;       /* among those that are kept */
 };
 
 /* That @dependent depends on @source.  Both know it, and either may go first. */
@@ -97,6 +98,7 @@ PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
 void prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub *follow);
 gboolean prio_hub_keep (PrioHub *hub);
 void prio_hub_reconsider (PrioHub *hub);
+void prio_hub_reconsider_some (void);
 GCancellable *prio_hub_release_locked (PrioHub *hub);
 gboolean prio_hub_has_fixed_priority (PrioHub *hub);
 

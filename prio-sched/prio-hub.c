@@ -11,6 +11,9 @@
 
 PrioLock prio_hub_lock = PRIO_LOCK_INIT;
 
+/* Of PrioHub: the kept ones, those that have not been looked at for the longest time first. */
+static GQueue kept_hubs = G_QUEUE_INIT;
+
 static G_DEFINE_QUARK (prio-sched-hub, hub)
 
 /* Returns: (transfer full): why, if nobody said why */
@@ -117,6 +120,7 @@ prio_hub_release_locked (PrioHub *hub)
     return NULL;
 
   hub->kept = FALSE;
+  g_queue_unlink (&kept_hubs, &hub->kept_link);
   return hub->signal;
 }
 
@@ -142,6 +146,54 @@ prio_hub_reconsider (PrioHub *hub)
     prio_handle_drop (hub->handle, released, keeper);
 }
 
+/* Of so many kept signals it is asked again whether they are to be, when one is made. */
+#define RECONSIDERED_AT_ONCE 2
+
+/* Under the lock: the handle of the next kept signal to look at, or NULL. */
+static PrioHandle *
+next_kept (void)
+{
+  GList *link = g_queue_pop_head_link (&kept_hubs);
+
+  if (link == NULL)
+    return NULL;
+
+  g_queue_push_tail_link (&kept_hubs, link);
+  return prio_handle_ref (((PrioHub *) link->data)->handle);
+}
+
+/* GObject tells nobody that a handler is disconnected.  So who makes a signal looks at two
+ * of those that are kept: there are never more that nobody listens to than others, and a
+ * few. */
+void
+prio_hub_reconsider_some (void)
+{
+  for (guint i = 0; i < RECONSIDERED_AT_ONCE; i++)
+    {
+      PrioHandle *handle;
+
+      prio_lock_lock (&prio_hub_lock);
+      handle = next_kept ();
+      prio_lock_unlock (&prio_hub_lock);
+
+      if (handle == NULL)
+        return;
+
+      prio_handle_reconsider (handle);
+      prio_handle_unref (handle);
+    }
+}
+
+/* Under the lock.  The caller's reference is the graph's from now on. */
+static void
+keep_locked (PrioHub *hub)
+{
+  hub->kept = TRUE;
+  hub->keeper = g_thread_self ();
+  hub->kept_link.data = hub;
+  g_queue_push_tail_link (&kept_hubs, &hub->kept_link);
+}
+
 typedef enum
 {
   PRIO_VERDICT_GOES,
@@ -163,8 +215,8 @@ decide (PrioHub *hub, PrioListeners listeners, gboolean has_reference)
     }
   else if (!hub->kept && is_to_be_kept (hub, listeners))
     {
-      hub->kept = has_reference;
-      hub->keeper = g_thread_self ();
+      if (has_reference)
+        keep_locked (hub);
       verdict = PRIO_VERDICT_KEPT;
     }
   prio_lock_unlock (&prio_hub_lock);
@@ -423,6 +475,8 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
 {
   g_autoptr (GError) reason = NULL;
   g_autofree PrioHub **hubs = g_new (PrioHub *, n_sources);
+
+  prio_hub_reconsider_some ();
 
   for (gsize i = 0; i < n_sources; i++)
     hubs[i] = prio_hub_for (sources[i]);

@@ -25,13 +25,16 @@
  *
  * A signal holds the signals that depend on it weakly, and they hold it weakly.
  * But a dependent signal that has handlers or queued tasks lives as long as what
- * it depends on, even if nobody else holds it (§3.3.1 of the draft).
+ * it depends on, even if nobody else holds it (§3.3.1 of the draft).  When its last
+ * handler is disconnected it goes, not at once, since GObject tells nobody, but when it
+ * is next told something, or some other signals have been made: each looks at two.
  *
  * [method@Gio.Cancellable.cancel] on a signal aborts it too, as it does on any
  * cancellable that tasks were posted with.  GLib may emit `cancelled` with a lock
  * held, so what the tasks hold is released by the next iteration of their main
  * context, and dependent signals emit their own `cancelled` from the main context
- * that was the thread-default one where they were made.
+ * that was the thread-default one where they were made, or from the default one if
+ * that has gone.  A signal does not hold a main context.
  *
  * A signal is aborted once: [method@Gio.Cancellable.reset] does not undo that, and is
  * not to be called.  A plain cancellable that is reset begins a new life for its tasks
@@ -254,8 +257,9 @@ prio_task_signal_new_aborted (const GError *reason)
  * Makes a signal that is aborted after a time, with %G_IO_ERROR_TIMED_OUT as the
  * reason: `AbortSignal.timeout()`.
  *
- * The time runs in the thread-default main context of the calling thread.  The
- * signal holds no timer any more once nobody holds it.
+ * The time runs in the thread-default main context of the calling thread, whether its
+ * schedulers are paused or not.  It ends if nobody holds the signal or listens to it, and
+ * with the main context, which the signal does not hold.
  *
  * Returns: (transfer full): a new signal
  *
@@ -265,6 +269,8 @@ PrioTaskSignal *
 prio_task_signal_new_timeout (guint64 delay)
 {
   PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  prio_hub_reconsider_some ();
 
   self->is_timeout = TRUE;
   self->hub.handle = prio_handle_new (&self->hub);
