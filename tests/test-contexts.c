@@ -211,6 +211,134 @@ test_cancelled_by_hand_later (void)
   assert_nothing_left ();
 }
 
+/* What another thread, or this one, does in the middle of the end of a context: when GLib
+ * has freed it, and is about to release its sources. */
+typedef struct
+{
+  GSource parent;
+  void (*func) (gpointer data);
+  gpointer data;
+} EndSource;
+
+static void
+context_ends (GSource *source)
+{
+  EndSource *self = (EndSource *) source;
+
+  self->func (self->data);
+}
+
+static GSourceFuncs end_funcs = { never, NULL, NULL, context_ends, NULL, NULL };
+
+/* A context with a scheduler that is asleep. */
+static GMainContext *
+context_with_end (void (*func) (gpointer data), gpointer data, PrioTaskController *controller)
+{
+  GMainContext *context = context_new ();
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+  GSource *source = g_source_new (&end_funcs, sizeof (EndSource));
+
+  ((EndSource *) source)->func = func;
+  ((EndSource *) source)->data = data;
+  /* The last in the context goes first. */
+  g_source_set_priority (source, G_MAXINT);
+  g_source_attach (source, context);
+  g_source_unref (source);
+
+  post (scheduler, signal_of (controller), 3600 * 1000);
+  g_object_unref (scheduler);
+  for (guint i = 0; i < 5; i++)
+    g_main_context_iteration (context, FALSE);
+  return context;
+}
+
+static gpointer
+abort_it (gpointer controller)
+{
+  prio_task_controller_abort (controller, NULL);
+  return NULL;
+}
+
+static void
+abort_in_a_thread (gpointer controller)
+{
+  g_thread_join (g_thread_new ("aborter", abort_it, controller));
+}
+
+/* Found with C7: the abort woke a context that had been freed. */
+static void
+test_abort_at_its_end (void)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  g_main_context_unref (context_with_end (abort_in_a_thread, controller, controller));
+  assert_nothing_left ();
+}
+
+static gboolean
+ran (gpointer n_ran)
+{
+  ++*(guint *) n_ran;
+  return G_SOURCE_REMOVE;
+}
+
+static void
+post_to_context (GMainContext *context, guint *n_ran)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+
+  g_atomic_int_inc (&n_posted);
+  prio_scheduler_post (scheduler, USER_VISIBLE, ran, n_ran, notified);
+}
+
+typedef struct
+{
+  GMainContext *ending; /* compared only */
+  GMainContext *others[64];
+  guint n_ran;
+} Successors;
+
+static void
+make_others (gpointer data)
+{
+  Successors *self = data;
+
+  /* Whether one of them gets the memory is for the allocator to say. */
+  for (guint i = 0; i < G_N_ELEMENTS (self->others); i++)
+    {
+      self->others[i] = context_new ();
+      if (self->others[i] == self->ending)
+        g_test_message ("the %uth is where the one is that ends", i);
+      post_to_context (self->others[i], &self->n_ran);
+    }
+}
+
+/* Found with C7: a context that got the memory of one that is just going got its record, too. */
+static void
+test_another_in_its_place (void)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  Successors self = { NULL };
+
+  /* What is allocated anew is not taken from the shortest lists of free memory: fill those. */
+  for (guint i = 0; i < G_N_ELEMENTS (self.others); i++)
+    self.others[i] = context_new ();
+  for (guint i = 0; i < G_N_ELEMENTS (self.others); i++)
+    g_main_context_unref (self.others[i]);
+
+  self.ending = context_with_end (make_others, &self, controller);
+  g_main_context_unref (self.ending);
+  for (guint i = 0; i < G_N_ELEMENTS (self.others); i++)
+    {
+      while (g_main_context_iteration (self.others[i], FALSE))
+        ;
+    }
+  g_assert_cmpuint (self.n_ran, ==, G_N_ELEMENTS (self.others));
+  for (guint i = 0; i < G_N_ELEMENTS (self.others); i++)
+    g_main_context_unref (self.others[i]);
+  assert_nothing_left ();
+}
+
 static guint
 count_descriptors (void)
 {
@@ -323,6 +451,8 @@ main (int argc, char **argv)
       g_test_add_data_func (listened_to, GINT_TO_POINTER (kind), test_listened_to);
     }
   g_test_add_func ("/contexts/cancelled-by-hand-later", test_cancelled_by_hand_later);
+  g_test_add_func ("/contexts/end/abort", test_abort_at_its_end);
+  g_test_add_func ("/contexts/end/another-in-its-place", test_another_in_its_place);
   g_test_add_func ("/contexts/many-threads", test_many_threads);
 
   return g_test_run ();
