@@ -28,7 +28,6 @@ typedef struct
   GSource parent;
   PrioLoop *loop; /* a reference */
   PrioLane lane;
-  gboolean is_last; /* the loop ends with this source */
 } PrioSource;
 
 /* Guards the sources of every loop.  Nothing but GLib's own locks is taken under it. */
@@ -106,9 +105,8 @@ steal_source_locked (PrioLoop *loop, PrioLane lane)
 }
 
 static void
-release_source (GSource *source, gboolean is_last)
+release_source (GSource *source)
 {
-  ((PrioSource *) source)->is_last = is_last;
   prio_before_unref (source);
   g_source_unref (source);
 }
@@ -123,7 +121,9 @@ context_ends (GSource *source)
 }
 
 /* @source has been destroyed: by us if it is no longer the loop's, otherwise by somebody
- * else or with its context. */
+ * else or with its context.  The loop ends here, and not when the source is finalized: GLib
+ * has not yet freed the memory of the context, which other threads may wake until the inbox
+ * is closed, and which another context may get. */
 static void
 source_destroyed (GSource *source)
 {
@@ -142,8 +142,10 @@ source_destroyed (GSource *source)
     }
   prio_lock_unlock (&prio_sources_lock);
 
+  if (ends)
+    prio_loop_tear_down (loop);
   if (was_ours)
-    release_source (source, ends);
+    release_source (source);
 }
 
 static void
@@ -193,7 +195,9 @@ detach_source (PrioLoop *loop, PrioLane lane)
     return;
 
   g_source_destroy (source);
-  release_source (source, lane == PRIO_LANE_URGENT);
+  if (lane == PRIO_LANE_URGENT)
+    prio_loop_tear_down (loop);
+  release_source (source);
 }
 
 static inline gboolean
@@ -205,12 +209,8 @@ has_source (PrioLoop *loop, PrioLane lane)
 static void
 source_finalize (GSource *source)
 {
-  PrioSource *self = (PrioSource *) source;
-
   prio_in_finalize (source);
-  if (self->is_last)
-    prio_loop_tear_down (self->loop);
-  prio_loop_unref (self->loop);
+  prio_loop_unref (((PrioSource *) source)->loop);
 }
 
 /* After so many passes without work, a lane leaves the context. */
