@@ -20,6 +20,15 @@
 typedef struct _PrioHandle PrioHandle;
 typedef struct _PrioHub PrioHub;
 
+/* What somebody comes for.  If the signal is just being disposed, and may be kept yet, it is
+ * left to that. */
+typedef enum
+{
+  PRIO_VISIT_LOOK,  /* nothing that cannot be left out */
+  PRIO_VISIT_SAY,   /* to have it say `cancelled` */
+  PRIO_VISIT_CHANGE /* to change its priority */
+} PrioVisit;
+
 struct _PrioHandle
 {
   gint refs; /* atomic */
@@ -32,8 +41,7 @@ struct _PrioHandle
 PrioHandle *prio_handle_new (PrioHub *hub);
 PrioHandle *prio_handle_ref (PrioHandle *handle);
 void prio_handle_unref (PrioHandle *handle);
-GCancellable *prio_handle_get (PrioHandle *handle);
-GCancellable *prio_handle_get_or_leave (PrioHandle *handle);
+GCancellable *prio_handle_get (PrioHandle *handle, PrioVisit visit);
 void prio_handle_reconsider (PrioHandle *handle);
 void prio_handle_drop (PrioHandle *handle, GCancellable *signal, GThread *keeper);
 void prio_handle_say_later (PrioHandle *handle);

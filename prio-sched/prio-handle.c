@@ -44,42 +44,63 @@ prio_handle_new (PrioHub *hub)
   return handle;
 }
 
-/* The weak reference of @handle is cleared.  If the graph has a reference nevertheless, the
- * caller gets that.  Otherwise the signal is between the end of its weak references and
- * its finalization, or finalized; if @leave, its dispose () is to say `cancelled`. */
+/* Under the lock: the signal of @hub is being disposed, and will do what @visit is for. */
+static void
+leave_to_dispose (PrioHub *hub, PrioVisit visit)
+{
+  if (visit == PRIO_VISIT_SAY && hub->owes == PRIO_OWES_SOON)
+    hub->owes = PRIO_OWES_NOW;
+  else if (visit == PRIO_VISIT_CHANGE)
+    hub->missed_change = TRUE;
+}
+
+/* The weak reference of @handle was cleared.  Returns whether the signal is kept, that is
+ * whether it is there again.  Otherwise it is between the end of its weak references and
+ * its finalization, or finalized. */
+static gboolean
+is_kept (PrioHandle *handle, PrioVisit visit)
+{
+  gboolean kept = FALSE;
+
+  prio_lock_lock (&prio_hub_lock);
+  if (handle->hub != NULL)
+    {
+      kept = handle->hub->kept;
+      if (!kept)
+        leave_to_dispose (handle->hub, visit);
+    }
+  prio_lock_unlock (&prio_hub_lock);
+
+  return kept;
+}
+
+/* Returns: (transfer full) (nullable): the graph's reference, if it has one */
 static GCancellable *
-take_from_graph (PrioHandle *handle, gboolean leave)
+take_from_graph (PrioHandle *handle)
 {
   GCancellable *signal = NULL;
 
   prio_lock_lock (&prio_hub_lock);
   if (handle->hub != NULL)
-    {
-      signal = prio_hub_release_locked (handle->hub);
-      if (signal == NULL && leave && handle->hub->owes == PRIO_OWES_SOON)
-        handle->hub->owes = PRIO_OWES_NOW;
-    }
+    signal = prio_hub_release_locked (handle->hub);
   prio_lock_unlock (&prio_hub_lock);
 
   return signal;
 }
 
-/* Returns: (transfer full) (nullable): the signal, or NULL if nobody holds it */
+/* A kept signal has its weak reference, unless somebody called g_object_run_dispose ().
+ *
+ * Returns: (transfer full) (nullable): the signal, or NULL if nobody holds it */
 GCancellable *
-prio_handle_get (PrioHandle *handle)
+prio_handle_get (PrioHandle *handle, PrioVisit visit)
 {
   GCancellable *signal = g_weak_ref_get (&handle->signal);
 
-  return signal != NULL ? signal : take_from_graph (handle, FALSE);
-}
-
-/* The same for who comes to have the signal say `cancelled`, which it owes. */
-GCancellable *
-prio_handle_get_or_leave (PrioHandle *handle)
-{
-  GCancellable *signal = g_weak_ref_get (&handle->signal);
-
-  return signal != NULL ? signal : take_from_graph (handle, TRUE);
+  if (signal == NULL && is_kept (handle, visit))
+    signal = g_weak_ref_get (&handle->signal);
+  if (signal == NULL)
+    signal = take_from_graph (handle);
+  return signal;
 }
 
 /* A reason to keep the signal has gone.  It is asked again in its dispose () if it is
@@ -87,7 +108,7 @@ prio_handle_get_or_leave (PrioHandle *handle)
 void
 prio_handle_reconsider (PrioHandle *handle)
 {
-  GCancellable *signal = prio_handle_get (handle);
+  GCancellable *signal = prio_handle_get (handle, PRIO_VISIT_LOOK);
 
   if (signal == NULL)
     return;

@@ -138,7 +138,7 @@ owes_nothing (PrioHub *hub)
 void
 prio_hub_say (PrioHandle *handle)
 {
-  g_autoptr (GCancellable) signal = prio_handle_get_or_leave (handle);
+  g_autoptr (GCancellable) signal = prio_handle_get (handle, PRIO_VISIT_SAY);
 
   if (signal == NULL)
     return;
@@ -158,7 +158,7 @@ carry_out_abort (GArray *targets)
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
       if (target->signal == NULL)
-        target->signal = prio_handle_get (target->handle);
+        target->signal = prio_handle_get (target->handle, PRIO_VISIT_LOOK);
     }
 
   for (guint i = 0; i < targets->len; i++)
@@ -275,7 +275,7 @@ change_followers (PrioHub *hub, PrioTaskPriority priority)
         {
           PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
-          target->signal = prio_handle_get (target->handle);
+          target->signal = prio_handle_get (target->handle, PRIO_VISIT_CHANGE);
           if (target->signal != NULL)
             {
               prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
@@ -336,6 +336,18 @@ carry_out_change (PrioHub *hub, PrioTaskPriority priority)
   prio_lock_lock (&prio_hub_lock);
 }
 
+/* Under the lock, which is released while the change is announced. */
+static void
+change_locked (PrioHub *hub, PrioTaskPriority priority, gboolean *refused)
+{
+  if (!begin_change (hub, priority, refused))
+    return;
+
+  do
+    carry_out_change (hub, priority);
+  while (next_change (hub, &priority));
+}
+
 /* The draft's "signal priority change" (§4.3.1), from any thread.  The caller
  * holds the signal.
  *
@@ -350,16 +362,40 @@ prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
   gboolean refused;
 
   prio_lock_lock (&prio_hub_lock);
-  if (begin_change (hub, priority, &refused))
-    {
-      do
-        carry_out_change (hub, priority);
-      while (next_change (hub, &priority));
-    }
+  change_locked (hub, priority, &refused);
   prio_lock_unlock (&prio_hub_lock);
 
   if (refused)
     g_set_error_literal (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
                          _("The priority of a signal cannot be changed while its change is being announced"));
   return !refused;
+}
+
+/* Under the lock: what the priority of @hub follows, or NULL. */
+static PrioHub *
+followed (PrioHub *hub)
+{
+  for (GList *l = hub->sources.head; l != NULL; l = l->next)
+    {
+      PrioEdge *edge = l->data;
+
+      if (edge->kind == PRIO_EDGE_PRIORITY)
+        return edge->source;
+    }
+  return NULL;
+}
+
+/* The signal has been kept when it was disposed, and may have missed a change. */
+void
+prio_hub_make_up_for_change (PrioHub *hub)
+{
+  gboolean refused;
+  PrioHub *source;
+
+  prio_lock_lock (&prio_hub_lock);
+  source = hub->missed_change ? followed (hub) : NULL;
+  hub->missed_change = FALSE;
+  if (source != NULL)
+    change_locked (hub, source->priority, &refused);
+  prio_lock_unlock (&prio_hub_lock);
 }

@@ -55,6 +55,7 @@ struct _PrioHub
   GThread *changer;               /* who announces a change of it, or NULL; compared only */
   PrioTaskPriority next_priority; /* what another thread wants then, if @has_next_priority */
   gboolean has_next_priority;
+  gboolean missed_change;         /* a follower that could not be told while it was disposed */
   gboolean aborted;
   PrioReason *reason;  /* of @aborted */
   GQueue bonds;        /* of PrioBond: where it has tasks */
@@ -106,6 +107,7 @@ gboolean prio_hub_has_fixed_priority (PrioHub *hub);
 void prio_hub_abort (PrioHub *hub, const GError *reason);
 void prio_hub_abort_by_handle (PrioHandle *handle, const GError *reason);
 void prio_hub_say (PrioHandle *handle);
+void prio_hub_make_up_for_change (PrioHub *hub);
 void prio_hub_cancelled (PrioHub *hub);
 gboolean prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error);
 

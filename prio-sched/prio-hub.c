@@ -82,7 +82,9 @@ edge_free (PrioEdge *edge)
  * - It marks the signal after the question.  The signal has been kept for its source, or
  *   nobody listens.  If it is kept, its weak reference is back before `kept` is set.
  * - It comes before the question, finds the weak reference cleared, and nothing kept.  It
- *   leaves the matter to dispose (): the signal owes *now*, and says it there. */
+ *   leaves the matter to dispose (): the signal owes *now*, and says it there.
+ *
+ * A change of priority that comes in the third moment is made up for, if it is kept. */
 
 typedef struct
 {
@@ -260,6 +262,8 @@ prio_hub_keep (PrioHub *hub)
     }
   while (verdict == PRIO_VERDICT_SAYS);
 
+  if (verdict == PRIO_VERDICT_KEPT)
+    prio_hub_make_up_for_change (hub);
   return verdict == PRIO_VERDICT_KEPT;
 }
 
