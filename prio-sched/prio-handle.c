@@ -140,21 +140,28 @@ drop_arrived (PrioLoop *loop, const PrioOp *op)
                           only_drop, op->target, g_object_unref);
 }
 
-/* Drops the reference of @signal that @keeper has given the graph.
- *
- * Before 2.80, g_object_unref () touches an object that dispose () has given another
- * reference after it has dropped its own: another thread must not drop the last one
- * meanwhile.  There it is left to the main context, which as a rule is run by the thread
- * that keeps the signal, and gets to it when that has returned. */
+/* Before 2.80, g_object_unref () touches an object that dispose () has given another
+ * reference after it has dropped its own: it thaws the notifications of the object.  To
+ * drop the last reference on another thread meanwhile would free what it touches.  As long
+ * as they are frozen, GLib has a record of that, by this name. */
+static gboolean
+may_be_within_unref (GCancellable *signal, GThread *keeper)
+{
+  return glib_check_version (2, 80, 0) != NULL && keeper != g_thread_self () &&
+         g_object_get_qdata (G_OBJECT (signal), g_quark_from_static_string ("GObject-notify-queue")) != NULL;
+}
+
+/* Drops the reference of @signal that @keeper has given the graph: in its main context if
+ * @keeper has not returned from g_object_unref (), of a GLib that minds. */
 void
 prio_handle_drop (PrioHandle *handle, GCancellable *signal, GThread *keeper)
 {
   PrioOp op = { .apply = drop_arrived, .target = signal };
 
-  if (keeper == g_thread_self () || glib_check_version (2, 80, 0) == NULL)
-    g_object_unref (signal);
-  else
+  if (may_be_within_unref (signal, keeper))
     prio_loop_submit (handle->loop, &op);
+  else
+    g_object_unref (signal);
 }
 
 /* The context of the signal has gone.  Nothing of the user's may run here, so it says
