@@ -7,25 +7,10 @@
 
 _Thread_local Place *here;
 
-/* A list of operations that is being performed, and may be waiting in a yield. */
-typedef struct
-{
-  guint refs; /* of the task's closure, the microtask, or a yield */
-  Program *program;
-  JsonArray *operations;
-  guint next;
-  char *label; /* "3" of task 3, "m3" of microtask 3, "i3" of idle callback 3 */
-  guint n_yields;
-  PrioTask *task; /* whose function it is, or NULL */
-  gboolean deferred;
-} Body;
-
 static GQuark thrown_quark (void);
 G_DEFINE_QUARK (thrown, thrown)
 
-static void body_perform (Body *body);
-
-static void G_GNUC_PRINTF (2, 3)
+void
 program_log (Program *program, const char *format, ...)
 {
   va_list args;
@@ -43,7 +28,7 @@ is_priority (const char *nick)
   return g_enum_get_value_by_nick (class, nick) != NULL;
 }
 
-static PrioTaskPriority
+PrioTaskPriority
 priority_from_nick (const char *nick)
 {
   g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
@@ -54,7 +39,7 @@ priority_from_nick (const char *nick)
   return value->value;
 }
 
-static const char *
+const char *
 priority_to_nick (PrioTaskPriority priority)
 {
   g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
@@ -62,7 +47,7 @@ priority_to_nick (PrioTaskPriority priority)
   return g_enum_get_value (class, priority)->value_nick;
 }
 
-static Body *
+Body *
 body_new (Program *program, JsonObject *operation, const char *prefix)
 {
   Body *body = g_new0 (Body, 1);
@@ -70,12 +55,14 @@ body_new (Program *program, JsonObject *operation, const char *prefix)
   body->refs = 1;
   body->program = program;
   body->operations = json_object_get_array_member (operation, "body");
+  if (json_object_has_member (operation, "gone"))
+    body->gone = json_object_get_array_member (operation, "gone");
   body->label = g_strdup_printf ("%s%" G_GINT64_FORMAT, prefix, json_object_get_int_member (operation, "id"));
   program->n_open++;
   return body;
 }
 
-static void
+void
 body_unref (gpointer data)
 {
   Body *body = data;
@@ -180,17 +167,35 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
 }
 
 /* The scheduler that @operation names, the first if it names none. */
-static PrioScheduler *
+PrioScheduler *
 scheduler_in (Place *place, JsonObject *operation)
 {
   return place->schedulers[json_object_get_int_member_with_default (operation, "scheduler", 0)];
 }
 
 /* The context that @operation names, this one if it names none. */
-static Place *
+Place *
 place_of (Program *program, JsonObject *operation)
 {
   return json_object_has_member (operation, "context") ? &program->places[json_object_get_int_member (operation, "context")] : here;
+}
+
+/* The signal that @operation names, if it is there. */
+GCancellable *
+signal_in (Program *program, JsonObject *operation)
+{
+  const char *name = json_object_get_string_member_with_default (operation, "signal", NULL);
+
+  return name != NULL ? g_hash_table_lookup (program->signals, name) : NULL;
+}
+
+/* The priority that @operation gives. */
+gint
+priority_in (JsonObject *operation)
+{
+  const char *nick = json_object_get_string_member_with_default (operation, "priority", NULL);
+
+  return nick != NULL ? (gint) priority_from_nick (nick) : PRIO_PRIORITY_UNSET;
 }
 
 static void
@@ -198,15 +203,12 @@ post (Program *program, JsonObject *operation)
 {
   Place *there = place_of (program, operation);
   Body *body = body_new (program, operation, "");
-  const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
-  const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
   g_autofree char *name = g_strdup (body->label);
   g_autoptr (PrioTask) task = NULL;
 
   program->n_open++;
-  task = prio_scheduler_post_task (scheduler_in (there, operation), task_function, body, body_unref,
-                                   priority != NULL ? (gint) priority_from_nick (priority) : PRIO_PRIORITY_UNSET,
-                                   signal != NULL ? g_hash_table_lookup (program->signals, signal) : NULL,
+  task = prio_scheduler_post_task (scheduler_in (there, operation), task_function, body, body_gone, priority_in (operation),
+                                   signal_in (program, operation),
                                    json_object_get_int_member_with_default (operation, "delay", 0), name);
   prio_task_then (task, task_completed, program, NULL);
   g_hash_table_insert (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")), g_steal_pointer (&task));
@@ -224,15 +226,6 @@ set_priority (Program *program, JsonObject *operation)
       g_assert_error (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
       program_log (program, "notallowed %s", name);
     }
-}
-
-static void
-cancel (Program *program, JsonObject *operation)
-{
-  PrioTask *task = g_hash_table_lookup (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")));
-
-  if (task != NULL)
-    prio_task_cancel (task);
 }
 
 PrioScheduler *
@@ -255,18 +248,6 @@ renew (Program *program, JsonObject *operation)
 
   prio_scheduler_resume (old);
   *scheduler = make_scheduler (program, here->context);
-}
-
-static void
-abort_signal (Program *program, JsonObject *operation)
-{
-  const char *name = json_object_get_string_member (operation, "signal");
-  PrioTaskController *controller = g_hash_table_lookup (program->controllers, name);
-
-  if (controller != NULL)
-    prio_task_controller_abort (controller, NULL);
-  else
-    g_cancellable_cancel (g_hash_table_lookup (program->signals, name));
 }
 
 static void
@@ -300,18 +281,6 @@ place_run (Place *place)
   return place->n_ran != n_ran;
 }
 
-static void
-priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, Program *program)
-{
-  const char *name = g_object_get_data (G_OBJECT (signal), "name");
-
-  program_log (program, "change %s %s>%s", name, priority_to_nick (previous),
-               priority_to_nick (prio_task_signal_get_priority (signal)));
-
-  if (g_hash_table_add (program->announced, (gpointer) name))
-    program_perform (program, json_object_get_array_member (program->handlers, name));
-}
-
 /* Of the sources that are there.  Returns NULL if what it should follow is not. */
 static GCancellable *
 make_any (Program *program, JsonObject *description)
@@ -342,8 +311,7 @@ add_signal (Program *program, const char *name, GCancellable *signal)
   g_object_set_data (G_OBJECT (signal), "name", (gpointer) name);
   g_hash_table_insert (program->signals, (gpointer) name, signal);
 
-  if (json_object_has_member (program->handlers, name))
-    g_signal_connect (signal, "priority-change", G_CALLBACK (priority_changed), program);
+  listen_to_signal (program, name, signal);
 }
 
 void
@@ -395,15 +363,36 @@ nest (gint64 n_tasks)
   place->n_ran = n_ran;
 }
 
-/* Performs an operation that is neither a yield nor a throw. */
-static void
-perform (Program *program, JsonObject *operation)
+/* What concerns tasks; returns FALSE if @op does not. */
+static gboolean
+perform_with_task (Program *program, const char *op, JsonObject *operation)
 {
-  const char *op = json_object_get_string_member (operation, "op");
-  PrioScheduler *scheduler = scheduler_in (here, operation);
-
   if (g_str_equal (op, "post"))
     post (program, operation);
+  else if (g_str_equal (op, "closure"))
+    post_closure (program, operation);
+  else if (g_str_equal (op, "many"))
+    post_many (program, operation);
+  else if (g_str_equal (op, "cancel"))
+    cancel (program, operation);
+  else if (g_str_equal (op, "unref"))
+    unref (program, operation);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+/* Performs an operation that is neither a yield nor a throw. */
+static void
+perform (Program *program, const char *op, JsonObject *operation)
+{
+  PrioScheduler *scheduler = scheduler_in (here, operation);
+
+  if (perform_with_task (program, op, operation))
+    return;
+
+  if (g_str_equal (op, "reset"))
+    reset (program, operation);
   else if (g_str_equal (op, "priority"))
     set_priority (program, operation);
   else if (g_str_equal (op, "abort"))
@@ -418,8 +407,6 @@ perform (Program *program, JsonObject *operation)
     prio_scheduler_pause (scheduler);
   else if (g_str_equal (op, "resume"))
     prio_scheduler_resume (scheduler);
-  else if (g_str_equal (op, "cancel"))
-    cancel (program, operation);
   else if (g_str_equal (op, "renew"))
     renew (program, operation);
   else if (g_str_equal (op, "any"))
@@ -432,8 +419,18 @@ perform (Program *program, JsonObject *operation)
     g_error ("“%s” is no operation", op);
 }
 
-/* Performs what comes next, up to the next yield. */
 static void
+perform_and_log (Program *program, const char *op, JsonObject *operation)
+{
+  if (program->traced)
+    program_log (program, "do %s", op);
+  perform (program, op, operation);
+  if (program->traced)
+    program_log (program, "done");
+}
+
+/* Performs what comes next, up to the next yield. */
+void
 body_perform (Body *body)
 {
   Program *program = body->program;
@@ -455,11 +452,13 @@ body_perform (Body *body)
               prio_task_defer (body->task);
               body->deferred = TRUE;
             }
+          if (program->traced)
+            program_log (program, "do yield");
           yield (body, operation, scheduler_in (place_of (program, operation), operation));
           return;
         }
       else
-        perform (program, operation);
+        perform_and_log (program, op, operation);
     }
 
   body_end (body, NULL);

@@ -1,10 +1,12 @@
 /* conformance.c: runs conformance vectors through the C API
  *
  *   conformance FILE…
+ *   conformance --log FILE
  *
  * Prints every difference between what a program of a file did here and what it is
- * expected to do; ends with "N agree, M differ", and status 1 if any differ.  The
- * form of the files is described in conformance-vectors.md.
+ * expected to do; ends with "N agree, M differ", and status 1 if any differ.  With
+ * --log, prints what each program did, one a line.  The form of the files is
+ * described in conformance-vectors.md.
  *
  * The clock stands still while there is work, and goes on by TICK when there is none, so
  * that no delay is ever missed on a slow machine.  A second context has a thread of its own;
@@ -106,6 +108,40 @@ program_check (Program *program, const char *name, JsonObject *expected)
   return same;
 }
 
+static void
+print_list (const char *what, GPtrArray *items)
+{
+  g_print ("\"%s\": [", what);
+  for (guint i = 0; i < items->len; i++)
+    g_print ("%s\"%s\"", i > 0 ? ", " : "", (char *) items->pdata[i]);
+  g_print ("], ");
+}
+
+/* All that is in it needs no quoting. */
+static void
+program_print (Program *program)
+{
+  GHashTableIter iter;
+  gpointer id, outcome;
+  gboolean first = TRUE;
+
+  g_ptr_array_sort (program->rejected, compare_strings);
+  g_print ("{");
+  print_list ("log", program->log);
+  print_list ("rejected", program->rejected);
+  g_print ("\"outcomes\": {");
+  g_hash_table_iter_init (&iter, program->outcomes);
+  for (; g_hash_table_iter_next (&iter, &id, &outcome); first = FALSE)
+    g_print ("%s\"%s\": \"%s\"", first ? "" : ", ", (char *) id, (char *) outcome);
+  g_print ("}}\n");
+}
+
+static JsonObject *
+get_object (JsonObject *description, const char *name)
+{
+  return json_object_has_member (description, name) ? json_object_get_object_member (description, name) : NULL;
+}
+
 static Program *
 program_new (JsonObject *description)
 {
@@ -125,10 +161,15 @@ program_new (JsonObject *description)
         place->schedulers[j] = make_scheduler (program, place->context);
     }
 
-  program->handlers = json_object_get_object_member (description, "handlers");
+  program->traced = json_object_get_boolean_member_with_default (description, "traced", FALSE);
+  program->handlers = get_object (description, "handlers");
+  program->notify_handlers = get_object (description, "notify");
+  program->cancelled_handlers = get_object (description, "cancelled");
   program->signals = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_object_unref);
   program->controllers = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_object_unref);
   program->announced = g_hash_table_new (g_str_hash, g_str_equal);
+  program->notified = g_hash_table_new (g_str_hash, g_str_equal);
+  program->said = g_hash_table_new (g_str_hash, g_str_equal);
   program->log = g_ptr_array_new_with_free_func (g_free);
   program->rejected = g_ptr_array_new_with_free_func (g_free);
   program->outcomes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
@@ -143,6 +184,8 @@ program_free (Program *program)
   g_hash_table_unref (program->controllers);
   g_hash_table_unref (program->signals);
   g_hash_table_unref (program->announced);
+  g_hash_table_unref (program->notified);
+  g_hash_table_unref (program->said);
   g_ptr_array_unref (program->log);
   g_ptr_array_unref (program->rejected);
   g_hash_table_unref (program->outcomes);
@@ -226,13 +269,18 @@ program_resume (Program *program)
 static void
 program_run (Program *program)
 {
-  for (guint ticks = 0; program->n_open > 0 && ticks < MAX_TICKS;)
+  guint quiet = 0; /* rounds in which nothing ran: signals may have said something, here and then there */
+
+  for (guint ticks = 0; ticks < MAX_TICKS && (program->n_open > 0 || (program->traced && quiet < 4));)
     {
       if (program_run_places (program) || program_resume (program))
         {
-          ticks = 0;
+          ticks = quiet = 0;
+          continue;
         }
-      else
+
+      quiet++;
+      if (program->n_open > 0)
         {
           ticks++;
           clock_now += TICK;
@@ -241,12 +289,12 @@ program_run (Program *program)
 }
 
 static gboolean
-run_program (JsonObject *description)
+run_program (JsonObject *description, gboolean log)
 {
   Program *program = program_new (description);
   JsonObject *signals = json_object_get_object_member (description, "signals");
   g_autoptr (GList) names = json_object_get_members (signals);
-  gboolean same;
+  gboolean same = TRUE;
 
   here = &program->places[0];
   g_main_context_push_thread_default (here->context);
@@ -259,14 +307,17 @@ run_program (JsonObject *description)
 
   g_main_context_pop_thread_default (here->context);
 
-  same = program_check (program, json_object_get_string_member (description, "name"),
-                        json_object_get_object_member (description, "expect"));
+  if (log)
+    program_print (program);
+  else
+    same = program_check (program, json_object_get_string_member (description, "name"),
+                          json_object_get_object_member (description, "expect"));
   program_free (program);
   return same;
 }
 
 static void
-run_file (const char *path, guint *n_agree, guint *n_differ)
+run_file (const char *path, gboolean log, guint *n_agree, guint *n_differ)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
   g_autoptr (GError) error = NULL;
@@ -280,26 +331,30 @@ run_file (const char *path, guint *n_agree, guint *n_differ)
 
   programs = json_node_get_array (json_parser_get_root (parser));
   for (guint i = 0; i < json_array_get_length (programs); i++)
-    ++*(run_program (json_array_get_object_element (programs, i)) ? n_agree : n_differ);
+    ++*(run_program (json_array_get_object_element (programs, i), log) ? n_agree : n_differ);
 }
 
 int
 main (int argc, char **argv)
 {
   guint n_agree = 0, n_differ = 0;
+  gboolean log;
 
   setlocale (LC_ALL, "");
   g_log_set_always_fatal (G_LOG_FATAL_MASK | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
 
-  if (argc < 2)
+  log = argc > 1 && g_str_equal (argv[1], "--log");
+  if (argc < 2 + log)
     {
-      g_printerr ("Usage: %s FILE…\n", argv[0]);
+      g_printerr ("Usage: %s [--log] FILE…\n", argv[0]);
       return 2;
     }
 
-  for (int i = 1; i < argc; i++)
-    run_file (argv[i], &n_agree, &n_differ);
+  for (int i = 1 + log; i < argc; i++)
+    run_file (argv[i], log, &n_agree, &n_differ);
 
+  if (log)
+    return 0;
   g_print ("%u agree, %u differ\n", n_agree, n_differ);
   return n_differ > 0;
 }

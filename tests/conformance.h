@@ -29,10 +29,15 @@ typedef struct
   Place places[MAX_PLACES];
   guint n_places, n_schedulers;
   gint64 slice; /* or -1 */
+  gboolean traced;   /* operations, and destroy notifies, are in the log */
+  guint n_cancelling; /* signals that are saying `cancelled` */
   JsonObject *handlers;
+  JsonObject *notify_handlers;    /* or NULL */
+  JsonObject *cancelled_handlers; /* or NULL */
   GHashTable *signals;     /* name → GCancellable */
   GHashTable *controllers; /* name → PrioTaskController */
-  GHashTable *announced;   /* names of signals that have emitted */
+  GHashTable *announced;   /* names of signals that have emitted priority-change */
+  GHashTable *notified, *said; /* the same for notify and cancelled */
   GPtrArray *log;
   GPtrArray *rejected;
   GHashTable *outcomes; /* id → what became of it */
@@ -40,8 +45,42 @@ typedef struct
   guint n_open;         /* bodies and tasks that are not through */
 } Program;
 
+/* A list of operations that is being performed, and may be waiting in a yield. */
+typedef struct
+{
+  guint refs; /* of the task's closure, the microtask, or a yield */
+  Program *program;
+  JsonArray *operations;
+  JsonArray *gone; /* what the destroy notify does, or NULL */
+  guint next;
+  char *label; /* "3" of task 3, "f3" of closure 3, "m3" of microtask 3, "i3" of idle callback 3 */
+  guint n_yields;
+  PrioTask *task; /* whose function it is, or NULL */
+  gboolean deferred;
+} Body;
+
 /* conformance-operations.c */
+Body *body_new (Program *program, JsonObject *operation, const char *prefix);
+void body_unref (gpointer data);
+void body_perform (Body *body);
+void program_log (Program *program, const char *format, ...) G_GNUC_PRINTF (2, 3);
+PrioTaskPriority priority_from_nick (const char *nick);
+const char *priority_to_nick (PrioTaskPriority priority);
+PrioScheduler *scheduler_in (Place *place, JsonObject *operation);
+Place *place_of (Program *program, JsonObject *operation);
+GCancellable *signal_in (Program *program, JsonObject *operation);
+gint priority_in (JsonObject *operation);
 PrioScheduler *make_scheduler (Program *program, GMainContext *context);
 void make_signal (Program *program, const char *name, JsonObject *description);
 gboolean place_run (Place *place);
 void program_perform (Program *program, JsonArray *operations);
+
+/* conformance-callbacks.c */
+void listen_to_signal (Program *program, const char *name, GCancellable *signal);
+void body_gone (gpointer data);
+void post_closure (Program *program, JsonObject *operation);
+void post_many (Program *program, JsonObject *operation);
+void cancel (Program *program, JsonObject *operation);
+void unref (Program *program, JsonObject *operation);
+void abort_signal (Program *program, JsonObject *operation);
+void reset (Program *program, JsonObject *operation);

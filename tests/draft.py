@@ -1,0 +1,525 @@
+"""draft.py: a literal, slow model of the draft: what a program of conformance-vectors.md does
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import collections
+import heapq
+import itertools
+
+PRIORITIES = ['background', 'user-visible', 'user-blocking']
+MAX_NESTING = 3
+State = collections.namedtuple('State', 'scheduler abort fixed follows')  # the last three: names, or None
+
+
+class Signal:
+    def __init__(self, place, kind, priority=None):
+        self.kind = kind
+        self.priority = priority
+        self.aborted = self.changing = False
+        self.roots = []       # names that an `any` depends on
+        self.follows = None   # the root of its priority
+        self.place = place    # where it was made
+        self.dependents = []  # names, in the order of their making
+        self.followers = []
+
+
+class Entry:
+    """A task, or a continuation, from its posting on."""
+
+    def __init__(self, state, run, refuse):
+        self.state, self.run, self.refuse = state, run, refuse
+        self.place = state.scheduler.place
+        self.continuation = False
+        self.order = None
+        self.aborted = False
+
+
+class Scheduler:
+    def __init__(self, place):
+        self.place = place
+        self.paused = False
+
+
+class Place:
+    """A main context."""
+
+    def __init__(self, n_schedulers):
+        self.orders, self.timers_made = itertools.count(), itertools.count()
+        self.queue, self.timers, self.microtasks = [], [], collections.deque()
+        self.idle_pending, self.idle_running, self.idle_deadline = [], [], 0
+        self.schedulers = [Scheduler(self) for _ in range(n_schedulers)]
+        self.nesting = 0
+        self.begun = False  # its thread has run it
+
+    def scheduler_of(self, op):
+        return self.schedulers[op.get('scheduler', 0)]
+
+    def is_empty(self):
+        return not (self.queue or self.timers or self.microtasks or self.idle_pending or self.idle_running)
+
+
+class Differs(Exception):
+    """What was heard is not what the draft says."""
+
+
+class Model:
+    """Runs a program.  When a destroy notify is called, and when a dependent says `cancelled` whose source
+    was cancelled by hand, the draft does not say: in a program that is traced, it is when the library was
+    heard to, if it might."""
+
+    def __init__(self, program, heard=None):
+        self.log, self.outcomes, self.rejected = [], {}, []
+        self.traced, self.heard = program.get('traced', False), heard
+        self.tasks = {}  # by id
+        self.running = []  # tasks whose checkpoint is not over
+        self.now = 0
+        self.handlers = {kind: program.get(kind, {}) for kind in ('handlers', 'notify', 'cancelled')}
+        self.seen = {kind: set() for kind in self.handlers}
+        self.released = {}  # label of what has ended: where, and what its destroy notify does
+        self.unsaid = set()  # signals that are to say `cancelled` in their own context
+        self.n_cancelling = self.n_notifying = 0
+        self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
+        self.here = self.places[0]
+        self.signals, self.dropped = {}, set()
+        for name, given in program['signals'].items():
+            self.make_signal(name, given)
+
+        self.perform_all(program['main'], None)
+        self.run_all()
+        if self.released or self.unsaid:
+            raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}')
+
+    # What is heard
+
+    def say(self, what):
+        self.listen()
+        if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] != [what]:
+            raise Differs(f'log[{len(self.log)}]: expected {what}, got {self.heard[len(self.log):][:3]}')
+        self.log.append(what)
+
+    def listen(self, iterates=False):
+        """Performs what has been heard next, if that comes when it likes, or by an iteration of the context."""
+        while self.heard is not None and len(self.log) < len(self.heard):
+            what, _, name = self.heard[len(self.log)].partition(' ')
+            if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
+                self.log.append(f'gone {name}')
+                self.n_notifying += 1
+                self.perform_all(self.released.pop(name)[1], None)
+                self.n_notifying -= 1
+            elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
+                self.unsaid.remove(name)
+                self.say_cancelled(name, None)
+            else:
+                return
+
+    def is_inside(self, place):
+        """The thread that made a context is at home there until another runs it."""
+        return place is self.here or not place.begun and self.here is self.places[0]
+
+    def call_handler(self, kind, name, what, state):
+        if name in self.handlers[kind]:
+            self.say(what)
+            if name not in self.seen[kind]:
+                self.seen[kind].add(name)
+                self.perform_all(self.handlers[kind][name], state)
+
+    def say_cancelled(self, name, state):
+        self.n_cancelling += 1
+        self.call_handler('cancelled', name, f'cancelled {name}', state)
+        self.n_cancelling -= 1
+
+    def make_signal(self, name, given):
+        signal = self.signals[name] = Signal(self.here, given['kind'], given.get('priority'))
+        if signal.kind != 'any':
+            return
+        signal.aborted = any(self.signals[source].aborted for source in given['sources'])
+        for source in [] if signal.aborted else given['sources']:
+            other = self.signals[source]
+            for root in other.roots if other.kind == 'any' else [source]:
+                if root not in signal.roots:
+                    signal.roots.append(root)
+                    self.signals[root].dependents.append(name)
+        if given['priority'] in self.signals:
+            other = self.signals[given['priority']]
+            signal.follows = other.follows if other.kind == 'any' else given['priority']
+            signal.priority = other.priority
+            if signal.follows is not None:
+                self.signals[signal.follows].followers.append(name)
+
+    # Scheduling
+
+    def effective(self, entry):
+        state = entry.state
+        priority = self.signals[state.follows].priority if state.follows else state.fixed
+        return 2 * PRIORITIES.index(priority) + entry.continuation
+
+    def enqueue(self, entry):
+        entry.order = next(entry.place.orders)
+        entry.place.queue.append(entry)
+
+    def enqueue_later(self, entry, due):
+        heapq.heappush(entry.place.timers, (due, next(entry.place.timers_made), entry))
+
+    def withdraw(self, entry):
+        """Takes it out of wherever it waits."""
+        entry.place.queue = [other for other in entry.place.queue if other is not entry]
+        entry.place.timers = [timer for timer in entry.place.timers if timer[2] is not entry]
+        heapq.heapify(entry.place.timers)
+
+    def run_all(self):
+        """Contexts take turns; time goes on when none has anything to do."""
+        n_heard = -1
+        while not all(place.is_empty() for place in self.places) or n_heard < len(self.log):
+            ran, n_heard = False, len(self.log)
+            for place in self.places:
+                self.here, place.begun = place, True
+                ran |= self.run_next(place)
+            if not ran and not self.resume_all():
+                self.now += 10
+
+    def resume_all(self):
+        paused = [scheduler for place in self.places for scheduler in place.schedulers if scheduler.paused]
+        for scheduler in paused:
+            scheduler.paused = False
+        return len(paused) > 0
+
+    def run_next(self, place):
+        while place.timers and place.timers[0][0] <= self.now:
+            self.enqueue(heapq.heappop(place.timers)[2])
+        self.listen(True)
+        self.checkpoint()
+        self.listen(True)
+        runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
+        if not runnable:
+            return self.run_idle(place)
+        entry = min(runnable, key=lambda entry: (-self.effective(entry), entry.order))
+        place.queue.remove(entry)
+        self.running.append(entry)
+        settle = entry.run()
+        self.checkpoint()
+        self.running.remove(entry)
+        settle()
+        self.listen()
+        self.checkpoint(False)
+        self.listen()
+        return True
+
+    def run_idle(self, place):
+        if self.now >= place.idle_deadline:
+            place.idle_running += place.idle_pending
+            place.idle_pending = []
+            if not place.idle_running:
+                return False
+            place.idle_deadline = min([self.now + 50] + [timer[0] for timer in place.timers])
+        if not place.idle_running:
+            return False
+        place.idle_running[0]('')
+        self.listen()
+        self.checkpoint(False)
+        self.listen()
+        return True
+
+    def checkpoint(self, last=True):
+        """A destroy notify may have come after the last: then what it has queued is left to the next."""
+        place = self.here
+        while place.microtasks:
+            late = place.microtasks[0][1]
+            if late and not last and self.heard and self.heard[len(self.log):len(self.log) + 1] != [late]:
+                return
+            place.microtasks.popleft()[0]()
+            self.listen()
+
+    # Operations
+
+    def release(self, label, place, op):
+        """It has ended: its destroy notify is called soon."""
+        if self.traced:
+            self.released[label] = place, op.get('gone', [])
+
+    def state_of_post(self, op, signal):
+        fixed = op.get('priority')
+        follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
+        return State(self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows)
+
+    def admit(self, entry, op):
+        if op.get('delay', 0):
+            self.enqueue_later(entry, self.now + op['delay'])
+        else:
+            self.enqueue(entry)
+
+    def post(self, op, state):
+        signal = self.known(op.get('signal'))
+        label = str(op['id'])
+        place = self.there(op)
+        if signal and self.signals[signal].aborted:
+            self.outcomes[label] = 'aborted'
+            self.release(label, place, op)
+            return
+        own = self.state_of_post(op, signal)
+
+        def end(outcome):
+            self.outcomes[label] = outcome
+            self.release(label, place, op)
+
+        def run():
+            self.say(f'start {label}')
+            self.go_on(self.perform_body(op['body'], own, label), own, ended)
+            return settle
+
+        # What the body has come to, once it has; what the task has, once its checkpoint is over.
+        ends, settled = [], []
+
+        def ended(outcome):
+            ends.append(outcome)
+            if settled:
+                end(outcome)
+
+        def settle():
+            if entry.aborted:
+                end('aborted')
+                return
+            settled.append(True)
+            if ends:
+                end(ends[0])
+
+        entry = Entry(own, run, lambda: end('aborted'))
+        self.admit(entry, op)
+        self.listen()
+        self.tasks[op['id']] = entry  # now that the call has returned
+
+    def post_closure(self, op):
+        """What is posted and forgotten."""
+        signal = self.known(op.get('signal'))
+        label = f'f{op["id"]}'
+        place = self.there(op)
+
+        def end():
+            self.release(label, place, op)
+
+        def run():
+            self.say(f'start {label}')
+            self.go_on(self.perform_body(op['body'], own, label), own, lambda outcome: None)
+            end()
+            return lambda: None
+
+        if signal and self.signals[signal].aborted:
+            self.release(label, self.here, op)
+            return
+        own = self.state_of_post(op, signal)
+        self.admit(Entry(own, run, end), op)
+
+    def post_many(self, op):
+        """Tasks that do nothing, and are not heard."""
+        signal = self.known(op.get('signal'))
+        own = self.state_of_post(op, signal)
+        for _ in range(0 if signal and self.signals[signal].aborted else op['times']):
+            self.enqueue(Entry(own, lambda: lambda: None, lambda: None))
+
+    def go_on(self, body, state, ended):
+        """Runs body to its next yield."""
+        try:
+            label, scheduler, op = next(body)
+        except StopIteration:
+            ended('fulfilled')
+            return
+        except RuntimeError as error:
+            assert 'thrown' in str(error), error
+            ended('threw')
+            return
+        place = scheduler.place
+        if place is not self.here:
+            state = None  # it does not go to another context
+        own = self.state_of_yield(op, scheduler, state)
+
+        def refuse():
+            self.rejected.append(label)
+            body.close()
+            place.microtasks.append((lambda: ended('aborted'), None))
+
+        def run():
+            self.say(f'resume {label}')
+            self.go_on(body, state, ended)
+            return lambda: None
+
+        if own.abort and self.signals[own.abort].aborted:
+            refuse()
+            return
+        entry = Entry(own, run, refuse)
+        entry.continuation = True
+        self.enqueue(entry)
+
+    def there(self, op):
+        return self.places[op['context']] if 'context' in op else self.here
+
+    def known(self, name):
+        """The name, if it is that of a signal which the program has made, and not dropped."""
+        return name if name == 'inherit' or name in self.signals and name not in self.dropped else None
+
+    def state_of_yield(self, op, scheduler, state):
+        """With the older draft's options."""
+        signal, priority = self.known(op.get('signal')), op.get('priority')
+        if priority is None and signal in (None, 'inherit'):
+            signal = priority = 'inherit'
+        # A state is that of one scheduler.
+        inherited = state if state and state.scheduler is scheduler else State(scheduler, None, 'user-visible', None)
+        abort = inherited.abort if signal == 'inherit' else signal
+        if priority == 'inherit':
+            return inherited._replace(abort=abort)
+        follows = signal if priority is None and self.signals[signal].kind != 'abort' else None
+        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows)
+
+    def perform_body(self, ops, state, label):
+        n_yields = itertools.count(1)
+        for op in ops:
+            if op['op'] == 'yield':
+                if self.traced:
+                    self.say('do yield')
+                yield f'{label}.{next(n_yields)}', self.there(op).scheduler_of(op), op
+            elif op['op'] == 'throw':
+                raise RuntimeError('thrown')
+            else:
+                self.perform(op, state)
+
+    def perform_all(self, ops, state):
+        for op in ops:
+            self.perform(op, state)
+
+    def perform(self, op, state):
+        if not self.traced:
+            self.perform_silently(op, state)
+            return
+        self.say(f'do {op["op"]}')
+        self.perform_silently(op, state)
+        self.say('done')
+
+    def perform_silently(self, op, state):
+        kind = op['op']
+        if kind == 'post':
+            self.post(op, state)
+        elif kind == 'closure':
+            self.post_closure(op)
+        elif kind == 'many':
+            self.post_many(op)
+        elif kind == 'priority':
+            self.set_priority(op['signal'], op['to'], state)
+        elif kind == 'abort':
+            self.abort(op['signal'], state)
+        elif kind == 'reset':
+            self.reset(op['signal'])
+        elif kind == 'unref':
+            self.tasks.pop(op['id'], None)
+        elif kind == 'microtask':
+            self.here.microtasks.append((lambda: self.microtask(op, state), self.n_notifying and f'micro {op["id"]}'))
+        elif kind == 'idle':
+            self.request_idle(op)
+        elif kind == 'nest':
+            self.nest(op['tasks'])
+        elif kind == 'cancel':
+            if op['id'] in self.tasks:
+                self.cancel(self.tasks[op['id']])
+        elif kind == 'renew':
+            self.here.scheduler_of(op).paused = False
+            self.here.schedulers[op['scheduler']] = Scheduler(self.here)
+        elif kind == 'drop':
+            self.dropped.add(op['signal'])
+        elif kind == 'any':
+            given = op | {'kind': 'any', 'sources': [name for name in op['sources'] if self.known(name)]}
+            if given['priority'] in PRIORITIES or self.known(given['priority']):
+                self.make_signal(op['name'], given)
+                self.dropped.discard(op['name'])
+        else:
+            self.here.scheduler_of(op).paused = kind == 'pause'
+
+    def microtask(self, op, state):
+        self.say(f'micro {op["id"]}')
+        self.go_on(self.perform_body(op['body'], state, f'm{op["id"]}'), state, lambda outcome: None)
+
+    def nest(self, n_tasks):
+        place = self.here
+        if place.nesting == MAX_NESTING:
+            return
+        place.nesting += 1
+        while n_tasks > 0 and self.run_next(place):
+            n_tasks -= 1
+        place.nesting -= 1
+
+    def request_idle(self, op):
+        place = self.here
+        scheduler = place.scheduler_of(op)
+        state = State(scheduler, None, 'background', None)
+
+        def call(how):
+            for waiting in place.idle_pending, place.idle_running:
+                if call in waiting:
+                    waiting.remove(call)
+            if timeout:
+                self.withdraw(timeout)
+            self.say(f'idle {op["id"]}{how}')
+            self.go_on(self.perform_body(op['body'], state, f'i{op["id"]}'), state, lambda outcome: None)
+
+        def time_out():
+            call(' timeout')
+            return lambda: None
+
+        timeout = None
+        place.idle_pending.append(call)
+        if op.get('timeout', 0):
+            timeout = Entry(State(scheduler, None, 'user-visible', None), time_out, None)
+            self.enqueue_later(timeout, self.now + op['timeout'])
+
+    def set_priority(self, name, to, state):
+        signal = self.signals[name]
+        if signal.changing:
+            self.say(f'notallowed {name}')
+            return
+        if signal.priority == to:
+            return
+        signal.changing = True
+        old, signal.priority = signal.priority, to
+        self.listen()
+        self.call_handler('handlers', name, f'change {name} {old}>{to}', state)
+        self.call_handler('notify', name, f'notify {name}', state)
+        for follower in signal.followers:
+            self.set_priority(follower, to, state)
+        signal.changing = False
+
+    def abort(self, name, state):
+        """With g_cancellable_cancel (), dependents are aborted at once, and say so in their own context."""
+        if self.signals[name].aborted:
+            return
+        by_hand = self.signals[name].kind == 'abort'
+        names = [name] + [other for other in self.signals[name].dependents if not self.signals[other].aborted]
+        self.n_cancelling += 1
+        for other in names:
+            self.signals[other].aborted = True
+        for other in names:
+            waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
+            for entry in self.running + waiting:
+                if entry.state.abort == other:
+                    self.cancel(entry)
+            if not by_hand:
+                self.listen()
+                self.say_cancelled(other, state)
+        if by_hand:
+            self.unsaid |= set(names[1:]) & set(self.handlers['cancelled'])
+            self.say_cancelled(name, state)
+        self.n_cancelling -= 1
+
+    def reset(self, name):
+        """GIO does not define it in a handler."""
+        if self.n_cancelling == 0:
+            self.signals[name].aborted = False
+
+    def cancel(self, entry):
+        waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
+        if waits:
+            self.withdraw(entry)
+            entry.refuse()
+        elif entry in self.running:
+            entry.aborted = True
+
+
+def expect(program, heard=None):
+    model = Model(program, heard)
+    return {'log': model.log, 'outcomes': model.outcomes, 'rejected': sorted(model.rejected)}

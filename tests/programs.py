@@ -1,0 +1,170 @@
+"""programs.py: random programs, and how one is made smaller
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import itertools
+
+from draft import PRIORITIES
+
+# What the vectors have not; and what only programs have that are traced.
+MORE = ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew']
+TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
+# Where no task's body is: in a destroy notify, a `cancelled` or a `notify` handler.
+QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4
+
+
+class Maker:
+    """Makes programs without the kinds of operations, or of handlers, that are in @without."""
+
+    def __init__(self, rng, without=()):
+        self.rng, self.without = rng, without
+        self.ids, self.micro_ids, self.idle_ids = itertools.count(1), itertools.count(1), itertools.count(1)
+        self.budget = rng.randrange(4, 30)
+        self.signals = {}
+        self.more = {}  # what the vectors have not
+        self.later, self.made = [], []  # signals that operations make
+        self.traced = self.resets = False
+
+    def make(self, name):
+        rng = self.rng
+        if rng.randrange(3) > 0:
+            self.more = {'contexts': rng.randrange(1, 3), 'schedulers': rng.randrange(1, 4), 'slice': 0}
+            self.traced = rng.randrange(2) == 0
+        for i in range(rng.randrange(1, 4)):
+            self.signals[f'c{i}'] = {'kind': 'task', 'priority': rng.choice(PRIORITIES)}
+        for i in range(rng.randrange(2)):
+            self.signals[f'a{i}'] = {'kind': 'abort'}
+        for i in range(rng.randrange(3)):
+            names = list(self.signals)
+            followed = [other for other in names if self.signals[other]['kind'] != 'abort']
+            self.signals[f's{i}'] = {'kind': 'any', 'sources': rng.sample(names, rng.randrange(min(3, len(names) + 1))),
+                                     'priority': rng.choice(PRIORITIES + followed)}
+        # Who has queued tasks elsewhere may not reset, by GIO.
+        self.resets = self.traced and self.more['contexts'] == 1 and 'a0' in self.signals
+        self.later = [f'd{i}' for i in range(rng.randrange(4))] if self.more else []
+        changing = [other for other in self.signals if self.signals[other]['kind'] != 'abort'] + self.later
+        handlers = {other: [self.operation(2) for _ in range(rng.randrange(3))]
+                    for other in changing if rng.randrange(3) == 0}
+        more = self.more_handlers(handlers) if self.traced else {}
+        main = [self.operation(0) for _ in range(rng.randrange(2, 9))]
+        return {'name': name, **self.more, **more, 'signals': self.signals, 'handlers': handlers, 'main': main}
+
+    def more_handlers(self, handlers):
+        rng = self.rng
+        more = {'traced': True}
+        for kind, names in ('notify', list(handlers)), ('cancelled', self.all_signals() + self.later):
+            if kind not in self.without:
+                more[kind] = {other: self.quiet_body() for other in names if rng.randrange(2)}
+        return more
+
+    def body(self, depth):
+        ops = [self.operation(depth + 1, True) for _ in range(self.rng.randrange(4 if depth < 3 else 1))]
+        if self.resets and 'reset' not in self.without and self.rng.randrange(4) == 0:
+            ops += [{'op': 'abort', 'signal': 'a0'}, {'op': 'reset', 'signal': 'a0'}, {'op': 'yield'}]
+            ops += [{'op': 'abort', 'signal': 'a0'}] * self.rng.randrange(2)
+        return ops
+
+    def quiet_body(self):
+        return [self.operation(3, quiet=True) for _ in range(self.rng.randrange(1, 3))] if self.budget > 0 else []
+
+    def kinds(self, in_body, quiet):
+        if quiet:
+            kinds = QUIET + ['any'] * len(self.later)
+        else:
+            kinds = ['post'] * 6 + ['priority'] * 2 + ['abort', 'microtask']
+            if in_body:
+                kinds += ['yield'] * 4 + ['throw']
+            if self.more:
+                kinds += MORE + ['any'] * len(self.later)
+        kinds += ['drop'] * len(self.made)
+        if self.traced and not quiet:
+            kinds += TRACED + ['many'] * (self.rng.randrange(8) == 0)
+        if self.resets:
+            kinds += ['reset'] * 2
+        return [kind for kind in kinds if kind not in self.without]
+
+    def operation(self, depth, in_body=False, quiet=False):
+        rng = self.rng
+        self.budget -= 1
+        kind = rng.choice(self.kinds(in_body, quiet))
+        op = {'op': kind}
+        if self.more and kind in ('post', 'closure', 'many', 'yield', 'idle', 'pause', 'resume', 'renew'):
+            op['scheduler'] = rng.randrange(self.more['schedulers'])
+        if kind == 'priority':
+            op |= {'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] == 'task']), 'to': rng.choice(PRIORITIES)}
+        elif kind == 'abort':
+            op['signal'] = rng.choice([n for n, s in self.signals.items() if s['kind'] != 'any'])
+        elif kind == 'reset':
+            op['signal'] = 'a0'
+        elif kind == 'yield' and self.more:
+            self.yielding(op)
+        elif kind in ('cancel', 'unref'):
+            op['id'] = rng.randrange(1, 20)
+        elif kind == 'drop':
+            op['signal'] = rng.choice(self.made + [name for name in self.signals if name[0] == 's'])
+        elif kind == 'any':
+            self.making(op)
+        elif kind == 'nest':
+            op['tasks'] = rng.randrange(1, 5)
+        elif kind == 'many':
+            op |= {'times': rng.randrange(60, 80), 'signal': rng.choice(self.all_signals())}
+        elif kind in ('post', 'closure', 'microtask', 'idle'):
+            op['id'] = next({'microtask': self.micro_ids, 'idle': self.idle_ids}.get(kind, self.ids))
+            if kind in ('post', 'closure'):
+                self.posting(op)
+            elif kind == 'idle' and rng.randrange(2):
+                op['timeout'] = rng.choice([10, 30, 60, 100])
+            op['body'] = self.body(depth) if self.budget > 0 else []
+        return op
+
+    def all_signals(self):
+        return [*self.signals, *self.made]
+
+    def yielding(self, op):
+        rng = self.rng
+        if rng.randrange(4) == 0:
+            op['context'] = rng.randrange(self.more['contexts'])
+        elif rng.randrange(3) == 0:
+            op |= rng.choice([{}, {'signal': rng.choice(['inherit', *self.all_signals()])}])
+            op |= rng.choice([{}, {'priority': rng.choice(['inherit', *PRIORITIES])}])
+
+    def making(self, op):
+        rng = self.rng
+        op['name'] = self.later.pop()
+        op['sources'] = rng.sample(self.all_signals(), rng.randrange(min(4, len(self.all_signals()) + 1)))
+        op['priority'] = rng.choice([*PRIORITIES, *self.made, *(name for name in self.signals if name[0] != 'a')])
+        self.made.append(op['name'])
+
+    def posting(self, op):
+        rng = self.rng
+        if self.more:
+            op['context'] = rng.randrange(self.more['contexts'])
+        if rng.randrange(2):
+            op['signal'] = rng.choice(self.all_signals())
+        if rng.randrange(3) == 0:
+            op['priority'] = rng.choice(PRIORITIES)
+        if rng.randrange(6) == 0:
+            op['delay'] = rng.choice([30, 60, 90, 120])
+        if self.traced and 'gone' not in self.without and rng.randrange(3) == 0:
+            op['gone'] = self.quiet_body()
+
+
+def without_one(ops):
+    for i, op in enumerate(ops):
+        yield ops[:i] + ops[i + 1:]
+        for part in 'body', 'gone':
+            for fewer in without_one(op.get(part, [])):
+                yield ops[:i] + [op | {part: fewer}] + ops[i + 1:]
+
+
+def smaller(program):
+    """Programs like it, with one operation, or one handler, less."""
+    for main in without_one(program['main']):
+        yield program | {'main': main}
+    for kind in 'handlers', 'notify', 'cancelled':
+        given = program.get(kind, {})
+        for name, ops in given.items():
+            yield program | {kind: {other: value for other, value in given.items() if other != name}}
+            for fewer in without_one(ops):
+                yield program | {kind: given | {name: fewer}}
