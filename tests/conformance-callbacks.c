@@ -147,12 +147,13 @@ abort_signal (Program *program, JsonObject *operation)
 {
   PrioTaskController *controller =
       g_hash_table_lookup (program->controllers, json_object_get_string_member (operation, "signal"));
+  GCancellable *signal = signal_in (program, operation);
 
   program->n_cancelling++;
-  if (controller != NULL)
+  if (controller != NULL && !json_object_has_member (operation, "by hand"))
     prio_task_controller_abort (controller, NULL);
-  else
-    g_cancellable_cancel (signal_in (program, operation));
+  else if (signal != NULL)
+    g_cancellable_cancel (signal);
   program->n_cancelling--;
 }
 

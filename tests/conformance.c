@@ -244,10 +244,14 @@ place_run_on_other_thread (Place *place)
 static gboolean
 program_run_places (Program *program)
 {
-  gboolean ran = place_run (&program->places[0]);
+  gboolean ran = FALSE;
 
-  for (guint i = 1; i < program->n_places; i++)
-    ran |= place_run_on_other_thread (&program->places[i]);
+  for (guint i = 0; i < program->n_places; i++)
+    {
+      if (program->traced && program->n_places > 1)
+        program_log (program, "turn %u", i);
+      ran |= i == 0 ? place_run (&program->places[i]) : place_run_on_other_thread (&program->places[i]);
+    }
   return ran;
 }
 

@@ -17,6 +17,7 @@ class Signal:
         self.kind = kind
         self.priority = priority
         self.aborted = self.changing = False
+        self.said = False     # `cancelled`, which comes after it is aborted
         self.roots = []       # names that an `any` depends on
         self.follows = None   # the root of its priority
         self.place = place    # where it was made
@@ -108,10 +109,13 @@ class Model:
                 self.perform_all(self.released.pop(name)[1], None)
                 self.n_notifying -= 1
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
-                self.unsaid.remove(name)
                 self.say_cancelled(name, None)
             else:
                 return
+
+    def hear(self, what):
+        if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] == [what]:
+            self.log.append(what)
 
     def is_inside(self, place):
         """The thread that made a context is at home there until another runs it."""
@@ -125,6 +129,10 @@ class Model:
                 self.perform_all(self.handlers[kind][name], state)
 
     def say_cancelled(self, name, state):
+        if self.signals[name].said:
+            return
+        self.signals[name].said = True
+        self.unsaid.discard(name)
         self.n_cancelling += 1
         self.call_handler('cancelled', name, f'cancelled {name}', state)
         self.n_cancelling -= 1
@@ -133,7 +141,7 @@ class Model:
         signal = self.signals[name] = Signal(self.here, given['kind'], given.get('priority'))
         if signal.kind != 'any':
             return
-        signal.aborted = any(self.signals[source].aborted for source in given['sources'])
+        signal.aborted = signal.said = any(self.signals[source].aborted for source in given['sources'])
         for source in [] if signal.aborted else given['sources']:
             other = self.signals[source]
             for root in other.roots if other.kind == 'any' else [source]:
@@ -172,8 +180,9 @@ class Model:
         n_heard = -1
         while not all(place.is_empty() for place in self.places) or n_heard < len(self.log):
             ran, n_heard = False, len(self.log)
-            for place in self.places:
+            for number, place in enumerate(self.places):
                 self.here, place.begun = place, True
+                self.hear(f'turn {number}')
                 ran |= self.run_next(place)
             if not ran and not self.resume_all():
                 self.now += 10
@@ -404,7 +413,7 @@ class Model:
         elif kind == 'priority':
             self.set_priority(op['signal'], op['to'], state)
         elif kind == 'abort':
-            self.abort(op['signal'], state)
+            self.abort(op['signal'], state, op.get('by hand', False))
         elif kind == 'reset':
             self.reset(op['signal'])
         elif kind == 'unref':
@@ -420,6 +429,7 @@ class Model:
                 self.cancel(self.tasks[op['id']])
         elif kind == 'renew':
             self.here.scheduler_of(op).paused = False
+            self.listen()
             self.here.schedulers[op['scheduler']] = Scheduler(self.here)
         elif kind == 'drop':
             self.dropped.add(op['signal'])
@@ -484,11 +494,13 @@ class Model:
             self.set_priority(follower, to, state)
         signal.changing = False
 
-    def abort(self, name, state):
+    def abort(self, name, state, by_hand):
         """With g_cancellable_cancel (), dependents are aborted at once, and say so in their own context."""
-        if self.signals[name].aborted:
+        if not self.known(name) or self.signals[name].aborted:
+            if by_hand and self.known(name):
+                self.say_cancelled(name, state)
             return
-        by_hand = self.signals[name].kind == 'abort'
+        by_hand = by_hand or self.signals[name].kind == 'abort'
         names = [name] + [other for other in self.signals[name].dependents if not self.signals[other].aborted]
         self.n_cancelling += 1
         for other in names:
@@ -509,7 +521,7 @@ class Model:
     def reset(self, name):
         """GIO does not define it in a handler."""
         if self.n_cancelling == 0:
-            self.signals[name].aborted = False
+            self.signals[name].aborted = self.signals[name].said = False
 
     def cancel(self, entry):
         waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)

@@ -25,6 +25,7 @@ class Maker:
         self.more = {}  # what the vectors have not
         self.later, self.made = [], []  # signals that operations make
         self.traced = self.resets = False
+        self.last_id = 0
 
     def make(self, name):
         rng = self.rng
@@ -58,12 +59,27 @@ class Maker:
                 more[kind] = {other: self.quiet_body() for other in names if rng.randrange(2)}
         return more
 
-    def body(self, depth):
+    def body(self, depth, signal=None):
         ops = [self.operation(depth + 1, True) for _ in range(self.rng.randrange(4 if depth < 3 else 1))]
-        if self.resets and 'reset' not in self.without and self.rng.randrange(4) == 0:
-            ops += [{'op': 'abort', 'signal': 'a0'}, {'op': 'reset', 'signal': 'a0'}, {'op': 'yield'}]
-            ops += [{'op': 'abort', 'signal': 'a0'}] * self.rng.randrange(2)
-        return ops
+        if self.traced and self.budget > 0 and self.rng.randrange(4) == 0:
+            ops += self.reset_burst() if self.resets and self.rng.randrange(2) else self.cancel_burst(signal)
+        return [op for op in ops if op['op'] not in self.without]
+
+    def reset_burst(self):
+        return [{'op': 'abort', 'signal': 'a0'}, {'op': 'reset', 'signal': 'a0'}, {'op': 'yield'},
+                *[{'op': 'abort', 'signal': 'a0'}] * self.rng.randrange(2)]
+
+    def cancel_burst(self, signal):
+        """Cancels tasks of a signal that has been aborted by hand, and is not through with them."""
+        rng = self.rng
+        signal = signal or rng.choice(self.all_signals())
+        ops = [self.posting({'op': 'post', 'id': next(self.ids), 'body': []}, signal) for _ in range(rng.randrange(4))]
+        first = rng.randrange(1, 20) if not ops else ops[0]['id']
+        ops += [{'op': 'abort', 'signal': signal, 'by hand': True}]
+        ops += [{'op': kind, 'id': first + i} for kind in ('cancel', 'unref') for i in range(rng.randrange(3))]
+        if rng.randrange(2):
+            return [*ops, {'op': 'pause', 'scheduler': 0}, {'op': 'resume', 'scheduler': 0}]
+        return [*ops, self.changing({'op': 'priority'})]
 
     def quiet_body(self):
         return [self.operation(3, quiet=True) for _ in range(self.rng.randrange(1, 3))] if self.budget > 0 else []
@@ -92,15 +108,16 @@ class Maker:
         if self.more and kind in ('post', 'closure', 'many', 'yield', 'idle', 'pause', 'resume', 'renew'):
             op['scheduler'] = rng.randrange(self.more['schedulers'])
         if kind == 'priority':
-            op |= {'signal': rng.choice([n for n, s in self.signals.items() if s['kind'] == 'task']), 'to': rng.choice(PRIORITIES)}
+            self.changing(op)
         elif kind == 'abort':
-            op['signal'] = rng.choice([n for n, s in self.signals.items() if s['kind'] != 'any'])
+            self.aborting(op)
         elif kind == 'reset':
             op['signal'] = 'a0'
         elif kind == 'yield' and self.more:
             self.yielding(op)
         elif kind in ('cancel', 'unref'):
-            op['id'] = rng.randrange(1, 20)
+            # One that has been posted, as often as not.
+            op['id'] = rng.randrange(1, rng.choice([20, self.last_id + 2]))
         elif kind == 'drop':
             op['signal'] = rng.choice(self.made + [name for name in self.signals if name[0] == 's'])
         elif kind == 'any':
@@ -111,11 +128,12 @@ class Maker:
             op |= {'times': rng.randrange(60, 80), 'signal': rng.choice(self.all_signals())}
         elif kind in ('post', 'closure', 'microtask', 'idle'):
             op['id'] = next({'microtask': self.micro_ids, 'idle': self.idle_ids}.get(kind, self.ids))
+            self.last_id = max(self.last_id, op['id'])
             if kind in ('post', 'closure'):
                 self.posting(op)
             elif kind == 'idle' and rng.randrange(2):
                 op['timeout'] = rng.choice([10, 30, 60, 100])
-            op['body'] = self.body(depth) if self.budget > 0 else []
+            op['body'] = self.body(depth, op.get('signal')) if self.budget > 0 else []
         return op
 
     def all_signals(self):
@@ -136,18 +154,30 @@ class Maker:
         op['priority'] = rng.choice([*PRIORITIES, *self.made, *(name for name in self.signals if name[0] != 'a')])
         self.made.append(op['name'])
 
-    def posting(self, op):
+    def changing(self, op):
+        op['signal'] = self.rng.choice([name for name, signal in self.signals.items() if signal['kind'] == 'task'])
+        op['to'] = self.rng.choice(PRIORITIES)
+        return op
+
+    def aborting(self, op):
+        by_hand = self.traced and self.rng.randrange(4) == 0
+        op['signal'] = self.rng.choice([name for name, signal in self.signals.items() if by_hand or signal['kind'] != 'any'])
+        if by_hand:
+            op['by hand'] = True
+
+    def posting(self, op, signal=None):
         rng = self.rng
         if self.more:
             op['context'] = rng.randrange(self.more['contexts'])
-        if rng.randrange(2):
-            op['signal'] = rng.choice(self.all_signals())
+        if signal or rng.randrange(2):
+            op['signal'] = signal or rng.choice(self.all_signals())
         if rng.randrange(3) == 0:
             op['priority'] = rng.choice(PRIORITIES)
         if rng.randrange(6) == 0:
             op['delay'] = rng.choice([30, 60, 90, 120])
         if self.traced and 'gone' not in self.without and rng.randrange(3) == 0:
             op['gone'] = self.quiet_body()
+        return op
 
 
 def without_one(ops):
