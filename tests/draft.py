@@ -79,7 +79,7 @@ class Model:
         self.seen = {kind: set() for kind in self.handlers}
         self.released = {}  # label of what has ended: where, and what its destroy notify does
         self.unsaid = set()  # signals that are to say `cancelled` in their own context
-        self.n_cancelling = self.n_notifying = 0
+        self.n_cancelling = 0
         self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
         self.here = self.places[0]
         self.signals, self.dropped = {}, set()
@@ -105,9 +105,7 @@ class Model:
             what, _, name = self.heard[len(self.log)].partition(' ')
             if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
                 self.log.append(f'gone {name}')
-                self.n_notifying += 1
                 self.perform_all(self.released.pop(name)[1], None)
-                self.n_notifying -= 1
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
                 self.say_cancelled(name, None)
             else:
@@ -188,10 +186,13 @@ class Model:
                 self.now += 10
 
     def resume_all(self):
-        paused = [scheduler for place in self.places for scheduler in place.schedulers if scheduler.paused]
-        for scheduler in paused:
+        """By the thread of the first context."""
+        self.here, resumed = self.places[0], False
+        for scheduler in [scheduler for place in self.places for scheduler in place.schedulers]:
+            resumed |= scheduler.paused
             scheduler.paused = False
-        return len(paused) > 0
+            self.listen()
+        return resumed
 
     def run_next(self, place):
         while place.timers and place.timers[0][0] <= self.now:
@@ -210,7 +211,7 @@ class Model:
         self.running.remove(entry)
         settle()
         self.listen()
-        self.checkpoint(False)
+        self.checkpoint()
         self.listen()
         return True
 
@@ -225,18 +226,14 @@ class Model:
             return False
         place.idle_running[0]('')
         self.listen()
-        self.checkpoint(False)
+        self.checkpoint()
         self.listen()
         return True
 
-    def checkpoint(self, last=True):
-        """A destroy notify may have come after the last: then what it has queued is left to the next."""
+    def checkpoint(self):
         place = self.here
         while place.microtasks:
-            late = place.microtasks[0][1]
-            if late and not last and self.heard and self.heard[len(self.log):len(self.log) + 1] != [late]:
-                return
-            place.microtasks.popleft()[0]()
+            place.microtasks.popleft()()
             self.listen()
 
     # Operations
@@ -344,7 +341,7 @@ class Model:
         def refuse():
             self.rejected.append(label)
             body.close()
-            place.microtasks.append((lambda: ended('aborted'), None))
+            place.microtasks.append(lambda: ended('aborted'))
 
         def run():
             self.say(f'resume {label}')
@@ -353,10 +350,11 @@ class Model:
 
         if own.abort and self.signals[own.abort].aborted:
             refuse()
-            return
-        entry = Entry(own, run, refuse)
-        entry.continuation = True
-        self.enqueue(entry)
+        else:
+            entry = Entry(own, run, refuse)
+            entry.continuation = True
+            self.enqueue(entry)
+        self.listen()
 
     def there(self, op):
         return self.places[op['context']] if 'context' in op else self.here
@@ -419,7 +417,7 @@ class Model:
         elif kind == 'unref':
             self.tasks.pop(op['id'], None)
         elif kind == 'microtask':
-            self.here.microtasks.append((lambda: self.microtask(op, state), self.n_notifying and f'micro {op["id"]}'))
+            self.here.microtasks.append(lambda: self.microtask(op, state))
         elif kind == 'idle':
             self.request_idle(op)
         elif kind == 'nest':

@@ -10,7 +10,7 @@ from draft import PRIORITIES
 # What the vectors have not; and what only programs have that are traced.
 MORE = ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew']
 TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
-# Where no task's body is: in a destroy notify, a `cancelled` or a `notify` handler.
+# In destroy notifies, and in handlers that they may come to.  What they would inherit is not defined.
 QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4
 
 
@@ -45,7 +45,7 @@ class Maker:
         self.resets = self.traced and self.more['contexts'] == 1 and 'a0' in self.signals
         self.later = [f'd{i}' for i in range(rng.randrange(4))] if self.more else []
         changing = [other for other in self.signals if self.signals[other]['kind'] != 'abort'] + self.later
-        handlers = {other: [self.operation(2) for _ in range(rng.randrange(3))]
+        handlers = {other: [self.operation(2, quiet=self.traced) for _ in range(rng.randrange(3))]
                     for other in changing if rng.randrange(3) == 0}
         more = self.more_handlers(handlers) if self.traced else {}
         main = [self.operation(0) for _ in range(rng.randrange(2, 9))]
