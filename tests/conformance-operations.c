@@ -248,6 +248,8 @@ renew (Program *program, JsonObject *operation)
 
   prio_scheduler_resume (old);
   *scheduler = make_scheduler (program, here->context);
+  /* A destroy notify may have paused it. */
+  prio_scheduler_resume (old);
 }
 
 static void

@@ -9,6 +9,7 @@ import itertools
 
 PRIORITIES = ['background', 'user-visible', 'user-blocking']
 MAX_NESTING = 3
+MAX_TIME = 10000  # ms
 State = collections.namedtuple('State', 'scheduler abort fixed follows')  # the last three: names, or None
 
 
@@ -184,6 +185,8 @@ class Model:
                 ran |= self.run_next(place)
             if not ran and not self.resume_all():
                 self.now += 10
+            if self.now > MAX_TIME:
+                raise Differs('there is no end')
 
     def resume_all(self):
         """By the thread of the first context."""
@@ -426,9 +429,11 @@ class Model:
             if op['id'] in self.tasks:
                 self.cancel(self.tasks[op['id']])
         elif kind == 'renew':
-            self.here.scheduler_of(op).paused = False
+            old = self.here.scheduler_of(op)
+            old.paused = False
             self.listen()
             self.here.schedulers[op['scheduler']] = Scheduler(self.here)
+            old.paused = False
         elif kind == 'drop':
             self.dropped.add(op['signal'])
         elif kind == 'any':

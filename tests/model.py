@@ -20,6 +20,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 
 from draft import Differs, expect
 from programs import Maker, smaller
@@ -64,10 +65,12 @@ def first_wrong(runner, programs, seconds=10):
 
 
 def shrink(runner, program):
-    found = True
+    found, end = True, time.monotonic() + 60
     while found:
         found = False
         for candidate in smaller(program):
+            if time.monotonic() > end:
+                return program
             if first_wrong(runner, [candidate]):
                 program, found = candidate, True
                 break

@@ -86,7 +86,7 @@ class Maker:
 
     def kinds(self, in_body, quiet):
         if quiet:
-            kinds = QUIET + ['any'] * len(self.later)
+            kinds = list(QUIET)
         else:
             kinds = ['post'] * 6 + ['priority'] * 2 + ['abort', 'microtask']
             if in_body:

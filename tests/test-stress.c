@@ -1,9 +1,10 @@
 /* test-stress.c: random work, from inside of everything
  *
  * Tasks that post, abort, change priorities, pause, cancel, yield, run nested loops and
- * drop schedulers, from each kind of callback, destroy notifies too.  Whatever happens,
- * every destroy notify is called once, after its function and never before, and nothing
- * is left.
+ * drop schedulers, from each kind of callback, destroy notifies too; some worlds have
+ * more of it (stress-more.c).  Whatever happens, every destroy notify is called once,
+ * after its function and never before, and nothing is left: no context, no source, no
+ * descriptor.
  *
  * With PRIO_FUZZ it is what libFuzzer drives: its bytes are the dice.  What it has found to
  * lead somewhere is run here too: each input of stress-corpus.bin stands after its length,
@@ -12,38 +13,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "helpers.h"
+#include "stress.h"
 
-enum { N_SCHEDULERS = 3, N_CONTROLLERS = 5, N_TASKS = 8 };
-
-typedef struct
-{
-  GMainContext *context;
-  GRand *random; /* or, if that is NULL, */
-  const guint8 *bytes;
-  gsize n_bytes;
-  PrioScheduler *schedulers[N_SCHEDULERS];
-  PrioTaskController *controllers[N_CONTROLLERS];
-  PrioTaskSignal *dependents[N_CONTROLLERS];
-  PrioTask *tasks[N_TASKS];
-  guint idle_ids[N_TASKS];
-  guint budget; /* how much is to be posted still */
-  guint n_made, n_freed, n_open;
-  guint nesting;
-  gboolean over; /* nothing is done any more */
-} World;
-
-/* The data of a callback: alive from its making to its destroy notify. */
-typedef struct
-{
-  World *world;
-  guint runs_left; /* how often it may still be called */
-  gboolean freed;
-} Token;
-
-static void act (World *world);
-
-static guint
+guint
 dice (World *world, guint sides)
 {
   if (world->random != NULL)
@@ -55,7 +27,7 @@ dice (World *world, guint sides)
   return *world->bytes++ % sides;
 }
 
-static Token *
+Token *
 token_new (World *world, guint runs)
 {
   Token *token = g_new0 (Token, 1);
@@ -72,12 +44,13 @@ token_run (Token *token)
   g_assert_false (token->freed);
   g_assert_cmpuint (token->runs_left, >, 0);
   token->runs_left--;
+  more_probe (token->world);
   for (guint n = dice (token->world, 3); n > 0; n--)
     act (token->world);
   g_assert_false (token->freed);
 }
 
-static void
+void
 token_free (gpointer data)
 {
   Token *token = data;
@@ -91,7 +64,7 @@ token_free (gpointer data)
   g_free (token);
 }
 
-static gboolean
+gboolean
 run_closure (gpointer data)
 {
   Token *token = data;
@@ -109,8 +82,13 @@ run_once (gpointer data)
 static void
 run_task (PrioTask *task, gpointer data)
 {
+  World *world = ((Token *) data)->world;
+
   token_run (data);
-  switch (dice (((Token *) data)->world, 3))
+  if (more_defers (world, task))
+    return;
+
+  switch (dice (world, 3))
     {
     case 0:
       prio_task_return_pointer (task, g_strdup ("result"), g_free);
@@ -148,7 +126,7 @@ run_idle (PrioIdleDeadline *deadline, gpointer data)
   token_run (data);
 }
 
-static PrioScheduler *
+PrioScheduler *
 any_scheduler (World *world)
 {
   return world->schedulers[dice (world, N_SCHEDULERS)];
@@ -181,7 +159,9 @@ renew_controller (World *world, guint i)
 
   world->controllers[i] = prio_task_controller_new (dice (world, 3));
   source = signal_of (world->controllers[i]);
+  more_listen (world, source);
   world->dependents[i] = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+  more_listen (world, world->dependents[i]);
 }
 
 static void
@@ -235,15 +215,16 @@ static void
 meddle (World *world)
 {
   guint i = dice (world, N_CONTROLLERS);
+  g_autoptr (PrioTaskController) controller = g_object_ref (world->controllers[i]);
 
   switch (dice (world, 9))
     {
     case 0:
-      prio_task_controller_abort (world->controllers[i], NULL);
+      prio_task_controller_abort (controller, NULL);
       break;
 
     case 1:
-      g_cancellable_cancel (signal_of (world->controllers[i]));
+      g_cancellable_cancel (signal_of (controller));
       break;
 
     case 2:
@@ -252,7 +233,7 @@ meddle (World *world)
 
     case 3:
     case 4:
-      prio_task_controller_set_priority (world->controllers[i], dice (world, 3), NULL);
+      prio_task_controller_set_priority (controller, dice (world, 3), NULL);
       break;
 
     case 5:
@@ -286,11 +267,16 @@ meddle (World *world)
     }
 }
 
-static void
+void
 act (World *world)
 {
   if (world->over)
     return;
+  if (world->more && dice (world, 3) == 0)
+    {
+      more_act (world);
+      return;
+    }
 
   switch (dice (world, 10))
     {
@@ -326,24 +312,32 @@ act (World *world)
 }
 
 static void
-world_set_up (World *world, GRand *random, const guint8 *bytes, gsize n_bytes)
+world_set_up (World *world, gboolean more, GRand *random, const guint8 *bytes, gsize n_bytes)
 {
-  *world = (World) { .budget = 400, .random = random, .bytes = bytes, .n_bytes = n_bytes };
+  *world = (World) { .budget = 400, .random = random, .bytes = bytes, .n_bytes = n_bytes, .more = more };
   world->context = g_main_context_new ();
+  watch_context (world->context, &world->n_contexts_freed);
+  world->owns_signals = more && !without ("contexts");
+  if (world->owns_signals)
+    g_main_context_push_thread_default (world->context);
   for (guint i = 0; i < N_SCHEDULERS; i++)
     world->schedulers[i] = prio_scheduler_new (world->context);
   for (guint i = 0; i < N_CONTROLLERS; i++)
     renew_controller (world, i);
+  more_set_up (world);
 }
 
 /* Runs what is there to its end, or drops the context in the middle. */
 static void
 world_finish (World *world, gboolean drop)
 {
+  if (!drop)
+    more_wait_for_timeouts (world);
   for (guint i = 0; i < N_SCHEDULERS && !drop; i++)
     prio_scheduler_resume (world->schedulers[i]);
   while (!drop && (world->n_freed < world->n_made || world->n_open > 0))
     {
+      more_return_all (world);
       g_main_context_iteration (world->context, TRUE);
       for (guint i = 0; i < N_SCHEDULERS; i++)
         prio_scheduler_resume (world->schedulers[i]);
@@ -352,6 +346,8 @@ world_finish (World *world, gboolean drop)
   world->over = TRUE;
   for (guint i = 0; i < N_SCHEDULERS; i++)
     g_clear_object (&world->schedulers[i]);
+  if (world->owns_signals)
+    g_main_context_pop_thread_default (world->context);
   g_main_context_unref (world->context);
 }
 
@@ -365,8 +361,11 @@ world_tear_down (World *world)
       g_clear_object (&world->controllers[i]);
       g_clear_object (&world->dependents[i]);
     }
+  more_tear_down (world);
   g_clear_pointer (&world->random, g_rand_free);
   g_assert_cmpuint (world->n_freed, ==, world->n_made);
+  g_assert_cmpint (world->n_contexts_freed, ==, 1);
+  g_assert_cmpint (world->n_sources_freed, ==, (gint) world->n_sources_made);
 }
 
 static void
@@ -380,7 +379,10 @@ run_world (World *world, gboolean drop)
   world_tear_down (world);
 }
 
-/* The first byte says whether the context is dropped. */
+/* The first byte says whether the context is dropped, and whether there is more. */
+#define HAS_MORE 0x18
+#define MORE_MASK 0x98
+
 static void
 run_bytes (const guint8 *bytes, gsize n_bytes)
 {
@@ -389,7 +391,7 @@ run_bytes (const guint8 *bytes, gsize n_bytes)
   if (n_bytes == 0)
     return;
 
-  world_set_up (&world, NULL, bytes + 1, n_bytes - 1);
+  world_set_up (&world, (bytes[0] & MORE_MASK) == HAS_MORE, NULL, bytes + 1, n_bytes - 1);
   run_world (&world, bytes[0] & 1);
 }
 
@@ -407,27 +409,44 @@ LLVMFuzzerTestOneInput (const guint8 *bytes, gsize n_bytes)
 #else
 
 static void
-run_worlds (gboolean drop)
+run_worlds (gboolean drop, gboolean more)
 {
+  guint n_descriptors;
+
+  g_main_context_default ();
+  n_descriptors = count_descriptors ();
   for (guint round = 0; round < 300; round++)
     {
       World world;
 
-      world_set_up (&world, g_rand_new_with_seed ((guint32) g_test_rand_int ()), NULL, 0);
+      world_set_up (&world, more, g_rand_new_with_seed ((guint32) g_test_rand_int ()), NULL, 0);
       run_world (&world, drop);
     }
+  g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
 }
 
 static void
 test_to_the_end (void)
 {
-  run_worlds (FALSE);
+  run_worlds (FALSE, FALSE);
 }
 
 static void
 test_to_the_end_of_the_context (void)
 {
-  run_worlds (TRUE);
+  run_worlds (TRUE, FALSE);
+}
+
+static void
+test_more (void)
+{
+  run_worlds (FALSE, TRUE);
+}
+
+static void
+test_more_to_the_end_of_the_context (void)
+{
+  run_worlds (TRUE, TRUE);
 }
 
 static void
@@ -463,6 +482,8 @@ main (int argc, char **argv)
   g_test_add_func ("/stress/corpus", test_corpus);
   g_test_add_func ("/stress/to-the-end", test_to_the_end);
   g_test_add_func ("/stress/to-the-end-of-the-context", test_to_the_end_of_the_context);
+  g_test_add_func ("/stress/more", test_more);
+  g_test_add_func ("/stress/more-to-the-end-of-the-context", test_more_to_the_end_of_the_context);
 
   return g_test_run ();
 }

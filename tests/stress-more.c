@@ -1,0 +1,365 @@
+/* stress-more.c: random work that is done from handlers, by hand, and with signals of
+ * every kind
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "stress.h"
+
+#include <glib-unix.h>
+#include <unistd.h>
+
+enum { N_MANY = 70 /* more than are released at once */ };
+
+/* STRESS_WITHOUT in the environment names what is to be left out, so that what is known does
+ * not hide what is not: handlers, contexts, resets, hand, cancels, many, defer, states, probes,
+ * timeouts. */
+gboolean
+without (const char *what)
+{
+  const char *given = g_getenv ("STRESS_WITHOUT");
+
+  return given != NULL && strstr (given, what) != NULL;
+}
+
+static void
+emitted (World *world)
+{
+  if (world->n_emitting > 8)
+    return;
+
+  world->n_emitting++;
+  for (guint n = dice (world, 3); n > 1; n--)
+    act (world);
+  world->n_emitting--;
+}
+
+static void
+said_cancelled (GCancellable *signal G_GNUC_UNUSED, World *world)
+{
+  emitted (world);
+}
+
+static void
+priority_changed (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_GNUC_UNUSED, World *world)
+{
+  emitted (world);
+}
+
+static void
+priority_notified (PrioTaskSignal *signal G_GNUC_UNUSED, GParamSpec *pspec G_GNUC_UNUSED, World *world)
+{
+  emitted (world);
+}
+
+/* Connects handlers, or none. */
+void
+more_listen (World *world, gpointer signal)
+{
+  guint which = world->more ? dice (world, 8) : 0;
+
+  if (without ("handlers"))
+    return;
+
+  if (which & 1)
+    g_signal_connect (signal, "cancelled", G_CALLBACK (said_cancelled), world);
+  if ((which & 2) && PRIO_IS_TASK_SIGNAL (signal))
+    g_signal_connect (signal, "priority-change", G_CALLBACK (priority_changed), world);
+  if ((which & 4) && PRIO_IS_TASK_SIGNAL (signal))
+    g_signal_connect (signal, "notify::priority", G_CALLBACK (priority_notified), world);
+}
+
+static GCancellable *
+make_signal (World *world, guint i)
+{
+  GCancellable *sources[] = { signal_of (world->controllers[dice (world, N_CONTROLLERS)]), world->signals[(i + 1) % N_MORE] };
+  gsize n_sources = sources[1] != NULL ? 2 : 1;
+
+  switch (i % 3)
+    {
+    case 0:
+      return g_cancellable_new ();
+
+    case 1:
+      return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, dice (world, 3)));
+
+    default:
+      return G_CANCELLABLE (prio_task_signal_new_timeout (dice (world, 3)));
+    }
+}
+
+static void
+renew_signal (World *world, guint i)
+{
+  g_autoptr (GCancellable) old G_GNUC_UNUSED = world->signals[i];
+
+  world->signals[i] = make_signal (world, i);
+  more_listen (world, world->signals[i]);
+}
+
+/* GIO does not define it while `cancelled` is said. */
+static void
+reset_signal (World *world, guint i)
+{
+  if (!without ("resets") && world->n_emitting == 0 && !PRIO_IS_TASK_SIGNAL (world->signals[i]))
+    g_cancellable_reset (world->signals[i]);
+}
+
+/* Cancels a task whose signal has been aborted, and is not through with it. */
+static void
+cancel_then_move (World *world, guint i)
+{
+  g_autoptr (PrioScheduler) scheduler = g_object_ref (world->schedulers[i % N_SCHEDULERS]);
+  g_autoptr (PrioTaskController) controller = g_object_ref (world->controllers[i % N_CONTROLLERS]);
+
+  if (without ("cancels"))
+    return;
+  if (world->tasks[i] != NULL)
+    prio_task_cancel (world->tasks[i]);
+  if (dice (world, 2) == 0)
+    {
+      prio_scheduler_pause (scheduler);
+      prio_scheduler_resume (scheduler);
+    }
+  else
+    {
+      prio_task_controller_set_priority (controller, dice (world, 3), NULL);
+    }
+}
+
+static void
+post_many (World *world, GCancellable *signal)
+{
+  g_autoptr (GCancellable) held = g_object_ref (signal);
+  g_autoptr (PrioScheduler) scheduler = g_object_ref (any_scheduler (world));
+
+  if (without ("many") || world->budget < N_MANY)
+    return;
+
+  world->budget -= N_MANY;
+  for (guint n = 0; n < N_MANY; n++)
+    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, held, 0, run_closure, token_new (world, 1), token_free);
+}
+
+/* The state of what runs here now, or that one again. */
+static void
+use_state (World *world)
+{
+  g_autoptr (PrioSchedulingState) state = g_steal_pointer (&world->state);
+
+  if (without ("states"))
+    return;
+  if (state == NULL)
+    world->state = prio_scheduling_state_get_current ();
+  else
+    prio_scheduling_state_run (state, (GSourceOnceFunc) (gpointer) act, world);
+}
+
+/* A source for a pipe, which counts its end. */
+typedef struct
+{
+  Sentinel parent;
+  gpointer tag;
+  int fd;
+} Reader;
+
+static gboolean
+reader_check (GSource *source)
+{
+  return (g_source_query_unix_fd (source, ((Reader *) source)->tag) & G_IO_IN) != 0;
+}
+
+static gboolean
+reader_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  char byte;
+
+  g_assert_cmpint (read (((Reader *) source)->fd, &byte, 1), ==, 1);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+reader_finalize (GSource *source)
+{
+  close (((Reader *) source)->fd);
+  sentinel_finalize (source);
+}
+
+/* Input comes while a task runs, which asks whether it should yield. */
+void
+more_probe (World *world)
+{
+  static GSourceFuncs funcs = { NULL, reader_check, reader_dispatch, reader_finalize, NULL, NULL };
+  int ends[2];
+  GSource *source;
+
+  if (!world->more || dice (world, 16) > 0 || without ("probes") || !g_unix_open_pipe (ends, FD_CLOEXEC, NULL))
+    return;
+
+  source = g_source_new (&funcs, sizeof (Reader));
+  ((Sentinel *) source)->n_freed = &world->n_sources_freed;
+  ((Reader *) source)->fd = ends[0];
+  ((Reader *) source)->tag = g_source_add_unix_fd (source, ends[0], G_IO_IN);
+  g_source_attach (source, world->context);
+  g_source_unref (source);
+  world->n_sources_made++;
+
+  g_assert_cmpint (write (ends[1], "x", 1), ==, 1);
+  close (ends[1]);
+  for (guint n = 0; n < 3; n++)
+    prio_scheduler_should_yield (world->schedulers[0]);
+}
+
+/* Whether @task, whose function runs, is to have its result later. */
+gboolean
+more_defers (World *world, PrioTask *task)
+{
+  guint i = world->more ? dice (world, N_TASKS) : 0;
+
+  if (!world->more || world->deferred[i] != NULL || dice (world, 4) > 0 || without ("defer"))
+    return FALSE;
+
+  prio_task_defer (task);
+  world->deferred[i] = task;
+  return TRUE;
+}
+
+static void
+return_deferred (World *world, guint i)
+{
+  PrioTask *task = g_steal_pointer (&world->deferred[i]);
+
+  if (task != NULL)
+    prio_task_return_pointer (task, g_strdup ("result"), g_free);
+}
+
+void
+more_return_all (World *world)
+{
+  for (guint i = 0; i < N_TASKS; i++)
+    return_deferred (world, i);
+}
+
+static void
+cancel_by_hand (World *world, guint i)
+{
+  g_autoptr (GCancellable) signal = NULL;
+
+  if (without ("hand"))
+    return;
+  switch (dice (world, 3))
+    {
+    case 0:
+      signal = g_object_ref (signal_of (world->controllers[i % N_CONTROLLERS]));
+      break;
+
+    case 1:
+      signal = g_object_ref (G_CANCELLABLE (world->dependents[i % N_CONTROLLERS]));
+      break;
+
+    default:
+      signal = g_object_ref (world->signals[i % N_MORE]);
+    }
+  world->n_emitting++;
+  g_cancellable_cancel (signal);
+  world->n_emitting--;
+}
+
+static void
+drop_task (World *world, guint i)
+{
+  g_autoptr (PrioTask) old G_GNUC_UNUSED = g_steal_pointer (&world->tasks[i]);
+}
+
+void
+more_act (World *world)
+{
+  guint i = dice (world, N_TASKS);
+
+  switch (dice (world, 12))
+    {
+    case 0:
+      renew_signal (world, i % N_MORE);
+      break;
+
+    case 1:
+      reset_signal (world, i % N_MORE);
+      break;
+
+    case 2:
+    case 3:
+      cancel_by_hand (world, i);
+      break;
+
+    case 4:
+    case 5:
+      cancel_then_move (world, i);
+      break;
+
+    case 6:
+      post_many (world, dice (world, 2) == 0 ? world->signals[i % N_MORE] : signal_of (world->controllers[i % N_CONTROLLERS]));
+      break;
+
+    case 7:
+      drop_task (world, i);
+      break;
+
+    case 8:
+      return_deferred (world, i);
+      break;
+
+    case 9:
+      use_state (world);
+      break;
+
+    default:
+      prio_scheduler_post_full (any_scheduler (world), (gint) dice (world, 4) - 1, world->signals[i % N_MORE], dice (world, 5) / 3,
+                                run_closure, token_new (world, 1 + dice (world, 2)), token_free);
+      break;
+    }
+}
+
+void
+more_set_up (World *world)
+{
+  if (!world->more)
+    return;
+
+  /* Timeouts are its tasks. */
+  if (world->owns_signals)
+    {
+      g_object_unref (world->schedulers[0]);
+      world->schedulers[0] = prio_scheduler_ref_thread_default ();
+    }
+  for (guint i = 0; i < N_MORE; i++)
+    renew_signal (world, i);
+}
+
+/* Who has paused a scheduler has not stopped the clock. */
+void
+more_wait_for_timeouts (World *world)
+{
+  g_autoptr (PrioTaskSignal) timeout = NULL;
+  gint64 end = g_get_monotonic_time () + 5 * G_TIME_SPAN_SECOND;
+
+  if (!world->owns_signals || dice (world, 16) > 0 || without ("timeouts"))
+    return;
+
+  timeout = prio_task_signal_new_timeout (1);
+  while (!prio_task_signal_is_aborted (timeout) && g_get_monotonic_time () < end)
+    {
+      for (guint i = 0; i < N_SCHEDULERS; i++)
+        prio_scheduler_pause (world->schedulers[i]);
+      g_main_context_iteration (world->context, FALSE);
+    }
+  g_assert_true (prio_task_signal_is_aborted (timeout));
+}
+
+void
+more_tear_down (World *world)
+{
+  more_return_all (world);
+  g_clear_pointer (&world->state, prio_scheduling_state_unref);
+  for (guint i = 0; i < N_MORE; i++)
+    g_clear_object (&world->signals[i]);
+}

@@ -1,0 +1,66 @@
+/* stress.h: a world of random work
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "counts.h"
+#include "helpers.h"
+
+enum { N_SCHEDULERS = 3, N_CONTROLLERS = 5, N_TASKS = 8, N_MORE = 6 };
+
+typedef struct
+{
+  GMainContext *context;
+  GRand *random; /* or, if that is NULL, */
+  const guint8 *bytes;
+  gsize n_bytes;
+  PrioScheduler *schedulers[N_SCHEDULERS];
+  PrioTaskController *controllers[N_CONTROLLERS];
+  PrioTaskSignal *dependents[N_CONTROLLERS];
+  PrioTask *tasks[N_TASKS];
+  guint idle_ids[N_TASKS];
+  guint budget; /* how much is to be posted still */
+  guint n_made, n_freed, n_open;
+  guint nesting;
+  gboolean over; /* nothing is done any more */
+  gint n_contexts_freed;
+
+  /* With more: stress-more.c. */
+  gboolean more;
+  gboolean owns_signals; /* they were made in its context */
+  GCancellable *signals[N_MORE]; /* of every other kind */
+  PrioTask *deferred[N_TASKS];   /* not held: whoever returns the result may come later */
+  PrioSchedulingState *state;
+  guint n_emitting;
+  guint n_sources_made;
+  gint n_sources_freed;
+} World;
+
+/* The data of a callback: alive from its making to its destroy notify. */
+typedef struct
+{
+  World *world;
+  guint runs_left; /* how often it may still be called */
+  gboolean freed;
+} Token;
+
+/* test-stress.c */
+guint dice (World *world, guint sides);
+Token *token_new (World *world, guint runs);
+void token_free (gpointer data);
+gboolean run_closure (gpointer data);
+PrioScheduler *any_scheduler (World *world);
+void act (World *world);
+
+/* stress-more.c */
+gboolean without (const char *what);
+void more_set_up (World *world);
+void more_listen (World *world, gpointer signal);
+void more_act (World *world);
+gboolean more_defers (World *world, PrioTask *task);
+void more_probe (World *world);
+void more_return_all (World *world);
+void more_wait_for_timeouts (World *world);
+void more_tear_down (World *world);
