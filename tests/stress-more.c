@@ -12,7 +12,7 @@
 enum { N_MANY = 70 /* more than are released at once */ };
 
 /* STRESS_WITHOUT in the environment names what is to be left out, so that what is known does
- * not hide what is not: handlers, contexts, resets, hand, cancels, many, defer, states, probes,
+ * not hide what is not: handlers, contexts, resets, hand, cancels, groups, many, defer, states, probes,
  * timeouts. */
 gboolean
 without (const char *what)
@@ -125,6 +125,66 @@ cancel_then_move (World *world, guint i)
     {
       prio_task_controller_set_priority (controller, dice (world, 3), NULL);
     }
+}
+
+/* What may abort what runs here, or any. */
+static GCancellable *
+current_signal (World *world, guint i)
+{
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  GCancellable *signal = state != NULL ? prio_scheduling_state_get_signal (state) : NULL;
+
+  return g_object_ref (signal != NULL ? signal : world->signals[i % N_MORE]);
+}
+
+static void
+run_nothing (PrioTask *task G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+}
+
+/* Aborts what runs by hand, and cancels, drops and moves others of its signal at once. */
+static void
+abort_group (World *world, guint i)
+{
+  g_autoptr (GCancellable) signal = current_signal (world, i);
+  g_autoptr (PrioScheduler) scheduler = g_object_ref (world->schedulers[i % N_SCHEDULERS]);
+  PrioTask *tasks[4];
+
+  if (without ("groups"))
+    return;
+
+  for (guint n = 0; n < G_N_ELEMENTS (tasks); n++)
+    tasks[n] = prio_scheduler_post_task (scheduler, run_nothing, token_new (world, 1), token_free, PRIO_PRIORITY_UNSET, signal, 0, NULL);
+  world->n_emitting++;
+  g_cancellable_cancel (signal);
+  world->n_emitting--;
+  prio_task_cancel (tasks[dice (world, G_N_ELEMENTS (tasks))]);
+  for (guint n = 0; n < G_N_ELEMENTS (tasks); n++)
+    g_object_unref (tasks[n]);
+  cancel_then_move (world, i);
+}
+
+static void
+resumed (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data)
+{
+  ((World *) data)->n_open--;
+}
+
+/* Aborts what runs by hand, takes that back, and goes on. */
+static void
+reset_and_yield (World *world, guint i)
+{
+  g_autoptr (GCancellable) signal = current_signal (world, i);
+
+  if (without ("resets") || world->n_emitting > 0 || PRIO_IS_TASK_SIGNAL (signal))
+    return;
+
+  world->n_emitting++;
+  g_cancellable_cancel (signal);
+  world->n_emitting--;
+  g_cancellable_reset (signal);
+  world->n_open++;
+  prio_scheduler_yield_async (world->schedulers[i % N_SCHEDULERS], resumed, world);
 }
 
 static void
@@ -292,8 +352,14 @@ more_act (World *world)
       break;
 
     case 4:
-    case 5:
       cancel_then_move (world, i);
+      break;
+
+    case 5:
+      if (dice (world, 2) == 0)
+        abort_group (world, i);
+      else
+        reset_and_yield (world, i);
       break;
 
     case 6:

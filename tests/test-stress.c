@@ -327,20 +327,43 @@ world_set_up (World *world, gboolean more, GRand *random, const guint8 *bytes, g
   more_set_up (world);
 }
 
+/* What that releases may pause one again. */
+static void
+resume_all (World *world)
+{
+  gboolean paused = TRUE;
+
+  while (paused)
+    {
+      paused = FALSE;
+      for (guint i = 0; i < N_SCHEDULERS; i++)
+        prio_scheduler_resume (world->schedulers[i]);
+      for (guint i = 0; i < N_SCHEDULERS; i++)
+        paused |= prio_scheduler_get_paused (world->schedulers[i]);
+    }
+}
+
+/* Whatever waits for somebody to return a result gets one. */
+static gboolean
+world_is_done (World *world)
+{
+  more_return_all (world);
+  return world->n_freed == world->n_made && world->n_open == 0;
+}
+
 /* Runs what is there to its end, or drops the context in the middle. */
 static void
 world_finish (World *world, gboolean drop)
 {
   if (!drop)
-    more_wait_for_timeouts (world);
-  for (guint i = 0; i < N_SCHEDULERS && !drop; i++)
-    prio_scheduler_resume (world->schedulers[i]);
-  while (!drop && (world->n_freed < world->n_made || world->n_open > 0))
     {
-      more_return_all (world);
+      more_wait_for_timeouts (world);
+      resume_all (world);
+    }
+  while (!drop && !world_is_done (world))
+    {
       g_main_context_iteration (world->context, TRUE);
-      for (guint i = 0; i < N_SCHEDULERS; i++)
-        prio_scheduler_resume (world->schedulers[i]);
+      resume_all (world);
     }
 
   world->over = TRUE;
