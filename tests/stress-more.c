@@ -25,6 +25,7 @@ without (const char *what)
 static void
 emitted (World *world)
 {
+  assert_outside (world);
   if (world->n_emitting > 8)
     return;
 
@@ -428,4 +429,35 @@ more_tear_down (World *world)
   g_clear_pointer (&world->state, prio_scheduling_state_unref);
   for (guint i = 0; i < N_MORE; i++)
     g_clear_object (&world->signals[i]);
+}
+
+/* Takes longer than a slice. */
+static gboolean
+take_long (gpointer data G_GNUC_UNUSED)
+{
+  gint64 end = g_get_monotonic_time () + 2 * G_TIME_SPAN_MILLISECOND;
+
+  while (g_get_monotonic_time () < end)
+    ;
+  return G_SOURCE_CONTINUE;
+}
+
+/* A flood of tasks beside a source that is always ready: turns end by time, and leave
+ * nothing in the context. */
+void
+more_turns (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  g_autoptr (GSource) other = g_idle_source_new ();
+
+  g_source_set_priority (other, G_PRIORITY_DEFAULT);
+  g_source_set_callback (other, take_long, NULL, NULL);
+  g_source_attach (other, context);
+  prio_scheduler_set_time_slice (scheduler, 1);
+  prio_scheduler_post (scheduler, USER_VISIBLE, take_long, NULL, NULL);
+  for (guint n = 0; n < 60; n++)
+    g_main_context_iteration (context, FALSE);
+  g_assert_cmpuint (count_sources (context, "prio-sched turn"), <=, 1);
+  g_source_destroy (other);
 }

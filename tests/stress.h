@@ -26,6 +26,7 @@ typedef struct
   guint nesting;
   gboolean over; /* nothing is done any more */
   gint n_contexts_freed;
+  gpointer loop; /* with PRIO_INSIDE */
 
   /* With more: stress-more.c. */
   gboolean more;
@@ -46,6 +47,14 @@ typedef struct
   gboolean freed;
 } Token;
 
+/* Asserts, where the test is made of the library's own objects, that what is the user's is not
+ * called inside the loop, nor under a lock: a world has one thread. */
+#ifdef PRIO_INSIDE
+void assert_outside (World *world);
+#else
+#define assert_outside(world) ((void) (world))
+#endif
+
 /* test-stress.c */
 guint dice (World *world, guint sides);
 Token *token_new (World *world, guint runs);
@@ -64,3 +73,4 @@ void more_probe (World *world);
 void more_return_all (World *world);
 void more_wait_for_timeouts (World *world);
 void more_tear_down (World *world);
+void more_turns (void);

@@ -13,7 +13,33 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#ifdef PRIO_INSIDE
+#include "config.h"
+#endif
+
 #include "stress.h"
+
+#ifdef PRIO_INSIDE
+#include "prio-hub-private.h"
+#include "prio-scheduler-private.h"
+
+static void
+assert_unlocked (PrioLock *lock)
+{
+  g_assert_true (prio_lock_trylock (lock));
+  prio_lock_unlock (lock);
+}
+
+void
+assert_outside (World *world)
+{
+  PrioLoop *loop = world->loop;
+
+  g_assert_false (loop->bias.busy);
+  assert_unlocked (&loop->inbox.lock);
+  assert_unlocked (&prio_hub_lock);
+}
+#endif
 
 guint
 dice (World *world, guint sides)
@@ -41,6 +67,7 @@ token_new (World *world, guint runs)
 static void
 token_run (Token *token)
 {
+  assert_outside (token->world);
   g_assert_false (token->freed);
   g_assert_cmpuint (token->runs_left, >, 0);
   token->runs_left--;
@@ -56,6 +83,7 @@ token_free (gpointer data)
   Token *token = data;
   World *world = token->world;
 
+  assert_outside (world);
   g_assert_false (token->freed);
   token->freed = TRUE;
   world->n_freed++;
@@ -311,6 +339,17 @@ act (World *world)
     }
 }
 
+/* What tells whether somebody is inside outlives the context. */
+static void
+world_find_loop (World *world)
+{
+#ifdef PRIO_INSIDE
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (world->context);
+
+  world->loop = prio_loop_ref (scheduler->core->loop);
+#endif
+}
+
 static void
 world_set_up (World *world, gboolean more, GRand *random, const guint8 *bytes, gsize n_bytes)
 {
@@ -320,6 +359,7 @@ world_set_up (World *world, gboolean more, GRand *random, const guint8 *bytes, g
   world->owns_signals = more && !without ("contexts");
   if (world->owns_signals)
     g_main_context_push_thread_default (world->context);
+  world_find_loop (world);
   for (guint i = 0; i < N_SCHEDULERS; i++)
     world->schedulers[i] = prio_scheduler_new (world->context);
   for (guint i = 0; i < N_CONTROLLERS; i++)
@@ -386,6 +426,9 @@ world_tear_down (World *world)
     }
   more_tear_down (world);
   g_clear_pointer (&world->random, g_rand_free);
+#ifdef PRIO_INSIDE
+  prio_loop_unref (world->loop);
+#endif
   g_assert_cmpuint (world->n_freed, ==, world->n_made);
   g_assert_cmpint (world->n_contexts_freed, ==, 1);
   g_assert_cmpint (world->n_sources_freed, ==, (gint) world->n_sources_made);
@@ -505,6 +548,7 @@ main (int argc, char **argv)
   g_test_add_func ("/stress/corpus", test_corpus);
   g_test_add_func ("/stress/to-the-end", test_to_the_end);
   g_test_add_func ("/stress/to-the-end-of-the-context", test_to_the_end_of_the_context);
+  g_test_add_func ("/stress/turns", more_turns);
   g_test_add_func ("/stress/more", test_more);
   g_test_add_func ("/stress/more-to-the-end-of-the-context", test_more_to_the_end_of_the_context);
 

@@ -1,0 +1,55 @@
+/* slots.h: references that several threads take, drop and exchange
+ *
+ * Under a lock that ThreadSanitizer sees, as it does not GLib's.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <glib-object.h>
+
+#include <pthread.h>
+
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Takes the reference out of @slot. */
+static inline gpointer
+take (gpointer *slot)
+{
+  gpointer object;
+
+  pthread_mutex_lock (&slots_lock);
+  object = g_steal_pointer (slot);
+  pthread_mutex_unlock (&slots_lock);
+  return object;
+}
+
+/* Another reference to what is in @slot, or NULL. */
+static inline gpointer
+look (gpointer *slot)
+{
+  gpointer object;
+
+  pthread_mutex_lock (&slots_lock);
+  object = *slot != NULL ? g_object_ref (*slot) : NULL;
+  pthread_mutex_unlock (&slots_lock);
+  return object;
+}
+
+/* Puts @object there, and returns what was. */
+static inline gpointer
+put (gpointer *slot, gpointer object)
+{
+  gpointer old;
+
+  pthread_mutex_lock (&slots_lock);
+  old = *slot;
+  *slot = object;
+  pthread_mutex_unlock (&slots_lock);
+  return old;
+}
+
+#define TAKE(slot) take ((gpointer *) &(slot))
+#define LOOK(slot) look ((gpointer *) &(slot))
+#define PUT(slot, object) put ((gpointer *) &(slot), object)

@@ -1,0 +1,565 @@
+/* test-meetings.c: random work, from several threads, with the same few objects
+ *
+ * In each round three threads, two of which run a context of their own, do what comes to
+ * them with a controller, signals of every kind that depend on it, and tasks of both
+ * contexts: from outside, from tasks, destroy notifies and handlers.  Then everything is
+ * let go, and has to be gone: every destroy notify has been called once, every signal has
+ * said what it had to, no context is left, no change of priority was refused.
+ *
+ * MEETINGS_WITHOUT in the environment names what is to be left out: changes, drops,
+ * states, defer, contexts, timers, hand.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "counts.h"
+#include "helpers.h"
+#include "slots.h"
+
+enum { N_THREADS = 3, N_CONTEXTS = 2, N_SIGNALS = 5, N_TASKS = 4, N_OPERATIONS = 12, MAX_DEPTH = 3 };
+
+/* What the library has never to wait for in a round. */
+#define PATIENCE (20 * G_TIME_SPAN_SECOND)
+
+/* A signal with a handler, from its making to its end. */
+typedef struct
+{
+  gint said, finalized; /* atomic */
+} Listener;
+
+/* What the threads share, in slots but for what is atomic. */
+static struct
+{
+  PrioTaskController *controller;
+  GCancellable *signals[N_SIGNALS];
+  PrioTask *tasks[N_TASKS];
+  PrioTask *deferred[N_TASKS]; /* not held */
+  PrioSchedulingState *state;
+  PrioScheduler *schedulers[N_CONTEXTS];
+  GMainContext *contexts[N_CONTEXTS];
+  Listener listeners[N_SIGNALS];
+  gint n_made, n_freed, n_contexts_freed, aborted, over; /* atomic */
+  gboolean drop; /* the second context goes with what is in it */
+  guint theme;
+} shared;
+
+static pthread_barrier_t barrier;
+static _Thread_local GRand *self_random;
+static _Thread_local guint depth, changing;
+
+static void act (void);
+
+static guint
+dice (guint sides)
+{
+  return (guint) g_rand_int_range (self_random, 0, (gint32) sides);
+}
+
+static gboolean
+without (const char *what)
+{
+  const char *given = g_getenv ("MEETINGS_WITHOUT");
+
+  return given != NULL && strstr (given, what) != NULL;
+}
+
+static void
+act_inside (void)
+{
+  if (depth >= MAX_DEPTH || g_atomic_int_get (&shared.over))
+    return;
+  depth++;
+  act ();
+  depth--;
+}
+
+/* The data of what is posted. */
+static gint *
+token_new (void)
+{
+  g_atomic_int_inc (&shared.n_made);
+  return g_new0 (gint, 1);
+}
+
+static void
+token_free (gpointer token)
+{
+  g_assert_cmpint (g_atomic_int_add ((gint *) token, 1), ==, 0);
+  if (dice (4) == 0)
+    act_inside ();
+  g_atomic_int_inc (&shared.n_freed);
+  g_free (token);
+}
+
+static gboolean
+run_closure (gpointer token)
+{
+  g_assert_cmpint (g_atomic_int_get ((gint *) token), ==, 0);
+  if (dice (2) == 0)
+    act_inside ();
+  return dice (4) == 0;
+}
+
+static void
+return_result (guint i)
+{
+  PrioTask *task = TAKE (shared.deferred[i]);
+
+  if (task != NULL)
+    prio_task_return_pointer (task, g_strdup ("result"), g_free);
+}
+
+static void
+return_results (void)
+{
+  for (guint i = 0; i < N_TASKS; i++)
+    return_result (i);
+}
+
+static void
+run_task (PrioTask *task, gpointer token)
+{
+  guint i = dice (N_TASKS);
+  PrioTask *other;
+
+  run_closure (token);
+  if (dice (2) == 0 || without ("defer"))
+    return;
+
+  prio_task_defer (task);
+  other = PUT (shared.deferred[i], task);
+  if (other != NULL)
+    prio_task_return_int (other, 1);
+  if (dice (2) == 0)
+    act_inside ();
+}
+
+static void
+completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer token G_GNUC_UNUSED)
+{
+  act_inside ();
+}
+
+static void
+post (void)
+{
+  g_autoptr (PrioScheduler) scheduler = LOOK (shared.schedulers[dice (N_CONTEXTS)]);
+  g_autoptr (GCancellable) signal = dice (4) > 0 ? LOOK (shared.signals[dice (N_SIGNALS)]) : NULL;
+  gint priority = (gint) dice (4) - 1;
+  PrioTask *task;
+
+  if (scheduler == NULL)
+    return;
+  if (dice (2) == 0)
+    {
+      prio_scheduler_post_full (scheduler, priority, signal, dice (8) / 7, run_closure, token_new (), token_free);
+      return;
+    }
+
+  task = prio_scheduler_post_task (scheduler, run_task, token_new (), token_free, priority, signal, 0, NULL);
+  if (dice (2) == 0)
+    prio_task_then (task, completed, token_new (), token_free);
+  g_clear_object (&task);
+}
+
+static void
+post_and_keep (void)
+{
+  g_autoptr (PrioScheduler) scheduler = LOOK (shared.schedulers[dice (N_CONTEXTS)]);
+  g_autoptr (GCancellable) signal = LOOK (shared.signals[dice (N_SIGNALS)]);
+  g_autoptr (PrioTask) old G_GNUC_UNUSED = NULL;
+
+  if (scheduler != NULL)
+    old = PUT (shared.tasks[dice (N_TASKS)],
+               prio_scheduler_post_task (scheduler, run_task, token_new (), token_free, PRIO_PRIORITY_UNSET, signal, 0, NULL));
+}
+
+static void
+cancel (void)
+{
+  g_autoptr (PrioTask) task = dice (2) == 0 ? LOOK (shared.tasks[dice (N_TASKS)]) : TAKE (shared.tasks[dice (N_TASKS)]);
+
+  if (task != NULL)
+    prio_task_cancel (task);
+}
+
+static void
+abort_all (gboolean by_hand)
+{
+  g_autoptr (PrioTaskController) controller = LOOK (shared.controller);
+
+  if (controller == NULL)
+    return;
+  g_atomic_int_set (&shared.aborted, TRUE);
+  if (by_hand && !without ("hand"))
+    g_cancellable_cancel (signal_of (controller));
+  else
+    prio_task_controller_abort (controller, NULL);
+}
+
+/* Any thread may: only who does it in the middle of one of his own is refused. */
+static void
+change_priority (void)
+{
+  g_autoptr (PrioTaskController) controller = LOOK (shared.controller);
+  gboolean changed;
+
+  if (controller == NULL || without ("changes"))
+    return;
+  changing++;
+  changed = prio_task_controller_set_priority (controller, dice (3), NULL);
+  changing--;
+  g_assert_true (changed || changing > 0);
+}
+
+static void
+drop (void)
+{
+  g_autoptr (GCancellable) signal G_GNUC_UNUSED = NULL;
+  g_autoptr (PrioTaskController) controller G_GNUC_UNUSED = NULL;
+
+  if (without ("drops"))
+    return;
+  if (dice (4) > 0)
+    signal = TAKE (shared.signals[dice (N_SIGNALS)]);
+  else
+    controller = TAKE (shared.controller);
+}
+
+static void
+pause_or_resume (void)
+{
+  g_autoptr (PrioScheduler) scheduler = LOOK (shared.schedulers[dice (N_CONTEXTS)]);
+
+  if (scheduler != NULL && dice (2) == 0)
+    prio_scheduler_pause (scheduler);
+  else if (scheduler != NULL)
+    prio_scheduler_resume (scheduler);
+}
+
+/* A state is current where its context is run, and nowhere else. */
+static void
+in_state (gpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioScheduler) scheduler = state != NULL ? prio_scheduling_state_dup_scheduler (state) : NULL;
+
+  if (scheduler != NULL)
+    g_assert_true (g_main_context_is_owner (prio_scheduler_get_context (scheduler)));
+  act_inside ();
+}
+
+static void
+use_state (void)
+{
+  PrioSchedulingState *state = TAKE (shared.state);
+
+  if (without ("states"))
+    return;
+  if (state == NULL)
+    {
+      state = prio_scheduling_state_get_current ();
+      state = PUT (shared.state, state);
+    }
+  else
+    {
+      prio_scheduling_state_run (state, in_state, NULL);
+    }
+  if (state != NULL)
+    prio_scheduling_state_unref (state);
+}
+
+static void
+abort_by_controller (void)
+{
+  abort_all (FALSE);
+}
+
+static void
+abort_by_hand (void)
+{
+  abort_all (TRUE);
+}
+
+static void
+return_one (void)
+{
+  return_result (dice (N_TASKS));
+}
+
+/* Half of what is done in a round is one of two things that meet. */
+static void (*const themes[][2]) (void) = {
+  { change_priority, change_priority }, { abort_by_controller, drop }, { abort_by_controller, return_one },
+  { abort_by_hand, cancel }, { drop, drop }, { post, pause_or_resume }, { use_state, post },
+};
+
+static void
+act (void)
+{
+  static void (*const all[]) (void) = {
+    abort_by_controller, abort_by_hand, change_priority, change_priority, drop, drop, cancel, return_one, use_state,
+    pause_or_resume, post_and_keep, post_and_keep, post, post, post, post,
+  };
+
+  if (dice (2) == 0)
+    themes[shared.theme][dice (2)] ();
+  else
+    all[dice (G_N_ELEMENTS (all))] ();
+}
+
+static void
+said_cancelled (GCancellable *signal G_GNUC_UNUSED, gpointer listener)
+{
+  g_atomic_int_inc (&((Listener *) listener)->said);
+  act_inside ();
+}
+
+static void
+priority_changed (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  changing++;
+  act_inside ();
+  changing--;
+}
+
+static void
+signal_finalized (gpointer listener, GObject *signal G_GNUC_UNUSED)
+{
+  g_atomic_int_inc (&((Listener *) listener)->finalized);
+}
+
+static void
+share_signal (guint i, gpointer signal)
+{
+  g_object_weak_ref (signal, signal_finalized, &shared.listeners[i]);
+  g_signal_connect (signal, "cancelled", G_CALLBACK (said_cancelled), &shared.listeners[i]);
+  if (PRIO_IS_TASK_SIGNAL (signal) && dice (2) == 0)
+    g_signal_connect (signal, "priority-change", G_CALLBACK (priority_changed), NULL);
+  shared.signals[i] = signal;
+}
+
+/* The signals but one are made in the first context, one in the second. */
+static void
+set_up_thread (guint number)
+{
+  GCancellable *source = signal_of (shared.controller);
+
+  if (number >= N_CONTEXTS)
+    return;
+
+  shared.contexts[number] = g_main_context_new ();
+  watch_context (shared.contexts[number], &shared.n_contexts_freed);
+  shared.schedulers[number] = prio_scheduler_new (shared.contexts[number]);
+  if (number == 0 || !without ("contexts"))
+    g_main_context_push_thread_default (shared.contexts[number]);
+  if (number == 0)
+    {
+      share_signal (0, prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source)));
+      share_signal (1, prio_task_signal_any (&source, 1, USER_BLOCKING));
+      share_signal (3, g_cancellable_new ());
+      if (!without ("timers"))
+        share_signal (4, prio_task_signal_new_timeout (dice (2)));
+    }
+  else
+    {
+      share_signal (2, prio_task_signal_any (&source, 1, dice (3)));
+    }
+}
+
+/* Gives up what the thread has of its context. */
+static void
+leave_context (guint number)
+{
+  g_autoptr (PrioScheduler) scheduler G_GNUC_UNUSED = TAKE (shared.schedulers[number]);
+
+  if (number == 0 || !without ("contexts"))
+    g_main_context_pop_thread_default (shared.contexts[number]);
+  g_main_context_unref (shared.contexts[number]);
+}
+
+static void
+meet (guint number)
+{
+  gint64 end = g_get_monotonic_time () + PATIENCE;
+
+  for (guint n = 0; n < N_OPERATIONS; n++)
+    {
+      for (guint spins = dice (300); spins > 0; spins--)
+        __atomic_signal_fence (__ATOMIC_SEQ_CST);
+      act ();
+      if (number < N_CONTEXTS && dice (2) == 0)
+        g_main_context_iteration (shared.contexts[number], FALSE);
+      g_assert_cmpint (g_get_monotonic_time (), <, end);
+    }
+  if (number == 1 && shared.drop)
+    leave_context (number);
+}
+
+/* Whether the signal has to say `cancelled` in this round, if it is aborted: in its own
+ * context, which has not gone. */
+static gboolean
+has_to_say (guint i)
+{
+  return i < 2 || (i == 2 && !shared.drop && !without ("contexts"));
+}
+
+/* Whether what the context was to do has been done. */
+static gboolean
+is_through (guint number)
+{
+  gboolean said = TRUE;
+
+  if (number == 0 && shared.listeners[4].finalized == 0 && !without ("timers"))
+    said = g_atomic_int_get (&shared.listeners[4].said) > 0;
+  for (guint i = 0; i < 3 && g_atomic_int_get (&shared.aborted); i++)
+    said &= !has_to_say (i) || g_atomic_int_get (&shared.listeners[i].said) > 0;
+  return said && (shared.drop || g_atomic_int_get (&shared.n_freed) == g_atomic_int_get (&shared.n_made));
+}
+
+/* A defect that leaves something undone ends in check_round (). */
+static void
+finish_context (guint number)
+{
+  gint64 end = g_get_monotonic_time () + G_TIME_SPAN_SECOND;
+
+  if (number >= N_CONTEXTS || (number == 1 && shared.drop))
+    return;
+  while (!is_through (number) && g_get_monotonic_time () < end)
+    {
+      g_main_context_iteration (shared.contexts[number], FALSE);
+      return_results ();
+    }
+}
+
+static void
+let_go (void)
+{
+  return_results ();
+  for (guint i = 0; i < N_SIGNALS; i++)
+    g_clear_object (&shared.signals[i]);
+  for (guint i = 0; i < N_TASKS; i++)
+    g_clear_object (&shared.tasks[i]);
+  g_clear_object (&shared.controller);
+  g_clear_pointer (&shared.state, prio_scheduling_state_unref);
+}
+
+static void
+run_round (guint number)
+{
+  set_up_thread (number);
+  pthread_barrier_wait (&barrier);
+  meet (number);
+  pthread_barrier_wait (&barrier);
+  if (number == 0)
+    {
+      g_atomic_int_set (&shared.over, TRUE);
+      for (guint i = 0; i < (shared.drop ? 1 : N_CONTEXTS); i++)
+        prio_scheduler_resume (shared.schedulers[i]);
+    }
+  pthread_barrier_wait (&barrier);
+  finish_context (number);
+  pthread_barrier_wait (&barrier);
+  if (number == 0)
+    let_go ();
+  pthread_barrier_wait (&barrier);
+  if (number < N_CONTEXTS && !(number == 1 && shared.drop))
+    {
+      while (g_main_context_iteration (shared.contexts[number], FALSE) ||
+             (number == 0 && without ("contexts") && g_main_context_iteration (NULL, FALSE)))
+        ;
+      leave_context (number);
+    }
+  pthread_barrier_wait (&barrier);
+}
+
+static void
+check_round (void)
+{
+  g_assert_cmpint (shared.n_freed, ==, shared.n_made);
+  g_assert_cmpint (shared.n_contexts_freed, ==, N_CONTEXTS);
+  for (guint i = 0; i < N_SIGNALS; i++)
+    {
+      g_test_message ("signal %u, aborted %d, dropped %d", i, shared.aborted, shared.drop);
+      if (i == 4 && without ("timers"))
+        continue;
+      g_assert_cmpint (shared.listeners[i].finalized, ==, 1);
+      if (has_to_say (i))
+        g_assert_cmpint (shared.listeners[i].said, ==, shared.aborted);
+      else if (i == 4)
+        g_assert_cmpint (shared.listeners[i].said, ==, 1);
+    }
+}
+
+static gpointer
+run_thread (gpointer data)
+{
+  guint number = GPOINTER_TO_UINT (data) & 0xff;
+
+  self_random = g_rand_new_with_seed (GPOINTER_TO_UINT (data));
+  pthread_barrier_wait (&barrier);
+  while (shared.controller != NULL)
+    {
+      run_round (number);
+      pthread_barrier_wait (&barrier);
+    }
+  g_rand_free (self_random);
+  return NULL;
+}
+
+static void
+begin_round (gboolean last)
+{
+  memset (shared.listeners, 0, sizeof shared.listeners);
+  shared.n_made = shared.n_freed = shared.n_contexts_freed = shared.aborted = shared.over = 0;
+  shared.drop = !without ("contexts") && dice (3) == 0;
+  shared.theme = dice (G_N_ELEMENTS (themes));
+  shared.controller = last ? NULL : prio_task_controller_new (dice (3));
+}
+
+static void
+test_meetings (void)
+{
+  GThread *threads[N_THREADS];
+  guint n_descriptors, n_threads, n_rounds = 0;
+  gint64 end = g_get_monotonic_time () + G_TIME_SPAN_SECOND;
+  const guint max_rounds = g_test_slow () ? 20000 : 1000;
+
+  g_main_context_default ();
+  n_descriptors = count_descriptors ();
+  n_threads = count_threads ();
+  pthread_barrier_init (&barrier, NULL, N_THREADS);
+  self_random = g_rand_new_with_seed ((guint32) g_test_rand_int ());
+  for (guint i = 1; i < N_THREADS; i++)
+    threads[i] = g_thread_new ("meeting", run_thread, GUINT_TO_POINTER ((((guint) g_test_rand_int () & 0x7fffff) << 8) | i));
+
+  begin_round (FALSE);
+  pthread_barrier_wait (&barrier);
+  for (guint round = 1; round <= max_rounds; round++)
+    {
+      run_round (0);
+      check_round ();
+      if (!g_test_slow () && g_get_monotonic_time () > end)
+        round = max_rounds;
+      n_rounds++;
+      begin_round (round >= max_rounds);
+      pthread_barrier_wait (&barrier);
+    }
+
+  for (guint i = 1; i < N_THREADS; i++)
+    g_thread_join (threads[i]);
+  g_test_message ("%u rounds", n_rounds);
+  g_rand_free (self_random);
+  pthread_barrier_destroy (&barrier);
+  g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
+  g_assert_cmpuint (count_threads (), ==, n_threads);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/meetings/leave-nothing", test_meetings);
+
+  return g_test_run ();
+}
