@@ -69,4 +69,3 @@ count_entries (const char *folder)
 }
 
 #define count_descriptors() count_entries ("/proc/self/fd")
-#define count_threads() count_entries ("/proc/self/task")
