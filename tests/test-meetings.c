@@ -124,7 +124,7 @@ run_task (PrioTask *task, gpointer token)
   PrioTask *other;
 
   run_closure (token);
-  if (dice (2) == 0 || without ("defer"))
+  if (dice (2) == 0 || g_atomic_int_get (&shared.over) || without ("defer"))
     return;
 
   prio_task_defer (task);
