@@ -495,7 +495,6 @@ check_round (void)
   g_assert_cmpint (shared.n_contexts_freed, ==, N_CONTEXTS);
   for (guint i = 0; i < N_SIGNALS; i++)
     {
-      g_test_message ("signal %u, aborted %d, dropped %d", i, shared.aborted, shared.drop);
       if (i == 4 && without ("timers"))
         continue;
       g_assert_cmpint (shared.listeners[i].finalized, ==, 1);
