@@ -430,6 +430,36 @@ test_many_threads (void)
   g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
 }
 
+static void
+capture_state (GCancellable *signal, gpointer data)
+{
+  PrioSchedulingState **state = data;
+
+  *state = prio_scheduling_state_get_current ();
+}
+
+/* What a signal says in its main context is no task of anybody's, with a state that one could
+ * keep beyond the context (found with C7). */
+static void
+test_no_state_in_what_is_said_later (void)
+{
+  GMainContext *context = context_new ();
+  g_autoptr (GCancellable) source = g_cancellable_new ();
+  g_autoptr (PrioTaskSignal) dependent = NULL;
+  PrioSchedulingState *state = (gpointer) &state;
+
+  g_main_context_push_thread_default (context);
+  dependent = prio_task_signal_any (&source, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  g_main_context_pop_thread_default (context);
+  g_signal_connect (dependent, "cancelled", G_CALLBACK (capture_state), &state);
+
+  g_cancellable_cancel (source);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  g_main_context_unref (context);
+  g_assert_null (state);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -451,6 +481,7 @@ main (int argc, char **argv)
       g_test_add_data_func (listened_to, GINT_TO_POINTER (kind), test_listened_to);
     }
   g_test_add_func ("/contexts/cancelled-by-hand-later", test_cancelled_by_hand_later);
+  g_test_add_func ("/contexts/no-state-in-what-is-said-later", test_no_state_in_what_is_said_later);
   g_test_add_func ("/contexts/end/abort", test_abort_at_its_end);
   g_test_add_func ("/contexts/end/another-in-its-place", test_another_in_its_place);
   g_test_add_func ("/contexts/many-threads", test_many_threads);
