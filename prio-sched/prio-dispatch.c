@@ -152,6 +152,13 @@ is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
          loop->ready.queues[effective].n_items == 1 && !loop->attention;
 }
 
+/* The state in which a task of @core runs: none, if it is the library's own. */
+static inline const PrioState *
+state_to_run_in (PrioLoop *loop, PrioCore *core, const PrioState *state)
+{
+  return core != loop->own ? state : NULL;
+}
+
 /* Runs up to @max jobs of @queue, as long as they are the next of all; returns how
  * many.  A record is given back before its function runs, which may do anything. */
 static guint
@@ -160,11 +167,12 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   PrioCore *core = queue->core;
   PrioEffective effective = queue->effective;
   PrioState state = { .core = core, .priority = effective / 2, .depth = depth };
+  const PrioState *inner = state_to_run_in (loop, core, &state);
   const PrioState *outer = prio_thread.state;
   guint n = 0;
 
   prio_core_hold (core);
-  prio_thread.state = &state;
+  prio_thread.state = inner;
 
   do
     {
@@ -187,7 +195,7 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
         {
           prio_thread.state = outer;
           job.notify (job.data);
-          prio_thread.state = &state;
+          prio_thread.state = inner;
         }
     }
   while (n < max && is_still_next (loop, queue, effective));
@@ -235,7 +243,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   prio_ready_head_gone (&loop->ready, queue);
   prio_entry_move (entry, PRIO_ENTRY_RUNNING);
 
-  prio_thread.state = &state;
+  prio_thread.state = state_to_run_in (loop, entry->core, &state);
   if (entry->kind == PRIO_ENTRY_CLOSURE)
     {
       gboolean again = entry->job.func (entry->job.data);
