@@ -43,7 +43,7 @@ PrioHandle *prio_handle_ref (PrioHandle *handle);
 void prio_handle_unref (PrioHandle *handle);
 GCancellable *prio_handle_get (PrioHandle *handle, PrioVisit visit);
 void prio_handle_reconsider (PrioHandle *handle);
-void prio_handle_drop (PrioHandle *handle, GCancellable *signal, GThread *keeper);
+void prio_handle_drop (PrioHandle *handle, GCancellable *signal);
 void prio_handle_say_later (PrioHandle *handle);
 void prio_handle_start_timer (PrioHandle *handle, guint64 delay);
 void prio_handle_stop_timer (PrioHandle *handle);

@@ -124,20 +124,18 @@ say_now (gpointer handle)
   return G_SOURCE_REMOVE;
 }
 
-static gboolean
-only_drop (gpointer signal G_GNUC_UNUSED)
-{
-  return G_SOURCE_REMOVE;
-}
-
+/* The context of the signal has gone, and what was to be done there is done in the default
+ * one. */
 static void
-drop_arrived (PrioLoop *loop, const PrioOp *op)
+call_from_default_context (GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  if (prio_loop_is_dead (loop))
-    prio_loop_bury (loop, g_object_unref, op->target);
-  else
-    prio_core_append_job (prio_core_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, FALSE),
-                          only_drop, op->target, g_object_unref);
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_HIGH);
+  g_source_set_callback (source, func, data, notify);
+  g_source_set_static_name (source, "prio-sched dependent signal");
+  g_source_attach (source, NULL);
+  g_source_unref (source);
 }
 
 /* Before 2.80, g_object_unref () touches an object that dispose () has given another
@@ -145,37 +143,64 @@ drop_arrived (PrioLoop *loop, const PrioOp *op)
  * drop the last reference on another thread meanwhile would free what it touches.  As long
  * as they are frozen, GLib has a record of that, by this name. */
 static gboolean
-may_be_within_unref (GCancellable *signal, GThread *keeper)
+is_within_unref (GCancellable *signal)
 {
-  return glib_check_version (2, 80, 0) != NULL && keeper != g_thread_self () &&
-         g_object_get_qdata (G_OBJECT (signal), g_quark_from_static_string ("GObject-notify-queue")) != NULL;
+  GThread *keeper;
+
+  if (glib_check_version (2, 80, 0) == NULL ||
+      g_object_get_qdata (G_OBJECT (signal), g_quark_from_static_string ("GObject-notify-queue")) == NULL)
+    return FALSE;
+
+  prio_lock_lock (&prio_hub_lock);
+  keeper = prio_hub_for (signal)->keeper;
+  prio_lock_unlock (&prio_hub_lock);
+  return keeper != g_thread_self ();
 }
 
-/* Drops the reference of @signal that @keeper has given the graph: in its main context if
- * @keeper has not returned from g_object_unref (), of a GLib that minds. */
+static gboolean
+only_drop (gpointer signal G_GNUC_UNUSED)
+{
+  return G_SOURCE_REMOVE;
+}
+
+/* Later, after only_drop () or because the context of the signal goes. */
+static void
+drop (gpointer signal)
+{
+  if (is_within_unref (signal))
+    call_from_default_context (only_drop, signal, drop);
+  else
+    g_object_unref (signal);
+}
+
+static void
+drop_arrived (PrioLoop *loop, const PrioOp *op)
+{
+  if (prio_loop_is_dead (loop))
+    prio_loop_bury (loop, drop, op->target);
+  else
+    prio_core_append_job (prio_core_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, FALSE),
+                          only_drop, op->target, drop);
+}
+
+/* Drops the reference of @signal that has been the graph's: in a main context, if who gave
+ * it has not returned from g_object_unref () of a GLib that minds. */
 void
-prio_handle_drop (PrioHandle *handle, GCancellable *signal, GThread *keeper)
+prio_handle_drop (PrioHandle *handle, GCancellable *signal)
 {
   PrioOp op = { .apply = drop_arrived, .target = signal };
 
-  if (may_be_within_unref (signal, keeper))
+  if (is_within_unref (signal))
     prio_loop_submit (handle->loop, &op);
   else
     g_object_unref (signal);
 }
 
-/* The context of the signal has gone.  Nothing of the user's may run here, so it says
- * `cancelled` from the default one.  Takes the reference of @handle. */
+/* Nothing of the user's may run here.  Takes the reference of @handle. */
 static void
 say_from_default_context (PrioHandle *handle)
 {
-  GSource *source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_HIGH);
-  g_source_set_callback (source, say_now, handle, (GDestroyNotify) prio_handle_unref);
-  g_source_set_static_name (source, "prio-sched dependent signal");
-  g_source_attach (source, NULL);
-  g_source_unref (source);
+  call_from_default_context (say_now, handle, (GDestroyNotify) prio_handle_unref);
 }
 
 /* The signal has said it, or the context has gone before. */

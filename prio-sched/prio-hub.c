@@ -132,7 +132,6 @@ prio_hub_reconsider (PrioHub *hub)
 {
   GCancellable *released = NULL;
   PrioListeners listeners;
-  GThread *keeper;
 
   if (hub->handle == NULL)
     return;
@@ -141,11 +140,10 @@ prio_hub_reconsider (PrioHub *hub)
   prio_lock_lock (&prio_hub_lock);
   if (!is_to_be_kept (hub, listeners))
     released = prio_hub_release_locked (hub);
-  keeper = hub->keeper;
   prio_lock_unlock (&prio_hub_lock);
 
   if (released != NULL)
-    prio_handle_drop (hub->handle, released, keeper);
+    prio_handle_drop (hub->handle, released);
 }
 
 /* Of so many kept signals it is asked again whether they are to be, when one is made. */
