@@ -133,6 +133,26 @@ class Signals(unittest.TestCase):
         self.assertTrue(fixed.aborted)
 
 
+    def test_a_handler_that_mentions_its_own_signal_is_not_collected_with_it(self):
+        """The library keeps the signal for the handler, so that the collector must not clear that."""
+        heard = []
+
+        def listen(connect, signal, how, name):
+            getattr(signal, connect)(name, lambda *_: heard.append((how, signal.priority.value_nick)))
+
+        controller = PrioSched.TaskController('background')
+        for connect in ('connect', 'connect_after'):
+            listen(connect, PrioSched.TaskSignal.any([controller.signal]), 'any', 'cancelled')
+            listen(connect, PrioSched.TaskSignal.any([], controller.signal), 'follower', 'priority-change')
+            listen(connect, PrioSched.TaskSignal.new_timeout(1), 'timeout', 'cancelled')
+        gc.collect()
+        controller.set_priority('user-blocking')
+        controller.abort()
+        while len(heard) < 6:
+            GLib.MainContext.default().iteration(True)
+        self.assertEqual(heard, [('follower', 'user-blocking')] * 2 + [('any', 'user-visible')] * 2 + [('timeout', 'user-visible')] * 2)
+
+
 class BadInput(unittest.TestCase):
 
     def test_errors(self):
