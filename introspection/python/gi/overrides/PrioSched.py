@@ -189,8 +189,25 @@ class TaskSignal(PrioSched.TaskSignal):
     def connect(self, *args):
         """GObject's connect (name, callback…), or Gio.Cancellable's, whose first argument is no name."""
         if args and isinstance(args[0], str):
-            return GObject.Object.connect(self, *args)
-        return super().connect(*args)
+            handler = GObject.Object.connect(self, *args)
+        else:
+            handler = super().connect(*args)
+        return self._kept_for(handler)
+
+    def connect_after(self, *args):
+        return self._kept_for(super().connect_after(*args))
+
+    def connect_object(self, *args):
+        return self._kept_for(super().connect_object(*args))
+
+    def connect_object_after(self, *args):
+        return self._kept_for(super().connect_object_after(*args))
+
+    def _kept_for(self, handler):
+        # A handler that mentions the signal is garbage to Python's collector when nobody else
+        # does, and cleared; the library keeps the signal, and would call it.
+        self.keep()
+        return handler
 
     @property
     def priority(self):
