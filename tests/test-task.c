@@ -220,6 +220,25 @@ test_callbacks_in_order_then_notify (Fixture *f, gconstpointer data)
 }
 
 static void
+ask_again_and_wait (PrioTask *task, GParamSpec *pspec, Fixture *f)
+{
+  g_string_append_c (f->log, '!');
+  prio_task_then (task, count_completed, f, NULL);
+  fixture_run (f);
+}
+
+/* A dialog, say, in a handler that waits for the task once more. */
+static void
+test_notifies_once_beside_a_nested_loop (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, nothing);
+
+  g_signal_connect (task, "notify::completed", G_CALLBACK (ask_again_and_wait), f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "!c");
+}
+
+static void
 test_result_of_a_dropped_scheduler (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTask) task = post (f, nothing);
@@ -431,6 +450,7 @@ main (int argc, char **argv)
   add_test ("/task/result/source-in-a-nested-loop", test_source_in_a_nested_loop);
   add_test ("/task/result/error", test_error);
   add_test ("/task/callbacks-in-order-then-notify", test_callbacks_in_order_then_notify);
+  add_test ("/task/notifies-once-beside-a-nested-loop", test_notifies_once_beside_a_nested_loop);
   add_test ("/task/result-of-a-dropped-scheduler", test_result_of_a_dropped_scheduler);
   add_test ("/task/used-again", test_used_again);
   add_test ("/task/bad-input", test_bad_input);
