@@ -242,13 +242,16 @@ prio_task_set_name (PrioTask *self, const char *name)
 void
 prio_task_tell (PrioTask *self)
 {
+  gboolean told = self->told;
+
   self->listened_to = g_signal_handler_find (self, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
-  if (!self->told && self->listened_to)
+  /* A nested loop of a handler may come here again. */
+  self->told = TRUE;
+  if (!told && self->listened_to)
     {
       g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
       g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COMPLETED]);
     }
-  self->told = TRUE;
 }
 
 /**
