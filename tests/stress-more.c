@@ -89,12 +89,14 @@ make_signal (World *world, guint i)
     }
 }
 
+/* Whatever is called may release what has a notify, and that may come here again. */
 static void
 renew_signal (World *world, guint i)
 {
+  GCancellable *renewed = make_signal (world, i);
   g_autoptr (GCancellable) old G_GNUC_UNUSED = world->signals[i];
 
-  world->signals[i] = make_signal (world, i);
+  world->signals[i] = renewed;
   more_listen (world, world->signals[i]);
 }
 
