@@ -157,18 +157,19 @@ is_within_unref (GCancellable *signal)
   return keeper != g_thread_self ();
 }
 
+/* Until that has returned: what follows is drop (). */
 static gboolean
-only_drop (gpointer signal G_GNUC_UNUSED)
+wait_for_unref (gpointer signal)
 {
-  return G_SOURCE_REMOVE;
+  return is_within_unref (signal) ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
-/* Later, after only_drop () or because the context of the signal goes. */
+/* After wait_for_unref (), or because the context goes where it waits. */
 static void
 drop (gpointer signal)
 {
   if (is_within_unref (signal))
-    call_from_default_context (only_drop, signal, drop);
+    call_from_default_context (wait_for_unref, signal, drop);
   else
     g_object_unref (signal);
 }
@@ -180,7 +181,7 @@ drop_arrived (PrioLoop *loop, const PrioOp *op)
     prio_loop_bury (loop, drop, op->target);
   else
     prio_core_append_job (prio_core_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, FALSE),
-                          only_drop, op->target, drop);
+                          wait_for_unref, op->target, drop);
 }
 
 /* Drops the reference of @signal that has been the graph's: in a main context, if who gave

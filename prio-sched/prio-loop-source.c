@@ -302,10 +302,17 @@ next_timeout (PrioLoop *loop, gint64 now)
   return due == G_MAXINT64 ? -1 : timeout_until (due, now);
 }
 
-static gboolean
-urgent_prepare (GSource *source, gint *timeout)
+/* GLib goes on to another source, and may leave the context to another thread, or free it:
+ * it has locks for that, which ThreadSanitizer does not see. */
+static inline void
+leave_loop (PrioLoop *loop)
 {
-  PrioLoop *loop = loop_of (source, NULL);
+  prio_before_unref (loop);
+}
+
+static gboolean
+prepare (PrioLoop *loop, gint *timeout)
+{
   gint64 now = 0;
 
   if (loop->probing)
@@ -353,16 +360,29 @@ urgent_prepare (GSource *source, gint *timeout)
   return FALSE;
 }
 
+static gboolean
+urgent_prepare (GSource *source, gint *timeout)
+{
+  PrioLoop *loop = loop_of (source, NULL);
+  gboolean ready = prepare (loop, timeout);
+
+  leave_loop (loop);
+  return ready;
+}
+
 /* What has come meanwhile is looked at; what has become due is left to the next
  * prepare, which asks for the time anyway. */
 static gboolean
 urgent_check (GSource *source)
 {
   PrioLoop *loop = loop_of (source, NULL);
+  gboolean ready;
 
   take_over (loop);
   loop->awake = TRUE;
-  return !loop->turn && is_urgent (loop);
+  ready = !loop->turn && is_urgent (loop);
+  leave_loop (loop);
+  return ready;
 }
 
 static gboolean
@@ -399,6 +419,7 @@ lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer dat
   if (!loop->turn)
     prio_loop_run_batch (loop, lane, g_source_get_time (source));
   retired = retire (loop);
+  leave_loop (loop);
   prio_loop_unref (loop);
 
   return retired ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;

@@ -508,6 +508,7 @@ prio_loop_tear_down (PrioLoop *loop)
 {
   gboolean more;
 
+  prio_in_finalize (loop);
   loop_leave_table (loop, TRUE);
 
   prio_bias_take (&loop->bias);

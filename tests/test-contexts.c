@@ -4,6 +4,7 @@
  */
 
 #include "helpers.h"
+#include "tsan-suppressions.h"
 
 static gint n_posted, n_notified, n_contexts, n_contexts_gone, n_signals, n_signals_gone; /* atomic */
 
@@ -352,15 +353,6 @@ count_descriptors (void)
 
 #ifdef __SANITIZE_THREAD__
 #define N_WORKERS 400
-
-/* GLib's arrays of handlers grow under a lock of its own, which is not seen. */
-const char *__tsan_default_suppressions (void);
-
-const char *
-__tsan_default_suppressions (void)
-{
-  return "race:g_realloc";
-}
 
 #else
 #define N_WORKERS 3000

@@ -15,6 +15,7 @@
 #include "counts.h"
 #include "helpers.h"
 #include "slots.h"
+#include "tsan-suppressions.h"
 
 enum { N_THREADS = 3, N_CONTEXTS = 2, N_SIGNALS = 5, N_TASKS = 4, N_OPERATIONS = 12, MAX_DEPTH = 3 };
 
@@ -537,6 +538,8 @@ static void
 prepare_glib (void)
 {
   g_autoptr (GObject) object = G_OBJECT (g_cancellable_new ());
+  g_autoptr (GError) error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "");
+  g_autoptr (GError) copy G_GNUC_UNUSED = g_error_copy (error);
   GWeakRef weak;
 
   g_weak_ref_init (&weak, object);
