@@ -504,6 +504,29 @@ test_not_kept_after_a_change (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_gone, ==, 1);
 }
 
+/* Of an abort they all hear once, in the order of their making; a cancel by hand of the one
+ * in the middle is no abort of what it depends on (found with C8). */
+static void
+test_any_of_a_dependent (Fixture *f, gconstpointer data)
+{
+  for (guint by_hand = 0; by_hand < 2; by_hand++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+      GCancellable *root = listen (f, signal_of (controller), "r");
+      g_autoptr (GCancellable) middle = listen (f, prio_task_signal_any (&root, 1, BACKGROUND), "m");
+      g_autoptr (GCancellable) outer = listen (f, prio_task_signal_any (&middle, 1, BACKGROUND), "o");
+
+      post_with_signal (f, PRIO_PRIORITY_UNSET, outer, 'x', NULL, NULL);
+      if (by_hand)
+        g_cancellable_cancel (middle);
+      else
+        prio_task_controller_abort (controller, NULL);
+      g_assert_true (prio_task_signal_is_aborted (PRIO_TASK_SIGNAL (outer)));
+      fixture_run (f);
+    }
+  g_assert_cmpstr (f->log->str, ==, "r! m! o! m! o! ");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -518,6 +541,7 @@ main (int argc, char **argv)
   add_test ("/signal/any/abort-goes-to-dependents-in-order", test_abort_goes_to_dependents_in_order);
   add_test ("/signal/any/aborted-before-any-event", test_dependents_are_aborted_before_any_event);
   add_test ("/signal/any/of-an-aborted-one", test_any_of_an_aborted_one);
+  add_test ("/signal/any/of-a-dependent", test_any_of_a_dependent);
   add_test ("/signal/any/cancelling-a-source-by-hand", test_cancelling_a_source_by_hand);
   add_test ("/signal/any/many-of-many", test_many_dependents_of_many);
   add_test ("/signal/lifetime/with-handlers-as-its-source", test_dependent_with_handlers_lives_as_its_source);
