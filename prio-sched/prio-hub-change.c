@@ -84,8 +84,23 @@ mark_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
   g_array_append_val (targets, target);
 }
 
+/* Under the lock. */
+static void
+mark_dependents_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
+{
+  for (GList *l = hub->dependents.head; l != NULL; l = l->next)
+    {
+      PrioEdge *edge = l->data;
+
+      if (edge->kind == PRIO_EDGE_ABORT && !edge->dependent->aborted)
+        mark_aborted (edge->dependent, reason, targets);
+    }
+}
+
 /* The draft's "signal abort" as far as the lock has to be held: @hub, which is that of
  * @handle if it is NULL, and its dependents have their reason before anybody hears of it.
+ * All that depends on a root knows that root; what depends on a dependent that is cancelled
+ * by hand comes from one to the next.
  *
  * Returns: what is to be told, @hub first, or NULL if it is aborted already, or gone */
 static GArray *
@@ -104,13 +119,9 @@ begin_abort (PrioHub *hub, PrioHandle *handle, const GError *error)
       targets = target_array_new ();
       mark_aborted (hub, reason, targets);
 
-      for (GList *l = hub->dependents.head; l != NULL; l = l->next)
-        {
-          PrioEdge *edge = l->data;
-
-          if (edge->kind == PRIO_EDGE_ABORT && !edge->dependent->aborted)
-            mark_aborted (edge->dependent, reason, targets);
-        }
+      mark_dependents_aborted (hub, reason, targets);
+      for (guint i = 1; i < targets->len; i++)
+        mark_dependents_aborted (g_array_index (targets, PrioTarget, i).handle->hub, reason, targets);
     }
 
   prio_lock_unlock (&prio_hub_lock);

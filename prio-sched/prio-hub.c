@@ -428,8 +428,9 @@ add_edge (PrioHub *source, PrioHub *dependent, PrioEdgeKind kind, guint64 gather
   dependent->n_sources[kind]++;
 }
 
-/* Under the lock: makes @dependent depend on @sources or, where one is a
- * dependent itself, on what that depends on. */
+/* Under the lock: makes @dependent depend on @sources and, where one is a
+ * dependent itself, on what is at the root of that.  By hand that one can be cancelled
+ * alone, which is no change of its priority. */
 static void
 add_edges (PrioHub *dependent, PrioHub **sources, gsize n_sources, PrioEdgeKind kind)
 {
@@ -439,17 +440,17 @@ add_edges (PrioHub *dependent, PrioHub **sources, gsize n_sources, PrioEdgeKind 
 
   for (gsize i = 0; i < n_sources; i++)
     {
+      if (kind == PRIO_EDGE_ABORT || !sources[i]->is_dependent)
+        add_edge (sources[i], dependent, kind, gathering);
+
       if (!sources[i]->is_dependent)
-        {
-          add_edge (sources[i], dependent, kind, gathering);
-          continue;
-        }
+        continue;
 
       for (GList *l = sources[i]->sources.head; l != NULL; l = l->next)
         {
           PrioEdge *edge = l->data;
 
-          if (edge->kind == kind)
+          if (edge->kind == kind && !edge->source->is_dependent)
             add_edge (edge->source, dependent, kind, gathering);
         }
     }

@@ -143,7 +143,7 @@ class Model:
         signal.aborted = signal.said = any(self.signals[source].aborted for source in given['sources'])
         for source in [] if signal.aborted else given['sources']:
             other = self.signals[source]
-            for root in other.roots if other.kind == 'any' else [source]:
+            for root in [source] + [root for root in other.roots if self.signals[root].kind != 'any']:
                 if root not in signal.roots:
                     signal.roots.append(root)
                     self.signals[root].dependents.append(name)
@@ -504,7 +504,9 @@ class Model:
                 self.say_cancelled(name, state)
             return
         by_hand = by_hand or self.signals[name].kind == 'abort'
-        names = [name] + [other for other in self.signals[name].dependents if not self.signals[other].aborted]
+        names = [name]
+        for marked in names:
+            names += [other for other in self.signals[marked].dependents if other not in names and not self.signals[other].aborted]
         self.n_cancelling += 1
         for other in names:
             self.signals[other].aborted = True
