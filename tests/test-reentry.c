@@ -1,0 +1,109 @@
+/* test-reentry.c: what is called from inside of an abort, or of a release
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+static void
+iterate (gpointer data)
+{
+  while (g_main_context_iteration (((Fixture *) data)->context, FALSE))
+    ;
+}
+
+static gboolean
+never_run (gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+/* All that an abort ends has left its queue before anything is released or said (found with C1). */
+static void
+test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  GCancellable *root = signal_of (controller);
+  g_autoptr (GCancellable) dependent = G_CANCELLABLE (prio_task_signal_any (&root, 1, BACKGROUND));
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+
+  g_signal_connect_swapped (root, "cancelled", G_CALLBACK (iterate), f);
+  prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, root, 0, never_run, f, iterate);
+  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, root, 0, step_run, step_new (f, 'o', NULL, NULL), step_free);
+  post_with_signal (f, PRIO_PRIORITY_UNSET, dependent, 'd', NULL, NULL);
+
+  prio_task_controller_abort (controller, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "");
+}
+
+static void
+log_aborted (PrioTaskSignal *signal, Fixture *f)
+{
+  g_autoptr (GError) reason = prio_task_signal_get_reason (signal);
+
+  g_assert_true (prio_task_signal_is_aborted (signal));
+  g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_false (post_with_signal (f, PRIO_PRIORITY_UNSET, signal, 'x', NULL, NULL));
+  g_string_append (f->log, "a ");
+}
+
+/* Also before the signal itself has heard of it (found with C2). */
+static void
+test_aborted_when_cancelled_by_hand (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  g_signal_connect (signal_of (controller), "cancelled", G_CALLBACK (log_aborted), f);
+  g_cancellable_cancel (signal_of (controller));
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a ");
+}
+
+static void
+has_no_state (gpointer data)
+{
+  Fixture *f = data;
+
+  g_assert_null (prio_scheduling_state_get_current ());
+  g_string_append (f->log, "n ");
+}
+
+static void
+return_nothing (PrioTask *task, gpointer data)
+{
+}
+
+static gboolean
+post_another (gpointer data)
+{
+  Fixture *f = data;
+
+  prio_scheduler_pause (f->scheduler);
+  prio_scheduler_resume (f->scheduler);
+  g_assert_nonnull (prio_scheduling_state_get_current ());
+  return G_SOURCE_REMOVE;
+}
+
+/* What a call releases has nothing to do with the task that makes it (found with C6). */
+static void
+test_notifies_have_no_state (Fixture *f, gconstpointer data)
+{
+  for (guint n = 0; n < 5; n++)
+    g_object_unref (prio_scheduler_post_task (f->scheduler, return_nothing, f, has_no_state, USER_VISIBLE, NULL, 0, NULL));
+  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 0, post_another, f, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "n n n n n ");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/reentry/no-task-runs", test_no_task_of_an_aborted_signal_runs);
+  add_test ("/reentry/by-hand-is-one-at-once", test_aborted_when_cancelled_by_hand);
+  add_test ("/reentry/notifies-have-no-state", test_notifies_have_no_state);
+
+  return g_test_run ();
+}
