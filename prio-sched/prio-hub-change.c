@@ -159,8 +159,20 @@ prio_hub_say (PrioHandle *handle)
     prio_hub_reconsider (prio_hub_for (signal));
 }
 
-/* Runs the abort steps of each target and then has it say so, as the draft orders.  Those
- * that are there now live until then. */
+/* Releases what the abort of @target has ended, where that can be done here. */
+static void
+target_release (PrioTarget *target)
+{
+  if (target->bonds == NULL)
+    return;
+
+  for (guint i = 0; i < target->bonds->len; i++)
+    prio_loop_collect (((PrioBond *) target->bonds->pdata[i])->loop);
+}
+
+/* Runs the abort steps of all targets, so that whatever is called from here on finds no
+ * task of theirs in a queue; then each releases what it had and says so, as the draft
+ * orders.  Those that are there now live until then. */
 static void
 carry_out_abort (GArray *targets)
 {
@@ -173,10 +185,13 @@ carry_out_abort (GArray *targets)
     }
 
   for (guint i = 0; i < targets->len; i++)
+    target_send (&g_array_index (targets, PrioTarget, i), prio_bond_abort, TRUE);
+
+  for (guint i = 0; i < targets->len; i++)
     {
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
-      target_send (target, prio_bond_abort, FALSE);
+      target_release (target);
       if (target->handle != NULL)
         prio_hub_say (target->handle);
       else

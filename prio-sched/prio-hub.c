@@ -353,7 +353,8 @@ prio_hub_is_aborted_locked (PrioHub *hub)
       return cancelled;
     }
 
-  return hub->aborted;
+  /* Handlers that are called before its own hear of a cancel by hand first. */
+  return hub->aborted || g_cancellable_is_cancelled (hub->signal);
 }
 
 gboolean

@@ -320,6 +320,7 @@ void
 prio_loop_collect (PrioLoop *loop)
 {
   PrioCollection self = { loop, prio_thread.collections };
+  const PrioState *state = prio_thread.state;
   PrioGrave graves[REAP_MAX];
   gboolean locked, more = TRUE;
 
@@ -328,6 +329,8 @@ prio_loop_collect (PrioLoop *loop)
 
   prio_loop_ref (loop);
   prio_thread.collections = &self;
+  /* What is released has nothing to do with the task, if any, that releases it. */
+  prio_thread.state = NULL;
 
   while (more && come_in (loop, &locked))
     {
@@ -343,6 +346,7 @@ prio_loop_collect (PrioLoop *loop)
         }
     }
 
+  prio_thread.state = state;
   prio_thread.collections = self.outer;
   prio_loop_unref (loop);
 }

@@ -182,7 +182,9 @@ class Model:
             for number, place in enumerate(self.places):
                 self.here, place.begun = place, True
                 self.hear(f'turn {number}')
+                n_before = len(self.log)
                 ran |= self.run_next(place)
+                ran |= len(self.log) > n_before  # what is heard comes of a dispatch
             if not ran and not self.resume_all():
                 self.now += 10
             if self.now > MAX_TIME:
@@ -515,9 +517,10 @@ class Model:
             for entry in self.running + waiting:
                 if entry.state.abort == other:
                     self.cancel(entry)
-            if not by_hand:
-                self.listen()
-                self.say_cancelled(other, state)
+        # Where nothing else can run in between, it is no matter that all leave their queues before the first says so.
+        for other in [] if by_hand else names:
+            self.listen()
+            self.say_cancelled(other, state)
         if by_hand:
             self.unsaid |= set(names[1:]) & set(self.handlers['cancelled'])
             self.say_cancelled(name, state)
