@@ -64,8 +64,9 @@ static void
 has_no_state (gpointer data)
 {
   Fixture *f = data;
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
 
-  g_assert_null (prio_scheduling_state_get_current ());
+  g_assert_null (state);
   g_string_append (f->log, "n ");
 }
 
@@ -78,10 +79,11 @@ static gboolean
 post_another (gpointer data)
 {
   Fixture *f = data;
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
 
   prio_scheduler_pause (f->scheduler);
   prio_scheduler_resume (f->scheduler);
-  g_assert_nonnull (prio_scheduling_state_get_current ());
+  g_assert_nonnull (state);
   return G_SOURCE_REMOVE;
 }
 
@@ -96,6 +98,33 @@ test_notifies_have_no_state (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "n n n n n ");
 }
 
+static void
+log_release (gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_c (step->f->log, step->letter);
+  g_free (step);
+}
+
+/* Those of the signal, then those of its dependents, as they were made. */
+static void
+test_releases_in_order (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  GCancellable *root = signal_of (controller);
+  g_autoptr (GCancellable) first = G_CANCELLABLE (prio_task_signal_any (&root, 1, BACKGROUND));
+  g_autoptr (GCancellable) second = G_CANCELLABLE (prio_task_signal_any (&root, 1, BACKGROUND));
+  GCancellable *signals[] = { root, first, second, root };
+
+  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
+    prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signals[i], 0, step_run,
+                              step_new (f, (char) ('a' + i), NULL, NULL), log_release);
+  prio_task_controller_abort (controller, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "adbc");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -104,6 +133,7 @@ main (int argc, char **argv)
   add_test ("/reentry/no-task-runs", test_no_task_of_an_aborted_signal_runs);
   add_test ("/reentry/by-hand-is-one-at-once", test_aborted_when_cancelled_by_hand);
   add_test ("/reentry/notifies-have-no-state", test_notifies_have_no_state);
+  add_test ("/reentry/releases-in-order", test_releases_in_order);
 
   return g_test_run ();
 }
