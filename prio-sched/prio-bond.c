@@ -221,8 +221,11 @@ prio_bond_abort (PrioLoop *loop, const PrioOp *op)
   if (bond->entries != NULL)
     {
       loop->attention = TRUE;
-      bond->next_condemned = loop->condemned;
-      loop->condemned = prio_bond_ref (bond);
+      if (loop->condemned == NULL)
+        loop->condemned = prio_bond_ref (bond);
+      else
+        loop->last_condemned->next_condemned = prio_bond_ref (bond);
+      loop->last_condemned = bond;
     }
 }
 

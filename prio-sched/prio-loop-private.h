@@ -106,7 +106,7 @@ struct _PrioLoop
   gboolean attention; /* there may be microtasks, or something to release */
   PrioGrave *graves;
   gsize first_grave, n_graves, allocated_graves;
-  PrioBond *condemned; /* aborted signals whose entries are still to be released */
+  PrioBond *condemned, *last_condemned; /* aborted signals whose entries are still to be released, in that order */
 
   /* Owned, and under the lock of prio-loop-source.c; but for the urgent one, may be NULL. */
   GSource *sources[PRIO_N_LANES];
