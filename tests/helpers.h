@@ -11,6 +11,13 @@
 #define USER_VISIBLE PRIO_TASK_PRIORITY_USER_VISIBLE
 #define USER_BLOCKING PRIO_TASK_PRIORITY_USER_BLOCKING
 
+/* Whether the library says what is wrong with bad input: it may be built without checks. */
+#ifdef PRIO_UNCHECKED
+#define HAS_CHECKS FALSE
+#else
+#define HAS_CHECKS TRUE
+#endif
+
 /* A main context with a scheduler, and a log of what ran: a letter each. */
 typedef struct
 {
