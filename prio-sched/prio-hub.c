@@ -265,6 +265,50 @@ prio_hub_keep (PrioHub *hub)
   return verdict == PRIO_VERDICT_KEPT;
 }
 
+/* Under the lock: the last making of edges. */
+static guint64 gathering = 0;
+
+/* Under the lock: makes @dependent depend on @source, once. */
+static void
+add_edge (PrioHub *source, PrioHub *dependent, PrioEdgeKind kind)
+{
+  PrioEdge *edge;
+
+  if (source->gathering == gathering)
+    return;
+
+  source->gathering = gathering;
+  edge = g_new0 (PrioEdge, 1);
+  edge->kind = kind;
+  edge->gathering = gathering;
+  edge->source = source;
+  edge->dependent = dependent;
+  edge->in_source.data = edge->in_dependent.data = edge;
+  g_queue_push_tail_link (&source->dependents, &edge->in_source);
+  g_queue_push_tail_link (&dependent->sources, &edge->in_dependent);
+  dependent->n_sources[kind]++;
+}
+
+/* Under the lock: @hub goes, and what depends on it goes on depending on those dependents
+ * that it depends on, which can be cancelled by hand.  It knows the roots itself. */
+static void
+bridge_locked (PrioHub *hub)
+{
+  for (GList *d = hub->dependents.head; d != NULL; d = d->next)
+    {
+      PrioEdge *to = d->data;
+
+      gathering++;
+      for (GList *l = hub->sources.head; l != NULL && to->kind == PRIO_EDGE_ABORT; l = l->next)
+        {
+          PrioEdge *from = l->data;
+
+          if (from->kind == PRIO_EDGE_ABORT && from->source->is_dependent)
+            add_edge (from->source, to->dependent, PRIO_EDGE_ABORT);
+        }
+    }
+}
+
 /* The signal is being finalized.  What it alone kept alive goes with it. */
 void
 prio_hub_clear (PrioHub *hub)
@@ -277,6 +321,7 @@ prio_hub_clear (PrioHub *hub)
   if (hub->handle != NULL)
     hub->handle->hub = NULL;
 
+  bridge_locked (hub);
   while (hub->sources.head != NULL)
     edge_free (hub->sources.head->data);
 
@@ -408,41 +453,18 @@ prio_hub_has_fixed_priority (PrioHub *hub)
   return fixed;
 }
 
-/* Under the lock: makes @dependent depend on @source, once. */
-static void
-add_edge (PrioHub *source, PrioHub *dependent, PrioEdgeKind kind, guint64 gathering)
-{
-  PrioEdge *edge;
-
-  if (source->gathering == gathering)
-    return;
-
-  source->gathering = gathering;
-  edge = g_new0 (PrioEdge, 1);
-  edge->kind = kind;
-  edge->gathering = gathering;
-  edge->source = source;
-  edge->dependent = dependent;
-  edge->in_source.data = edge->in_dependent.data = edge;
-  g_queue_push_tail_link (&source->dependents, &edge->in_source);
-  g_queue_push_tail_link (&dependent->sources, &edge->in_dependent);
-  dependent->n_sources[kind]++;
-}
-
 /* Under the lock: makes @dependent depend on @sources and, where one is a
  * dependent itself, on what is at the root of that.  By hand that one can be cancelled
  * alone, which is no change of its priority. */
 static void
 add_edges (PrioHub *dependent, PrioHub **sources, gsize n_sources, PrioEdgeKind kind)
 {
-  static guint64 gathering = 0;
-
   gathering++;
 
   for (gsize i = 0; i < n_sources; i++)
     {
       if (kind == PRIO_EDGE_ABORT || !sources[i]->is_dependent)
-        add_edge (sources[i], dependent, kind, gathering);
+        add_edge (sources[i], dependent, kind);
 
       if (!sources[i]->is_dependent)
         continue;
@@ -452,7 +474,7 @@ add_edges (PrioHub *dependent, PrioHub **sources, gsize n_sources, PrioEdgeKind 
           PrioEdge *edge = l->data;
 
           if (edge->kind == kind && !edge->source->is_dependent)
-            add_edge (edge->source, dependent, kind, gathering);
+            add_edge (edge->source, dependent, kind);
         }
     }
 }

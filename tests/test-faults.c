@@ -141,7 +141,7 @@ keep_asking (gpointer data)
 }
 
 /* In the child, which is ended by the alarm if a lock is held for ever. */
-static void
+G_GNUC_NORETURN static void
 use_everything (Fixture *f)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);

@@ -197,6 +197,9 @@ class TaskSignal(PrioSched.TaskSignal):
     def connect_after(self, *args):
         return self._kept_for(super().connect_after(*args))
 
+    def connect_data(self, *args, **kwargs):
+        return self._kept_for(super().connect_data(*args, **kwargs))
+
     def connect_object(self, *args):
         return self._kept_for(super().connect_object(*args))
 
