@@ -3,16 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/* For sched_setaffinity (). */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "helpers.h"
-
-#include <pthread.h>
-#include <sched.h>
-#include <time.h>
 
 #define N 20000
 
@@ -576,99 +567,6 @@ test_yield (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aybc");
 }
 
-#ifdef __linux__
-
-/* A thread that is inside nearly all the time: pausing visits the queue of every signal. */
-enum { N_SIGNALS = 10000 };
-
-static gint stop_pausing;
-
-static gpointer
-pause_and_resume (gpointer data)
-{
-  Fixture *f = data;
-
-  g_main_context_iteration (f->context, FALSE);
-  while (!g_atomic_int_get (&stop_pausing))
-    {
-      prio_scheduler_pause (f->scheduler);
-      prio_scheduler_resume (f->scheduler);
-    }
-  return NULL;
-}
-
-static gint64
-get_cpu_time (void)
-{
-  struct timespec spent;
-
-  g_assert_cmpint (clock_gettime (CLOCK_THREAD_CPUTIME_ID, &spent), ==, 0);
-  return spent.tv_sec * G_USEC_PER_SEC + spent.tv_nsec / 1000;
-}
-
-/* A thread of real time takes over from it on the same processor, where it gets on only while the taker
- * sleeps.  C17: the taker had the processor until the kernel's bound for real time, 950 ms. */
-static gpointer
-take_over_in_real_time (gpointer data)
-{
-  Fixture *f = data;
-  struct sched_param param = { .sched_priority = 1 };
-  cpu_set_t one, all;
-  GThread *other;
-  gint64 spent;
-
-  g_assert_cmpint (sched_getaffinity (0, sizeof all, &all), ==, 0);
-  CPU_ZERO (&one);
-  for (gint i = 0; i < CPU_SETSIZE && CPU_COUNT (&one) == 0; i++)
-    {
-      if (CPU_ISSET (i, &all))
-        CPU_SET (i, &one);
-    }
-
-  g_atomic_int_set (&stop_pausing, FALSE);
-  if (sched_setaffinity (0, sizeof one, &one) != 0)
-    return (gpointer) "sched_setaffinity() is not permitted";
-  other = g_thread_new ("pauses", pause_and_resume, f);
-  g_usleep (20000);
-  if (pthread_setschedparam (pthread_self (), SCHED_FIFO, &param) != 0)
-    {
-      g_atomic_int_set (&stop_pausing, TRUE);
-      g_thread_join (other);
-      return (gpointer) "SCHED_FIFO is not permitted";
-    }
-  g_usleep (1000);
-  g_atomic_int_set (&stop_pausing, TRUE);
-
-  spent = get_cpu_time ();
-  g_main_context_iteration (f->context, FALSE);
-  spent = get_cpu_time () - spent;
-  g_thread_join (other);
-  g_assert_cmpint (spent, <, 200000);
-  return NULL;
-}
-
-static void
-test_taking_over_in_real_time (Fixture *f, gconstpointer data)
-{
-  const char *skipped = NULL;
-
-  g_main_context_pop_thread_default (f->context);
-  for (guint i = 0; i < N_SIGNALS; i++)
-    {
-      g_autoptr (GCancellable) signal = g_cancellable_new ();
-
-      prio_scheduler_post_full (f->scheduler, BACKGROUND, signal, G_MAXUINT, step_run, step_new (f, 'a', NULL, NULL),
-                                step_free);
-    }
-  for (guint i = 0; i < 3 && skipped == NULL; i++)
-    skipped = g_thread_join (g_thread_new ("real time", take_over_in_real_time, f));
-  if (skipped != NULL)
-    g_test_skip (skipped);
-  g_main_context_push_thread_default (f->context);
-}
-
-#endif
-
 int
 main (int argc, char **argv)
 {
@@ -689,9 +587,6 @@ main (int argc, char **argv)
   add_test ("/threads/two-results-at-once", test_two_results_at_once);
   add_test ("/threads/burst-of-cancelled-tasks", test_burst_of_cancelled_tasks);
   add_test ("/threads/yield", test_yield);
-#ifdef __linux__
-  add_test ("/threads/taking-over-in-real-time", test_taking_over_in_real_time);
-#endif
 
   return g_test_run ();
 }
