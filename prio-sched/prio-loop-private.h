@@ -139,7 +139,6 @@ void prio_loop_collect (PrioLoop *loop);
 void prio_loop_catch_up (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_owner (PrioLoop *loop);
-GMainContext *prio_loop_acquire (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);

@@ -431,24 +431,6 @@ prio_loop_is_owner (PrioLoop *loop)
   return is_owner;
 }
 
-/* Makes this thread the owner of the context, if it is at home and nobody else is: before a
- * main loop runs, or after it.  The context is freed outside only.
- *
- * Returns: (transfer full) (nullable): the context, to be released and unreferenced */
-GMainContext *
-prio_loop_acquire (PrioLoop *loop)
-{
-  GMainContext *context = NULL;
-
-  if (!prio_loop_enter (loop))
-    return NULL;
-
-  if (g_main_context_acquire (loop->context))
-    context = g_main_context_ref (loop->context);
-  prio_loop_leave (loop);
-  return context;
-}
-
 /* Whether there is memory from a burst to be given back. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)

@@ -222,27 +222,6 @@ prio_scheduling_state_unref (PrioSchedulingState *state)
     prio_loop_submit (state->loop, &op);
 }
 
-static void
-run_in (const PrioState *state, GSourceOnceFunc func, gpointer user_data)
-{
-  const PrioState *outer = prio_thread.state;
-
-  prio_thread.state = state;
-  func (user_data);
-  prio_thread.state = outer;
-}
-
-static void
-run_in_captured (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
-{
-  PrioState inner = state->state;
-
-  inner.depth = g_main_depth ();
-  prio_scheduling_state_ref (state);
-  run_in (&inner, func, user_data);
-  prio_scheduling_state_unref (state);
-}
-
 /**
  * prio_scheduling_state_run:
  * @state: (nullable): a state, or %NULL for none
@@ -251,32 +230,34 @@ run_in_captured (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user
  *
  * Calls @func with @state as the current one, and puts the former one back.
  *
- * The thread has to own the main context from which @state was captured (see
- * [method@GLib.MainContext.is_owner]: it runs it, or has acquired it).  If nobody owns it,
- * the thread that ran it last owns it meanwhile.  On any other thread @func runs with no
- * state.
+ * On a thread that does not own the context from which @state was captured (see
+ * [method@GLib.MainContext.is_owner]: it runs it, or has acquired it), @func runs with
+ * no state.
  *
  * Since: 1.0
  */
 void
 prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
 {
-  GMainContext *context;
+  const PrioState *outer = prio_thread.state;
+  PrioState inner;
 
   g_return_if_fail (func != NULL);
 
   if (state != NULL && prio_loop_is_owner (state->loop))
     {
-      run_in_captured (state, func, user_data);
-    }
-  else if (state != NULL && (context = prio_loop_acquire (state->loop)) != NULL)
-    {
-      run_in_captured (state, func, user_data);
-      g_main_context_release (context);
-      g_main_context_unref (context);
+      prio_scheduling_state_ref (state);
+      inner = state->state;
+      inner.depth = g_main_depth ();
+      prio_thread.state = &inner;
+      func (user_data);
+      prio_thread.state = outer;
+      prio_scheduling_state_unref (state);
     }
   else
     {
-      run_in (NULL, func, user_data);
+      prio_thread.state = NULL;
+      func (user_data);
+      prio_thread.state = outer;
     }
 }
