@@ -3,35 +3,19 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "counts.h"
 #include "helpers.h"
 #include "tsan-suppressions.h"
 
 static gint n_posted, n_notified, n_contexts, n_contexts_gone, n_signals, n_signals_gone; /* atomic */
-
-static gboolean
-never (GSource *source, gint *timeout)
-{
-  *timeout = -1;
-  return FALSE;
-}
-
-static void
-context_gone (GSource *source)
-{
-  g_atomic_int_inc (&n_contexts_gone);
-}
-
-static GSourceFuncs probe_funcs = { never, NULL, NULL, context_gone, NULL, NULL };
 
 /* A context that is counted when it is freed. */
 static GMainContext *
 context_new (void)
 {
   GMainContext *context = g_main_context_new ();
-  GSource *probe = g_source_new (&probe_funcs, sizeof (GSource));
 
-  g_source_attach (probe, context);
-  g_source_unref (probe);
+  watch_context (context, &n_contexts_gone);
   g_atomic_int_inc (&n_contexts);
   return context;
 }
@@ -229,7 +213,7 @@ context_ends (GSource *source)
   self->func (self->data);
 }
 
-static GSourceFuncs end_funcs = { never, NULL, NULL, context_ends, NULL, NULL };
+static GSourceFuncs end_funcs = { sentinel_prepare, NULL, NULL, context_ends, NULL, NULL };
 
 /* A context with a scheduler that is asleep. */
 static GMainContext *
@@ -338,17 +322,6 @@ test_another_in_its_place (void)
   for (guint i = 0; i < G_N_ELEMENTS (self.others); i++)
     g_main_context_unref (self.others[i]);
   assert_nothing_left ();
-}
-
-static guint
-count_descriptors (void)
-{
-  g_autoptr (GDir) dir = g_dir_open ("/proc/self/fd", 0, NULL);
-  guint n = 0;
-
-  while (dir != NULL && g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
 }
 
 #ifdef __SANITIZE_THREAD__
