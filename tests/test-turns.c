@@ -1,0 +1,318 @@
+/* test-turns.c: turns, idle periods and time, for whoever is not a task too
+ *
+ * Nothing here fails since a machine is slow: what is waited for comes, or the test goes on for PATIENCE.  How many
+ * frames there are is in test-frames.c.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+#include <gio/gio.h>
+
+#define PATIENCE (20 * G_USEC_PER_SEC)
+
+static GSource *
+attach (Fixture *f, GSource *source, gint priority, GSourceFunc func, gpointer data)
+{
+  g_source_set_priority (source, priority);
+  g_source_set_callback (source, func, data, NULL);
+  g_source_attach (source, f->context);
+  g_source_unref (source);
+  return source;
+}
+
+static void
+run_until_length (Fixture *f, guint length)
+{
+  gint64 end = g_get_monotonic_time () + PATIENCE;
+
+  while (f->log->len < length && g_get_monotonic_time () < end)
+    g_main_context_iteration (f->context, TRUE);
+}
+
+static gboolean
+work_for (gint64 span)
+{
+  gint64 end = g_get_monotonic_time () + span;
+
+  while (g_get_monotonic_time () < end)
+    ;
+  return G_SOURCE_CONTINUE;
+}
+
+/* Whether what asks is told to yield at all. */
+static gboolean
+is_told (PrioScheduler *scheduler)
+{
+  gint64 end = g_get_monotonic_time () + PATIENCE;
+
+  while (g_get_monotonic_time () < end)
+    {
+      if (prio_scheduler_should_yield (scheduler))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+log_whether_told (Fixture *f)
+{
+  g_string_append_c (f->log, is_told (f->scheduler) ? 'y' : 'n');
+}
+
+/* F3: time counts for everything that holds the loop up. */
+static gboolean
+ask_in_a_source (gpointer data)
+{
+  log_whether_told (data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+ask_in_a_microtask (gpointer data)
+{
+  log_whether_told (data);
+}
+
+static void
+ask_in_a_callback (GObject *source, GAsyncResult *result, gpointer data)
+{
+  log_whether_told (data);
+}
+
+static void
+ask_then_yield (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Fixture *f = data;
+
+  log_whether_told (f);
+  prio_scheduler_yield_async (f->scheduler, ask_in_a_callback, f);
+}
+
+static gboolean
+begin_io (gpointer data)
+{
+  g_autoptr (GFile) root = g_file_new_for_path ("/");
+
+  g_file_query_info_async (root, "*", G_FILE_QUERY_INFO_NONE, 0, NULL, ask_then_yield, data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_told_outside_of_tasks (Fixture *f, gconstpointer data)
+{
+  static const gint priorities[] = { G_PRIORITY_HIGH, G_PRIORITY_DEFAULT, G_PRIORITY_DEFAULT_IDLE, G_PRIORITY_LOW };
+
+  for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
+    attach (f, g_idle_source_new (), priorities[i], ask_in_a_source, f);
+  prio_scheduler_queue_microtask (f->scheduler, ask_in_a_microtask, f, NULL);
+  prio_scheduler_yield_async (f->scheduler, ask_in_a_callback, f);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, begin_io, f, NULL);
+  run_until_length (f, 8);
+  g_assert_cmpstr (f->log->str, ==, "yyyyyyyy");
+}
+
+/* Nothing is held up where no main loop runs, or another thread's. */
+static gpointer
+ask_on_a_thread (gpointer data)
+{
+  return GINT_TO_POINTER (prio_scheduler_should_yield (data));
+}
+
+static gboolean
+ask_on_another_thread (gpointer data)
+{
+  Fixture *f = data;
+
+  work_for (20000);
+  g_string_append_c (f->log, g_thread_join (g_thread_new ("other", ask_on_a_thread, f->scheduler)) != NULL ? 'y' : 'n');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_not_told_elsewhere (Fixture *f, gconstpointer data)
+{
+  work_for (20000);
+  g_assert_false (prio_scheduler_should_yield (f->scheduler));
+  attach (f, g_idle_source_new (), G_PRIORITY_DEFAULT, ask_on_another_thread, f);
+  run_until_length (f, 1);
+  g_assert_cmpstr (f->log->str, ==, "n");
+}
+
+/* S5: what is set meanwhile counts. */
+static void
+set_frame_and_ask (Step *step)
+{
+  prio_scheduler_set_next_frame (step->f->scheduler, g_get_monotonic_time () + 1000);
+  log_whether_told (step->f);
+}
+
+static void
+set_slice_and_ask (Step *step)
+{
+  g_assert_false (prio_scheduler_should_yield (step->f->scheduler));
+  prio_scheduler_set_time_slice (step->f->scheduler, 1000);
+  log_whether_told (step->f);
+}
+
+static void
+test_set_meanwhile (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_set_time_slice (f->scheduler, G_MAXUINT);
+  post_step (f, USER_VISIBLE, 'a', set_frame_and_ask, NULL);
+  fixture_run (f);
+  post_step (f, USER_VISIBLE, 'b', set_slice_and_ask, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ayby");
+}
+
+/* and to a batch of short tasks too. */
+static gboolean
+work_briefly (gpointer data)
+{
+  Fixture *f = data;
+
+  if (f->log->len == 0)
+    prio_scheduler_set_next_frame (f->scheduler, g_get_monotonic_time () + 1000);
+  g_string_append_c (f->log, '.');
+  work_for (100);
+  return f->log->len < 10000;
+}
+
+static gboolean
+log_frame (gpointer data)
+{
+  g_string_append_c (((Fixture *) data)->log, '!');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_frame_that_is_announced_in_a_batch (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_set_time_slice (f->scheduler, G_MAXUINT);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, work_briefly, f, NULL);
+  attach (f, g_idle_source_new (), G_PRIORITY_DEFAULT_IDLE, log_frame, f);
+  while (strchr (f->log->str, '!') == NULL && f->log->len < 10000)
+    g_main_context_iteration (f->context, TRUE);
+  /* Ten fit in; that there are many more only shows a machine that does not stop. */
+  g_assert_nonnull (strchr (f->log->str, '!'));
+}
+
+/* F8, R2: beside a source that is always ready every task gets on, the least urgent ones now and then. */
+static gboolean
+count_task (gpointer data)
+{
+  g_string_append_c (((Fixture *) data)->log, 't');
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+be_ready (gpointer data)
+{
+  return work_for (100);
+}
+
+static void
+test_beside_what_is_always_ready (Fixture *f, gconstpointer data)
+{
+  static const gint priorities[] = { G_MININT + 1, G_PRIORITY_HIGH, -10, G_PRIORITY_DEFAULT, 100, 110, 120, 125, 200 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
+    {
+      GSource *source = attach (f, g_idle_source_new (), priorities[i], be_ready, f);
+
+      g_string_truncate (f->log, 0);
+      for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+        prio_scheduler_post (f->scheduler, priority, count_task, f, NULL);
+      run_until_length (f, 3);
+      g_assert_cmpstr (f->log->str, ==, "ttt");
+      g_source_destroy (source);
+    }
+}
+
+/* S4: an idle period ends at the next timer of the context, whoever's it is. */
+static double remaining;
+
+static void
+note_remaining (PrioIdleDeadline *deadline, gpointer data)
+{
+  remaining = prio_idle_deadline_time_remaining (deadline);
+  g_string_append_c (((Fixture *) data)->log, 'i');
+}
+
+static void
+test_idle_until_the_next_timer (Fixture *f, gconstpointer data)
+{
+  attach (f, g_timeout_source_new (20), G_PRIORITY_LOW + 1000, log_frame, f);
+  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  run_until_length (f, 2);
+  if (f->log->str[0] == 'i')
+    {
+      g_assert_cmpfloat (remaining, >, 0);
+      g_assert_cmpfloat (remaining, <=, 20);
+    }
+  g_assert_cmpuint (f->log->len, ==, 2);
+}
+
+/* S12: its timeout is kept in any case, */
+static gboolean flood_on;
+
+static gboolean
+flood (gpointer data)
+{
+  work_for (100);
+  return flood_on;
+}
+
+static void
+test_idle_timeout_beside_a_flood (Fixture *f, gconstpointer data)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      g_string_truncate (f->log, 0);
+      flood_on = TRUE;
+      for (guint i = 0; i < 10; i++)
+        prio_scheduler_post (f->scheduler, priority, flood, f, NULL);
+      prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 10, f, NULL);
+      run_until_length (f, 1);
+      g_assert_cmpstr (f->log->str, ==, "i");
+      flood_on = FALSE;
+      fixture_run (f);
+    }
+}
+
+/* and it is told when its time is over. */
+static void
+ask_in_an_idle_callback (PrioIdleDeadline *deadline, gpointer data)
+{
+  Fixture *f = data;
+
+  log_whether_told (f);
+  g_assert_cmpfloat (prio_idle_deadline_time_remaining (deadline), <=, 0);
+}
+
+static void
+test_told_in_an_idle_callback (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_request_idle_callback (f->scheduler, ask_in_an_idle_callback, 0, f, NULL);
+  run_until_length (f, 1);
+  g_assert_cmpstr (f->log->str, ==, "y");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/turns/should-yield/outside-of-tasks", test_told_outside_of_tasks);
+  add_test ("/turns/should-yield/not-elsewhere", test_not_told_elsewhere);
+  add_test ("/turns/should-yield/set-meanwhile", test_set_meanwhile);
+  add_test ("/turns/should-yield/in-an-idle-callback", test_told_in_an_idle_callback);
+  add_test ("/turns/frame-announced-in-a-batch", test_frame_that_is_announced_in_a_batch);
+  add_test ("/turns/beside-what-is-always-ready", test_beside_what_is_always_ready);
+  add_test ("/turns/idle-until-the-next-timer", test_idle_until_the_next_timer);
+  add_test ("/turns/idle-timeout-beside-a-flood", test_idle_timeout_beside_a_flood);
+
+  return g_test_run ();
+}
