@@ -15,77 +15,6 @@
 #include "prio-runner-private.h"
 #include "prio-task-private.h"
 
-#include <time.h>
-
-/* Reading the clock costs more than a short task.  It is read anew after so many
- * tasks as took about this long, by the last measure, µs. */
-#define CLOCK_GRAIN 20
-#define MAX_STRIDE 64
-/* The coarse clock costs little; it shows when tasks have got longer than that. */
-#define COARSE_STRIDE 16
-
-/* So often other sources are asked whether they are ready, at the most, µs. */
-#define PROBE_INTERVAL 1000
-
-static inline glong
-read_coarse_clock (void)
-{
-#ifdef CLOCK_MONOTONIC_COARSE
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
-  return now.tv_nsec;
-#else
-  return 0;
-#endif
-}
-
-static void
-stopwatch_start (PrioStopwatch *watch, gint64 now)
-{
-  watch->read = now;
-  watch->coarse = read_coarse_clock ();
-  watch->left = watch->stride = 1;
-  watch->coarse_left = COARSE_STRIDE;
-}
-
-/* How many tasks may run before the next lap. */
-static inline guint
-stopwatch_allows (PrioStopwatch *watch)
-{
-  return MIN (watch->left, watch->coarse_left);
-}
-
-/* It is time to look at a clock. */
-static gint64
-stopwatch_look (PrioStopwatch *watch)
-{
-  gint64 now, elapsed;
-  guint ran;
-
-  watch->coarse_left = COARSE_STRIDE;
-  if (watch->left > 0 && read_coarse_clock () == watch->coarse)
-    return 0;
-
-  ran = watch->stride - watch->left;
-  now = g_get_monotonic_time ();
-  elapsed = now - watch->read;
-  watch->stride = (guint) CLAMP (ran * CLOCK_GRAIN / (elapsed + 1), 1, MAX_STRIDE);
-  watch->left = watch->stride;
-  watch->read = now;
-  watch->coarse = read_coarse_clock ();
-  return now;
-}
-
-/* Counts @n tasks.  Returns the time if the clock has been read, 0 otherwise. */
-static inline gint64
-stopwatch_lap (PrioStopwatch *watch, guint n)
-{
-  watch->left -= n;
-  watch->coarse_left -= n;
-  return G_LIKELY (watch->left > 0 && watch->coarse_left > 0) ? 0 : stopwatch_look (watch);
-}
-
 /* The scheduler of @core, or NULL if it is gone.  A batch asks once. */
 GObject *
 prio_loop_get_source (PrioLoop *loop, PrioCore *core)
@@ -265,32 +194,6 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   return 1;
 }
 
-/* A slice begins, unless one is running.  How long it is, the first task says. */
-static void
-begin_slice (PrioLoop *loop, gint64 now)
-{
-  if (loop->slice_start != 0)
-    return;
-
-  loop->slice_start = now;
-  loop->slice_length = 0;
-  loop->slice_end = G_MAXINT64;
-}
-
-/* The time slice of the scheduler whose task is next counts, if it is the shortest
- * of those that have run in this one. */
-static void
-adapt_slice (PrioLoop *loop, gint64 length)
-{
-  if (length == 0)
-    length = PRIO_DEFAULT_SLICE;
-  if (loop->slice_length != 0 && loop->slice_length <= length)
-    return;
-
-  loop->slice_length = length;
-  loop->slice_end = prio_time_after (loop->slice_start, length);
-}
-
 /* So many things to release are left until a batch has ended. */
 #define MAX_LEFT_GRAVES 32
 
@@ -313,23 +216,54 @@ attend (PrioLoop *loop)
     pay_attention (loop);
 }
 
-/* A frame that is due before the slice is over ends it. */
-static void
-heed_frame (PrioLoop *loop, gint64 now)
+/* How long tasks of @core may run at a time, µs: half a frame by default, but not long; and if
+ * there is to be one task per iteration, so long they run in a row of iterations. */
+gint64
+prio_loop_get_slice (PrioLoop *loop, PrioCore *core, gboolean *is_set)
 {
-  if (loop->next_frame > now)
-    loop->slice_end = MIN (loop->slice_end, loop->next_frame);
+  gint64 slice = prio_core_get_slice (core);
+
+  *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
+  if (*is_set)
+    return slice;
+  return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
+}
+
+/* When @length from the start of @batch is over, or the frame is due that comes before, µs. */
+gint64
+prio_batch_end (PrioBatch *batch, gint64 length)
+{
+  gint64 end = prio_time_after (batch->start, length);
+  gint64 frame = batch->loop->next_frame;
+
+  return frame > batch->start ? MIN (end, frame) : end;
+}
+
+/* The next task is one of @core. */
+static void
+adapt_slice (PrioBatch *batch, PrioCore *core)
+{
+  gint64 raw = prio_core_get_slice (core);
+  gboolean is_set;
+
+  if (batch->raw == raw)
+    return;
+
+  batch->raw = raw;
+  batch->shortest = MIN (batch->shortest, prio_loop_get_slice (batch->loop, core, &is_set));
+  batch->allowance = prio_turn_allowance (&batch->loop->turn, batch->shortest, is_set);
+  batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
 }
 
 /* Attends to what is between two tasks, and chooses the next; NULL if the batch is
- * over: what is next is of a lower lane, or the slice has ended. */
+ * over: what is next is of a lower lane, or its time is. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {
   PrioLoop *loop = batch->loop;
   PrioQueue *queue;
 
-  if (batch->begun && (batch->length == 0 || loop->turn))
+  if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others))
     return NULL;
 
   attend (loop);
@@ -338,13 +272,7 @@ choose (PrioBatch *batch)
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
     return NULL;
 
-  if (prio_core_get_slice (queue->core) != batch->length)
-    {
-      batch->length = prio_core_get_slice (queue->core);
-      adapt_slice (loop, batch->length);
-      heed_frame (loop, batch->watch.read);
-    }
-
+  adapt_slice (batch, queue->core);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
   return queue;
 }
@@ -353,17 +281,15 @@ choose (PrioBatch *batch)
 static inline void
 count (PrioBatch *batch, guint n)
 {
-  PrioLoop *loop = batch->loop;
-  gint64 now = stopwatch_lap (&batch->watch, n);
+  gint64 now = prio_stopwatch_lap (&batch->watch, n);
 
   batch->begun = TRUE;
   if (now == 0)
     return;
 
   batch->now = now;
-  prio_loop_expire_delays (loop, now);
-  if (now >= loop->slice_end && !loop->turn)
-    prio_loop_begin_turn (loop, now);
+  prio_loop_expire_delays (batch->loop, now);
+  batch->over = now >= prio_batch_end (batch, batch->look);
 }
 
 /* Begins the token at the head of @queue; returns its number. */
@@ -463,7 +389,8 @@ void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
-                      .now = now, .length = -1 };
+                      .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
+                      .raw = -1, .shortest = G_MAXINT64 };
   /* Of the callback that runs a nested loop. */
   PrioCore *outer_core = g_steal_pointer (&loop->source_core);
   GObject *outer_source = g_steal_pointer (&loop->source);
@@ -476,13 +403,13 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   /* A microtask that runs a nested loop leaves those behind it to that. */
   if (loop->microtasks.length > 0)
     loop->attention = TRUE;
-  stopwatch_start (&batch.watch, now);
-  begin_slice (loop, now);
+  prio_stopwatch_start (&batch.watch, now);
+  loop->asked = batch.watch;
 
   while ((queue = choose (&batch)) != NULL)
     {
       if (queue->kind == PRIO_QUEUE_JOBS)
-        count (&batch, run_jobs (loop, queue, batch.depth, stopwatch_allows (&batch.watch)));
+        count (&batch, run_jobs (loop, queue, batch.depth, prio_stopwatch_allows (&batch.watch)));
       else if ((runner = prio_runner_of_head (queue)) != NULL)
         run_tokens (&batch, runner, queue);
       else
@@ -493,6 +420,10 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_idle_run (loop, batch.now);
 
   attend (loop);
+  if (batch.begun)
+    prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest,
+                         batch.over,
+                         loop->next_frame > batch.entered && batch.now >= loop->next_frame);
   prio_thread.batch = batch.outer;
   prio_loop_forget_source (loop);
   loop->source_core = outer_core;
@@ -502,64 +433,4 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (loop->ready.mask == 0)
     prio_loop_trim (loop);
   prio_thread.collections = outer_collections;
-}
-
-/* Whether a delayed task that is more urgent than @priority has become due. */
-static gboolean
-urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
-{
-  PrioHeapItem *first;
-  PrioEntry *entry;
-
-  if (loop->delays.n_items == 0)
-    return FALSE;
-
-  first = prio_heap_first (&loop->delays);
-  if (first->key > (guint64) now)
-    return FALSE;
-
-  entry = prio_entry_from_delay (first->node);
-  return (entry->follows != NULL ? entry->follows->queues[0].effective / 2 : entry->priority) > priority;
-}
-
-/* Whether a task that has been running with @priority until @now should let others
- * go first, by what only the clock and GLib can tell. */
-static gboolean
-time_is_up (PrioLoop *loop, gint8 priority, gint64 now)
-{
-  if (now >= loop->slice_end || urgent_delay_is_due (loop, priority, now))
-    return TRUE;
-  if (now < loop->next_probe)
-    return FALSE;
-
-  loop->next_probe = prio_time_after (now, PROBE_INTERVAL);
-  if (!prio_loop_others_wait (loop, prio_lane_of (prio_effective ((PrioTaskPriority) priority, FALSE))))
-    return FALSE;
-
-  /* They have their turn after this task. */
-  loop->slice_end = now;
-  return TRUE;
-}
-
-/* Asked inside a task that runs with @state.  The clock is read as often as a
- * stopwatch would, and the coarse one in between. */
-gboolean
-prio_loop_should_yield (PrioLoop *loop, const PrioState *state)
-{
-  PrioStopwatch *watch = &loop->asked;
-  gint8 priority = state->priority;
-  gint64 now;
-
-  if (priority == PRIO_PRIORITY_UNSET)
-    priority = (gint8) (state->bond->queues[0].effective / 2);
-  if (prio_ready_top (&loop->ready) > prio_effective ((PrioTaskPriority) priority, TRUE))
-    return TRUE;
-
-  now = stopwatch_lap (watch, 1);
-  if (now == 0 || !time_is_up (loop, priority, now))
-    return FALSE;
-
-  /* Who asks again is told so again. */
-  watch->left = watch->stride = 1;
-  return TRUE;
 }

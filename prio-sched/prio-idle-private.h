@@ -1,7 +1,8 @@
 /* prio-idle-private.h: what is done when there is nothing else to do
  *
  * Promises: the idle period algorithm (seed 001): when no task is runnable, and no
- * source of the context down to our own lowest lane is ready, a period begins; what
+ * source of the context is ready, a period begins, which lasts until the next timer of
+ * the context, the next delay, the next frame, or 50 ms at the most; what
  * is pending then runs in it, a callback at a time, while it lasts.  What is requested
  * during a period waits for the next, which begins after its deadline.
  *
@@ -29,6 +30,7 @@ typedef struct
   GQueue running;   /* of PrioIdle: for the one that has begun */
   GHashTable *by_id; /* guint → PrioIdle, both owned by nobody; NULL until needed */
   gint64 deadline;  /* of the last period, µs */
+  gint64 next;      /* when something else is due, as of this iteration's prepare, or 0, µs */
 } PrioIdles;
 
 /* A callback that is requested. */
@@ -46,8 +48,7 @@ typedef struct
 
 void prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due);
 void prio_idle_cancel (PrioLoop *loop, guint id);
-gboolean prio_idle_may_run (PrioLoop *loop, gint64 now);
-gint64 prio_idle_next (PrioLoop *loop, gint64 now);
+gboolean prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout);
 void prio_idle_run (PrioLoop *loop, gint64 now);
 gboolean prio_idle_release_one (PrioLoop *loop);
 void prio_idles_clear (PrioIdles *idles);

@@ -99,7 +99,9 @@ prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
   if (due != 0)
     {
       idle->timeout = prio_core_new_entry (idle->core, idle_timed_out, idle, NULL);
-      idle->timeout->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+      /* In any case: before whatever else waits then. */
+      idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
+      idle->timeout->continuation = TRUE;
       prio_core_admit (idle->timeout, due);
     }
 }
@@ -143,9 +145,10 @@ prio_idles_clear (PrioIdles *idles)
   g_clear_pointer (&idles->by_id, g_hash_table_unref);
 }
 
-/* When there will be something else to do, µs: the next frame, the next delay. */
+/* When there will be something else to do, µs: the next frame, the next timer, ours or another
+ * source's, which is due in @timer ms, rounded up, or never if that is below 0. */
 static gint64
-next_event (PrioLoop *loop, gint64 now)
+next_event (PrioLoop *loop, gint timer, gint64 now)
 {
   gint64 next = prio_time_after (now, MAX_PERIOD);
 
@@ -153,49 +156,50 @@ next_event (PrioLoop *loop, gint64 now)
     next = MIN (next, loop->next_frame);
   if (loop->delays.n_items > 0)
     next = MIN (next, (gint64) prio_heap_first (&loop->delays)->key);
+  if (timer >= 0)
+    next = MIN (next, prio_time_after (now, MAX (timer - 1, 0) * G_TIME_SPAN_MILLISECOND));
   return next;
 }
 
-/* Whether there is a callback that may be called now. */
+/* Asked in an iteration in which nothing else is ready: whether a callback may be called.
+ * Otherwise @timeout says when to ask again if nothing else happens, ms. */
 gboolean
-prio_idle_may_run (PrioLoop *loop, gint64 now)
+prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
 {
   PrioIdles *idles = &loop->idles;
+  gint64 now = g_get_monotonic_time ();
 
-  if (idles->running.length > 0 && now < idles->deadline)
+  idles->next = next_event (loop, timer, now);
+  if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
     return TRUE;
-  return prio_idles_wait (idles) && now >= idles->deadline && next_event (loop, now) - now >= MIN_PERIOD;
-}
 
-/* When to ask again, if nothing may be called at @now and nothing else happens. */
-gint64
-prio_idle_next (PrioLoop *loop, gint64 now)
-{
-  return now < loop->idles.deadline ? loop->idles.deadline : next_event (loop, now);
+  *timeout = MAX (prio_timeout_until (now < idles->deadline ? idles->deadline : idles->next, now), 1);
+  return FALSE;
 }
 
 /* The draft's "start an idle period". */
 static void
-begin_period (PrioLoop *loop, gint64 now)
+begin_period (PrioIdles *idles)
 {
-  PrioIdles *idles = &loop->idles;
   GList *link;
 
-  idles->deadline = next_event (loop, now);
+  idles->deadline = idles->next;
   while ((link = g_queue_pop_head_link (&idles->pending)) != NULL)
     idle_enlist (link->data, &idles->running);
 }
 
-/* In a dispatch: the next callback, in a new period if the last is over. */
+/* In a dispatch: the next callback, in a new period if the last is over.  GLib may have
+ * dispatched other sources since it asked: then it has to ask again. */
 void
 prio_idle_run (PrioLoop *loop, gint64 now)
 {
   PrioIdles *idles = &loop->idles;
 
-  if (!prio_idle_may_run (loop, now))
+  if (idles->next == 0)
     return;
 
   if (now >= idles->deadline)
-    begin_period (loop, now);
-  idle_call (loop, idles->running.head->data, idles->deadline, FALSE);
+    begin_period (idles);
+  if (idles->running.length > 0)
+    idle_call (loop, idles->running.head->data, idles->deadline, FALSE);
 }

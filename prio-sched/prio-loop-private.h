@@ -24,9 +24,11 @@
 #include "prio-microtasks-private.h"
 #include "prio-ready-private.h"
 #include "prio-slab-private.h"
+#include "prio-stopwatch-private.h"
 #include "prio-task.h"
+#include "prio-turn-private.h"
 
-/* What other sources a task goes before. */
+/* What other sources a task goes before: the lane's source says, prio-loop-source.c. */
 typedef enum
 {
   PRIO_LANE_NONE = -1,
@@ -34,19 +36,19 @@ typedef enum
   PRIO_LANE_BACKGROUND,   /* effective priorities 0 and 1 */
   PRIO_LANE_USER_VISIBLE, /* 2 */
   PRIO_LANE_URGENT,       /* 3 to 5, microtasks, and releases */
-  PRIO_LANE_TURN,         /* no tasks: all other sources have had their turn */
   PRIO_N_LANES
 } PrioLane;
 
-/* Tells when tasks have run for long enough, without reading the clock after each. */
-typedef struct
+/* The sources of a loop: one per lane, and those that say whose turn it is. */
+enum
 {
-  gint64 read;       /* when the clock was last read, µs */
-  glong coarse;      /* what the coarse clock said then */
-  guint stride;      /* tasks between two readings */
-  guint left;        /* of them */
-  guint coarse_left; /* tasks until the coarse clock is looked at */
-} PrioStopwatch;
+  PRIO_SOURCE_GOVERNOR = PRIO_N_LANES, /* before every other source */
+  PRIO_SOURCE_BEFORE_FRAME,            /* between input and drawing */
+  PRIO_SOURCE_BEFORE_LAYOUT,           /* right after drawing */
+  PRIO_SOURCE_AFTER_FRAME,             /* after all that GTK needs for a frame */
+  PRIO_SOURCE_BOTTOM,                  /* after every other source */
+  PRIO_N_SOURCES
+};
 
 /* Tasks that run in a row.  A nested main loop has one of its own. */
 typedef struct _PrioBatch PrioBatch;
@@ -58,8 +60,14 @@ struct _PrioBatch
   PrioLane lane;    /* what is next belongs to it, or to one above */
   gint depth;       /* of g_main_depth () */
   gboolean begun;   /* a task has run */
+  gboolean over;    /* its time is */
+  gint64 entered;   /* when it began, µs */
+  gint64 start;     /* from when its time counts, µs */
   gint64 now;       /* as of the last look at the clock, µs */
-  gint64 length;    /* of the slice of the scheduler whose tasks run, µs */
+  gint64 raw;       /* the time slice of the scheduler whose tasks run, as it was set, µs */
+  gint64 shortest;  /* of those of the schedulers whose tasks have run, as they are, µs */
+  gint64 allowance; /* how long one of them may go on, µs */
+  gint64 look;      /* after how long the others are looked for, µs */
   PrioStopwatch watch;
 
   /* While a runner's function is in: */
@@ -108,22 +116,21 @@ struct _PrioLoop
   gsize first_grave, n_graves, allocated_graves;
   PrioBond *condemned, *last_condemned; /* aborted signals whose entries are still to be released, in that order */
 
-  /* Owned, and under the lock of prio-loop-source.c; but for the urgent one, may be NULL. */
-  GSource *sources[PRIO_N_LANES];
-  guint idle_passes[PRIO_N_LANES]; /* how often each was not needed */
-  gboolean awake;               /* our check, or a dispatch of ours, has come since our prepare */
-  PrioLane lane;                /* which lane is ready: what its prepare answers */
-  gboolean probing;             /* others are asked, we keep silent */
-  guint lingers;                /* how often to look again before sleeping */
-  gboolean turn;                /* other sources are having theirs */
-  gint64 turn_end;              /* when it ends at the latest, µs */
-  gint64 slice_start;           /* when the running slice began, or 0 */
-  gint64 slice_end;
-  gint64 slice_length;          /* the shortest of the schedulers whose tasks ran in it, or 0 */
-  PrioStopwatch asked;          /* how often prio_scheduler_should_yield () has been, by a task */
-  gint64 next_probe;            /* when other sources may be asked again, µs */
-  gint64 wakeup_fd;             /* by which GLib is woken out of poll (), or -1 if not known yet */
-  gint64 next_frame;            /* when the next frame is due, or 0 if that is not known, µs */
+  /* Owned, and under the lock of prio-loop-source.c; but for the governor, may be NULL. */
+  GSource *sources[PRIO_N_SOURCES];
+  guint n_sources;
+  guint idle_passes[PRIO_N_SOURCES]; /* how often each was not needed */
+  gboolean awake;        /* our check, or a dispatch of ours, has come since our prepare */
+  PrioLane lane;         /* which lane is next: what its prepare answers */
+  guint lingers;         /* how often to look again before sleeping */
+  PrioTurn turn;
+  gint64 checked;        /* when GLib last looked at its sources, µs, */
+  guint is_timed;        /* if it is not 0, and otherwise when the coarse clock ticked last before that */
+  PrioStopwatch asked;   /* how often prio_scheduler_should_yield () has been, in this dispatch */
+  gint64 next_probe;     /* when input may be asked for again, µs */
+  gint64 wakeup_fd;      /* by which GLib is woken out of poll (), or -1 if not known yet */
+  gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs */
+  gint64 frame_interval; /* the shortest of the frame clocks that are followed, or 0, µs */
 };
 
 PrioLoop *prio_loop_join (GMainContext *context);
@@ -149,17 +156,22 @@ void prio_core_free_own (PrioCore *core);
 /* prio-loop-source.c */
 extern PrioLock prio_sources_lock G_GNUC_INTERNAL;
 void prio_loop_attach (PrioLoop *loop);
-gboolean prio_loop_others_wait (PrioLoop *loop, PrioLane lane);
-void prio_loop_begin_turn (PrioLoop *loop, gint64 now);
+
+/* prio-input.c */
+gboolean prio_loop_input_waits (PrioLoop *loop, gint priority);
+
+/* prio-yield.c */
+gboolean prio_loop_should_yield (PrioLoop *loop, PrioCore *core, const PrioState *state);
 
 /* prio-dispatch.c */
+gint64 prio_loop_get_slice (PrioLoop *loop, PrioCore *core, gboolean *is_set);
+gint64 prio_batch_end (PrioBatch *batch, gint64 length);
 gboolean prio_batch_end_token (PrioBatch *batch);
 guint prio_batch_next_token (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
 GObject *prio_loop_get_source (PrioLoop *loop, PrioCore *core);
 void prio_loop_forget_source (PrioLoop *loop);
-gboolean prio_loop_should_yield (PrioLoop *loop, const PrioState *state);
 void prio_loop_expire_delays (PrioLoop *loop, gint64 now);
 
 /* @span after @time, both in µs and none negative, or the end of time. */
@@ -177,6 +189,15 @@ prio_due_after (guint64 delay)
   if (delay == 0)
     return 0;
   return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
+}
+
+/* Milliseconds until @due, rounded up so as not to wake too early, or -1. */
+static inline gint
+prio_timeout_until (gint64 due, gint64 now)
+{
+  if (due <= now)
+    return 0;
+  return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
 static inline gboolean

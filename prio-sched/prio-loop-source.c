@@ -1,20 +1,18 @@
 /* prio-loop-source.c: the GSources of a context
  *
  * One per lane, so that tasks go before, among or after the other sources of the
- * context, as they are urgent, user-visible or background.  The urgent one does
- * the housekeeping in its prepare, which comes before those of the other two, and
- * has them answer.  Those are in the context only while there is work for them,
- * so that an idle scheduler costs little.  Priorities of sources are never changed:
+ * context, as they are urgent, user-visible or background.  The governor, which comes
+ * before all others, does the housekeeping in its prepare, and has the lanes answer;
+ * it alone is always in the context, the others while there is work for
+ * them, so that an idle scheduler costs little.  Priorities of sources are never changed:
  * GLib cannot bear that while it goes through its list.
  *
- * Turns: when a slice is over, no lane is ready until a source at the lowest
- * priority there is has been dispatched, that is when every other ready source
- * has been.  Sources that are always ready would hold that up for ever, so a turn
- * ends after the time of a slice at the latest.  The source stays for the next turn.
+ * Turns (prio-turn): while the others have theirs, no lane is ready, and the sources in
+ * between tell how far down GLib comes.
  *
  * Removal: anybody can find our sources by id and destroy them, on any thread.  The next
- * prepare of the urgent source puts the others back.  The urgent source replaces itself
- * when GLib tells it that it has been destroyed, unless its context ends.
+ * prepare of the governor puts the others back.  The governor replaces itself when GLib
+ * tells it that it has been destroyed, unless its context ends.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -27,41 +25,62 @@ typedef struct
 {
   GSource parent;
   PrioLoop *loop; /* a reference */
-  PrioLane lane;
+  guint kind;     /* a lane, or one of the others */
 } PrioSource;
 
 /* Guards the sources of every loop.  Nothing but GLib's own locks is taken under it. */
 PrioLock prio_sources_lock = PRIO_LOCK_INIT;
 
-static const gint lane_priorities[PRIO_N_LANES] = {
+static const gint priorities[PRIO_N_SOURCES] = {
+  [PRIO_SOURCE_GOVERNOR] = G_MININT,
   [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
   [PRIO_LANE_USER_VISIBLE] = G_PRIORITY_DEFAULT,
+  [PRIO_SOURCE_BEFORE_FRAME] = G_PRIORITY_HIGH_IDLE + 19,
+  [PRIO_SOURCE_BEFORE_LAYOUT] = G_PRIORITY_HIGH_IDLE + 21,
+  [PRIO_SOURCE_AFTER_FRAME] = G_PRIORITY_HIGH_IDLE + 26,
   [PRIO_LANE_BACKGROUND] = G_PRIORITY_LOW,
-  [PRIO_LANE_IDLE] = G_PRIORITY_LOW + 100,
-  [PRIO_LANE_TURN] = G_MAXINT,
+  [PRIO_LANE_IDLE] = G_MAXINT - 1,
+  [PRIO_SOURCE_BOTTOM] = G_MAXINT,
 };
 
-static const char *const lane_names[PRIO_N_LANES] = {
+static const char *const names[PRIO_N_SOURCES] = {
+  [PRIO_SOURCE_GOVERNOR] = "prio-sched governor",
   [PRIO_LANE_URGENT] = "prio-sched user-blocking",
   [PRIO_LANE_USER_VISIBLE] = "prio-sched user-visible",
+  [PRIO_SOURCE_BEFORE_FRAME] = "prio-sched before the frame",
+  [PRIO_SOURCE_BEFORE_LAYOUT] = "prio-sched before layout",
+  [PRIO_SOURCE_AFTER_FRAME] = "prio-sched after the frame",
   [PRIO_LANE_BACKGROUND] = "prio-sched background",
   [PRIO_LANE_IDLE] = "prio-sched idle callbacks",
-  [PRIO_LANE_TURN] = "prio-sched turn",
+  [PRIO_SOURCE_BOTTOM] = "prio-sched at the bottom",
 };
 
-static GSourceFuncs urgent_funcs, lane_funcs, turn_funcs;
+static GSourceFuncs governor_funcs, lane_funcs, idle_funcs, scout_funcs;
 static GSourceCallbackFuncs watch_funcs;
 
-static GSource *
-source_new (PrioLoop *loop, PrioLane lane)
+static GSourceFuncs *
+funcs_of (guint kind)
 {
-  GSourceFuncs *funcs = lane == PRIO_LANE_URGENT ? &urgent_funcs : lane == PRIO_LANE_TURN ? &turn_funcs : &lane_funcs;
-  GSource *source = g_source_new (funcs, sizeof (PrioSource));
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR: return &governor_funcs;
+    case PRIO_LANE_IDLE: return &idle_funcs;
+    case PRIO_LANE_URGENT:
+    case PRIO_LANE_USER_VISIBLE:
+    case PRIO_LANE_BACKGROUND: return &lane_funcs;
+    default: return &scout_funcs;
+    }
+}
+
+static GSource *
+source_new (PrioLoop *loop, guint kind)
+{
+  GSource *source = g_source_new (funcs_of (kind), sizeof (PrioSource));
 
   ((PrioSource *) source)->loop = prio_loop_ref (loop);
-  ((PrioSource *) source)->lane = lane;
-  g_source_set_static_name (source, lane_names[lane]);
-  g_source_set_priority (source, lane_priorities[lane]);
+  ((PrioSource *) source)->kind = kind;
+  g_source_set_static_name (source, names[kind]);
+  g_source_set_priority (source, priorities[kind]);
   g_source_set_can_recurse (source, TRUE);
   g_source_set_callback_indirect (source, source, &watch_funcs);
   prio_before_unref (source);
@@ -71,36 +90,39 @@ source_new (PrioLoop *loop, PrioLane lane)
 /* What @source, of which GLib holds a reference meanwhile, is about.  It has come by GLib's
  * lock, and goes by that reference: both have to be told to ThreadSanitizer. */
 static inline PrioLoop *
-loop_of (GSource *source, PrioLane *lane)
+loop_of (GSource *source, guint *kind)
 {
   PrioSource *self = (PrioSource *) source;
   PrioLoop *loop;
 
   prio_in_finalize (source);
   loop = self->loop;
-  if (lane != NULL)
-    *lane = self->lane;
+  if (kind != NULL)
+    *kind = self->kind;
   prio_before_unref (source);
   return loop;
 }
 
 /* Under the lock. */
 static void
-attach_source_locked (PrioLoop *loop, PrioLane lane)
+attach_source_locked (PrioLoop *loop, guint kind)
 {
-  GSource *source = source_new (loop, lane);
+  GSource *source = source_new (loop, kind);
 
-  __atomic_store_n (&loop->sources[lane], source, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->sources[kind], source, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->n_sources, loop->n_sources + 1, __ATOMIC_RELAXED);
   g_source_attach (source, loop->context);
 }
 
 /* Returns: (transfer full) (nullable): the source, which is no longer the loop's */
 static GSource *
-steal_source_locked (PrioLoop *loop, PrioLane lane)
+steal_source_locked (PrioLoop *loop, guint kind)
 {
-  GSource *source = loop->sources[lane];
+  GSource *source = loop->sources[kind];
 
-  __atomic_store_n (&loop->sources[lane], NULL, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->sources[kind], NULL, __ATOMIC_RELAXED);
+  if (source != NULL)
+    __atomic_store_n (&loop->n_sources, loop->n_sources - 1, __ATOMIC_RELAXED);
   return source;
 }
 
@@ -127,18 +149,18 @@ context_ends (GSource *source)
 static void
 source_destroyed (GSource *source)
 {
-  PrioLane lane;
-  PrioLoop *loop = loop_of (source, &lane);
+  guint kind;
+  PrioLoop *loop = loop_of (source, &kind);
   gboolean was_ours, ends = FALSE;
 
   prio_lock_lock (&prio_sources_lock);
-  was_ours = loop->sources[lane] == source;
+  was_ours = loop->sources[kind] == source;
   if (was_ours)
     {
-      steal_source_locked (loop, lane);
-      ends = lane == PRIO_LANE_URGENT && context_ends (source);
-      if (lane == PRIO_LANE_URGENT && !ends)
-        attach_source_locked (loop, lane);
+      steal_source_locked (loop, kind);
+      ends = kind == PRIO_SOURCE_GOVERNOR && context_ends (source);
+      if (kind == PRIO_SOURCE_GOVERNOR && !ends)
+        attach_source_locked (loop, kind);
     }
   prio_lock_unlock (&prio_sources_lock);
 
@@ -174,36 +196,36 @@ static GSourceCallbackFuncs watch_funcs = {
 };
 
 static void
-attach_source (PrioLoop *loop, PrioLane lane)
+attach_source (PrioLoop *loop, guint kind)
 {
   prio_lock_lock (&prio_sources_lock);
-  if (loop->sources[lane] == NULL)
-    attach_source_locked (loop, lane);
+  if (loop->sources[kind] == NULL)
+    attach_source_locked (loop, kind);
   prio_lock_unlock (&prio_sources_lock);
 }
 
 static void
-detach_source (PrioLoop *loop, PrioLane lane)
+detach_source (PrioLoop *loop, guint kind)
 {
   GSource *source;
 
   prio_lock_lock (&prio_sources_lock);
-  source = steal_source_locked (loop, lane);
+  source = steal_source_locked (loop, kind);
   prio_lock_unlock (&prio_sources_lock);
 
   if (source == NULL)
     return;
 
   g_source_destroy (source);
-  if (lane == PRIO_LANE_URGENT)
+  if (kind == PRIO_SOURCE_GOVERNOR)
     prio_loop_tear_down (loop);
   release_source (source);
 }
 
 static inline gboolean
-has_source (PrioLoop *loop, PrioLane lane)
+has_source (PrioLoop *loop, guint kind)
 {
-  return __atomic_load_n (&loop->sources[lane], __ATOMIC_RELAXED) != NULL;
+  return __atomic_load_n (&loop->sources[kind], __ATOMIC_RELAXED) != NULL;
 }
 
 static void
@@ -213,7 +235,7 @@ source_finalize (GSource *source)
   prio_loop_unref (((PrioSource *) source)->loop);
 }
 
-/* After so many passes without work, a lane leaves the context. */
+/* After so many passes without work, a source leaves the context. */
 #define MAX_IDLE_PASSES 100
 
 /* Another thread that has sent something is likely to send more: the loop looks
@@ -237,9 +259,7 @@ next_lane (PrioLoop *loop)
     return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
   if (prio_loop_is_large (loop))
     return PRIO_LANE_BACKGROUND;
-  if (prio_idles_wait (&loop->idles) && prio_idle_may_run (loop, g_get_monotonic_time ()))
-    return PRIO_LANE_IDLE;
-  return PRIO_LANE_NONE;
+  return prio_idles_wait (&loop->idles) ? PRIO_LANE_IDLE : PRIO_LANE_NONE;
 }
 
 /* What both stages of an iteration begin with: this thread owns the context. */
@@ -254,52 +274,38 @@ take_over (PrioLoop *loop)
     }
 }
 
-/* Milliseconds until @due, rounded up so as not to wake too early, or -1. */
-static gint
-timeout_until (gint64 due, gint64 now)
-{
-  if (due <= now)
-    return 0;
-  return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
-}
-
 static inline void
-adapt_source (PrioLoop *loop, PrioLane lane, gboolean is_needed)
+adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
 {
   if (is_needed)
     {
-      loop->idle_passes[lane] = 0;
-      if (!has_source (loop, lane))
-        attach_source (loop, lane);
+      loop->idle_passes[kind] = 0;
+      if (!has_source (loop, kind))
+        attach_source (loop, kind);
     }
-  else if (has_source (loop, lane) && ++loop->idle_passes[lane] > MAX_IDLE_PASSES)
+  else if (has_source (loop, kind) && ++loop->idle_passes[kind] > MAX_IDLE_PASSES)
     {
-      detach_source (loop, lane);
+      detach_source (loop, kind);
     }
 }
 
 /* Has the sources in the context that are needed, and no longer one that has not been
- * needed for a while.  The urgent one is always there. */
+ * needed for a while.  Scouts come when a turn goes on for longer than an iteration. */
 static void
 adapt_sources (PrioLoop *loop)
 {
-  for (PrioLane lane = 0; lane < PRIO_LANE_URGENT; lane++)
-    adapt_source (loop, lane, lane == loop->lane);
-  adapt_source (loop, PRIO_LANE_TURN, loop->turn);
-}
+  PrioTurn *turn = &loop->turn;
+  gboolean is_long = turn->n_top > 0 || turn->drawn;
 
-/* When the loop has to be up again though nobody wakes it, as a timeout. */
-static gint
-next_timeout (PrioLoop *loop, gint64 now)
-{
-  gint64 due = G_MAXINT64;
+  if (loop->lane == PRIO_LANE_NONE && __atomic_load_n (&loop->n_sources, __ATOMIC_RELAXED) == 1)
+    return;
 
-  if (loop->delays.n_items > 0)
-    due = (gint64) prio_heap_first (&loop->delays)->key;
-  if (prio_idles_wait (&loop->idles))
-    due = MIN (due, prio_idle_next (loop, now));
-
-  return due == G_MAXINT64 ? -1 : timeout_until (due, now);
+  for (guint lane = 0; lane < PRIO_N_LANES; lane++)
+    adapt_source (loop, lane, (PrioLane) lane == loop->lane);
+  adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
+  adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
+  adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
+  adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
 }
 
 /* GLib goes on to another source, and may leave the context to another thread, or free it:
@@ -310,16 +316,34 @@ leave_loop (PrioLoop *loop)
   prio_before_unref (loop);
 }
 
+/* Whose turn it is in this iteration.  The clock is read only if that depends on it. */
+static gint64
+take_turn (PrioLoop *loop, gint64 now)
+{
+  PrioTurn *turn = &loop->turn;
+
+  if (loop->lane < PRIO_LANE_BACKGROUND)
+    {
+      if (G_UNLIKELY (!turn->rests))
+        prio_turn_rest (turn);
+      return now;
+    }
+
+  if (turn->others || turn->waited)
+    {
+      now = now != 0 ? now : g_get_monotonic_time ();
+      prio_turn_iterate (turn, now, loop->lane > PRIO_LANE_BACKGROUND);
+    }
+  turn->waited = TRUE;
+  turn->rests = FALSE;
+  return now;
+}
+
+/* An iteration begins.  Returns whether tasks go before every other source in it. */
 static gboolean
 prepare (PrioLoop *loop, gint *timeout)
 {
   gint64 now = 0;
-
-  if (loop->probing)
-    {
-      *timeout = -1;
-      return FALSE;
-    }
 
   do
     {
@@ -327,23 +351,22 @@ prepare (PrioLoop *loop, gint *timeout)
       *timeout = -1;
 
       /* Without GLib's lock, which g_source_get_time () takes. */
-      if (loop->delays.n_items > 0 || loop->turn || prio_idles_wait (&loop->idles))
+      if (loop->delays.n_items > 0)
         now = g_get_monotonic_time ();
       prio_loop_expire_delays (loop, now);
-      if (loop->turn && now >= loop->turn_end)
-        loop->turn = FALSE;
 
       loop->awake = FALSE;
+      loop->idles.next = 0;
       loop->lane = next_lane (loop);
+      now = take_turn (loop, now);
       adapt_sources (loop);
 
-      if (loop->turn)
+      if (loop->lane > PRIO_LANE_IDLE)
         {
-          *timeout = 0;
-          return FALSE;
+          if (loop->turn.others)
+            *timeout = 0;
+          return loop->turn.granted;
         }
-      if (loop->lane != PRIO_LANE_NONE)
-        return loop->lane == PRIO_LANE_URGENT;
 
       if (loop->lingers > 0)
         {
@@ -354,14 +377,14 @@ prepare (PrioLoop *loop, gint *timeout)
     }
   while (!prio_inbox_fall_asleep (&loop->inbox));
 
-  /* Nothing to do: the slice, if one was running, ended before its time. */
-  loop->slice_start = 0;
-  *timeout = next_timeout (loop, now);
+  /* Nothing to do, unless GLib comes down to the idle callbacks. */
+  if (loop->delays.n_items > 0)
+    *timeout = prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now);
   return FALSE;
 }
 
 static gboolean
-urgent_prepare (GSource *source, gint *timeout)
+governor_prepare (GSource *source, gint *timeout)
 {
   PrioLoop *loop = loop_of (source, NULL);
   gboolean ready = prepare (loop, timeout);
@@ -370,29 +393,125 @@ urgent_prepare (GSource *source, gint *timeout)
   return ready;
 }
 
-/* What has come meanwhile is looked at; what has become due is left to the next
- * prepare, which asks for the time anyway. */
+/* What has come meanwhile is looked at; it is run, and what has become due is queued, in the next
+ * iteration. */
 static gboolean
-urgent_check (GSource *source)
+governor_check (GSource *source)
 {
   PrioLoop *loop = loop_of (source, NULL);
-  gboolean ready;
 
   take_over (loop);
   loop->awake = TRUE;
-  ready = !loop->turn && is_urgent (loop);
+  /* Who pushes from now on need not wake a context that may be about to end. */
+  prio_inbox_wake (&loop->inbox);
+  prio_stopwatch_hurry (&loop->asked);
+  if (G_LIKELY (loop->is_timed == 0))
+    {
+      loop->checked = prio_coarse_time ();
+    }
+  else
+    {
+      loop->is_timed--;
+      loop->checked = g_get_monotonic_time ();
+    }
   leave_loop (loop);
-  return ready;
+  return FALSE;
+}
+
+/* Whether the next tasks are those of @lane, and run in its place. */
+static inline gboolean
+is_ready (PrioLoop *loop, guint lane)
+{
+  return (guint) loop->lane == lane && !loop->turn.others && !loop->turn.granted;
 }
 
 static gboolean
 lane_prepare (GSource *source, gint *timeout)
 {
-  PrioLane lane;
+  guint lane;
   PrioLoop *loop = loop_of (source, &lane);
 
   *timeout = -1;
-  return loop->lane == lane && !loop->turn && !loop->probing;
+  return is_ready (loop, lane);
+}
+
+/* Urgent ones need not wait for another iteration. */
+static gboolean
+lane_check (GSource *source)
+{
+  guint lane;
+  PrioLoop *loop = loop_of (source, &lane);
+  gboolean ready = lane == PRIO_LANE_URGENT && !loop->turn.others && is_urgent (loop);
+
+  leave_loop (loop);
+  return ready;
+}
+
+/* The lowest of all but one: it is asked if no other source is ready. */
+static gboolean
+idle_prepare (GSource *source, gint *timeout)
+{
+  PrioLoop *loop = loop_of (source, NULL);
+  gboolean ready;
+  gint timer;
+
+  *timeout = -1;
+  if (loop->lane != PRIO_LANE_IDLE)
+    return FALSE;
+
+  g_main_context_query (loop->context, G_MAXINT, &timer, NULL, 0);
+  ready = prio_idle_prepare (loop, timer, timeout);
+  leave_loop (loop);
+  return ready;
+}
+
+/* Whether the turn of the others is over when GLib comes to @kind. */
+static gboolean
+ends_turn (PrioTurn *turn, guint kind)
+{
+  switch (kind)
+    {
+    case PRIO_SOURCE_BEFORE_FRAME: return turn->paid;
+    case PRIO_SOURCE_AFTER_FRAME: return turn->others && !turn->whole;
+    case PRIO_SOURCE_BOTTOM: return turn->whole;
+    default: return FALSE;
+    }
+}
+
+static gboolean
+scout_prepare (GSource *source, gint *timeout)
+{
+  guint kind;
+  PrioLoop *loop = loop_of (source, &kind);
+
+  *timeout = -1;
+  return ends_turn (&loop->turn, kind);
+}
+
+/* How far GLib has come when it comes to @kind. */
+static PrioReach
+reach_of (guint kind)
+{
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR:
+    case PRIO_LANE_URGENT:
+    case PRIO_LANE_USER_VISIBLE: return PRIO_REACH_TOP;
+    case PRIO_SOURCE_BEFORE_FRAME: return PRIO_REACH_FRAME;
+    case PRIO_SOURCE_BEFORE_LAYOUT: return PRIO_REACH_LAYOUT;
+    default: return PRIO_REACH_REST;
+    }
+}
+
+static gboolean
+scout_check (GSource *source)
+{
+  guint kind;
+  PrioLoop *loop = loop_of (source, &kind);
+
+  prio_turn_reach (&loop->turn, reach_of (kind));
+  leave_loop (loop);
+  return FALSE;
 }
 
 /* Nobody uses the record any more: its sources leave the context. */
@@ -402,22 +521,43 @@ retire (PrioLoop *loop)
   if (!prio_loop_retire (loop))
     return FALSE;
 
-  for (PrioLane lane = 0; lane < PRIO_N_LANES; lane++)
-    detach_source (loop, lane);
+  for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
+    detach_source (loop, kind);
   return TRUE;
 }
 
-static gboolean
-lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+/* What may run where @kind has been dispatched: what is of this lane, or above it. */
+static PrioLane
+lowest_lane (PrioLoop *loop, guint kind)
 {
-  PrioLane lane;
-  PrioLoop *loop = prio_loop_ref (loop_of (source, &lane));
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);
+    case PRIO_SOURCE_BEFORE_FRAME:
+    case PRIO_SOURCE_AFTER_FRAME: return PRIO_LANE_USER_VISIBLE;
+    case PRIO_SOURCE_BOTTOM: return PRIO_LANE_BACKGROUND;
+    default: return (PrioLane) kind;
+    }
+}
+
+static gboolean
+dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  guint kind;
+  PrioLoop *loop = prio_loop_ref (loop_of (source, &kind));
+  gint64 now = g_get_monotonic_time ();
   gboolean retired;
 
   prio_bias_take (&loop->bias);
   loop->awake = TRUE;
-  if (!loop->turn)
-    prio_loop_run_batch (loop, lane, g_source_get_time (source));
+  /* The iteration may have been about to sleep. */
+  if (kind == PRIO_LANE_IDLE && prio_inbox_state (&loop->inbox) != PRIO_INBOX_EMPTY)
+    prio_loop_catch_up (loop);
+  if (!loop->turn.others || ends_turn (&loop->turn, kind))
+    {
+      prio_turn_end (&loop->turn, now, reach_of (kind));
+      prio_loop_run_batch (loop, lowest_lane (loop, kind), now);
+    }
   retired = retire (loop);
   leave_loop (loop);
   prio_loop_unref (loop);
@@ -425,111 +565,25 @@ lane_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer dat
   return retired ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
 }
 
-static gboolean
-turn_prepare (GSource *source, gint *timeout)
-{
-  PrioLoop *loop = loop_of (source, NULL);
-
-  *timeout = -1;
-  return loop->turn && !loop->probing;
-}
-
-/* Everything else that was ready has been dispatched. */
-static gboolean
-turn_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
-{
-  loop_of (source, NULL)->turn = FALSE;
-  return G_SOURCE_CONTINUE;
-}
-
-static GSourceFuncs urgent_funcs = {
-  urgent_prepare, urgent_check, lane_dispatch, source_finalize, NULL, NULL
+static GSourceFuncs governor_funcs = {
+  governor_prepare, governor_check, dispatch, source_finalize, NULL, NULL
 };
 
 static GSourceFuncs lane_funcs = {
-  lane_prepare, NULL, lane_dispatch, source_finalize, NULL, NULL
+  lane_prepare, lane_check, dispatch, source_finalize, NULL, NULL
 };
 
-static GSourceFuncs turn_funcs = {
-  turn_prepare, NULL, turn_dispatch, source_finalize, NULL, NULL
+static GSourceFuncs idle_funcs = {
+  idle_prepare, NULL, dispatch, source_finalize, NULL, NULL
+};
+
+static GSourceFuncs scout_funcs = {
+  scout_prepare, scout_check, dispatch, source_finalize, NULL, NULL
 };
 
 /* Puts @loop, which is new, into its context. */
 void
 prio_loop_attach (PrioLoop *loop)
 {
-  attach_source (loop, PRIO_LANE_URGENT);
-}
-
-/* A slice is over: the other sources have their turn. */
-void
-prio_loop_begin_turn (PrioLoop *loop, gint64 now)
-{
-  loop->turn = TRUE;
-  loop->turn_end = prio_time_after (now, loop->slice_length != 0 ? loop->slice_length : PRIO_DEFAULT_SLICE);
-  loop->slice_start = 0;
-}
-
-/* So many file descriptors are asked without an allocation. */
-#define FEW_FDS 64
-
-/* Which of @fds have something to say but that GLib has been woken, which it is by one of
- * them, to be polled for from the priority of 0 on.  That is not known before it has been
- * seen: once in the life of a context it is woken for that. */
-static gboolean
-input_waits (PrioLoop *loop, gint priority, GPollFD *fds, gint n_fds)
-{
-  gboolean finding = priority >= G_PRIORITY_DEFAULT && loop->wakeup_fd == -1;
-  gint n_ready = 0;
-  gint64 ready = -1;
-
-  if (finding)
-    g_main_context_wakeup (loop->context);
-  if (g_poll (fds, (guint) n_fds, 0) <= 0)
-    return FALSE;
-
-  for (gint i = 0; i < n_fds; i++)
-    {
-      if (fds[i].revents != 0 && fds[i].fd != loop->wakeup_fd)
-        {
-          ready = fds[i].fd;
-          n_ready++;
-        }
-    }
-
-  if (!finding)
-    return n_ready > 0;
-  if (n_ready == 1)
-    loop->wakeup_fd = ready;
-  return n_ready > 1;
-}
-
-/* Whether a source that goes before those of @lane, or among them, is ready, without us.
- *
- * This is how GLib begins an iteration, inside a dispatch as in any nested main loop.  But
- * it ends there: g_main_context_check () would take references to what it finds ready, and
- * leave them to a dispatch that does not come.  What prepare finds ready needs no
- * descriptor; what has one is asked by poll (); the query changes nothing that the next
- * iteration does not set again. */
-gboolean
-prio_loop_others_wait (PrioLoop *loop, PrioLane lane)
-{
-  GPollFD few[FEW_FDS];
-  g_autofree GPollFD *many = NULL;
-  gint highest = lane_priorities[lane], priority, timeout, n_fds;
-  gboolean ready;
-
-  loop->probing = TRUE;
-  ready = g_main_context_prepare (loop->context, &priority) && priority <= highest;
-  loop->probing = FALSE;
-  if (ready)
-    return TRUE;
-
-  n_fds = g_main_context_query (loop->context, highest, &timeout, few, FEW_FDS);
-  if (n_fds <= FEW_FDS)
-    return input_waits (loop, highest, few, n_fds);
-
-  many = g_new (GPollFD, n_fds);
-  return input_waits (loop, highest, many,
-                      MIN (n_fds, g_main_context_query (loop->context, highest, &timeout, many, n_fds)));
+  attach_source (loop, PRIO_SOURCE_GOVERNOR);
 }

@@ -62,6 +62,7 @@ loop_new (GMainContext *context)
   g_weak_ref_init (&loop->thread_default, NULL);
   prio_bias_init (&loop->bias);
   prio_inbox_init (&loop->inbox);
+  prio_turn_init (&loop->turn);
   prio_slab_init (&loop->jobs, sizeof (PrioJob));
   prio_slab_init (&loop->entries, sizeof (PrioEntry));
   prio_loop_attach (loop);

@@ -342,13 +342,18 @@ prio_scheduler_get_context (PrioScheduler *self)
  * prio_scheduler_should_yield:
  * @self: a scheduler
  *
- * Tells a long task that it should let others go: its slice is over, a frame is due,
- * work that is more urgent than it waits, or another source of the main context that
- * goes before it, or with it, is ready, input above all.
+ * Tells what takes long that it should let others go: its time slice is over, a frame is
+ * due, there is input, or work that is more urgent than it waits.
+ *
+ * A task's slice counts from when the tasks began that run in a row; in anything else, a
+ * handler, a callback of GIO, a microtask, it counts from when the main loop last looked at its
+ * sources, and what is urgent is what goes before `user-visible`.  In an idle callback it is
+ * its deadline that counts.
  *
  * It is cheap enough to be asked in an inner loop: the clock is read every 20 µs or
- * so, and other sources are asked every millisecond.  Outside a task of the scheduler,
- * and on other threads, it is %FALSE.
+ * so, and input, which is what comes by a descriptor at %G_PRIORITY_DEFAULT or above, is asked
+ * for every millisecond.  No other source is asked, and none of their functions is called.  On other threads,
+ * and where no main loop runs, it is %FALSE.
  *
  * Returns: whether to yield, or to return %G_SOURCE_CONTINUE
  *
@@ -364,13 +369,18 @@ prio_scheduler_should_yield (PrioScheduler *self)
 
   loop = self->core->loop;
   if (state == NULL || state->core != self->core)
-    return FALSE;
+    {
+      if (g_main_depth () == 0 || !prio_loop_is_owner (loop))
+        return FALSE;
+      if (state != NULL && state->core->loop != loop)
+        state = NULL;
+    }
 
   /* What other threads have sent counts. */
   if (!prio_loop_enter (loop))
     return FALSE;
   prio_loop_leave (loop);
-  return prio_loop_should_yield (loop, state);
+  return prio_loop_should_yield (loop, self->core, state);
 }
 
 /**

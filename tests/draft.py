@@ -480,7 +480,8 @@ class Model:
         timeout = None
         place.idle_pending.append(call)
         if op.get('timeout', 0):
-            timeout = Entry(State(scheduler, None, 'user-visible', None), time_out, None)
+            timeout = Entry(State(scheduler, None, 'user-blocking', None), time_out, None)
+            timeout.continuation = True  # in any case: before whatever else waits then
             self.enqueue_later(timeout, self.now + op['timeout'])
 
     def set_priority(self, name, to, state):

@@ -460,6 +460,6 @@ more_turns (void)
   prio_scheduler_post (scheduler, USER_VISIBLE, take_long, NULL, NULL);
   for (guint n = 0; n < 60; n++)
     g_main_context_iteration (context, FALSE);
-  g_assert_cmpuint (count_sources (context, "prio-sched turn"), <=, 1);
+  g_assert_cmpuint (count_sources (context, "prio-sched at the bottom"), <=, 1);
   g_source_destroy (other);
 }

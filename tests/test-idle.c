@@ -272,20 +272,6 @@ test_should_yield_for_a_frame (Fixture *f, gconstpointer data)
 }
 
 static void
-test_should_yield_for_another_source (Fixture *f, gconstpointer data)
-{
-  GSource *source = g_timeout_source_new (2);
-
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
-  g_source_set_callback (source, mark, f->log, NULL);
-  g_source_attach (source, f->context);
-  g_source_unref (source);
-  prio_scheduler_post (f->scheduler, BACKGROUND, ask_until_told, step_new (f, 'a', NULL, NULL), step_free);
-  run_until_length (f, 2);
-  g_assert_cmpstr (f->log->str, ==, "as");
-}
-
-static void
 test_should_yield_for_a_delay (Fixture *f, gconstpointer data)
 {
   prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
@@ -335,7 +321,6 @@ main (int argc, char **argv)
   add_test ("/idle/destroyed-context", test_destroyed_context);
   add_test ("/idle/sleeps-afterwards", test_sleeps_afterwards);
   add_test ("/should-yield/for-a-frame", test_should_yield_for_a_frame);
-  add_test ("/should-yield/for-another-source", test_should_yield_for_another_source);
   add_test ("/should-yield/for-a-delay", test_should_yield_for_a_delay);
   add_test ("/should-yield/as-the-signal-says", test_should_yield_as_the_signal_says);
 

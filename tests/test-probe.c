@@ -59,20 +59,9 @@ typedef struct
 {
   Fixture *f;
   int pipe[2];
-  gint64 interval;       /* of the timer, ms, or 0 */
-  gint priority;         /* of what comes while the task runs */
-  gboolean from_outside; /* it is another thread that has it come */
+  gint priority; /* of what comes while the task runs */
   gboolean told;
 } Probe;
-
-static guint n_came;
-
-static gboolean
-came (gpointer data)
-{
-  n_came++;
-  return G_SOURCE_REMOVE;
-}
 
 /* Enough for many looks at the sources: they are asked every millisecond. */
 static gboolean
@@ -174,51 +163,57 @@ test_many_inputs (Fixture *f, gconstpointer data)
     probe_tear_down (&probes[i]);
 }
 
-static gpointer
-have_it_come (gpointer data)
-{
-  Probe *probe = data;
-  GSource *source = probe->interval > 0 ? g_timeout_source_new (probe->interval) : g_idle_source_new ();
+/* A source whose functions say that they have been called. */
+static guint n_asked;
 
-  g_source_set_priority (source, probe->priority);
-  g_source_set_callback (source, came, NULL, NULL);
-  g_source_attach (source, probe->f->context);
-  g_source_unref (source);
-  return NULL;
+static gboolean
+count_prepare (GSource *source, gint *timeout)
+{
+  n_asked++;
+  *timeout = -1;
+  return FALSE;
 }
 
-static void
-attach_then_ask (Step *step)
+static gboolean
+count_check (GSource *source)
 {
-  Probe *probe = step->data;
-
-  g_assert_false (is_told_within (probe, 3000));
-  if (probe->from_outside)
-    g_thread_join (g_thread_new ("other", have_it_come, probe));
-  else
-    have_it_come (probe);
-  probe->told = is_told_within (probe, probe->priority <= G_PRIORITY_DEFAULT ? 10 * G_USEC_PER_SEC : 10000);
+  n_asked++;
+  return FALSE;
 }
 
-/* A source without a descriptor, attached here or, with a wake-up, by another thread. */
-static void
-test_timers_and_idle_sources (Fixture *f, gconstpointer data)
-{
-  for (guint i = 0; i < 8; i++)
-    {
-      Probe probe;
+static GSourceFuncs counting_funcs = { count_prepare, count_check, NULL, NULL, NULL, NULL };
 
-      probe_set_up (&probe, f);
-      probe.from_outside = (i & 1) != 0;
-      probe.interval = (i & 2) != 0 ? 2 : 0;
-      probe.priority = (i & 4) != 0 ? G_PRIORITY_DEFAULT_IDLE : G_PRIORITY_DEFAULT;
-      post_step (f, USER_VISIBLE, 'a', attach_then_ask, &probe);
-      fixture_run (f);
-      g_assert_cmpint (probe.told, ==, probe.priority == G_PRIORITY_DEFAULT);
-      probe_tear_down (&probe);
-      while (n_came <= i)
-        g_main_context_iteration (f->context, TRUE);
-    }
+static void
+ask_while_counting (Step *step)
+{
+  guint n = n_asked;
+
+  g_assert_false (is_told_within (step->data, 5000));
+  g_assert_cmpuint (n_asked, ==, n);
+}
+
+/* C5, F3: nothing of anybody else's is called, and what GLib has found ready stays so. */
+static void
+test_glib_is_left_as_it_was (Fixture *f, gconstpointer data)
+{
+  GSource *counting = g_source_new (&counting_funcs, sizeof (GSource));
+  GSource *ready = g_idle_source_new ();
+  Probe probe;
+
+  probe_set_up (&probe, f);
+  g_source_attach (counting, f->context);
+  post_step (f, USER_VISIBLE, 'a', ask_while_counting, &probe);
+  g_source_set_priority (ready, G_PRIORITY_DEFAULT);
+  g_source_set_callback (ready, step_run, step_new (f, 'b', NULL, NULL), step_free);
+  g_source_attach (ready, f->context);
+  /* Both in one iteration. */
+  g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpint (f->log->len, ==, 2);
+
+  probe_tear_down (&probe);
+  g_source_destroy (counting);
+  g_source_unref (counting);
+  g_source_unref (ready);
 }
 
 /* That the context has been woken is no reason to yield, before it has been asked or after. */
@@ -256,7 +251,7 @@ main (int argc, char **argv)
   add_test ("/should-yield/sources/input", test_input);
   add_test ("/should-yield/sources/input-of-less-priority", test_input_of_less_priority);
   add_test ("/should-yield/sources/many-inputs", test_many_inputs);
-  add_test ("/should-yield/sources/timers-and-idle-sources", test_timers_and_idle_sources);
+  add_test ("/should-yield/sources/are-left-as-they-were", test_glib_is_left_as_it_was);
   add_test ("/should-yield/sources/wake-ups", test_wake_ups);
 
   return g_test_run ();

@@ -1,0 +1,108 @@
+/* prio-stopwatch-private.h: when it is time to look at the clock
+ *
+ * Promises: the clock, which costs as much as two short tasks, is read after as many tasks as
+ * took CLOCK_GRAIN by the last measure; the coarse clock, which costs little, shows
+ * when tasks have got longer than that.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <glib.h>
+
+#include <time.h>
+
+/* µs */
+#define PRIO_CLOCK_GRAIN 20
+#define PRIO_MAX_STRIDE 64
+#define PRIO_COARSE_STRIDE 16
+
+typedef struct
+{
+  gint64 read;       /* when the clock was last read, µs */
+  glong coarse;      /* what the coarse clock said then */
+  guint stride;      /* tasks between two readings */
+  guint left;        /* of them */
+  guint coarse_left; /* tasks until the coarse clock is looked at */
+} PrioStopwatch;
+
+static inline glong
+prio_read_coarse_clock (void)
+{
+#ifdef CLOCK_MONOTONIC_COARSE
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_nsec;
+#else
+  return 0;
+#endif
+}
+
+/* µs of the same clock, a few milliseconds old where that is cheaper. */
+static inline gint64
+prio_coarse_time (void)
+{
+#ifdef CLOCK_MONOTONIC_COARSE
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
+  return (gint64) now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
+#else
+  return g_get_monotonic_time ();
+#endif
+}
+
+static inline void
+prio_stopwatch_start (PrioStopwatch *watch, gint64 now)
+{
+  watch->read = now;
+  watch->coarse = prio_read_coarse_clock ();
+  watch->left = watch->stride = 1;
+  watch->coarse_left = PRIO_COARSE_STRIDE;
+}
+
+/* The next lap looks at the clock. */
+static inline void
+prio_stopwatch_hurry (PrioStopwatch *watch)
+{
+  watch->left = watch->stride = watch->coarse_left = 1;
+}
+
+/* How many tasks may run before the next lap. */
+static inline guint
+prio_stopwatch_allows (PrioStopwatch *watch)
+{
+  return MIN (watch->left, watch->coarse_left);
+}
+
+/* It is time to look at a clock. */
+static inline gint64
+prio_stopwatch_look (PrioStopwatch *watch)
+{
+  gint64 now, elapsed;
+  guint ran;
+
+  watch->coarse_left = PRIO_COARSE_STRIDE;
+  if (watch->left > 0 && prio_read_coarse_clock () == watch->coarse)
+    return 0;
+
+  ran = watch->stride - watch->left;
+  now = g_get_monotonic_time ();
+  elapsed = now - watch->read;
+  watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, PRIO_MAX_STRIDE);
+  watch->left = watch->stride;
+  watch->read = now;
+  watch->coarse = prio_read_coarse_clock ();
+  return now;
+}
+
+/* Counts @n tasks.  Returns the time if the clock has been read, 0 otherwise. */
+static inline gint64
+prio_stopwatch_lap (PrioStopwatch *watch, guint n)
+{
+  watch->left -= n;
+  watch->coarse_left -= n;
+  return G_LIKELY (watch->left > 0 && watch->coarse_left > 0) ? 0 : prio_stopwatch_look (watch);
+}

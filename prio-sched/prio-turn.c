@@ -1,0 +1,230 @@
+/* prio-turn.c: whose turn it is, tasks' or everybody else's
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-turn-private.h"
+
+/* What keeps GLib from coming down for so many iterations, and so long, is a flood, µs: many short
+ * ones, or a few long ones. */
+#define SPIN_ITERATIONS 8
+#define SPIN_TIME 10000
+#define LONG_SPIN_ITERATIONS 3
+#define LONG_SPIN_TIME 50000
+
+/* Then so long it need be seen to be always ready in fewer iterations only, µs. */
+#define FLOOD_TIME 100000
+#define FLOOD_ITERATIONS 4
+#define LONG_FLOOD_ITERATIONS 2
+#define LONG_FLOOD_TIME 20000
+
+/* Neither tasks nor a flood are owed more than that, µs. */
+#define MAX_BALANCE 50000
+
+/* Who has used so little of a turn had nothing to do, µs. */
+#define MIN_USED 50
+
+/* Of the time that frames take tasks have one part in so many. */
+#define FRAME_SHARE 9
+
+/* A turn that is longer has no end, µs. */
+#define LONG_TURN 50000
+
+/* Others' idle sources wait for no longer than that, if GLib comes to them at all, and background tasks for
+ * half of it, µs. */
+#define MAX_WAIT G_USEC_PER_SEC
+
+static void
+forget_flood (PrioTurn *turn)
+{
+  turn->flood_until = 0;
+  turn->balance = 0;
+}
+
+void
+prio_turn_init (PrioTurn *turn)
+{
+  turn->look = PRIO_MIN_LOOK;
+}
+
+/* The others have had their turn, or tasks are let in before they had. */
+static void
+end (PrioTurn *turn, gint64 now)
+{
+  gint64 used = now - turn->began;
+
+  if (turn->began != 0)
+    {
+      if (used >= MIN_USED)
+        turn->quiet_since = now;
+      turn->look = CLAMP ((now - turn->quiet_since) / 10, PRIO_MIN_LOOK, PRIO_MAX_LOOK);
+    }
+  if (turn->whole && turn->reached == PRIO_REACH_REST)
+    {
+      turn->last_whole = MIN (used, MAX_WAIT);
+      turn->since_whole = 0;
+    }
+
+  if (turn->others)
+    turn->spent = 0;
+  turn->others = turn->whole = turn->drawn = turn->paid = turn->waited = FALSE;
+  turn->began = turn->drawing = 0;
+  turn->n_top = 0;
+  turn->reached = PRIO_REACH_TOP;
+}
+
+static gboolean
+is_spinning (PrioTurn *turn, gint64 used)
+{
+  return (turn->n_top >= SPIN_ITERATIONS && used >= MAX (SPIN_TIME, MIN (turn->ran, MAX_BALANCE))) ||
+         (turn->n_top >= LONG_SPIN_ITERATIONS && used >= LONG_SPIN_TIME);
+}
+
+static gboolean
+is_still_spinning (PrioTurn *turn, gint64 used)
+{
+  return turn->n_top >= FLOOD_ITERATIONS || (turn->n_top >= LONG_FLOOD_ITERATIONS && used >= LONG_FLOOD_TIME);
+}
+
+/* @used µs have been spent above the frame, in iterations that came no further: whether tasks are to have their share
+ * nevertheless. */
+static gboolean
+is_flood (PrioTurn *turn, gint64 now, gint64 used)
+{
+  if (now < turn->flood_until)
+    return is_still_spinning (turn, used) && turn->balance + used >= 0;
+  if (!is_spinning (turn, used))
+    return FALSE;
+
+  turn->flood_until = now + FLOOD_TIME;
+  turn->balance = -MIN (turn->ran, MAX_BALANCE);
+  return TRUE;
+}
+
+static inline gboolean
+is_for_drawing (PrioTurn *turn, gint64 used)
+{
+  return turn->drawing * 2 >= used;
+}
+
+/* A frame has been drawn, and @used µs of the turn are over: whether tasks may run before the next.
+ * If it is not drawing that took them, there is likely to be time without that. */
+static gboolean
+may_run_after_frame (PrioTurn *turn, gint64 used)
+{
+  if (!is_for_drawing (turn, used) && used < LONG_TURN)
+    return FALSE;
+  return turn->ran <= MAX (turn->slice, PRIO_MAX_LOOK) || used >= MIN (turn->ran * FRAME_SHARE, MAX_WAIT);
+}
+
+/* Whether tasks may run though GLib did not come down to where nothing is ready. */
+static gboolean
+is_over (PrioTurn *turn, gint64 now)
+{
+  gint64 used = now - turn->began;
+
+  if (turn->reached == PRIO_REACH_FRAME)
+    {
+      turn->drawn = turn->others;
+      turn->drawing += now - turn->iterated;
+    }
+  turn->paid = turn->drawn && may_run_after_frame (turn, used);
+
+  if (turn->reached == PRIO_REACH_TOP)
+    {
+      turn->n_top++;
+      if (!is_flood (turn, now, used))
+        return FALSE;
+
+      turn->balance = MIN (turn->balance + used, MAX_BALANCE);
+      return TRUE;
+    }
+
+  turn->n_top = 0;
+  forget_flood (turn);
+  return turn->reached > PRIO_REACH_FRAME && used >= MIN (turn->whole ? turn->since_whole : turn->ran, MAX_WAIT);
+}
+
+/* An iteration begins, and there are tasks to run, as there were in the last.  @urgent if one of
+ * them is urgent or user-visible: those that are not wait until nothing else is ready. */
+void
+prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
+{
+  if (!turn->whole)
+    turn->others &= urgent;
+
+  if (turn->began == 0)
+    {
+      turn->began = now;
+      turn->ran = 0;
+    }
+  else if (is_over (turn, now))
+    {
+      turn->granted = urgent;
+      end (turn, now);
+    }
+  turn->reached = PRIO_REACH_TOP;
+  turn->iterated = now;
+
+  if (urgent)
+    turn->background_since = 0;
+  else if (turn->background_since == 0)
+    turn->background_since = now;
+  else if (now - turn->background_since >= MAX_WAIT / 2)
+    turn->granted = TRUE;
+}
+
+/* Tasks have run until @now, for @ran µs; @cut if there are more, whose time is over, and
+ * @framed if it is since a frame is due. */
+void
+prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut, gboolean framed)
+{
+  turn->granted = turn->waited = FALSE;
+  turn->background_since = turn->began = 0;
+  turn->spent += ran;
+  turn->since_whole += ran;
+  if (!cut)
+    return;
+
+  if (now < turn->flood_until)
+    turn->balance = MAX (turn->balance - turn->spent, -MAX_BALANCE);
+  else
+    turn->balance = 0;
+  turn->whole = framed || turn->since_whole >= MAX (slice, turn->last_whole);
+  turn->ran = turn->spent;
+  turn->slice = slice;
+  turn->others = TRUE;
+  turn->share = turn->spent = 0;
+  turn->began = now;
+  turn->n_top = 0;
+}
+
+/* Tasks are about to run: GLib came to a source of ours that stands where @reached begins, and so
+ * everything above it has been dispatched. */
+void
+prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
+{
+  gint64 used = now - turn->began;
+
+  turn->reached = reached;
+  turn->share = 0;
+  if (reached == PRIO_REACH_FRAME)
+    turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
+  else if (reached > PRIO_REACH_FRAME)
+    forget_flood (turn);
+  end (turn, now);
+}
+
+/* There are no tasks. */
+void
+prio_turn_rest (PrioTurn *turn)
+{
+  turn->reached = PRIO_REACH_TOP;
+  turn->began = 0;
+  end (turn, 0);
+  turn->rests = TRUE;
+  turn->granted = FALSE;
+  turn->spent = turn->since_whole = turn->share = turn->background_since = 0;
+}
