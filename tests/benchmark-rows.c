@@ -10,6 +10,8 @@
 #define N BENCH_N
 #define MILLION 1000000
 #define N_CHANGES 1000
+#define N_PAUSES 10
+#define N_POSTS 1000
 
 guint bench_ran;
 
@@ -355,6 +357,88 @@ many_cancellables (void)
   return took;
 }
 
+/* What many signals, or many schedulers, must not make dearer */
+
+static double
+pause_with_signals (guint n)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  g_autoptr (GPtrArray) controllers = g_ptr_array_new_with_free_func (g_object_unref);
+  double start, took;
+
+  for (guint i = 0; i < n; i++)
+    {
+      PrioTaskController *controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+      g_ptr_array_add (controllers, controller);
+      prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET,
+                                G_CANCELLABLE (prio_task_controller_get_signal (controller)), 0, bench_nothing, NULL,
+                                NULL);
+    }
+
+  start = bench_now ();
+  for (guint i = 0; i < N_PAUSES; i++)
+    {
+      prio_scheduler_pause (scheduler);
+      prio_scheduler_resume (scheduler);
+    }
+  took = (bench_now () - start) / N_PAUSES;
+
+  bench_ran = 0;
+  bench_run_until (context, n);
+  return took;
+}
+
+static double
+pause_many (void)
+{
+  return pause_with_signals (200000);
+}
+
+static double
+pause_one (void)
+{
+  return pause_with_signals (1);
+}
+
+static double
+post_at_schedulers (guint n)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (GPtrArray) schedulers = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+  GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+  double start, took;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_ptr_array_add (schedulers, prio_scheduler_new (context));
+      prio_scheduler_post_full (schedulers->pdata[i], PRIO_PRIORITY_UNSET, signal, 0, bench_nothing, NULL, NULL);
+    }
+
+  start = bench_now ();
+  for (guint i = 0; i < N_POSTS; i++)
+    prio_scheduler_post_full (schedulers->pdata[n - 1], PRIO_PRIORITY_UNSET, signal, 0, bench_nothing, NULL, NULL);
+  took = (bench_now () - start) / N_POSTS;
+
+  bench_ran = 0;
+  bench_run_until (context, n + N_POSTS);
+  return took;
+}
+
+static double
+post_at_many (void)
+{
+  return post_at_schedulers (20000);
+}
+
+static double
+post_at_one (void)
+{
+  return post_at_schedulers (1);
+}
+
 /* Memory */
 
 static double
@@ -400,6 +484,8 @@ const BenchRow bench_rows[] = {
   { "reprioritize 1,000,000 tasks, all / g_source_set_priority", reprioritize_million, set_priority_million,
     "ns", "≤ 1000 ns" },
   { "100,000 signals, post and run / g_cancellable_connect", many_signals, many_cancellables, "ns", "≤ 250 ns" },
+  { "pause and resume, 200,000 signals queued / one", pause_many, pause_one, "ns", "≤ 1000 ns" },
+  { "a post, its signal at 20,000 schedulers / at one", post_at_many, post_at_one, "ns", "≤ 1000 ns" },
   { "memory per pending task / g_idle_source", post_memory, idle_memory, "bytes", "≤ 48 bytes" },
   { "iteration with 100,000 delays, over empty / g_timeout_add", bench_delays_iteration, bench_timeouts_iteration, "ns",
     "≤ 100 ns" },

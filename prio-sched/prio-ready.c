@@ -1,0 +1,190 @@
+/* prio-ready.c: which task is next
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-ready-private.h"
+
+static PrioQueue *
+queue_at (PrioHeapNode *node)
+{
+  return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
+}
+
+static PrioReadyGroup *
+group_at (PrioHeapNode *node, PrioEffective effective)
+{
+  return (gpointer) ((gchar *) (node - effective) - G_STRUCT_OFFSET (PrioReadyGroup, places));
+}
+
+/* The oldest of @group's queues of @effective; there is one. */
+static PrioQueue *
+oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
+{
+  return queue_at (prio_heap_first (&group->queues[effective])->node);
+}
+
+/* The oldest of all queues of @effective; there is one. */
+PrioQueue *
+prio_ready_oldest (PrioReady *ready, PrioEffective effective)
+{
+  return oldest_of_group (group_at (prio_heap_first (&ready->groups[effective])->node, effective), effective);
+}
+
+void
+prio_ready_group_init (PrioReadyGroup *group)
+{
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    group->places[i].index = PRIO_HEAP_NONE;
+}
+
+void
+prio_ready_group_clear (PrioReadyGroup *group)
+{
+  g_assert (group->mask == 0);
+
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    prio_heap_clear (&group->queues[i]);
+}
+
+void
+prio_ready_clear (PrioReady *ready)
+{
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    prio_heap_clear (&ready->groups[i]);
+  *ready = (PrioReady) { 0 };
+}
+
+/* The head of @group's oldest queue of @effective may be another. */
+static inline void
+rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
+{
+  if (ready->groups[effective].n_items > 1 && !group->paused)
+    prio_heap_rekey (&ready->groups[effective], &group->places[effective],
+                     oldest_of_group (group, effective)->head->order);
+}
+
+/* @queue has another head, and has to be looked for in the heaps. */
+void
+prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  PrioEffective effective = queue->effective;
+
+  if (group->queues[effective].n_items > 1)
+    prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);
+  rekey_group (ready, group, effective);
+}
+
+/* Looks whether there is one queue of @effective, and which. */
+static inline void
+find_only (PrioReady *ready, PrioEffective effective)
+{
+  PrioHeap *groups = &ready->groups[effective];
+  PrioReadyGroup *group;
+
+  ready->only[effective] = NULL;
+  if (groups->n_items != 1)
+    return;
+
+  group = group_at (prio_heap_first (groups)->node, effective);
+  if (group->queues[effective].n_items == 1)
+    ready->only[effective] = oldest_of_group (group, effective);
+}
+
+static void
+enter_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
+{
+  PrioHeap *groups = &ready->groups[effective];
+
+  if (groups->n_items == 1)
+    prio_heap_first (groups)->key = prio_ready_oldest (ready, effective)->head->order;
+
+  prio_heap_insert (groups, &group->places[effective], oldest_of_group (group, effective)->head->order, 0);
+  ready->mask |= 1u << effective;
+}
+
+static void
+leave_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
+{
+  prio_heap_remove (&ready->groups[effective], &group->places[effective]);
+  if (ready->groups[effective].n_items == 0)
+    ready->mask &= ~(1u << effective);
+}
+
+/* @queue, of a scheduler whose group is @group, has got a head, or another effective
+ * priority. */
+void
+prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  PrioEffective effective = queue->effective;
+  PrioHeap *queues = &group->queues[effective];
+
+  if (queues->n_items == 1)
+    prio_heap_first (queues)->key = oldest_of_group (group, effective)->head->order;
+
+  prio_heap_insert (queues, &queue->ready, queue->head->order, 0);
+  group->mask |= 1u << effective;
+  if (group->paused)
+    return;
+
+  if (queues->n_items == 1)
+    {
+      enter_set (ready, group, effective);
+      ready->only[effective] = ready->groups[effective].n_items == 1 ? queue : NULL;
+    }
+  else
+    {
+      ready->only[effective] = NULL;
+      rekey_group (ready, group, effective);
+    }
+}
+
+/* @queue, which is in @group, has no head any more, or gets another effective priority. */
+void
+prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  PrioEffective effective = queue->effective;
+  PrioHeap *queues = &group->queues[effective];
+
+  prio_heap_remove (queues, &queue->ready);
+  if (queues->n_items == 0)
+    group->mask &= ~(1u << effective);
+  if (group->paused)
+    return;
+
+  if (queues->n_items == 0)
+    {
+      leave_set (ready, group, effective);
+      find_only (ready, effective);
+    }
+  else
+    {
+      rekey_group (ready, group, effective);
+      if (queues->n_items == 1 && ready->groups[effective].n_items == 1)
+        ready->only[effective] = oldest_of_group (group, effective);
+    }
+}
+
+/* The tasks of @group cannot be chosen, or can be again. */
+void
+prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
+{
+  if (group->paused == paused)
+    return;
+
+  group->paused = paused;
+
+  for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)
+    {
+      if ((group->mask >> effective & 1) == 0)
+        continue;
+
+      if (paused)
+        leave_set (ready, group, effective);
+      else
+        enter_set (ready, group, effective);
+      find_only (ready, effective);
+    }
+}

@@ -1,0 +1,40 @@
+"""What is to cost the same, however much there is of something, does: its instructions are counted.
+
+    check-costs.py VALGRIND COSTS
+
+COSTS is the program of costs.c.  Instructions are the same on a busy machine, and on a slow one.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import re
+import subprocess
+import sys
+
+FEW, MANY = 250, 4000
+# What may be on top: a heap is deeper, and memory is asked for in larger pieces.
+TOLERANCE = 1.5
+
+
+def instructions(valgrind, program, name, size):
+    run = subprocess.run([valgrind, '--tool=callgrind', '--callgrind-out-file=/dev/null', '--toggle-collect=measured',
+                          program, name, str(size)],
+                         check=True, text=True, stderr=subprocess.PIPE, timeout=120)
+    return int(re.search(r'Collected : (\d+)', run.stderr).group(1))
+
+
+def main(valgrind, program):
+    failed = 0
+    names = subprocess.run([program], check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
+    print(f'1..{len(names)}')
+    for number, name in enumerate(names, 1):
+        few, many = (instructions(valgrind, program, name, size) for size in (FEW, MANY))
+        good = many <= few * TOLERANCE
+        failed += not good
+        print(f'{"ok" if good else "not ok"} {number} {name}')
+        print(f'# {few} instructions with {FEW}, {many} with {MANY}', flush=True)
+    return 1 if failed or not names else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

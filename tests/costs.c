@@ -1,0 +1,132 @@
+/* costs.c: what is to cost the same, however much there is of something
+ *
+ * costs NAME SIZE does one of them, in measured (), for check-costs.py to count its
+ * instructions.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <prio-sched.h>
+
+#include <stdlib.h>
+
+#define TIMES 100
+#define HOUR 3600000 /* ms */
+
+static PrioScheduler *scheduler;
+static PrioTaskController *controller;
+
+static gboolean
+never_called (gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+static void
+post_under (PrioTaskController *by, guint64 delay)
+{
+  GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (by));
+
+  prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, delay, never_called, NULL, NULL);
+}
+
+/* So many signals have queued tasks. */
+static void
+queue_under_signals (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (PrioTaskController) other = prio_task_controller_new ((PrioTaskPriority) (i % 3));
+
+      post_under (other, 0);
+    }
+}
+
+/* So many tasks of a signal are queued. */
+static void
+queue_tasks (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    post_under (controller, 0);
+}
+
+/* A signal has tasks at so many schedulers. */
+static void
+use_at_schedulers (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      scheduler = prio_scheduler_new (NULL);
+      post_under (controller, HOUR);
+    }
+}
+
+static void
+pause_and_resume (void)
+{
+  prio_scheduler_pause (scheduler);
+  prio_scheduler_resume (scheduler);
+}
+
+static void
+change_priority (void)
+{
+  prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
+  prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_BACKGROUND, NULL);
+}
+
+static void
+post_delayed (void)
+{
+  post_under (controller, HOUR);
+}
+
+static const struct
+{
+  const char *name;
+  void (*prepare) (guint n);
+  void (*act) (void);
+} costs[] = {
+  { "pause and resume, signals that have queued tasks", queue_under_signals, pause_and_resume }, /* F6 */
+  { "pause and resume, queued tasks of a signal", queue_tasks, pause_and_resume },
+  { "change of priority, queued tasks of the signal", queue_tasks, change_priority },
+  { "change of priority, signals that have queued tasks", queue_under_signals, change_priority },
+  { "post, schedulers at which the signal has tasks", use_at_schedulers, post_delayed }, /* F7 */
+  { "post, signals that have tasks at the scheduler", queue_under_signals, post_delayed },
+};
+
+G_GNUC_NO_INLINE void measured (void (*act) (void));
+
+/* By this name check-costs.py knows what to count. */
+void
+measured (void (*act) (void))
+{
+  for (guint i = 0; i < TIMES; i++)
+    act ();
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc < 3)
+    {
+      for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+        g_print ("%s\n", costs[i].name);
+      return 0;
+    }
+
+  scheduler = prio_scheduler_new (NULL);
+  controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+    {
+      if (g_str_equal (costs[i].name, argv[1]))
+        {
+          costs[i].prepare ((guint) atoi (argv[2]));
+          costs[i].act ();
+          measured (costs[i].act);
+          /* What is queued is left as it is. */
+          return 0;
+        }
+    }
+  return 2;
+}
