@@ -159,14 +159,14 @@ prio_bond_send (PrioBond *bond, PrioOpFunc apply, gboolean quietly)
     prio_loop_submit (bond->loop, &op);
 }
 
-/* The queues that move with the signal leave the ready set. */
+/* The queues that move with the signal leave their scheduler's group. */
 static void
 unready_queues (PrioBond *bond)
 {
   for (guint i = 0; i < 2; i++)
     {
       if (prio_ready_contains (&bond->queues[i]))
-        prio_ready_remove (&bond->loop->ready, &bond->queues[i]);
+        prio_ready_remove (&bond->loop->ready, &bond->core->ready, &bond->queues[i]);
     }
 }
 

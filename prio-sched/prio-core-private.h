@@ -25,8 +25,8 @@ struct _PrioCore
   PrioQueue entries[PRIO_N_EFFECTIVE];
   PrioBond *bonds; /* the signals present here */
   PrioRunner *runners;
+  PrioReadyGroup ready; /* those of its queues, of the runners' and of the bonds' that have a head */
   gsize users;
-  gboolean paused;
   PrioCore *next, *prev; /* among those of the loop */
 };
 
@@ -56,13 +56,18 @@ prio_core_hold (PrioCore *core)
   core->users++;
 }
 
-/* Puts a queue that has a head, or got another effective priority, where its
- * tasks can be chosen. */
+/* @queue has got a head, or another effective priority. */
 static inline void
 prio_core_make_ready (PrioCore *core, PrioQueue *queue)
 {
-  if (G_LIKELY (!core->paused))
-    prio_ready_add (&core->loop->ready, queue);
+  prio_ready_add (&core->loop->ready, &core->ready, queue);
+}
+
+/* @queue has lost its head, or what has been one. */
+static inline void
+prio_core_head_gone (PrioCore *core, PrioQueue *queue)
+{
+  prio_ready_head_gone (&core->loop->ready, &core->ready, queue);
 }
 
 static inline void

@@ -30,6 +30,7 @@ core_alloc (PrioLoop *loop)
   core->loop = loop;
   core->slice = PRIO_DEFAULT_SLICE;
   core->users = 1;
+  prio_ready_group_init (&core->ready);
   g_weak_ref_init (&core->scheduler, NULL);
   for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
     {
@@ -62,6 +63,7 @@ prio_core_own (PrioLoop *loop)
 void
 prio_core_free_own (PrioCore *core)
 {
+  prio_ready_group_clear (&core->ready);
   g_weak_ref_clear (&core->scheduler);
   g_free (core);
 }
@@ -71,9 +73,8 @@ core_free (gpointer data)
 {
   PrioCore *core = data;
 
-  g_weak_ref_clear (&core->scheduler);
   prio_loop_part (core->loop);
-  g_free (core);
+  prio_core_free_own (core);
 }
 
 /* A user less; with the last it goes. */
@@ -95,39 +96,11 @@ prio_core_release (PrioCore *core)
   prio_loop_bury (loop, core_free, core);
 }
 
-static void
-queue_set_paused (PrioCore *core, PrioQueue *queue, gboolean paused)
-{
-  if (queue->head == NULL)
-    return;
-
-  if (paused)
-    prio_ready_remove (&core->loop->ready, queue);
-  else
-    prio_ready_add (&core->loop->ready, queue);
-}
-
+/* However many of its queues have tasks. */
 void
 prio_core_set_paused (PrioCore *core, gboolean paused)
 {
-  if (core->paused == paused)
-    return;
-
-  core->paused = paused;
-
-  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
-    {
-      queue_set_paused (core, &core->jobs[i], paused);
-      queue_set_paused (core, &core->entries[i], paused);
-      for (PrioRunner *runner = core->runners; runner != NULL; runner = runner->next)
-        queue_set_paused (core, &runner->queues[i], paused);
-    }
-
-  for (PrioBond *bond = core->bonds; bond != NULL; bond = bond->next)
-    {
-      queue_set_paused (core, &bond->queues[0], paused);
-      queue_set_paused (core, &bond->queues[1], paused);
-    }
+  prio_ready_set_paused (&core->loop->ready, &core->ready, paused);
 }
 
 /* A record for a closure of the user's; its core and priority are set by the caller. */
@@ -214,7 +187,7 @@ unlink_from_queue (PrioEntry *entry)
 
   prio_queue_unlink (queue, entry);
   if (was_head && prio_ready_contains (queue))
-    prio_ready_head_gone (&entry->core->loop->ready, queue);
+    prio_core_head_gone (entry->core, queue);
 }
 
 /* Takes @entry out of its queue, or from among the delayed ones: it is dropped, if it

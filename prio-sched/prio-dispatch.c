@@ -71,14 +71,13 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
     }
 }
 
-/* Whether @queue of the ready set has still the next task of all, and nothing else
+/* Whether @queue has still the next task of all, and nothing else
  * is to be done before it.  What other threads send is looked at when the stopwatch
  * has been, which is after one task that takes its time, or a few that do not. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
-  return prio_ready_contains (queue) && loop->ready.mask >> effective == 1 &&
-         loop->ready.queues[effective].n_items == 1 && !loop->attention;
+  return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->attention;
 }
 
 /* The state in which a task of @core runs: none, if it is the library's own. */
@@ -109,7 +108,7 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
       PrioJob job = *record;
       gboolean again;
 
-      prio_ready_head_gone (&loop->ready, queue);
+      prio_ready_head_gone (&loop->ready, &core->ready, queue);
       prio_slab_free (&loop->jobs, record);
       n++;
 
@@ -169,7 +168,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   PrioState state = state_of_entry (entry, depth);
   const PrioState *outer = prio_thread.state;
 
-  prio_ready_head_gone (&loop->ready, queue);
+  prio_core_head_gone (queue->core, queue);
   prio_entry_move (entry, PRIO_ENTRY_RUNNING);
 
   prio_thread.state = state_to_run_in (loop, entry->core, &state);
@@ -317,7 +316,7 @@ begin_token (PrioBatch *batch, PrioQueue *queue)
       prio_slab_free (&loop->jobs, job);
     }
 
-  prio_ready_head_gone (&loop->ready, queue);
+  prio_core_head_gone (queue->core, queue);
   prio_thread.state = &batch->state;
   return id;
 }

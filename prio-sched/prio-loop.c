@@ -454,7 +454,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
 {
   PrioJob *job = prio_queue_pop_job (queue);
 
-  prio_ready_head_gone (&loop->ready, queue);
+  prio_core_head_gone (queue->core, queue);
   if (queue->kind == PRIO_QUEUE_TOKENS)
     {
       prio_runner_release (prio_runner_from_queue (queue));

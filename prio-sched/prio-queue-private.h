@@ -99,7 +99,7 @@ struct _PrioEntry
 
 struct _PrioQueue
 {
-  PrioHeapNode ready;      /* its place in the ready set */
+  PrioHeapNode ready;      /* its place in its scheduler's group */
   PrioEffective effective; /* of everything in it */
   PrioQueueKind kind;      /* of its records */
   PrioCore *core;

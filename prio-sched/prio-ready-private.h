@@ -2,9 +2,17 @@
  *
  * Promises: the queue whose head is the oldest task of the highest effective
  * priority, over all schedulers of a context: a look with one queue a priority,
- * O(log queues) to put it right after its head has gone.  A queue is in the set
- * if, and only if, it has a head and its scheduler is not paused; it stands under
- * the order of its head, unless it stands alone.
+ * O(log queues) to put it right after its head has gone.  A scheduler is paused
+ * and resumed in O(log schedulers), however many queues it has.
+ *
+ * There are two levels.  A scheduler has a group: its queues that have a head, each under
+ * the order of that.  The loop has the set: the groups of all schedulers that are
+ * not paused, each under the order of its oldest head.  Both levels keep one heap for each
+ * effective priority.
+ *
+ * What stands alone in its heap has no key to rely on: none is compared, and it is set when
+ * another comes.  A queue that is the only one of its effective priority in the set is known
+ * without a look at the heaps.
  *
  * Everything here belongs to the home thread of the loop.
  *
@@ -15,57 +23,48 @@
 
 #include "prio-queue-private.h"
 
+/* The queues of a scheduler that have a head. */
 typedef struct
 {
   guint mask; /* bit E: there are queues of effective priority E */
+  gboolean paused;
   PrioHeap queues[PRIO_N_EFFECTIVE];
+  PrioHeapNode places[PRIO_N_EFFECTIVE]; /* in the set, if it is not paused */
+} PrioReadyGroup;
+
+/* The groups of all schedulers of a loop that are not paused. */
+typedef struct
+{
+  guint mask;                        /* bit E: there are queues of effective priority E */
+  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the queue, if there is one; NULL if there are more, or none */
+  PrioHeap groups[PRIO_N_EFFECTIVE];
 } PrioReady;
 
-static inline PrioQueue *
-prio_ready_oldest (PrioHeap *queues)
-{
-  return (gpointer) ((gchar *) prio_heap_first (queues)->node - G_STRUCT_OFFSET (PrioQueue, ready));
-}
+void prio_ready_group_init (PrioReadyGroup *group);
+void prio_ready_group_clear (PrioReadyGroup *group);
+void prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused);
+void prio_ready_clear (PrioReady *ready);
 
-static inline void
-prio_ready_add (PrioReady *ready, PrioQueue *queue)
-{
-  PrioHeap *queues = &ready->queues[queue->effective];
+void prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+void prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+void prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
 
-  /* The key of one that stood alone has not been kept up to date. */
-  if (queues->n_items == 1)
-    prio_heap_first (queues)->key = prio_ready_oldest (queues)->head->order;
-
-  prio_heap_insert (queues, &queue->ready, queue->head->order, 0);
-  ready->mask |= 1u << queue->effective;
-}
-
+/* Whether @queue is in its group. */
 static inline gboolean
 prio_ready_contains (PrioQueue *queue)
 {
   return queue->ready.index != PRIO_HEAP_NONE;
 }
 
+/* Puts @queue, which is in @group, right after its head has gone. */
 static inline void
-prio_ready_remove (PrioReady *ready, PrioQueue *queue)
+prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
-  PrioHeap *queues = &ready->queues[queue->effective];
-
-  prio_heap_remove (queues, &queue->ready);
-  if (queues->n_items == 0)
-    ready->mask &= ~(1u << queue->effective);
-}
-
-/* Puts @queue, which is in the set, right after its head has gone. */
-static inline void
-prio_ready_head_gone (PrioReady *ready, PrioQueue *queue)
-{
-  PrioHeap *queues = &ready->queues[queue->effective];
-
   if (G_UNLIKELY (queue->head == NULL))
-    prio_ready_remove (ready, queue);
-  else if (queues->n_items > 1)
-    prio_heap_rekey (queues, &queue->ready, queue->head->order);
+    prio_ready_remove (ready, group, queue);
+  else if (G_UNLIKELY (ready->only[queue->effective] != queue))
+    prio_ready_rekey (ready, group, queue);
 }
 
 /* The highest effective priority there is, or -1. */
@@ -79,16 +78,18 @@ prio_ready_top (PrioReady *ready)
 static inline PrioQueue *
 prio_ready_first (PrioReady *ready)
 {
+  PrioEffective top;
+
   if (ready->mask == 0)
     return NULL;
 
-  return prio_ready_oldest (&ready->queues[prio_ready_top (ready)]);
+  top = (PrioEffective) prio_ready_top (ready);
+  return G_LIKELY (ready->only[top] != NULL) ? ready->only[top] : prio_ready_oldest (ready, top);
 }
 
-static inline void
-prio_ready_clear (PrioReady *ready)
+/* Whether @queue has the next task of all, and no other of its effective priority has one. */
+static inline gboolean
+prio_ready_is_alone (PrioReady *ready, PrioQueue *queue, PrioEffective effective)
 {
-  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
-    prio_heap_clear (&ready->queues[i]);
-  ready->mask = 0;
+  return ready->only[effective] == queue && ready->mask >> effective == 1;
 }

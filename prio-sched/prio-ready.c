@@ -73,8 +73,14 @@ prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
   PrioEffective effective = queue->effective;
 
   if (group->queues[effective].n_items > 1)
-    prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);
-  rekey_group (ready, group, effective);
+    {
+      prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);
+      rekey_group (ready, group, effective);
+    }
+  else if (!group->paused)
+    {
+      prio_heap_rekey (&ready->groups[effective], &group->places[effective], queue->head->order);
+    }
 }
 
 /* Looks whether there is one queue of @effective, and which. */
@@ -137,7 +143,8 @@ prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
   else
     {
       ready->only[effective] = NULL;
-      rekey_group (ready, group, effective);
+      if (prio_heap_first (queues)->node == &queue->ready)
+        rekey_group (ready, group, effective);
     }
 }
 
