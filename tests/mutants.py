@@ -16,13 +16,13 @@ import sys
 import tempfile
 
 WANTED = 28
-TESTS = ['order', 'signal', 'abort', 'state', 'reset', 'probe', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop']
+TESTS = ['order', 'signal', 'abort', 'state', 'reset', 'probe', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop', 'ready']
 
 # File, what is there, what is planted.
 MUTANTS = [
-    ('ready-private.h', 'prio_heap_rekey (queues, &queue->ready, queue->head->order);', ';'),
-    ('ready-private.h', 'prio_heap_first (queues)->key = prio_ready_oldest (queues)->head->order;', ';'),
-    ('ready-private.h', 'ready->mask &= ~(1u << queue->effective);', ';'),
+    ('ready.c', 'prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);', ';'),
+    ('ready.c', 'prio_heap_first (groups)->key = prio_ready_oldest (ready, effective)->head->order;', ';'),
+    ('ready.c', 'ready->mask &= ~(1u << effective);', ';'),
     ('queue-private.h', '2 * priority + (continuation ? 1 : 0)', '2 * priority'),
     ('queue-private.h', 'next->prev = entry->prev;', ';'),
     ('queue-private.h', 'queue->tail = (PrioJob *) entry->prev;', 'queue->tail = NULL;'),
@@ -40,8 +40,10 @@ MUTANTS = [
     ('hub-change.c', 'if (edge->kind == PRIO_EDGE_ABORT && !edge->dependent->aborted)', 'if (!edge->dependent->aborted)'),
     ('hub-change.c', 'hub->changer = NULL;', ';'),
     ('hub-change.c', 'target_send (&self, prio_bond_follow, FALSE);', ';'),
-    ('dispatch.c', 'loop->ready.queues[effective].n_items == 1 && !loop->attention;', 'loop->ready.queues[effective].n_items == 1;'),
-    ('dispatch.c', 'return prio_ready_contains (queue) && loop->ready.mask >> effective == 1 &&', 'return prio_ready_contains (queue) &&'),
+    ('dispatch.c', 'return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->attention;',
+     'return prio_ready_is_alone (&loop->ready, queue, effective);'),
+    ('ready-private.h', 'return ready->only[effective] == queue && ready->mask >> effective == 1;',
+     'return ready->only[effective] == queue;'),
     ('dispatch.c', 'if (again && prio_entry_get_state (entry) != PRIO_ENTRY_ABORTED)', 'if (again)'),
     ('dispatch.c', '/* Before the result settles and the abort steps are removed (§4.1.4). */\n      if (loop->microtasks.length > 0)\n        prio_loop_checkpoint (loop);', ''),
     ('dispatch.c', 'if (now >= loop->slice_end && !loop->turn)\n    prio_loop_begin_turn (loop, now);', ''),
