@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #define TIMES 100
-#define HOUR 3600000 /* ms */
 
 static PrioScheduler *scheduler;
 static PrioTaskController *controller;
@@ -23,11 +22,11 @@ never_called (gpointer data)
 }
 
 static void
-post_under (PrioTaskController *by, guint64 delay)
+post_under (PrioTaskController *by)
 {
   GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (by));
 
-  prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, delay, never_called, NULL, NULL);
+  prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, 0, never_called, NULL, NULL);
 }
 
 /* So many signals have queued tasks. */
@@ -38,7 +37,7 @@ queue_under_signals (guint n)
     {
       g_autoptr (PrioTaskController) other = prio_task_controller_new ((PrioTaskPriority) (i % 3));
 
-      post_under (other, 0);
+      post_under (other);
     }
 }
 
@@ -47,7 +46,7 @@ static void
 queue_tasks (guint n)
 {
   for (guint i = 0; i < n; i++)
-    post_under (controller, 0);
+    post_under (controller);
 }
 
 /* A signal has tasks at so many schedulers. */
@@ -57,7 +56,7 @@ use_at_schedulers (guint n)
   for (guint i = 0; i < n; i++)
     {
       scheduler = prio_scheduler_new (NULL);
-      post_under (controller, HOUR);
+      post_under (controller);
     }
 }
 
@@ -76,9 +75,9 @@ change_priority (void)
 }
 
 static void
-post_delayed (void)
+post_one (void)
 {
-  post_under (controller, HOUR);
+  post_under (controller);
 }
 
 static const struct
@@ -91,8 +90,8 @@ static const struct
   { "pause and resume, queued tasks of a signal", queue_tasks, pause_and_resume },
   { "change of priority, queued tasks of the signal", queue_tasks, change_priority },
   { "change of priority, signals that have queued tasks", queue_under_signals, change_priority },
-  { "post, schedulers at which the signal has tasks", use_at_schedulers, post_delayed }, /* F7 */
-  { "post, signals that have tasks at the scheduler", queue_under_signals, post_delayed },
+  { "post, schedulers at which the signal has tasks", use_at_schedulers, post_one }, /* F7 */
+  { "post, signals that have tasks at the scheduler", queue_under_signals, post_one },
 };
 
 G_GNUC_NO_INLINE void measured (void (*act) (void));
