@@ -50,16 +50,21 @@ bond_new (PrioCore *core, PrioHub *hub, GCancellable *signal)
   return bond;
 }
 
-/* Under prio_hub_lock. */
+/* Under prio_hub_lock.  The bond is on the list of the signal and on that of the scheduler,
+ * either of which may be long: who walks both in step ends with the shorter. */
 static PrioBond *
 find_bond (PrioHub *hub, PrioCore *core)
 {
-  for (GList *l = hub->bonds.head; l != NULL; l = l->next)
-    {
-      PrioBond *bond = l->data;
+  PrioBond *of_core = core->bonds;
 
-      if (bond->core == core && !bond->aborted)
-        return bond;
+  for (GList *l = hub->bonds.head; l != NULL && of_core != NULL; l = l->next, of_core = of_core->next)
+    {
+      PrioBond *of_hub = l->data;
+
+      if (of_hub->core == core && !of_hub->aborted)
+        return of_hub;
+      if (of_core->hub == hub && !of_core->aborted)
+        return of_core;
     }
   return NULL;
 }

@@ -35,7 +35,7 @@ MUTANTS = [
     ('core.c', 'prio_entry_move (entry, PRIO_ENTRY_ABORTED);', ';'),
     ('bond.c', 'bond->queues[i].effective = prio_effective (priority, i == 1);', 'bond->queues[i].effective = prio_effective (priority, FALSE);'),
     ('bond.c', 'prio_core_make_ready (bond->core, &bond->queues[i]);', ';'),
-    ('bond.c', 'if (bond->core == core && !bond->aborted)', 'if (!bond->aborted)'),
+    ('bond.c', 'if (of_hub->core == core && !of_hub->aborted)', 'if (!of_hub->aborted)'),
     ('hub-change.c', 'if (hub->changer != NULL || hub->priority == priority)', 'if (hub->priority == priority)'),
     ('hub-change.c', 'if (edge->kind == PRIO_EDGE_ABORT && !edge->dependent->aborted)', 'if (!edge->dependent->aborted)'),
     ('hub-change.c', 'hub->changer = NULL;', ';'),
