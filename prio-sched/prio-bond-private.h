@@ -24,6 +24,7 @@ struct _PrioBond
   PrioQueue queues[2]; /* tasks, continuations */
   PrioEntry *entries;  /* those that the signal aborts, in the order of their coming */
   PrioEntry *last_entry;
+  gsize n_elsewhere;   /* of @entries: those that do not stand in @queues */
   PrioCore *core;      /* NULL once it has no users */
   PrioLoop *loop;
   PrioHub *hub;
@@ -39,7 +40,7 @@ struct _PrioBond
 };
 
 PrioBond *prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean *aborted);
-void prio_bond_release (PrioBond *bond);
+void prio_bond_end (PrioBond *bond);
 gboolean prio_bond_is_for_life (PrioBond *bond);
 PrioBond *prio_bond_ref (PrioBond *bond);
 void prio_bond_unref (PrioBond *bond);
@@ -55,13 +56,29 @@ prio_bond_hold (PrioBond *bond)
   bond->users++;
 }
 
+/* A user less; with the last it ends. */
+static inline void
+prio_bond_release (PrioBond *bond)
+{
+  if (G_UNLIKELY (--bond->users == 0))
+    prio_bond_end (bond);
+}
+
+/* Whether @entry is to be aborted with the signal whose priority it follows, so that it stands
+ * in the queues of the bond when it is queued. */
+static inline gboolean
+prio_entry_is_of_bond (const PrioEntry *entry)
+{
+  return entry->abort != NULL && entry->abort == entry->follows;
+}
+
 /* Where @entry is in its life. */
 static inline PrioEntryState
 prio_entry_get_state (const PrioEntry *entry)
 {
   PrioEntryState state = (PrioEntryState) entry->said_state;
 
-  if (state == PRIO_ENTRY_QUEUED && entry->abort != NULL && entry->abort == entry->follows && entry->abort->dropped)
+  if (state == PRIO_ENTRY_QUEUED && prio_entry_is_of_bond (entry) && entry->abort->dropped)
     return PRIO_ENTRY_DROPPED;
   return state;
 }
@@ -80,6 +97,11 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
   };
 
   g_assert (ways[prio_entry_get_state (entry)] >> state & 1);
+  if (prio_entry_is_of_bond (entry))
+    {
+      entry->abort->n_elsewhere += entry->said_state == PRIO_ENTRY_QUEUED;
+      entry->abort->n_elsewhere -= state == PRIO_ENTRY_QUEUED;
+    }
   entry->said_state = (guint8) state;
 }
 
@@ -90,7 +112,7 @@ prio_entry_is_running (const PrioEntry *entry)
   return entry->said_state == PRIO_ENTRY_RUNNING || entry->said_state == PRIO_ENTRY_ABORTED;
 }
 
-/* From now on the signal's abort is @entry's. */
+/* From now on the signal's abort is that of @entry, which is not queued yet. */
 static inline void
 prio_bond_add (PrioBond *bond, PrioEntry *entry)
 {
@@ -101,8 +123,10 @@ prio_bond_add (PrioBond *bond, PrioEntry *entry)
   else
     bond->entries = entry;
   bond->last_entry = entry;
+  bond->n_elsewhere++;
 }
 
+/* @entry is not queued any more. */
 static inline void
 prio_bond_remove (PrioBond *bond, PrioEntry *entry)
 {
@@ -115,4 +139,5 @@ prio_bond_remove (PrioBond *bond, PrioEntry *entry)
     entry->abort_next->abort_prev = entry->abort_prev;
   else
     bond->last_entry = entry->abort_prev;
+  bond->n_elsewhere--;
 }

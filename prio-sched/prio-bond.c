@@ -109,13 +109,13 @@ prio_bond_is_for_life (PrioBond *bond)
   return bond->hub->is_task_signal;
 }
 
+/* It has no users any more. */
 void
-prio_bond_release (PrioBond *bond)
+prio_bond_end (PrioBond *bond)
 {
   PrioCore *core = bond->core;
 
-  if (--bond->users > 0)
-    return;
+  g_assert (bond->entries == NULL && bond->n_elsewhere == 0);
 
   prio_lock_lock (&prio_hub_lock);
   g_queue_unlink (&bond->hub->bonds, &bond->hub_link);
@@ -189,9 +189,39 @@ drop_queues (PrioBond *bond)
   bond->dropped = TRUE;
 }
 
+/* Takes out those entries that drop_queues () has left where they stand, in other queues
+ * and among the delayed ones.  One whose function is running is told, and left alone.  They
+ * are counted, so that a million that have been dropped are not looked at. */
+static void
+drop_elsewhere (PrioBond *bond)
+{
+  gsize left = bond->dropped ? bond->n_elsewhere : G_MAXSIZE;
+
+  for (PrioEntry *entry = bond->entries, *next; entry != NULL && left > 0; entry = next)
+    {
+      next = entry->abort_next;
+
+      switch (prio_entry_get_state (entry))
+        {
+        case PRIO_ENTRY_RUNNING:
+          prio_core_abort_running (entry);
+          left--;
+          break;
+
+        case PRIO_ENTRY_DELAYED:
+        case PRIO_ENTRY_QUEUED:
+          prio_core_withdraw (entry);
+          left--;
+          break;
+
+        default:
+          g_assert (prio_entry_get_state (entry) == PRIO_ENTRY_DROPPED);
+        }
+    }
+}
+
 /* The signal has been aborted: its tasks leave their queues at once, and wait on
- * its list until prio_bond_reap () releases them.  One whose function is running
- * is told, and left alone. */
+ * its list until prio_bond_reap () releases them. */
 void
 prio_bond_abort (PrioLoop *loop, const PrioOp *op)
 {
@@ -202,26 +232,7 @@ prio_bond_abort (PrioLoop *loop, const PrioOp *op)
 
   bond->aborted = TRUE;
   drop_queues (bond);
-
-  for (PrioEntry *entry = bond->entries, *next; entry != NULL; entry = next)
-    {
-      next = entry->abort_next;
-
-      switch (prio_entry_get_state (entry))
-        {
-        case PRIO_ENTRY_RUNNING:
-          prio_core_abort_running (entry);
-          break;
-
-        case PRIO_ENTRY_DELAYED:
-        case PRIO_ENTRY_QUEUED:
-          prio_core_withdraw (entry);
-          break;
-
-        default:
-          g_assert (prio_entry_get_state (entry) == PRIO_ENTRY_DROPPED);
-        }
-    }
+  drop_elsewhere (bond);
 
   if (bond->entries != NULL)
     {

@@ -32,7 +32,7 @@ struct _PrioCore
 
 PrioCore *prio_core_new (GMainContext *context);
 PrioCore *prio_core_own (PrioLoop *loop);
-void prio_core_release (PrioCore *core);
+void prio_core_end (PrioCore *core);
 void prio_core_set_paused (PrioCore *core, gboolean paused);
 
 void prio_core_enqueue (PrioEntry *entry);
@@ -54,6 +54,14 @@ static inline void
 prio_core_hold (PrioCore *core)
 {
   core->users++;
+}
+
+/* A user less; with the last it goes. */
+static inline void
+prio_core_release (PrioCore *core)
+{
+  if (G_UNLIKELY (--core->users == 0))
+    prio_core_end (core);
 }
 
 /* @queue has got a head, or another effective priority. */

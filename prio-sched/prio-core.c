@@ -77,14 +77,11 @@ core_free (gpointer data)
   prio_core_free_own (core);
 }
 
-/* A user less; with the last it goes. */
+/* It has no users any more. */
 void
-prio_core_release (PrioCore *core)
+prio_core_end (PrioCore *core)
 {
   PrioLoop *loop = core->loop;
-
-  if (G_LIKELY (--core->users > 0))
-    return;
 
   if (core->prev != NULL)
     core->prev->next = core->next;
@@ -263,7 +260,8 @@ prio_core_refuse (PrioEntry *entry)
 {
   PrioLoop *loop = entry->core->loop;
 
-  prio_core_withdraw (entry);
+  if (prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED)
+    prio_core_withdraw (entry);
 
   switch (entry->kind)
     {
