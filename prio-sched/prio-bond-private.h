@@ -9,6 +9,10 @@
  * its new life: who inherits from something under a plain cancellable comes to it as
  * by that cancellable, and not by the bond.
  *
+ * The record is from the loop's slab, and given back at home.  A bond that has users is where
+ * its loop is; any other reference of it is one of the loop too, so that the record can be
+ * given back whenever that reference goes.
+ *
  * Everything but the references is home.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -34,9 +38,9 @@ struct _PrioBond
   gint refs; /* atomic: of the users together, of being condemned, and of operations on their way */
   gboolean aborted;
   gboolean dropped; /* with the abort, what stood in its queues has been, whole */
-  PrioBond *next, *prev;    /* among those of the core */
-  PrioBond *next_condemned; /* among those of the loop */
-  GList hub_link;           /* under prio_hub_lock */
+  PrioBond *next, *prev;         /* among those of the core */
+  PrioBond *next_condemned;      /* among those of the loop */
+  PrioBond *hub_next, *hub_prev; /* among those of the hub; under prio_hub_lock */
 };
 
 PrioBond *prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean *aborted);

@@ -9,39 +9,73 @@
 
 #include "prio-task-private.h"
 
+void
+prio_bonds_init (PrioSlab *bonds)
+{
+  prio_slab_init (bonds, sizeof (PrioBond));
+}
+
+/* Any thread: one more reference, and one of the loop. */
 PrioBond *
 prio_bond_ref (PrioBond *bond)
 {
   g_atomic_int_inc (&bond->refs);
+  prio_loop_ref (bond->loop);
   return bond;
 }
 
+/* Home: the reference that the users have together, or one of prio_bond_ref () without that
+ * of the loop, is dropped. */
+static void
+drop_reference (PrioBond *bond)
+{
+  if (g_atomic_int_dec_and_test (&bond->refs))
+    prio_slab_free (&bond->loop->bonds, bond);
+}
+
+/* Home. */
+static void
+unref_at_home (PrioLoop *loop, PrioBond *bond)
+{
+  drop_reference (bond);
+  prio_loop_unref (loop);
+}
+
+static void
+last_reference_arrived (PrioLoop *loop, const PrioOp *op)
+{
+  prio_slab_free (&loop->bonds, op->target);
+}
+
+/* Any thread. */
 void
 prio_bond_unref (PrioBond *bond)
 {
-  if (!g_atomic_int_dec_and_test (&bond->refs))
-    return;
+  PrioLoop *loop = bond->loop;
+  PrioOp op = { .apply = last_reference_arrived, .target = bond };
 
-  prio_loop_unref (bond->loop);
-  g_free (bond);
+  if (g_atomic_int_dec_and_test (&bond->refs))
+    prio_loop_submit (loop, &op);
+  prio_loop_unref (loop);
 }
 
 static PrioBond *
 bond_new (PrioCore *core, PrioHub *hub, GCancellable *signal)
 {
-  PrioBond *bond = g_new0 (PrioBond, 1);
+  PrioBond *bond = prio_slab_alloc (&core->loop->bonds);
 
+  *bond = (PrioBond) {
+    .core = core,
+    .loop = core->loop,
+    .hub = hub,
+    .signal = signal,
+    .refs = 1,
+    .next = core->bonds,
+  };
   for (guint i = 0; i < 2; i++)
     prio_queue_init (&bond->queues[i], core, prio_effective (hub->priority, i == 1),
                      PRIO_QUEUE_ENTRIES);
-  bond->core = core;
-  bond->loop = prio_loop_ref (core->loop);
-  bond->hub = hub;
-  bond->signal = signal;
-  bond->refs = 1;
-  bond->hub_link.data = bond;
 
-  bond->next = core->bonds;
   if (core->bonds != NULL)
     core->bonds->prev = bond;
   core->bonds = bond;
@@ -50,17 +84,42 @@ bond_new (PrioCore *core, PrioHub *hub, GCancellable *signal)
   return bond;
 }
 
+/* Under prio_hub_lock. */
+static void
+add_to_hub (PrioHub *hub, PrioBond *bond)
+{
+  bond->hub_prev = hub->last_bond;
+  if (hub->last_bond != NULL)
+    hub->last_bond->hub_next = bond;
+  else
+    __atomic_store_n (&hub->bonds, bond, __ATOMIC_RELAXED);
+  hub->last_bond = bond;
+}
+
+/* Under prio_hub_lock. */
+static void
+remove_from_hub (PrioHub *hub, PrioBond *bond)
+{
+  if (bond->hub_prev != NULL)
+    bond->hub_prev->hub_next = bond->hub_next;
+  else
+    __atomic_store_n (&hub->bonds, bond->hub_next, __ATOMIC_RELAXED);
+
+  if (bond->hub_next != NULL)
+    bond->hub_next->hub_prev = bond->hub_prev;
+  else
+    hub->last_bond = bond->hub_prev;
+}
+
 /* Under prio_hub_lock.  The bond is on the list of the signal and on that of the scheduler,
  * either of which may be long: who walks both in step ends with the shorter. */
 static PrioBond *
 find_bond (PrioHub *hub, PrioCore *core)
 {
-  PrioBond *of_core = core->bonds;
+  PrioBond *of_hub = hub->bonds, *of_core = core->bonds;
 
-  for (GList *l = hub->bonds.head; l != NULL && of_core != NULL; l = l->next, of_core = of_core->next)
+  for (; of_hub != NULL && of_core != NULL; of_hub = of_hub->hub_next, of_core = of_core->next)
     {
-      PrioBond *of_hub = l->data;
-
       if (of_hub->core == core && !of_hub->aborted)
         return of_hub;
       if (of_core->hub == hub && !of_core->aborted)
@@ -90,8 +149,7 @@ prio_bond_acquire (PrioCore *core, PrioHub *hub, GCancellable **signal, gboolean
       if (bond == NULL && *signal != NULL)
         {
           bond = bond_new (core, hub, g_steal_pointer (signal));
-          g_queue_push_tail_link (&hub->bonds, &bond->hub_link);
-          __atomic_store_n (&hub->has_bonds, TRUE, __ATOMIC_RELAXED);
+          add_to_hub (hub, bond);
         }
       if (bond != NULL)
         bond->users++;
@@ -118,8 +176,7 @@ prio_bond_end (PrioBond *bond)
   g_assert (bond->entries == NULL && bond->n_elsewhere == 0);
 
   prio_lock_lock (&prio_hub_lock);
-  g_queue_unlink (&bond->hub->bonds, &bond->hub_link);
-  __atomic_store_n (&bond->hub->has_bonds, bond->hub->bonds.length > 0, __ATOMIC_RELAXED);
+  remove_from_hub (bond->hub, bond);
   prio_lock_unlock (&prio_hub_lock);
 
   if (bond->prev != NULL)
@@ -133,7 +190,7 @@ prio_bond_end (PrioBond *bond)
   bond->hub = NULL;
   prio_loop_bury (core->loop, g_object_unref, g_steal_pointer (&bond->signal));
   prio_core_release (core);
-  prio_bond_unref (bond);
+  drop_reference (bond);
 }
 
 static void
@@ -144,7 +201,7 @@ op_arrived (PrioLoop *loop, const PrioOp *op)
 
   if (bond->users > 0)
     apply (loop, op);
-  prio_bond_unref (bond);
+  unref_at_home (loop, bond);
 }
 
 /* Has @apply carried out for @bond at its home; if @quietly, without releasing
@@ -258,7 +315,7 @@ prio_bond_reap (PrioLoop *loop, guint max)
   if (bond->entries == NULL)
     {
       loop->condemned = bond->next_condemned;
-      prio_bond_unref (bond);
+      unref_at_home (loop, bond);
     }
 }
 

@@ -30,10 +30,10 @@ collect_bonds (PrioHub *hub)
 {
   GPtrArray *bonds = NULL;
 
-  if (hub->bonds.length > 0)
-    bonds = g_ptr_array_new_full (hub->bonds.length, (GDestroyNotify) prio_bond_unref);
-  for (GList *l = hub->bonds.head; l != NULL; l = l->next)
-    g_ptr_array_add (bonds, prio_bond_ref (l->data));
+  if (hub->bonds != NULL)
+    bonds = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_bond_unref);
+  for (PrioBond *bond = hub->bonds; bond != NULL; bond = bond->hub_next)
+    g_ptr_array_add (bonds, prio_bond_ref (bond));
 
   return bonds;
 }

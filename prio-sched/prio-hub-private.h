@@ -48,7 +48,6 @@ struct _PrioHub
 {
   GCancellable *signal; /* whose hub it is; not owned */
   gboolean is_task_signal;
-  gint has_bonds; /* atomic: a hint that there may be one */
 
   /* Under the lock. */
   PrioTaskPriority priority;
@@ -58,7 +57,8 @@ struct _PrioHub
   gboolean missed_change;         /* a follower that could not be told while it was disposed */
   gboolean aborted;
   PrioReason *reason;  /* of @aborted */
-  GQueue bonds;        /* of PrioBond: where it has tasks */
+  PrioBond *bonds;     /* where it has tasks, oldest first; see prio_hub_has_bonds () */
+  PrioBond *last_bond;
   GQueue dependents;   /* of PrioEdge, oldest first */
   GQueue sources;      /* of PrioEdge */
   guint n_sources[2];  /* by PrioEdgeKind */
@@ -71,6 +71,14 @@ struct _PrioHub
   GThread *keeper;       /* the thread that gave it that; compared only */
   GList kept_link;       /* among those that are kept */
 };
+
+/* Whether the signal has tasks anywhere, which may change at any moment: a hint, without
+ * the lock.  Who writes `bonds` holds it, and writes atomically. */
+static inline gboolean
+prio_hub_has_bonds (PrioHub *hub)
+{
+  return __atomic_load_n (&hub->bonds, __ATOMIC_RELAXED) != NULL;
+}
 
 /* That @dependent depends on @source.  Both know it, and either may go first. */
 typedef struct

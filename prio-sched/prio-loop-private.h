@@ -98,7 +98,7 @@ struct _PrioLoop
 
   /* All the rest is home, and of no interest to the processors of other threads. */
   guint64 next_order PRIO_CACHE_ALIGNED;
-  PrioSlab jobs, entries;
+  PrioSlab jobs, entries, bonds;
   PrioReady ready;
   PrioHeap delays; /* by when they are due, in µs */
   guint64 next_delay;
@@ -149,6 +149,9 @@ gboolean prio_loop_is_owner (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);
+
+/* prio-bond.c */
+void prio_bonds_init (PrioSlab *bonds);
 
 /* prio-core.c */
 void prio_core_free_own (PrioCore *core);

@@ -43,6 +43,7 @@ prio_loop_unref (PrioLoop *loop)
   prio_inbox_clear (&loop->inbox);
   prio_slab_clear (&loop->jobs);
   prio_slab_clear (&loop->entries);
+  prio_slab_clear (&loop->bonds);
   prio_ready_clear (&loop->ready);
   prio_heap_clear (&loop->delays);
   prio_microtasks_clear (&loop->microtasks);
@@ -65,6 +66,7 @@ loop_new (GMainContext *context)
   prio_turn_init (&loop->turn);
   prio_slab_init (&loop->jobs, sizeof (PrioJob));
   prio_slab_init (&loop->entries, sizeof (PrioEntry));
+  prio_bonds_init (&loop->bonds);
   prio_loop_attach (loop);
 
   return loop;
@@ -436,7 +438,8 @@ prio_loop_is_owner (PrioLoop *loop)
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
-  return prio_task_pool_is_large (loop) || prio_slab_is_large (&loop->jobs) || prio_slab_is_large (&loop->entries);
+  return prio_task_pool_is_large (loop) || prio_slab_is_large (&loop->jobs) || prio_slab_is_large (&loop->entries) ||
+         prio_slab_is_large (&loop->bonds);
 }
 
 /* Gives some of it back. */
@@ -446,6 +449,7 @@ prio_loop_trim (PrioLoop *loop)
   prio_task_pool_trim (loop);
   prio_slab_trim (&loop->jobs);
   prio_slab_trim (&loop->entries);
+  prio_slab_trim (&loop->bonds);
 }
 
 /* Releases the head of @queue, of jobs or tokens. */

@@ -101,7 +101,7 @@ struct _PrioQueue
 {
   PrioHeapNode ready;      /* its place in its scheduler's group */
   PrioEffective effective; /* of everything in it */
-  PrioQueueKind kind;      /* of its records */
+  guint8 kind;             /* PrioQueueKind, of its records */
   PrioCore *core;
   PrioJob *head, *tail;
 };
@@ -125,7 +125,7 @@ prio_queue_init (PrioQueue *queue, PrioCore *core, PrioEffective effective, Prio
   *queue = (PrioQueue) {
     .ready = { PRIO_HEAP_NONE },
     .effective = effective,
-    .kind = kind,
+    .kind = (guint8) kind,
     .core = core,
   };
 }

@@ -221,7 +221,7 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
   PostResult result;
 
   /* A million tasks may share a signal, and take one reference to it. */
-  if (hub != NULL && !__atomic_load_n (&hub->has_bonds, __ATOMIC_RELAXED))
+  if (hub != NULL && !prio_hub_has_bonds (hub))
     owned = g_object_ref (signal);
 
   result = post_at_home (loop, op, hub, &owned);
