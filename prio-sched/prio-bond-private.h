@@ -36,8 +36,8 @@ struct _PrioBond
   gsize users;
   gsize n_guests; /* entries that follow its priority, but not its abort */
   gint refs; /* atomic: of the users together, of being condemned, and of operations on their way */
-  gboolean aborted;
-  gboolean dropped; /* with the abort, what stood in its queues has been, whole */
+  guint8 aborted;
+  guint8 dropped; /* with the abort, what stood in its queues has been, whole */
   PrioBond *next, *prev;         /* among those of the core */
   PrioBond *next_condemned;      /* among those of the loop */
   PrioBond *hub_next, *hub_prev; /* among those of the hub; under prio_hub_lock */

@@ -36,6 +36,10 @@ struct _PrioHandle
   PrioLoop *loop;        /* joined; of the thread-default context where the signal was made */
   PrioHub *hub;          /* under prio_hub_lock; NULL once it is cleared */
   PrioEntry *timer;      /* home: of a timeout whose time runs, or NULL */
+
+  /* Under prio_hub_lock, of a signal that is kept. */
+  GThread *keeper;       /* the thread that gave the graph its reference; compared only */
+  GList kept_link;       /* among the handles of those that are kept */
 };
 
 PrioHandle *prio_handle_new (PrioHub *hub);

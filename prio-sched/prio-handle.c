@@ -152,7 +152,7 @@ is_within_unref (GCancellable *signal)
     return FALSE;
 
   prio_lock_lock (&prio_hub_lock);
-  keeper = prio_hub_for (signal)->keeper;
+  keeper = prio_hub_for (signal)->handle->keeper;
   prio_lock_unlock (&prio_hub_lock);
   return keeper != g_thread_self ();
 }

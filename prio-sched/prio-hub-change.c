@@ -88,11 +88,9 @@ mark_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
 static void
 mark_dependents_aborted (PrioHub *hub, PrioReason *reason, GArray *targets)
 {
-  for (GList *l = hub->dependents.head; l != NULL; l = l->next)
+  for (PrioEdge *edge = hub->dependents; edge != NULL; edge = edge->next_dependent)
     {
-      PrioEdge *edge = l->data;
-
-      if (edge->kind == PRIO_EDGE_ABORT && !edge->dependent->aborted)
+      if (prio_edge_is (edge, PRIO_EDGE_ABORT) && !edge->dependent->aborted)
         mark_aborted (edge->dependent, reason, targets);
     }
 }
@@ -260,20 +258,19 @@ static GArray *
 followers (PrioHub *hub, guint64 *made)
 {
   GArray *targets = NULL;
-  GList *first = NULL;
+  PrioEdge *first = NULL;
 
   prio_lock_lock (&prio_hub_lock);
 
-  for (GList *l = hub->dependents.tail; l != NULL && ((PrioEdge *) l->data)->gathering > *made; l = l->prev)
-    first = l;
+  for (PrioEdge *edge = hub->last_dependent; edge != NULL && edge->gathering > *made; edge = edge->prev_dependent)
+    first = edge;
 
-  for (GList *l = first; l != NULL; l = l->next)
+  for (PrioEdge *edge = first; edge != NULL; edge = edge->next_dependent)
     {
-      PrioEdge *edge = l->data;
       PrioTarget target = { NULL };
 
       *made = edge->gathering;
-      if (edge->kind != PRIO_EDGE_PRIORITY)
+      if (!prio_edge_is (edge, PRIO_EDGE_PRIORITY))
         continue;
 
       if (targets == NULL)
@@ -317,29 +314,28 @@ change_followers (PrioHub *hub, PrioTaskPriority priority)
 static gboolean
 begin_change (PrioHub *hub, PrioTaskPriority priority, gboolean *refused)
 {
-  *refused = hub->changer == g_thread_self ();
-  if (hub->changer != NULL && !*refused)
-    {
-      hub->next_priority = priority;
-      hub->has_next_priority = TRUE;
-    }
-  if (hub->changer != NULL || hub->priority == priority)
-    return FALSE;
+  PrioChange *current = hub->change;
 
-  hub->changer = g_thread_self ();
-  return TRUE;
+  *refused = current != NULL && current->changer == g_thread_self ();
+  if (current != NULL && !*refused)
+    {
+      current->next = priority;
+      current->has_next = TRUE;
+    }
+  return current == NULL && hub->priority != priority;
 }
 
 /* Under the lock: whether a change has been left to this thread meanwhile. */
 static gboolean
 next_change (PrioHub *hub, PrioTaskPriority *priority)
 {
-  gboolean more = hub->has_next_priority && hub->next_priority != hub->priority;
+  PrioChange *change = hub->change;
+  gboolean more = change->has_next && change->next != hub->priority;
 
-  *priority = hub->next_priority;
-  hub->has_next_priority = FALSE;
+  *priority = change->next;
+  change->has_next = FALSE;
   if (!more)
-    hub->changer = NULL;
+    hub->change = NULL;
   return more;
 }
 
@@ -366,9 +362,12 @@ carry_out_change (PrioHub *hub, PrioTaskPriority priority)
 static void
 change_locked (PrioHub *hub, PrioTaskPriority priority, gboolean *refused)
 {
+  PrioChange change = { .changer = g_thread_self () };
+
   if (!begin_change (hub, priority, refused))
     return;
 
+  hub->change = &change;
   do
     carry_out_change (hub, priority);
   while (next_change (hub, &priority));
@@ -401,11 +400,9 @@ prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error)
 static PrioHub *
 followed (PrioHub *hub)
 {
-  for (GList *l = hub->sources.head; l != NULL; l = l->next)
+  for (PrioEdge *edge = hub->sources; edge != NULL; edge = edge->next_source)
     {
-      PrioEdge *edge = l->data;
-
-      if (edge->kind == PRIO_EDGE_PRIORITY)
+      if (prio_edge_is (edge, PRIO_EDGE_PRIORITY))
         return edge->source;
     }
   return NULL;

@@ -44,32 +44,40 @@ typedef enum
   PRIO_OWES_NOW   /* he came while it was being disposed: its dispose () says it */
 } PrioOwes;
 
+/* A change of a signal's priority that is being announced; on the stack of who announces it. */
+typedef struct
+{
+  GThread *changer;      /* compared only */
+  PrioTaskPriority next; /* what another thread wants then, if @has_next */
+  gboolean has_next;
+} PrioChange;
+
+typedef struct _PrioEdge PrioEdge;
+
+/* There is one in each signal: what is needed first is at the beginning, and what only those
+ * need that depend on others is in their PrioHandle. */
 struct _PrioHub
 {
-  GCancellable *signal; /* whose hub it is; not owned */
-  gboolean is_task_signal;
+  GCancellable *signal;           /* whose hub it is; not owned */
+  PrioBond *bonds, *last_bond;    /* where it has tasks, oldest first; see prio_hub_has_bonds () */
+  PrioTaskPriority priority;      /* read without the lock too; written atomically */
+  guint8 is_task_signal;          /* for good, as the next */
+  guint8 is_timeout;
 
   /* Under the lock. */
-  PrioTaskPriority priority;
-  GThread *changer;               /* who announces a change of it, or NULL; compared only */
-  PrioTaskPriority next_priority; /* what another thread wants then, if @has_next_priority */
-  gboolean has_next_priority;
-  gboolean missed_change;         /* a follower that could not be told while it was disposed */
-  gboolean aborted;
-  PrioReason *reason;  /* of @aborted */
-  PrioBond *bonds;     /* where it has tasks, oldest first; see prio_hub_has_bonds () */
-  PrioBond *last_bond;
-  GQueue dependents;   /* of PrioEdge, oldest first */
-  GQueue sources;      /* of PrioEdge */
-  guint n_sources[2];  /* by PrioEdgeKind */
-  guint64 gathering;   /* the last making of a dependent that came by */
-  gboolean is_dependent;
-  PrioHandle *handle;    /* of a dependent or a timeout, set at its making */
-  gboolean may_time_out; /* a timer may still abort it */
-  PrioOwes owes;
-  gboolean kept;         /* a reference of the signal belongs to the graph */
-  GThread *keeper;       /* the thread that gave it that; compared only */
-  GList kept_link;       /* among those that are kept */
+  guint8 aborted : 1;
+  guint8 is_dependent : 1;
+  guint8 may_time_out : 1;        /* a timer may still abort it */
+  guint8 missed_change : 1;       /* a follower that could not be told while it was disposed */
+  guint8 kept : 1;                /* a reference of the signal belongs to the graph */
+  guint8 owes : 2;                /* PrioOwes */
+  PrioReason *reason;             /* of @aborted */
+  PrioChange *change;             /* that is being announced, or NULL */
+  PrioEdge *dependents, *last_dependent; /* oldest first */
+  PrioEdge *sources, *last_source;
+  guint n_sources[2];             /* by PrioEdgeKind */
+  guint64 gathering;              /* the last making of a dependent that came by */
+  PrioHandle *handle;             /* of a dependent or a timeout, set at its making */
 };
 
 /* Whether the signal has tasks anywhere, which may change at any moment: a hint, without
@@ -80,14 +88,22 @@ prio_hub_has_bonds (PrioHub *hub)
   return __atomic_load_n (&hub->bonds, __ATOMIC_RELAXED) != NULL;
 }
 
-/* That @dependent depends on @source.  Both know it, and either may go first. */
-typedef struct
+/* That @dependent depends on @source, in one way or both.  Both know it, and either may go
+ * first. */
+struct _PrioEdge
 {
-  PrioEdgeKind kind;
-  guint64 gathering; /* the making of @dependent that it comes from */
+  guint64 gathering : 62; /* the making of @dependent that it comes from */
+  guint64 kinds : 2;      /* bit K: of PrioEdgeKind K */
   PrioHub *source, *dependent;
-  GList in_source, in_dependent; /* links of their queues */
-} PrioEdge;
+  PrioEdge *next_dependent, *prev_dependent; /* among those of @source */
+  PrioEdge *next_source, *prev_source;       /* among those of @dependent */
+};
+
+static inline gboolean
+prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
+{
+  return edge->kinds >> kind & 1;
+}
 
 extern PrioLock prio_hub_lock G_GNUC_INTERNAL;
 

@@ -11,8 +11,9 @@
 
 PrioLock prio_hub_lock = PRIO_LOCK_INIT;
 
-/* Of PrioHub: the kept ones, those that have not been looked at for the longest time first. */
-static GQueue kept_hubs = G_QUEUE_INIT;
+/* Of PrioHandle: of the kept signals, those that have not been looked at for the longest time
+ * first. */
+static GQueue kept_signals = G_QUEUE_INIT;
 
 static G_DEFINE_QUARK (prio-sched-hub, hub)
 
@@ -57,9 +58,28 @@ prio_hub_init (PrioHub *hub, GCancellable *signal, PrioTaskPriority priority)
 static void
 edge_free (PrioEdge *edge)
 {
-  g_queue_unlink (&edge->source->dependents, &edge->in_source);
-  g_queue_unlink (&edge->dependent->sources, &edge->in_dependent);
-  edge->dependent->n_sources[edge->kind]--;
+  PrioHub *source = edge->source, *dependent = edge->dependent;
+
+  if (edge->prev_dependent != NULL)
+    edge->prev_dependent->next_dependent = edge->next_dependent;
+  else
+    source->dependents = edge->next_dependent;
+  if (edge->next_dependent != NULL)
+    edge->next_dependent->prev_dependent = edge->prev_dependent;
+  else
+    source->last_dependent = edge->prev_dependent;
+
+  if (edge->prev_source != NULL)
+    edge->prev_source->next_source = edge->next_source;
+  else
+    dependent->sources = edge->next_source;
+  if (edge->next_source != NULL)
+    edge->next_source->prev_source = edge->prev_source;
+  else
+    dependent->last_source = edge->prev_source;
+
+  for (guint kind = 0; kind < 2; kind++)
+    dependent->n_sources[kind] -= prio_edge_is (edge, kind);
   g_free (edge);
 }
 
@@ -122,7 +142,7 @@ prio_hub_release_locked (PrioHub *hub)
     return NULL;
 
   hub->kept = FALSE;
-  g_queue_unlink (&kept_hubs, &hub->kept_link);
+  g_queue_unlink (&kept_signals, &hub->handle->kept_link);
   return hub->signal;
 }
 
@@ -153,13 +173,13 @@ prio_hub_reconsider (PrioHub *hub)
 static PrioHandle *
 next_kept (void)
 {
-  GList *link = g_queue_pop_head_link (&kept_hubs);
+  GList *link = g_queue_pop_head_link (&kept_signals);
 
   if (link == NULL)
     return NULL;
 
-  g_queue_push_tail_link (&kept_hubs, link);
-  return prio_handle_ref (((PrioHub *) link->data)->handle);
+  g_queue_push_tail_link (&kept_signals, link);
+  return prio_handle_ref (link->data);
 }
 
 /* GObject tells nobody that a handler is disconnected.  So who makes a signal looks at two
@@ -189,9 +209,9 @@ static void
 keep_locked (PrioHub *hub)
 {
   hub->kept = TRUE;
-  hub->keeper = g_thread_self ();
-  hub->kept_link.data = hub;
-  g_queue_push_tail_link (&kept_hubs, &hub->kept_link);
+  hub->handle->keeper = g_thread_self ();
+  hub->handle->kept_link.data = hub->handle;
+  g_queue_push_tail_link (&kept_signals, &hub->handle->kept_link);
 }
 
 typedef enum
@@ -268,24 +288,63 @@ prio_hub_keep (PrioHub *hub)
 /* Under the lock: the last making of edges. */
 static guint64 gathering = 0;
 
-/* Under the lock: makes @dependent depend on @source, once. */
+/* Under the lock. */
+static PrioEdge *
+edge_new (PrioHub *source, PrioHub *dependent)
+{
+  PrioEdge *edge = g_new (PrioEdge, 1);
+
+  *edge = (PrioEdge) {
+    .gathering = gathering,
+    .source = source,
+    .dependent = dependent,
+    .prev_dependent = source->last_dependent,
+    .prev_source = dependent->last_source,
+  };
+
+  if (source->last_dependent != NULL)
+    source->last_dependent->next_dependent = edge;
+  else
+    source->dependents = edge;
+  source->last_dependent = edge;
+
+  if (dependent->last_source != NULL)
+    dependent->last_source->next_source = edge;
+  else
+    dependent->sources = edge;
+  dependent->last_source = edge;
+
+  return edge;
+}
+
+/* Under the lock: the edge from @source to @dependent, or NULL. */
+static PrioEdge *
+find_edge (PrioHub *source, PrioHub *dependent)
+{
+  for (PrioEdge *edge = dependent->sources; edge != NULL; edge = edge->next_source)
+    {
+      if (edge->source == source)
+        return edge;
+    }
+  return NULL;
+}
+
+/* Under the lock: makes @dependent depend on @source, once.  Of signals whose priority it
+ * follows there is one, which has an edge already if it may abort it. */
 static void
 add_edge (PrioHub *source, PrioHub *dependent, PrioEdgeKind kind)
 {
-  PrioEdge *edge;
+  PrioEdge *edge = NULL;
 
   if (source->gathering == gathering)
     return;
 
   source->gathering = gathering;
-  edge = g_new0 (PrioEdge, 1);
-  edge->kind = kind;
-  edge->gathering = gathering;
-  edge->source = source;
-  edge->dependent = dependent;
-  edge->in_source.data = edge->in_dependent.data = edge;
-  g_queue_push_tail_link (&source->dependents, &edge->in_source);
-  g_queue_push_tail_link (&dependent->sources, &edge->in_dependent);
+  if (kind == PRIO_EDGE_PRIORITY)
+    edge = find_edge (source, dependent);
+  if (edge == NULL)
+    edge = edge_new (source, dependent);
+  edge->kinds |= 1u << kind;
   dependent->n_sources[kind]++;
 }
 
@@ -294,16 +353,12 @@ add_edge (PrioHub *source, PrioHub *dependent, PrioEdgeKind kind)
 static void
 bridge_locked (PrioHub *hub)
 {
-  for (GList *d = hub->dependents.head; d != NULL; d = d->next)
+  for (PrioEdge *to = hub->dependents; to != NULL; to = to->next_dependent)
     {
-      PrioEdge *to = d->data;
-
       gathering++;
-      for (GList *l = hub->sources.head; l != NULL && to->kind == PRIO_EDGE_ABORT; l = l->next)
+      for (PrioEdge *from = hub->sources; from != NULL && prio_edge_is (to, PRIO_EDGE_ABORT); from = from->next_source)
         {
-          PrioEdge *from = l->data;
-
-          if (from->kind == PRIO_EDGE_ABORT && from->source->is_dependent)
+          if (prio_edge_is (from, PRIO_EDGE_ABORT) && from->source->is_dependent)
             add_edge (from->source, to->dependent, PRIO_EDGE_ABORT);
         }
     }
@@ -322,16 +377,16 @@ prio_hub_clear (PrioHub *hub)
     hub->handle->hub = NULL;
 
   bridge_locked (hub);
-  while (hub->sources.head != NULL)
-    edge_free (hub->sources.head->data);
+  while (hub->sources != NULL)
+    edge_free (hub->sources);
 
-  while (hub->dependents.head != NULL)
+  while (hub->dependents != NULL)
     {
-      PrioEdge *edge = hub->dependents.head->data;
+      PrioHub *dependent = hub->dependents->dependent;
 
-      if (edge->dependent->kept)
-        let_go = g_slist_prepend (let_go, prio_handle_ref (edge->dependent->handle));
-      edge_free (edge);
+      if (dependent->kept)
+        let_go = g_slist_prepend (let_go, prio_handle_ref (dependent->handle));
+      edge_free (hub->dependents);
     }
 
   prio_lock_unlock (&prio_hub_lock);
@@ -469,11 +524,9 @@ add_edges (PrioHub *dependent, PrioHub **sources, gsize n_sources, PrioEdgeKind 
       if (!sources[i]->is_dependent)
         continue;
 
-      for (GList *l = sources[i]->sources.head; l != NULL; l = l->next)
+      for (PrioEdge *edge = sources[i]->sources; edge != NULL; edge = edge->next_source)
         {
-          PrioEdge *edge = l->data;
-
-          if (edge->kind == kind && !edge->source->is_dependent)
+          if (prio_edge_is (edge, kind) && !edge->source->is_dependent)
             add_edge (edge->source, dependent, kind);
         }
     }

@@ -52,7 +52,6 @@ struct _PrioTaskSignal
   GCancellable parent_instance;
 
   PrioHub hub;
-  gboolean is_timeout;
 };
 
 G_DEFINE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, G_TYPE_CANCELLABLE)
@@ -120,7 +119,7 @@ prio_task_signal_finalize (GObject *object)
 {
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
-  if (self->is_timeout)
+  if (self->hub.is_timeout)
     prio_handle_stop_timer (self->hub.handle);
   prio_hub_clear (&self->hub);
 
@@ -272,7 +271,7 @@ prio_task_signal_new_timeout (guint64 delay)
 
   prio_hub_reconsider_some ();
 
-  self->is_timeout = TRUE;
+  self->hub.is_timeout = TRUE;
   self->hub.handle = prio_handle_new (&self->hub);
   self->hub.may_time_out = TRUE;
   prio_handle_start_timer (self->hub.handle, delay);
