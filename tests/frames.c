@@ -1,12 +1,16 @@
-/* frames.c: a GTK 4 window during floods of tasks, and of GLib's idle sources
+/* frames.c: whether a GTK 4 window draws a frame less for using the library
  *
- *   frames [--tasks N]
+ *   frames [--seconds S] [--rate HZ] [--beside alone|handler|redraw]… [--step MS]… [--priority NAME]… [--no-follow]
  *
- * A window is animated while N tasks of 1 ms are run at each priority, and the same
- * number of idle sources; keys are pressed with xdotool meanwhile, where there is
- * one.  Prints how many frames were drawn and missed, the longest gap, and how long
- * keys took.  Fails if a flood of tasks lets fewer than five times as many frames be
- * drawn as the idle sources do, or loses a key.
+ * A window is animated while a flood of tasks of each priority runs, and, in the same run, while the peer does: one
+ * g_idle_add() source that goes on for ever.  Both do steps of the same length, alone, beside a handler of 6 ms every
+ * 8 ms, and beside a text and a list that change all the time.  Prints how many frames were drawn, missed and possible,
+ * and how much was done.
+ *
+ * A row fails if fewer than nine tenths of the peer's frames were drawn, or as many and less than nine tenths of its
+ * work was done.  The machine may be at fault: such a row is measured again, after its peer, before it counts.
+ *
+ * check-frames.py runs this at several rates.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,36 +19,82 @@
 #include <locale.h>
 #include <prio-sched.h>
 
-#define N_FLOODS 5
+#define N_TASKS 10 /* in a flood */
 #define N_KEYS 5
 
-/* The first three are priorities. */
-enum { FLOOD_IDLES = 3, FLOOD_NONE };
+#define LEAST 0.9  /* of the peer's frames and work */
+#define EQUAL 0.03 /* between numbers of frames that are the same */
 
-static const char *const flood_names[N_FLOODS] = {
-  "background", "user-visible", "user-blocking", "GLib's idle sources", "nothing"
-};
+#define SETTLING (100 * G_TIME_SPAN_MILLISECOND)
+
+/* The first three are priorities. */
+typedef enum { FLOOD_IDLE = 3, FLOOD_NOTHING, N_FLOODS } Flood;
+static const char *const flood_names[N_FLOODS] = { "background", "user-visible", "user-blocking", "g_idle_add", "nothing" };
+
+typedef enum { BESIDE_NOTHING, BESIDE_HANDLER, BESIDE_REDRAW, N_BESIDES } Beside;
+static const char *const beside_names[N_BESIDES] = { "alone", "handler", "redraw" };
+
+/* What is beside the flood. */
+#define HANDLER_PERIOD 8 /* ms */
+#define HANDLER_LENGTH 6000
+#define CHANGE_PERIOD 4 /* ms */
+#define MAX_LINES 300
+#define N_ROWS 200
+#define N_CHANGES 3 /* rows at once */
 
 typedef struct
 {
-  GtkWidget *window, *area;
-  PrioScheduler *scheduler;
-  gint n_tasks;
-  guint n_left; /* of the flood */
+  guint n_frames, n_missed, n_steps;
+  double possible, seconds;
+} Outcome;
 
-  GArray *frames;  /* when each began, µs */
-  GArray *keys;    /* when each came, µs */
-  GArray *pressed; /* when each was sent, µs; under the lock */
-  GMutex lock;
+typedef struct
+{
+  GtkWidget *window, *area, *contents;
+  GtkTextBuffer *text;
+  GtkStringList *rows;
+  guint n_changes; /* of the text and the list */
+
+  PrioScheduler *scheduler;
+  double rate; /* of the display, Hz */
+  double seconds;
+  gint n_tries;
+
+  gint64 step; /* µs */
+  gboolean flooding;
+  guint n_running; /* tasks */
+  Outcome now;
+  gint64 last; /* frame, µs */
+
+  guint n_keys;
 } Frames;
+
+static void
+work_for (gint64 duration)
+{
+  gint64 end = g_get_monotonic_time () + duration;
+
+  while (g_get_monotonic_time () < end)
+    ;
+}
+
+/* The window */
+
+static void
+drawn (GdkFrameClock *clock, gpointer data)
+{
+  Frames *frames = data;
+  gint64 now = g_get_monotonic_time ();
+  gint64 gap = (gint64) ((double) (now - frames->last) * frames->rate / G_USEC_PER_SEC + 0.5);
+
+  frames->now.n_frames++;
+  frames->now.n_missed += (guint) MAX (gap - 1, 0);
+  frames->last = now;
+}
 
 static gboolean
 tick (GtkWidget *area, GdkFrameClock *clock, gpointer data)
 {
-  Frames *frames = data;
-  gint64 now = g_get_monotonic_time ();
-
-  g_array_append_val (frames->frames, now);
   gtk_widget_queue_draw (area);
   return G_SOURCE_CONTINUE;
 }
@@ -61,24 +111,53 @@ draw (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 static gboolean
 key_pressed (GtkEventControllerKey *controller, guint keyval, guint keycode, GdkModifierType state, gpointer data)
 {
-  Frames *frames = data;
-  gint64 now = g_get_monotonic_time ();
-
-  g_array_append_val (frames->keys, now);
+  ((Frames *) data)->n_keys++;
   return TRUE;
 }
 
-/* A millisecond of work. */
-static gboolean
-work (gpointer data)
+static void
+set_up_row (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 {
-  Frames *frames = data;
-  gint64 end = g_get_monotonic_time () + 1000;
+  gtk_list_item_set_child (item, gtk_label_new (NULL));
+}
 
-  while (g_get_monotonic_time () < end)
-    ;
-  frames->n_left--;
-  return G_SOURCE_REMOVE;
+static void
+bind_row (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+  gtk_label_set_text (GTK_LABEL (gtk_list_item_get_child (item)),
+                      gtk_string_object_get_string (gtk_list_item_get_item (item)));
+}
+
+static GtkWidget *
+scrolled (GtkWidget *child)
+{
+  GtkWidget *window = gtk_scrolled_window_new ();
+
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (window), child);
+  gtk_widget_set_hexpand (window, TRUE);
+  return window;
+}
+
+/* A text and a list. */
+static GtkWidget *
+contents_new (Frames *frames)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *text = gtk_text_view_new ();
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+
+  frames->text = gtk_text_view_get_buffer (GTK_TEXT_VIEW (text));
+  gtk_text_view_set_wrap_mode (GTK_TEXT_VIEW (text), GTK_WRAP_WORD);
+  gtk_box_append (GTK_BOX (box), scrolled (text));
+
+  frames->rows = gtk_string_list_new (NULL);
+  for (guint i = 0; i < N_ROWS; i++)
+    gtk_string_list_append (frames->rows, "row");
+  g_signal_connect (factory, "setup", G_CALLBACK (set_up_row), NULL);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_row), NULL);
+  gtk_box_append (GTK_BOX (box), scrolled (gtk_list_view_new (
+                    GTK_SELECTION_MODEL (gtk_no_selection_new (G_LIST_MODEL (frames->rows))), factory)));
+  return box;
 }
 
 static void
@@ -93,120 +172,342 @@ iterate_for (gint64 duration)
     }
 }
 
-/* On a thread of its own, as a person would. */
-static gpointer
-press_keys (gpointer data)
-{
-  Frames *frames = data;
-  g_autofree char *xdotool = g_find_program_in_path ("xdotool");
-
-  for (guint i = 0; i < N_KEYS && xdotool != NULL; i++)
-    {
-      const char *argv[] = { xdotool, "key", "a", NULL };
-      gint64 now;
-
-      g_usleep (150000);
-      now = g_get_monotonic_time ();
-      g_mutex_lock (&frames->lock);
-      g_array_append_val (frames->pressed, now);
-      g_mutex_unlock (&frames->lock);
-      g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL);
-    }
-  return NULL;
-}
-
-static void
-start_flood (Frames *frames, guint flood)
-{
-  if (flood == FLOOD_NONE)
-    return;
-
-  frames->n_left = frames->n_tasks;
-  for (gint i = 0; i < frames->n_tasks; i++)
-    {
-      if (flood < FLOOD_IDLES)
-        prio_scheduler_post (frames->scheduler, (PrioTaskPriority) flood, work, frames, NULL);
-      else
-        g_idle_add (work, frames);
-    }
-}
-
-static double
-longest_key_delay (Frames *frames)
-{
-  gint64 longest = 0;
-
-  for (guint i = 0; i < MIN (frames->keys->len, frames->pressed->len); i++)
-    longest = MAX (longest, g_array_index (frames->keys, gint64, i) - g_array_index (frames->pressed, gint64, i));
-  return longest / 1000.0;
-}
-
-/* Returns how many frames were drawn during the flood. */
-static guint
-measure (Frames *frames, guint flood, gboolean *lost_keys)
-{
-  GThread *keys;
-  gint64 start, took, longest = 0, missed = 0;
-  guint n_frames = 0;
-
-  iterate_for (300000);
-  g_array_set_size (frames->frames, 0);
-  g_array_set_size (frames->keys, 0);
-  g_array_set_size (frames->pressed, 0);
-
-  keys = g_thread_new ("keys", press_keys, frames);
-  start = g_get_monotonic_time ();
-  g_array_append_val (frames->frames, start); /* as if one had just been drawn */
-  start_flood (frames, flood);
-  while (frames->n_left > 0)
-    g_main_context_iteration (NULL, TRUE);
-  if (flood == FLOOD_NONE)
-    iterate_for (frames->n_tasks * G_TIME_SPAN_MILLISECOND);
-  took = g_get_monotonic_time () - start;
-  n_frames = frames->frames->len - 1;
-  g_thread_join (keys);
-  iterate_for (300000);
-
-  for (guint i = 1; i < frames->frames->len; i++)
-    {
-      gint64 gap = g_array_index (frames->frames, gint64, i) - g_array_index (frames->frames, gint64, i - 1);
-
-      longest = MAX (longest, gap);
-      missed += MAX ((gap + 8333) / 16667 - 1, 0);
-    }
-  *lost_keys = *lost_keys || frames->keys->len != frames->pressed->len;
-
-  g_print ("%-22s%9.0f ms%8u%8" G_GINT64_FORMAT "%11.1f ms%7u/%u%11.1f ms\n", flood_names[flood], took / 1000.0,
-           n_frames, missed, longest / 1000.0, frames->keys->len, frames->pressed->len, longest_key_delay (frames));
-  return n_frames;
-}
-
-static void
-open_window (Frames *frames)
+/* Returns FALSE if it was not shown. */
+static gboolean
+open_window (Frames *frames, gboolean follow)
 {
   GtkEventController *controller = gtk_event_controller_key_new ();
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GdkFrameClock *clock;
 
   frames->window = gtk_window_new ();
   frames->area = gtk_drawing_area_new ();
+  frames->contents = contents_new (frames);
+  gtk_widget_set_visible (frames->contents, FALSE);
+  gtk_widget_set_vexpand (frames->contents, TRUE);
+  gtk_widget_set_size_request (frames->area, 400, 40);
+  gtk_box_append (GTK_BOX (box), frames->area);
+  gtk_box_append (GTK_BOX (box), frames->contents);
   gtk_window_set_default_size (GTK_WINDOW (frames->window), 600, 400);
-  gtk_window_set_child (GTK_WINDOW (frames->window), frames->area);
+  gtk_window_set_child (GTK_WINDOW (frames->window), box);
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (frames->area), draw, NULL, NULL);
   gtk_widget_add_tick_callback (frames->area, tick, frames, NULL);
   g_signal_connect (controller, "key-pressed", G_CALLBACK (key_pressed), frames);
   gtk_widget_add_controller (frames->window, controller);
   gtk_window_present (GTK_WINDOW (frames->window));
-  iterate_for (500000);
-  prio_scheduler_follow_frame_clock (frames->scheduler, G_OBJECT (gtk_widget_get_frame_clock (frames->area)));
+
+  clock = gtk_widget_get_frame_clock (frames->area);
+  g_signal_connect (clock, "after-paint", G_CALLBACK (drawn), frames);
+  if (follow)
+    prio_scheduler_follow_frame_clock (frames->scheduler, G_OBJECT (clock));
+  for (guint i = 0; i < 50 && frames->now.n_frames < 10; i++)
+    iterate_for (SETTLING);
+  return frames->now.n_frames >= 10;
+}
+
+/* What is beside the flood */
+
+static gboolean
+handle (gpointer data)
+{
+  work_for (HANDLER_LENGTH);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+change (gpointer data)
+{
+  Frames *frames = data;
+  GtkTextIter start, end;
+  gint n_lines = gtk_text_buffer_get_line_count (frames->text);
+
+  gtk_text_buffer_get_end_iter (frames->text, &end);
+  gtk_text_buffer_insert (frames->text, &end, "What comes to the end of a text is wrapped, measured and drawn, "
+                                              "in a frame or before it.\n", -1);
+  if (n_lines > MAX_LINES)
+    {
+      gtk_text_buffer_get_start_iter (frames->text, &start);
+      gtk_text_buffer_get_iter_at_line (frames->text, &end, n_lines - MAX_LINES);
+      gtk_text_buffer_delete (frames->text, &start, &end);
+    }
+
+  for (guint i = 0; i < N_CHANGES; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("row %u", ++frames->n_changes);
+      const char *names[] = { name, NULL };
+
+      gtk_string_list_splice (frames->rows, frames->n_changes % (N_ROWS / 10), 1, names);
+    }
+  return G_SOURCE_CONTINUE;
+}
+
+static guint
+start_beside (Frames *frames, Beside beside)
+{
+  switch (beside)
+    {
+    case BESIDE_HANDLER:
+      return g_timeout_add (HANDLER_PERIOD, handle, NULL);
+    case BESIDE_REDRAW:
+      return g_timeout_add (CHANGE_PERIOD, change, frames);
+    default:
+      return 0;
+    }
+}
+
+/* The flood */
+
+static gboolean
+step (gpointer data)
+{
+  Frames *frames = data;
+
+  if (frames->flooding)
+    {
+      work_for (frames->step);
+      frames->now.n_steps++;
+      return G_SOURCE_CONTINUE;
+    }
+  frames->n_running--;
+  return G_SOURCE_REMOVE;
+}
+
+/* Every other task goes on by itself, the others are posted anew. */
+typedef struct
+{
+  Frames *frames;
+  PrioTaskPriority priority;
+} Reposted;
+
+static gboolean
+step_anew (gpointer data)
+{
+  Reposted *reposted = data;
+
+  if (step (reposted->frames) == G_SOURCE_CONTINUE)
+    prio_scheduler_post (reposted->frames->scheduler, reposted->priority, step_anew, reposted, NULL);
+  else
+    g_free (reposted);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+start_flood (Frames *frames, Flood flood)
+{
+  frames->flooding = TRUE;
+  frames->n_running = flood == FLOOD_NOTHING ? 0 : flood == FLOOD_IDLE ? 1 : N_TASKS;
+  if (flood == FLOOD_IDLE)
+    g_idle_add (step, frames);
+  for (guint i = 0; flood < FLOOD_IDLE && i < N_TASKS; i++)
+    {
+      Reposted *reposted;
+
+      if (i % 2 == 0)
+        {
+          prio_scheduler_post (frames->scheduler, (PrioTaskPriority) flood, step, frames, NULL);
+          continue;
+        }
+      reposted = g_new (Reposted, 1);
+      *reposted = (Reposted) { frames, (PrioTaskPriority) flood };
+      prio_scheduler_post (frames->scheduler, (PrioTaskPriority) flood, step_anew, reposted, NULL);
+    }
+}
+
+static gboolean
+end (gpointer loop)
+{
+  g_main_loop_quit (loop);
+  return G_SOURCE_REMOVE;
+}
+
+static Outcome
+measure (Frames *frames, Beside beside, gint64 length, Flood flood)
+{
+  g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
+  guint source;
+  gint64 start;
+  Outcome outcome;
+
+  gtk_widget_set_visible (frames->contents, beside == BESIDE_REDRAW);
+  source = start_beside (frames, beside);
+  iterate_for (SETTLING);
+
+  frames->step = length;
+  frames->now = (Outcome) { 0 };
+  frames->last = start = g_get_monotonic_time ();
+  g_timeout_add_full (G_PRIORITY_HIGH * 2, (guint) (frames->seconds * 1000), end, loop, NULL);
+  start_flood (frames, flood);
+  g_main_loop_run (loop);
+  outcome = frames->now;
+  outcome.seconds = (double) (g_get_monotonic_time () - start) / G_USEC_PER_SEC;
+  outcome.possible = outcome.seconds * frames->rate;
+
+  frames->flooding = FALSE;
+  if (source != 0)
+    g_source_remove (source);
+  while (frames->n_running > 0)
+    g_main_context_iteration (NULL, TRUE);
+  return outcome;
+}
+
+/* The table */
+
+static void
+print_header (void)
+{
+  g_print ("%7s  %-8s%8s  %-14s%8s%8s%10s%9s%10s%8s\n", "display", "beside", "step", "flood", "frames", "missed",
+           "possible", "of peer", "work", "of peer");
+}
+
+static double
+share (double part, double whole)
+{
+  return whole > 0 ? part / whole : 1;
+}
+
+static void
+print_row (Frames *frames, Beside beside, gint64 length, Flood flood, const Outcome *outcome, const Outcome *peer,
+           const char *verdict)
+{
+  double work = (double) outcome->n_steps * (double) length / G_USEC_PER_SEC / outcome->seconds;
+  g_autofree char *step_text = length > 0 ? g_strdup_printf ("%.1f ms", (double) length / 1000) : g_strdup ("");
+
+  g_print ("%4.0f Hz  %-8s%8s  %-14s%8u%8u%10.0f", frames->rate, beside_names[beside], step_text, flood_names[flood],
+           outcome->n_frames, outcome->n_missed, outcome->possible);
+  if (peer == NULL)
+    g_print ("%9s%8.1f %%%8s", "", 100 * work, "");
+  else
+    g_print ("%7.0f %%%8.1f %%%6.0f %%", 100 * share (outcome->n_frames, peer->n_frames), 100 * work,
+             100 * share (outcome->n_steps, peer->n_steps));
+  g_print ("%s\n", verdict);
+}
+
+/* What is wrong with @outcome, or NULL. */
+static const char *
+find_fault (const Outcome *outcome, const Outcome *peer)
+{
+  double of_frames = share (outcome->n_frames / outcome->seconds, peer->n_frames / peer->seconds);
+
+  if (of_frames < LEAST && peer->n_frames > outcome->n_frames + 2)
+    return "  FEWER FRAMES";
+  if (ABS (of_frames - 1) <= EQUAL &&
+      share (outcome->n_steps / outcome->seconds, peer->n_steps / peer->seconds) < LEAST &&
+      peer->n_steps > outcome->n_steps + 2)
+    return "  LESS WORK";
+  return NULL;
+}
+
+/* Measures the row again, after its peer, as long as it fails and may be tried.  Returns whether it does not. */
+static gboolean
+check_row (Frames *frames, Beside beside, gint64 length, Flood flood, Outcome peer)
+{
+  Outcome outcome = measure (frames, beside, length, flood);
+  const char *fault = find_fault (&outcome, &peer);
+
+  for (gint i = 1; i < frames->n_tries && fault != NULL; i++)
+    {
+      peer = measure (frames, beside, length, FLOOD_IDLE);
+      outcome = measure (frames, beside, length, flood);
+      fault = find_fault (&outcome, &peer);
+    }
+  print_row (frames, beside, length, flood, &outcome, &peer, fault != NULL ? fault : "");
+  return fault == NULL;
+}
+
+/* Keys */
+
+/* On a thread of its own, as a person would. */
+static gpointer
+press_keys (gpointer xdotool)
+{
+  const char *argv[] = { xdotool, "key", "a", NULL };
+
+  for (guint i = 0; i < N_KEYS; i++)
+    {
+      g_usleep (50000);
+      g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL);
+    }
+  return NULL;
+}
+
+/* Whether no key is lost under a flood, where keys can be pressed. */
+static gboolean
+check_keys (Frames *frames)
+{
+  g_autofree char *xdotool = g_find_program_in_path ("xdotool");
+  gboolean kept = TRUE;
+
+  for (guint flood = 0; flood < FLOOD_IDLE && xdotool != NULL; flood++)
+    {
+      GThread *thread = g_thread_new ("keys", press_keys, xdotool);
+
+      frames->n_keys = 0;
+      measure (frames, BESIDE_NOTHING, G_TIME_SPAN_MILLISECOND, (Flood) flood);
+      g_thread_join (thread);
+      iterate_for (SETTLING);
+      g_print ("%u of %u keys came under a %s flood\n", frames->n_keys, N_KEYS, flood_names[flood]);
+      kept = kept && frames->n_keys == N_KEYS;
+    }
+  return kept;
+}
+
+/* Which rows */
+
+static gboolean
+is_chosen (char **chosen, const char *name)
+{
+  return chosen == NULL || g_strv_contains ((const char *const *) chosen, name);
+}
+
+static gboolean
+check_rows (Frames *frames, char **besides, char **steps, char **priorities)
+{
+  static const char *const all_steps[] = { "0.1", "1", "20", NULL };
+  const char *const *lengths = steps != NULL ? (const char *const *) steps : all_steps;
+  gboolean passed = TRUE;
+
+  print_header ();
+  for (guint beside = 0; beside < N_BESIDES; beside++)
+    {
+      Outcome outcome;
+
+      if (!is_chosen (besides, beside_names[beside]))
+        continue;
+
+      outcome = measure (frames, (Beside) beside, 0, FLOOD_NOTHING);
+      print_row (frames, (Beside) beside, 0, FLOOD_NOTHING, &outcome, NULL, "");
+      for (guint i = 0; lengths[i] != NULL; i++)
+        {
+          gint64 length = (gint64) (g_ascii_strtod (lengths[i], NULL) * 1000);
+          Outcome peer = measure (frames, (Beside) beside, length, FLOOD_IDLE);
+
+          print_row (frames, (Beside) beside, length, FLOOD_IDLE, &peer, NULL, "");
+          for (guint flood = 0; flood < FLOOD_IDLE; flood++)
+            {
+              if (is_chosen (priorities, flood_names[flood]))
+                passed = check_row (frames, (Beside) beside, length, (Flood) flood, peer) && passed;
+            }
+        }
+    }
+  return passed;
 }
 
 int
 main (int argc, char **argv)
 {
-  Frames frames = { .n_tasks = 1500 };
-  guint drawn[N_FLOODS];
-  gboolean failed = FALSE;
+  Frames frames = { .rate = 60, .seconds = 1, .n_tries = 3 };
+  g_auto (GStrv) besides = NULL, steps = NULL, priorities = NULL;
+  gboolean follow = TRUE, keys = FALSE, passed;
   GOptionEntry entries[] = {
-    { "tasks", 0, 0, G_OPTION_ARG_INT, &frames.n_tasks, "How many tasks of 1 ms each flood has", "N" },
+    { "seconds", 0, 0, G_OPTION_ARG_DOUBLE, &frames.seconds, "How long each row is measured (1)", "S" },
+    { "rate", 0, 0, G_OPTION_ARG_DOUBLE, &frames.rate, "The display's (60)", "HZ" },
+    { "beside", 0, 0, G_OPTION_ARG_STRING_ARRAY, &besides, "alone, handler or redraw (all)", "NAME" },
+    { "step", 0, 0, G_OPTION_ARG_STRING_ARRAY, &steps, "How long a task is (0.1, 1 and 20)", "MS" },
+    { "priority", 0, 0, G_OPTION_ARG_STRING_ARRAY, &priorities, "A task's (all)", "NAME" },
+    { "follow", 0, 0, G_OPTION_ARG_NONE, &follow, "Follow the window's frame clock (as it is)", NULL },
+    { "no-follow", 0, G_OPTION_FLAG_REVERSE, G_OPTION_ARG_NONE, &follow, "Do not", NULL },
+    { "tries", 0, 0, G_OPTION_ARG_INT, &frames.n_tries, "How often a row may fail (3)", "N" },
+    { "keys", 0, 0, G_OPTION_ARG_NONE, &keys, "Press keys with xdotool, and measure nothing", NULL },
     { NULL }
   };
   g_autoptr (GOptionContext) options = g_option_context_new (NULL);
@@ -221,29 +522,13 @@ main (int argc, char **argv)
     }
 
   frames.scheduler = prio_scheduler_get_default ();
-  frames.frames = g_array_new (FALSE, FALSE, sizeof (gint64));
-  frames.keys = g_array_new (FALSE, FALSE, sizeof (gint64));
-  frames.pressed = g_array_new (FALSE, FALSE, sizeof (gint64));
-  open_window (&frames);
-
-  g_print ("%-22s%12s%8s%8s%14s%9s%14s\n", "flood", "took", "frames", "missed", "longest gap", "keys", "slowest key");
-  for (guint flood = 0; flood < N_FLOODS; flood++)
-    drawn[flood] = measure (&frames, flood, &failed);
-  if (failed)
-    g_print ("keys were lost\n");
-
-  for (guint flood = 0; flood < FLOOD_IDLES; flood++)
+  if (!open_window (&frames, follow))
     {
-      if (drawn[flood] < 5 * MAX (drawn[FLOOD_IDLES], 1))
-        {
-          g_print ("%s: too few frames\n", flood_names[flood]);
-          failed = TRUE;
-        }
+      g_printerr ("No frames are drawn\n");
+      return 2;
     }
 
+  passed = keys ? check_keys (&frames) : check_rows (&frames, besides, steps, priorities);
   gtk_window_destroy (GTK_WINDOW (frames.window));
-  g_array_unref (frames.frames);
-  g_array_unref (frames.keys);
-  g_array_unref (frames.pressed);
-  return failed ? 1 : 0;
+  return passed ? 0 : 1;
 }

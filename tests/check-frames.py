@@ -1,0 +1,92 @@
+"""check-frames.py: the frames of a window beside floods of tasks, at several rates
+
+    check-frames.py [--rates RATE,…] PROGRAM [OPTION…]
+
+A rate is x60, which is Xvfb, or 60, 144, 240 or any other: mutter's headless virtual
+monitor.  PROGRAM is build/tests/frames, which says what its options are.  Another build's
+library is measured with LD_LIBRARY_PATH.
+
+Prints one table.  Fails if a row does at any rate; skips, if nothing can be measured.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+RATES = 'x60,60,144,240'
+SKIPPED = 77
+# Its output goes to files: mutter and dbus-run-session say things too, and do not tell its status.
+TO_FILES = 'folder=$1; shift; "$@" >"$folder/rows" 2>"$folder/errors"; echo $? >"$folder/status"'
+
+
+def command_for(rate):
+    """What shows a program at a rate, or nothing if it is not installed."""
+    if rate.startswith('x'):
+        needed = ['xvfb-run']
+        shown = ['xvfb-run', '-a', '-s', '-screen 0 800x600x24']
+    else:
+        needed = ['dbus-run-session', 'mutter']
+        shown = ['dbus-run-session', '--', 'mutter', '--headless', '--wayland', '--no-x11',
+                 '--virtual-monitor', f'800x600@{rate}', '--']
+    return shown if all(map(shutil.which, needed)) else None
+
+
+def content(place, name):
+    try:
+        with open(os.path.join(place, name)) as file:
+            return file.read()
+    except FileNotFoundError:
+        return ''
+
+
+def come_first():
+    """Has this process go before others, where it may: what they take makes anybody miss frames, and hides what is ours."""
+    try:
+        os.nice(-10)
+        with open('/proc/self/autogroup', 'w') as file:
+            file.write('-10')
+    except OSError:
+        pass
+
+
+def run_at(rate, shown, program):
+    """Gives the program's status and what it printed."""
+    with tempfile.TemporaryDirectory() as place:
+        environment = os.environ | {'XDG_RUNTIME_DIR': place, 'GDK_BACKEND': 'x11' if rate.startswith('x') else 'wayland',
+                                    'GSK_RENDERER': 'cairo', 'GTK_A11Y': 'none', 'GSETTINGS_BACKEND': 'memory', 'NO_AT_BRIDGE': '1'}
+        os.chmod(place, 0o700)
+        if not rate.startswith('x'):
+            environment.pop('DISPLAY', None)
+        display = subprocess.run([*shown, 'sh', '-c', TO_FILES, 'sh', place, *program, '--rate', rate.lstrip('x')],
+                                 env=environment, capture_output=True, text=True, start_new_session=True, preexec_fn=come_first)
+        status = content(place, 'status').strip()
+        sys.stderr.write(content(place, 'errors'))
+        if status not in ('0', '1'):
+            sys.stderr.write(display.stderr)
+        return int(status or 2), content(place, 'rows').splitlines()
+
+
+def main(arguments):
+    rates = RATES
+    if arguments[:1] == ['--rates']:
+        rates, arguments = arguments[1], arguments[2:]
+    if not arguments:
+        sys.exit(__doc__)
+
+    statuses = []
+    for rate in rates.split(','):
+        shown = command_for(rate)
+        if shown is None:
+            print(f'{rate:>4} Hz  is left out: nothing here shows it')
+            continue
+        status, rows = run_at(rate, shown, arguments)
+        print(*rows if not statuses else rows[1:], sep='\n', flush=True)
+        statuses.append(status)
+    return max(statuses, default=SKIPPED)
+
+
+sys.exit(main(sys.argv[1:]))
