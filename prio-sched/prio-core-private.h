@@ -26,6 +26,7 @@ struct _PrioCore
   PrioBond *bonds; /* the signals present here */
   PrioRunner *runners;
   PrioReadyGroup ready; /* those of its queues, of the runners' and of the bonds' that have a head */
+  PrioFrame next_frame; /* as its scheduler was told by hand */
   gsize users;
   PrioCore *next, *prev; /* among those of the loop */
 };

@@ -228,16 +228,6 @@ prio_loop_get_slice (PrioLoop *loop, PrioCore *core, gboolean *is_set)
   return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
 }
 
-/* When @length from the start of @batch is over, or the frame is due that comes before, µs. */
-gint64
-prio_batch_end (PrioBatch *batch, gint64 length)
-{
-  gint64 end = prio_time_after (batch->start, length);
-  gint64 frame = batch->loop->next_frame;
-
-  return frame > batch->start ? MIN (end, frame) : end;
-}
-
 /* The next task is one of @core. */
 static void
 adapt_slice (PrioBatch *batch, PrioCore *core)
@@ -288,7 +278,7 @@ count (PrioBatch *batch, guint n)
 
   batch->now = now;
   prio_loop_expire_delays (batch->loop, now);
-  batch->over = now >= prio_batch_end (batch, batch->look);
+  batch->over = now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look);
 }
 
 /* Begins the token at the head of @queue; returns its number. */

@@ -151,9 +151,10 @@ static gint64
 next_event (PrioLoop *loop, gint timer, gint64 now)
 {
   gint64 next = prio_time_after (now, MAX_PERIOD);
+  gint64 frame = prio_loop_next_frame (loop, now);
 
-  if (loop->next_frame > now)
-    next = MIN (next, loop->next_frame);
+  if (frame != 0)
+    next = MIN (next, frame);
   if (loop->delays.n_items > 0)
     next = MIN (next, (gint64) prio_heap_first (&loop->delays)->key);
   if (timer >= 0)

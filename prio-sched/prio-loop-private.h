@@ -19,6 +19,7 @@
 #pragma once
 
 #include "prio-bias-private.h"
+#include "prio-frames-private.h"
 #include "prio-idle-private.h"
 #include "prio-inbox-private.h"
 #include "prio-microtasks-private.h"
@@ -129,7 +130,8 @@ struct _PrioLoop
   PrioStopwatch asked;   /* how often prio_scheduler_should_yield () has been, in this dispatch */
   gint64 next_probe;     /* when input may be asked for again, µs */
   gint64 wakeup_fd;      /* by which GLib is woken out of poll (), or -1 if not known yet */
-  gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs */
+  PrioFrame *frames;     /* what is known of frames, and of it: */
+  gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs; written atomically */
   gint64 frame_interval; /* the shortest of the frame clocks that are followed, or 0, µs */
 };
 
@@ -168,7 +170,6 @@ gboolean prio_loop_should_yield (PrioLoop *loop, PrioCore *core, const PrioState
 
 /* prio-dispatch.c */
 gint64 prio_loop_get_slice (PrioLoop *loop, PrioCore *core, gboolean *is_set);
-gint64 prio_batch_end (PrioBatch *batch, gint64 length);
 gboolean prio_batch_end_token (PrioBatch *batch);
 guint prio_batch_next_token (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
@@ -201,6 +202,25 @@ prio_timeout_until (gint64 due, gint64 now)
   if (due <= now)
     return 0;
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
+}
+
+/* When the next frame is due, as of @now; 0 if that is not known, µs. */
+static inline gint64
+prio_loop_next_frame (PrioLoop *loop, gint64 now)
+{
+  if (loop->next_frame != 0 && loop->next_frame <= now)
+    prio_frames_update (loop, now);
+  return loop->next_frame;
+}
+
+/* When @length from @start is over, or the first frame is due that comes after it, µs. */
+static inline gint64
+prio_loop_end_of_time (PrioLoop *loop, gint64 start, gint64 length)
+{
+  gint64 end = prio_time_after (start, length);
+  gint64 frame = prio_loop_next_frame (loop, start);
+
+  return frame > start ? MIN (end, frame) : end;
 }
 
 static inline gboolean

@@ -1,5 +1,8 @@
 /* prio-scheduler-frames.c: knowing when the next frame is due
  *
+ * A clock that is followed has a closure of ours, which goes with the clock, when it is followed
+ * no more, or with the first frame after the scheduler has gone.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
@@ -8,47 +11,199 @@
 #include "prio-scheduler-private.h"
 
 /* What is between two frames is the time of one if it is no longer than this, µs;
- * otherwise nothing was animated in between. */
+ * otherwise nothing was animated in between.  No display is faster than the least. */
 #define MAX_INTERVAL 50000
+#define MIN_INTERVAL 1000
 #define USUAL_INTERVAL 16667
 
-/* A frame clock that a scheduler follows; goes with either. */
+#define N_GAPS 3
+
+/* Whom closures belong to, as long as there is one: an address that no other scheduler gets. */
 typedef struct
 {
   GWeakRef scheduler;
-  gint64 last;     /* when the last frame began, µs */
-  gint64 interval; /* between frames, µs */
-} PrioFrames;
+} PrioFollower;
+
+/* What emits frames: a clock, or one view of a stage that emits the same signal for all. */
+typedef struct _PrioClock PrioClock;
+
+struct _PrioClock
+{
+  PrioClock *next;   /* of the closure */
+  PrioFrame frame;   /* home */
+  gconstpointer view; /* never looked into, and NULL if there is none */
+  gint64 last;       /* when the last frame began, µs */
+  gint64 interval;   /* between frames, µs */
+  gint64 gaps[N_GAPS];
+  guint n_gaps; /* in a row */
+};
+
+typedef struct
+{
+  GClosure closure; /* the data is a PrioFollower */
+  PrioLoop *loop;
+  PrioClock *clocks;
+} PrioFrameClosure;
 
 static void
-frames_free (gpointer data, GClosure *closure G_GNUC_UNUSED)
+follower_clear (gpointer data)
 {
-  PrioFrames *frames = data;
-
-  g_weak_ref_clear (&frames->scheduler);
-  g_free (frames);
+  g_weak_ref_clear (&((PrioFollower *) data)->scheduler);
 }
 
-/* A frame begins.  If another follows it will be an interval from now; the shorter
- * of those that have been seen of late counts, for a frame may have been late. */
 static void
-before_paint (GObject *frame_clock G_GNUC_UNUSED, gpointer data)
+follower_unref (gpointer follower)
 {
-  PrioFrames *frames = data;
-  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&frames->scheduler);
-  gint64 now = g_get_monotonic_time ();
-  gint64 gap = now - frames->last;
+  g_atomic_rc_box_release_full (follower, follower_clear);
+}
 
-  frames->last = now;
-  if (scheduler == NULL)
+/* Returns: (transfer none) */
+static PrioFollower *
+get_follower (PrioScheduler *self)
+{
+  PrioFollower *follower = g_atomic_pointer_get (&self->follower);
+
+  if (follower != NULL)
+    return follower;
+
+  follower = g_atomic_rc_box_new0 (PrioFollower);
+  g_weak_ref_init (&follower->scheduler, self);
+  if (!g_atomic_pointer_compare_and_exchange (&self->follower, NULL, follower))
+    follower_unref (follower);
+  return g_atomic_pointer_get (&self->follower);
+}
+
+/* The scheduler is being finalized. */
+void
+prio_scheduler_clear_follower (PrioScheduler *self)
+{
+  g_clear_pointer (&self->follower, follower_unref);
+}
+
+static void
+clock_ticked (PrioLoop *loop, const PrioOp *op)
+{
+  PrioClock *clock = op->target;
+
+  prio_frames_put (loop, &clock->frame, op->due, (gint64) GPOINTER_TO_SIZE (op->data));
+}
+
+static void
+clock_gone (PrioLoop *loop, const PrioOp *op)
+{
+  PrioClock *clock = op->target;
+
+  prio_frames_remove (loop, &clock->frame);
+  g_free (clock);
+}
+
+static void
+closure_finalized (gpointer follower, GClosure *closure)
+{
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+  PrioClock *clock;
+
+  while ((clock = self->clocks) != NULL)
+    {
+      PrioOp op = { .apply = clock_gone, .target = clock };
+
+      self->clocks = clock->next;
+      prio_loop_submit_quietly (self->loop, &op);
+    }
+  prio_loop_unref (self->loop);
+  follower_unref (follower);
+}
+
+static PrioClock *
+find_clock (PrioFrameClosure *self, gconstpointer view)
+{
+  PrioClock *clock = self->clocks;
+
+  while (clock != NULL && clock->view != view)
+    clock = clock->next;
+  if (clock != NULL)
+    return clock;
+
+  clock = g_new0 (PrioClock, 1);
+  clock->view = view;
+  clock->interval = USUAL_INTERVAL;
+  clock->next = self->clocks;
+  self->clocks = clock;
+  return clock;
+}
+
+/* A frame may have been late, and then the next one comes all the earlier; so may the first after a pause.
+ * Neither is the middle one of three gaps.  The shorter of those that have been seen of late counts. */
+static void
+learn_interval (PrioClock *clock, gint64 gap)
+{
+  const gint64 *gaps = clock->gaps;
+  gint64 middle;
+
+  if (gap <= 0 || gap >= MAX_INTERVAL)
+    {
+      clock->n_gaps = 0;
+      return;
+    }
+
+  clock->gaps[clock->n_gaps++ % N_GAPS] = gap;
+  if (clock->n_gaps < N_GAPS)
     return;
 
-  if (gap < frames->interval)
-    frames->interval = MAX (gap, 1000);
-  else if (gap < MAX_INTERVAL)
-    frames->interval += (gap - frames->interval) / 16;
+  middle = MAX (MIN (gaps[0], gaps[1]), MIN (MAX (gaps[0], gaps[1]), gaps[2]));
+  if (middle < clock->interval)
+    clock->interval = MAX (middle, MIN_INTERVAL);
+  else
+    clock->interval += (middle - clock->interval) / 16;
+}
 
-  prio_scheduler_set_next_frame (scheduler, prio_time_after (now, frames->interval));
+static void
+say_next_frame (PrioScheduler *self, gint64 next_frame)
+{
+  if (__atomic_exchange_n (&self->next_frame, next_frame, __ATOMIC_RELAXED) != next_frame)
+    prio_scheduler_notify_next_frame (self);
+}
+
+/* The nearest of the loop's; where this is not its thread, as it was of late. */
+static gint64
+nearest_frame (PrioScheduler *self)
+{
+  return __atomic_load_n (&self->core->loop->next_frame, __ATOMIC_RELAXED);
+}
+
+/* A frame begins.  If another follows it will be an interval from now.  The signal's arguments
+ * are whatever they are; of those of ClutterStage, the first is the view. */
+static void
+before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, const GValue *values,
+              gpointer hint G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) closure->data)->scheduler);
+  PrioOp op = { .apply = clock_ticked };
+  PrioClock *clock;
+  gint64 now = g_get_monotonic_time ();
+
+  if (scheduler == NULL)
+    {
+      g_closure_invalidate (closure);
+      return;
+    }
+
+  clock = find_clock (self, n_values > 1 && G_VALUE_HOLDS_OBJECT (&values[1]) ? g_value_get_object (&values[1]) : NULL);
+  learn_interval (clock, now - clock->last);
+  clock->last = now;
+
+  op.target = clock;
+  op.due = prio_time_after (now, clock->interval);
+  op.data = GSIZE_TO_POINTER ((gsize) clock->interval);
+  prio_loop_submit (self->loop, &op);
+  say_next_frame (scheduler, nearest_frame (scheduler));
+}
+
+static guint
+signal_of_clock (GObject *frame_clock)
+{
+  return g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock));
 }
 
 /**
@@ -57,34 +212,76 @@ before_paint (GObject *frame_clock G_GNUC_UNUSED, gpointer data)
  * @frame_clock: a `GdkFrameClock`, or another object that emits `before-paint`
  *
  * Has the scheduler know when the next frame is due, so that tasks let it be drawn
- * in time and idle periods end before it.
+ * in time, idle periods end before it, and slices last no longer than half a frame
+ * unless a time slice is set.
  *
  * With GTK 4, @frame_clock is what `gtk_widget_get_frame_clock()` returns for a
- * realized widget.  Several may be followed.  This library does not depend on GTK.
- * It may be called on the thread that runs the scheduler's main context.
+ * realized widget; in GNOME Shell, it is the stage, `global.stage`.  Any number may be
+ * followed, and the nearest frame of all counts; to follow one that is followed
+ * already does nothing.  A clock that stops is waited for no more, and one that goes
+ * away is followed no more.  The clock does not hold the scheduler, nor the scheduler
+ * the clock.
+ *
+ * This library does not depend on GTK.  It may be called on the thread that runs the
+ * scheduler's main context, and frames are to be emitted there.
  *
  * Since: 1.0
  */
 void
 prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
 {
-  PrioFrames *frames;
+  PrioFollower *follower;
+  GClosure *closure;
+  guint id;
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (G_IS_OBJECT (frame_clock));
-  g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
+  g_return_if_fail (signal_of_clock (frame_clock) != 0);
 
-  frames = g_new0 (PrioFrames, 1);
-  frames->interval = USUAL_INTERVAL;
-  g_weak_ref_init (&frames->scheduler, self);
-  g_signal_connect_data (frame_clock, "before-paint", G_CALLBACK (before_paint), frames, frames_free, 0);
+  follower = get_follower (self);
+  id = signal_of_clock (frame_clock);
+  if (g_signal_handler_find (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA, id, 0, NULL, NULL, follower) != 0)
+    return;
+
+  closure = g_closure_new_simple (sizeof (PrioFrameClosure), g_atomic_rc_box_acquire (follower));
+  ((PrioFrameClosure *) closure)->loop = prio_loop_ref (self->core->loop);
+  g_closure_add_finalize_notifier (closure, follower, closure_finalized);
+  g_closure_set_marshal (closure, before_paint);
+  g_signal_connect_closure_by_id (frame_clock, id, 0, closure, FALSE);
+}
+
+/**
+ * prio_scheduler_unfollow_frame_clock:
+ * @self: a scheduler
+ * @frame_clock: what [method@PrioSched.Scheduler.follow_frame_clock] was given
+ *
+ * Has the scheduler follow a clock no more: what is known of its frames is forgotten.
+ *
+ * A clock that is not followed is left alone.  It may be called on the thread that runs
+ * the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (G_IS_OBJECT (frame_clock));
+  g_return_if_fail (signal_of_clock (frame_clock) != 0);
+
+  g_object_ref (self);
+  if (g_signal_handlers_disconnect_matched (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA,
+                                            signal_of_clock (frame_clock), 0, NULL, NULL, get_follower (self)) > 0)
+    say_next_frame (self, nearest_frame (self));
+  g_object_unref (self);
 }
 
 /**
  * prio_scheduler_get_next_frame: (get-property next-frame)
  * @self: a scheduler
  *
- * Gets when the next frame is due.  Any thread may call it.
+ * Gets when the next frame is due, as it was said last: by a clock that is followed,
+ * or by hand.  Any thread may call it.
  *
  * Returns: microseconds of [func@GLib.get_monotonic_time], or 0 if that is not known
  *
@@ -98,14 +295,15 @@ prio_scheduler_get_next_frame (PrioScheduler *self)
   return __atomic_load_n (&self->next_frame, __ATOMIC_RELAXED);
 }
 
-/* Several clocks may be followed: the nearest frame of all counts. */
 static void
 frame_came (PrioLoop *loop, const PrioOp *op)
 {
-  gint64 now = g_get_monotonic_time ();
+  PrioCore *core = op->target;
 
-  if (op->due == 0 || loop->next_frame <= now || op->due < loop->next_frame)
-    loop->next_frame = op->due;
+  if (op->due == 0)
+    prio_frames_remove (loop, &core->next_frame);
+  else
+    prio_frames_put (loop, &core->next_frame, op->due, 0);
 }
 
 /**
@@ -117,8 +315,8 @@ frame_came (PrioLoop *loop, const PrioOp *op)
  * frames.
  *
  * Slices of tasks end then, other sources have their turn, and idle periods end.
- * A time that has passed counts no more, so this is to be set for each frame.  Any
- * thread may call it.
+ * A time that has passed counts no more, so this is to be set for each frame.  Clocks
+ * that are followed count beside it: the nearest frame does.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -130,11 +328,9 @@ prio_scheduler_set_next_frame (PrioScheduler *self, gint64 next_frame)
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (next_frame >= 0);
 
-  if (__atomic_exchange_n (&self->next_frame, next_frame, __ATOMIC_RELAXED) == next_frame)
-    return;
-
+  op.target = self->core;
   g_object_ref (self);
   prio_loop_submit (self->core->loop, &op);
-  prio_scheduler_notify_next_frame (self);
+  say_next_frame (self, next_frame);
   g_object_unref (self);
 }

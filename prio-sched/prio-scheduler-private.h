@@ -16,6 +16,7 @@ struct _PrioScheduler
   PrioCore *core;
   gint paused;       /* atomic: what was asked for last */
   gint64 next_frame; /* the same */
+  gpointer follower; /* atomic: what prio-scheduler-frames.c knows it by, or NULL */
 };
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
@@ -30,5 +31,6 @@ prio_scheduler_check (PrioScheduler *self)
 
 gboolean prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
+void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,
                                  gint64 due);

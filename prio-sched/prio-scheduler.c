@@ -103,6 +103,7 @@ core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
       next = runner->next;
       prio_runner_release (runner);
     }
+  prio_frames_remove (core->loop, &core->next_frame);
   /* Nobody could resume it any more. */
   prio_core_set_paused (core, FALSE);
   prio_core_release (core);
@@ -114,6 +115,7 @@ prio_scheduler_finalize (GObject *object)
   PrioScheduler *self = PRIO_SCHEDULER (object);
   PrioOp op = { .apply = core_let_go, .target = self->core };
 
+  prio_scheduler_clear_follower (self);
   prio_loop_submit (self->core->loop, &op);
   g_main_context_unref (self->context);
 

@@ -112,6 +112,9 @@ PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_follow_frame_clock (PrioScheduler       *self,
                                                   GObject             *frame_clock);
 PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_unfollow_frame_clock (PrioScheduler     *self,
+                                                  GObject             *frame_clock);
+PRIO_AVAILABLE_IN_ALL
 gint64         prio_scheduler_get_next_frame     (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_next_frame     (PrioScheduler       *self,

@@ -61,18 +61,14 @@ end_of_time (PrioLoop *loop, PrioCore *core, PrioBatch *batch)
 {
   gboolean is_set;
   gint64 slice = prio_loop_get_slice (loop, core, &is_set);
-  gint64 end;
 
   if (batch == NULL)
-    {
-      end = prio_time_after (loop->checked, slice);
-      return loop->next_frame > loop->checked ? MIN (end, loop->next_frame) : end;
-    }
+    return prio_loop_end_of_time (loop, loop->checked, slice);
   if (batch->over)
     return 0;
   if (batch->lane == PRIO_LANE_IDLE && prio_thread.deadline != NULL)
     return prio_thread.deadline->time;
-  return prio_batch_end (batch, prio_turn_allowance (&loop->turn, slice, is_set));
+  return prio_loop_end_of_time (loop, batch->start, prio_turn_allowance (&loop->turn, slice, is_set));
 }
 
 /* The priority of what is running with @state. */

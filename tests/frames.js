@@ -27,5 +27,6 @@ if (!(before < scheduler.get_next_frame() && scheduler.get_next_frame() < after 
 scheduler.next_frame = 0;
 if (scheduler.get_next_frame() !== 0)
     throw new Error('there is still a frame');
+scheduler.unfollow_frame_clock(window.get_frame_clock());
 window.destroy();
 print('ok');

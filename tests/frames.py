@@ -24,5 +24,6 @@ assert before < scheduler.get_next_frame() < GLib.get_monotonic_time() + 50000
 
 scheduler.props.next_frame = 0
 assert scheduler.get_next_frame() == 0
+scheduler.unfollow_frame_clock(window.get_frame_clock())
 window.destroy()
 print('ok')

@@ -165,6 +165,25 @@ frame_clock_init (FrameClock *self)
 {
 }
 
+/* And what the Shell's stage is: its signal tells which view is painted, and how. */
+typedef GObject Stage;
+typedef GObjectClass StageClass;
+
+GType stage_get_type (void);
+G_DEFINE_TYPE (Stage, stage, G_TYPE_OBJECT)
+
+static void
+stage_class_init (StageClass *class)
+{
+  g_signal_new ("before-paint", G_TYPE_FROM_CLASS (class), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
+                G_TYPE_OBJECT, G_TYPE_STRING);
+}
+
+static void
+stage_init (Stage *self)
+{
+}
+
 static void
 paint (GObject *clock, gint64 interval, guint n)
 {
@@ -175,8 +194,14 @@ paint (GObject *clock, gint64 interval, guint n)
     }
 }
 
-/* The next frame is expected an interval after the last: the shortest at once, longer ones
- * when they go on, and no pause is an interval. */
+static gint64
+until_next_frame (Fixture *f)
+{
+  return prio_scheduler_get_next_frame (f->scheduler) - now;
+}
+
+/* The next frame is expected an interval after the last: shorter ones as soon as they are no
+ * exception, longer ones when they go on, and no pause is an interval. */
 static void
 test_frame_clock (Fixture *f, gconstpointer data)
 {
@@ -185,22 +210,182 @@ test_frame_clock (Fixture *f, gconstpointer data)
   now = G_USEC_PER_SEC;
   prio_scheduler_follow_frame_clock (f->scheduler, clock);
   paint (clock, 0, 1);
-  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 16667);
-  paint (clock, 8000, 1);
-  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 8000);
+  g_assert_cmpint (until_next_frame (f), ==, 16667);
+  paint (clock, 8000, 3);
+  g_assert_cmpint (until_next_frame (f), ==, 8000);
   paint (clock, 40000, 200);
-  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, >, 39900);
-  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, <=, 40000);
-  paint (clock, 16000, 1);
+  g_assert_cmpint (until_next_frame (f), >, 39900);
+  g_assert_cmpint (until_next_frame (f), <=, 40000);
+  paint (clock, 16000, 3);
   paint (clock, G_USEC_PER_SEC, 1);
-  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 16000);
-  paint (clock, 0, 1);
-  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler) - now, ==, 1000);
+  g_assert_cmpint (until_next_frame (f), ==, 16000);
+  paint (clock, 0, 5);
+  g_assert_cmpint (until_next_frame (f), ==, 16000);
+  paint (clock, 1, 5);
+  g_assert_cmpint (until_next_frame (f), ==, 1000);
 
   /* The clock holds no scheduler. */
   g_clear_object (&f->scheduler);
   paint (clock, 16000, 1);
   g_object_unref (clock);
+}
+
+/* After a frame that was late the next comes all the earlier; after a pause, whenever it likes. */
+static void
+test_late_frames (Fixture *f, gconstpointer data)
+{
+  GObject *clock = g_object_new (frame_clock_get_type (), NULL);
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  paint (clock, 16000, 10);
+  for (guint i = 0; i < 10; i++)
+    {
+      paint (clock, 29000, 1);
+      paint (clock, 3000, 1);
+      paint (clock, 16000, 3);
+      g_assert_cmpint (until_next_frame (f), >=, 15500);
+      g_assert_cmpint (until_next_frame (f), <=, 16500);
+
+      paint (clock, G_USEC_PER_SEC, 1);
+      paint (clock, 2000, 1);
+      paint (clock, 16000, 5);
+      g_assert_cmpint (until_next_frame (f), >=, 15500);
+    }
+  g_object_unref (clock);
+}
+
+/* It stops, runs backwards, and goes away. */
+static void
+test_bad_clock (Fixture *f, gconstpointer data)
+{
+  GObject *clock = g_object_new (frame_clock_get_type (), NULL);
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  paint (clock, 16000, 5);
+  now -= G_USEC_PER_SEC / 2;
+  paint (clock, 0, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 16000);
+  paint (clock, -1000, 10);
+  g_assert_cmpint (until_next_frame (f), ==, 16000);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 16000);
+
+  now += G_TIME_SPAN_DAY;
+  prio_scheduler_request_idle_callback (f->scheduler, step_idle, 0, step_new (f, 'a', NULL, NULL), step_free);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+
+  paint (clock, 16000, 1);
+  g_object_unref (clock);
+  prio_scheduler_request_idle_callback (f->scheduler, step_idle, 0, step_new (f, 'b', NULL, NULL), step_free);
+  now += G_TIME_SPAN_DAY;
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+}
+
+static void
+count (guint *n)
+{
+  (*n)++;
+}
+
+/* A7 */
+static void
+test_follow_twice (Fixture *f, gconstpointer data)
+{
+  GObject *clock = g_object_new (frame_clock_get_type (), NULL);
+  GObject *other = g_object_new (frame_clock_get_type (), NULL);
+  guint n = 0;
+
+  now = G_USEC_PER_SEC;
+  g_signal_connect_swapped (f->scheduler, "notify::next-frame", G_CALLBACK (count), &n);
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  paint (clock, 16000, 1);
+  g_assert_cmpuint (n, ==, 1);
+  prio_scheduler_unfollow_frame_clock (f->scheduler, other);
+  paint (clock, 16000, 1);
+  g_assert_cmpuint (n, ==, 2);
+
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+  g_assert_cmpuint (n, ==, 3);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 16667);
+
+  g_object_unref (clock);
+  g_object_unref (other);
+}
+
+/* Two windows at different rates: the frame that is nearest counts, and none makes another be
+ * forgotten. */
+static void
+test_two_clocks (Fixture *f, gconstpointer data)
+{
+  GObject *slow = g_object_new (frame_clock_get_type (), NULL);
+  GObject *fast = g_object_new (frame_clock_get_type (), NULL);
+  gint64 due;
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, slow);
+  prio_scheduler_follow_frame_clock (f->scheduler, fast);
+  paint (slow, 16000, 5);
+  paint (fast, 7000, 5);
+  paint (slow, 0, 1);
+  due = now + 7000;
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, due);
+  paint (fast, 7000, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 7000);
+  paint (fast, 7000, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 2000); /* the slow one's */
+  prio_scheduler_set_next_frame (f->scheduler, now + 20000);
+  paint (fast, 0, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 2000);
+  prio_scheduler_set_next_frame (f->scheduler, now + 1000);
+  paint (fast, 0, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 1000);
+  prio_scheduler_set_next_frame (f->scheduler, 0);
+  paint (fast, 0, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 2000);
+
+  g_object_unref (slow);
+  paint (fast, 0, 1);
+  g_assert_cmpint (until_next_frame (f), ==, 7000);
+  prio_scheduler_unfollow_frame_clock (f->scheduler, fast);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+  g_object_unref (fast);
+}
+
+/* J1: the signal's arguments are whatever they are.  A stage with two views is two clocks. */
+static void
+test_arguments (Fixture *f, gconstpointer data)
+{
+  GObject *stage = g_object_new (stage_get_type (), NULL);
+  GObject *views[] = { g_object_new (G_TYPE_OBJECT, NULL), g_object_new (G_TYPE_OBJECT, NULL) };
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, stage);
+  for (guint i = 0; i < 10; i++)
+    {
+      g_signal_emit_by_name (stage, "before-paint", views[0], "a view");
+      now += 3000;
+      g_signal_emit_by_name (stage, "before-paint", views[1], "another");
+      now += 13000;
+    }
+  g_signal_emit_by_name (stage, "before-paint", views[0], "a view");
+  g_assert_cmpint (until_next_frame (f), ==, 3000);
+  g_signal_emit_by_name (stage, "before-paint", NULL, NULL);
+  g_assert_cmpint (until_next_frame (f), ==, 3000);
+
+  g_object_unref (views[0]);
+  g_object_unref (views[1]);
+  g_object_unref (stage);
 }
 
 int
@@ -214,6 +399,11 @@ main (int argc, char **argv)
   add_test ("/clock/leap", test_leap);
   add_test ("/clock/backwards", test_backwards);
   add_test ("/clock/frames", test_frame_clock);
+  add_test ("/clock/late-frames", test_late_frames);
+  add_test ("/clock/bad-frame-clock", test_bad_clock);
+  add_test ("/clock/followed-twice", test_follow_twice);
+  add_test ("/clock/two-frame-clocks", test_two_clocks);
+  add_test ("/clock/arguments", test_arguments);
 
   return g_test_run ();
 }

@@ -144,6 +144,9 @@ test_scheduler (Fixture *f, gconstpointer data)
   assert_critical_for_bad (prio_scheduler_follow_frame_clock (bad, clock));
   assert_critical (prio_scheduler_follow_frame_clock (f->scheduler, NULL));
   assert_critical (prio_scheduler_follow_frame_clock (f->scheduler, clock));
+  assert_critical_for_bad (prio_scheduler_unfollow_frame_clock (bad, clock));
+  assert_critical (prio_scheduler_unfollow_frame_clock (f->scheduler, NULL));
+  assert_critical (prio_scheduler_unfollow_frame_clock (f->scheduler, clock));
   g_object_unref (clock);
 }
 

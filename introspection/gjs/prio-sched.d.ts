@@ -55,6 +55,7 @@ declare namespace PrioSched {
         request_idle_callback(callback: (deadline: IdleDeadline) => void, timeout?: number): number;
         cancel_idle_callback(id: number): void;
         follow_frame_clock(frame_clock: object): void;
+        unfollow_frame_clock(frame_clock: object): void;
         should_yield(): boolean;
         get_time_slice(): number;
         set_time_slice(time_slice: number): void;
