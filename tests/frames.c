@@ -44,7 +44,8 @@ static const char *const beside_names[N_BESIDES] = { "alone", "handler", "redraw
 
 typedef struct
 {
-  guint n_frames, n_missed, n_steps;
+  guint n_frames, n_steps;
+  gint64 longest; /* gap between two frames, µs */
   double possible, seconds;
 } Outcome;
 
@@ -85,10 +86,9 @@ drawn (GdkFrameClock *clock, gpointer data)
 {
   Frames *frames = data;
   gint64 now = g_get_monotonic_time ();
-  gint64 gap = (gint64) ((double) (now - frames->last) * frames->rate / G_USEC_PER_SEC + 0.5);
 
   frames->now.n_frames++;
-  frames->now.n_missed += (guint) MAX (gap - 1, 0);
+  frames->now.longest = MAX (frames->now.longest, now - frames->last);
   frames->last = now;
 }
 
@@ -339,6 +339,7 @@ measure (Frames *frames, Beside beside, gint64 length, Flood flood)
   start_flood (frames, flood);
   g_main_loop_run (loop);
   outcome = frames->now;
+  outcome.longest = MAX (outcome.longest, g_get_monotonic_time () - frames->last);
   outcome.seconds = (double) (g_get_monotonic_time () - start) / G_USEC_PER_SEC;
   outcome.possible = outcome.seconds * frames->rate;
 
@@ -355,8 +356,8 @@ measure (Frames *frames, Beside beside, gint64 length, Flood flood)
 static void
 print_header (void)
 {
-  g_print ("%7s  %-8s%8s  %-14s%8s%8s%10s%9s%10s%8s\n", "display", "beside", "step", "flood", "frames", "missed",
-           "possible", "of peer", "work", "of peer");
+  g_print ("%7s  %-8s%8s  %-14s%8s%8s%10s%9s%13s%10s%8s\n", "display", "beside", "step", "flood", "frames", "missed",
+           "possible", "of peer", "longest gap", "work", "of peer");
 }
 
 static double
@@ -371,13 +372,14 @@ print_row (Frames *frames, Beside beside, gint64 length, Flood flood, const Outc
 {
   double work = (double) outcome->n_steps * (double) length / G_USEC_PER_SEC / outcome->seconds;
   g_autofree char *step_text = length > 0 ? g_strdup_printf ("%.1f ms", (double) length / 1000) : g_strdup ("");
+  double longest = (double) outcome->longest / 1000;
 
-  g_print ("%4.0f Hz  %-8s%8s  %-14s%8u%8u%10.0f", frames->rate, beside_names[beside], step_text, flood_names[flood],
-           outcome->n_frames, outcome->n_missed, outcome->possible);
+  g_print ("%4.0f Hz  %-8s%8s  %-14s%8u%8.0f%10.0f", frames->rate, beside_names[beside], step_text, flood_names[flood],
+           outcome->n_frames, MAX (outcome->possible - outcome->n_frames, 0), outcome->possible);
   if (peer == NULL)
-    g_print ("%9s%8.1f %%%8s", "", 100 * work, "");
+    g_print ("%9s%10.1f ms%8.1f %%%8s", "", longest, 100 * work, "");
   else
-    g_print ("%7.0f %%%8.1f %%%6.0f %%", 100 * share (outcome->n_frames, peer->n_frames), 100 * work,
+    g_print ("%7.0f %%%10.1f ms%8.1f %%%6.0f %%", 100 * share (outcome->n_frames, peer->n_frames), longest, 100 * work,
              100 * share (outcome->n_steps, peer->n_steps));
   g_print ("%s\n", verdict);
 }

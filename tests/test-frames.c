@@ -26,11 +26,14 @@
 #define DRAWING_SLOWLY 7000
 #define HANDLER 6000
 #define CHANGE 300
+#define ALWAYS 100
+#define OTHER 20
 #define VALIDATION 1000 /* of a change, */
 #define VALIDATED 250   /* by parts */
 
 #define HANDLER_PERIOD 8 /* ms */
 #define CHANGE_PERIOD 4
+#define OTHER_PERIOD 250
 
 #define REDRAW_PRIORITY 120 /* GDK_PRIORITY_REDRAW */
 #define VALIDATE_PRIORITY 125
@@ -117,7 +120,16 @@ typedef struct
   gint64 step; /* µs */
   Beside beside;
   gboolean follow;
+  gint64 long_step; /* the first, µs, if it is another */
+  gint always;      /* the priority of a source that is always ready, or 0 */
 } Scene;
+
+/* What is counted in one. */
+typedef struct
+{
+  guint n_frames, n_steps;
+  guint n_others; /* idle sources of somebody else's, at 200 */
+} Counts;
 
 typedef struct
 {
@@ -128,7 +140,7 @@ typedef struct
   gint64 to_validate; /* µs */
   gboolean validating;
 
-  guint n_frames, n_steps;
+  Counts counts;
 } Window;
 
 static GSource *
@@ -164,7 +176,7 @@ paint (gpointer data)
   g_signal_emit_by_name (window->clock, "before-paint");
   pass (drawing_time (window) + window->to_validate);
   window->to_validate = 0;
-  window->n_frames++;
+  window->counts.n_frames++;
   wanted = (now / window->interval + 1) * window->interval;
   return G_SOURCE_REMOVE;
 }
@@ -233,12 +245,34 @@ change (gpointer data)
 }
 
 static gboolean
+always_ready (gpointer data G_GNUC_UNUSED)
+{
+  pass (ALWAYS);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+other_idle (gpointer data)
+{
+  pass (OTHER);
+  ((Window *) data)->counts.n_others++;
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+add_other (gpointer data)
+{
+  attach (data, g_idle_source_new (), G_PRIORITY_DEFAULT_IDLE, other_idle);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
 work (gpointer data)
 {
   Window *window = data;
 
-  pass (window->scene.step);
-  window->n_steps++;
+  pass (window->counts.n_steps == 0 && window->scene.long_step != 0 ? window->scene.long_step : window->scene.step);
+  window->counts.n_steps++;
   return G_SOURCE_CONTINUE;
 }
 
@@ -259,6 +293,9 @@ window_init (Window *window, const Scene *scene)
     attach (window, g_timeout_source_new (HANDLER_PERIOD), G_PRIORITY_DEFAULT, handle);
   if (scene->beside == BESIDE_CHANGES)
     attach (window, g_timeout_source_new (CHANGE_PERIOD), G_PRIORITY_DEFAULT, change);
+  attach (window, g_timeout_source_new (OTHER_PERIOD), G_PRIORITY_DEFAULT, add_other);
+  if (scene->always != 0)
+    attach (window, g_idle_source_new (), scene->always, always_ready);
   wanted = now + window->interval;
 }
 
@@ -285,41 +322,53 @@ start_flood (Window *window, gint flood)
 }
 
 /* Draws the scene with a flood: a priority, or FLOOD_IDLE. */
-static void
-run (const Scene *scene, gint flood, guint *n_frames, guint *n_steps)
+static Counts
+run (const Scene *scene, gint flood)
 {
   Window window;
+  Counts counts;
 
   window_init (&window, scene);
   start_flood (&window, flood);
   while (now < window.end)
     g_main_context_iteration (window.f.context, TRUE);
-  *n_frames = window.n_frames;
-  *n_steps = window.n_steps;
+  counts = window.counts;
   window_clear (&window);
+  return counts;
 }
 
-/* No frame less than nine tenths of the peer's, and where they are the same, no less work than that. */
+static const char *
+find_fault (const Scene *scene, gint flood, const Counts *counts, const Counts *peer)
+{
+  if (counts->n_frames * 10 < peer->n_frames * 9)
+    return "FEWER FRAMES";
+  if (scene->always == 0 && counts->n_frames * 100 <= peer->n_frames * 103 && counts->n_steps * 10 < peer->n_steps * 9 &&
+      peer->n_steps > counts->n_steps + 1)
+    return "LESS WORK";
+  if (flood > BACKGROUND && counts->n_steps * scene->step < DURATION / 5)
+    return "NO SHARE";
+  if (scene->always == 0 && scene->beside != BESIDE_DRAWING && counts->n_others < DURATION / G_USEC_PER_SEC)
+    return "OTHERS STARVED";
+  return NULL;
+}
+
+/* Frames: at least nine tenths of the peer's; where they are the same, no less work than that.  Beside whatever it is,
+ * tasks have a fifth of the time but for those of background, and what others have at 200 comes once a second. */
 static void
 check_against_peer (const Scene *scene)
 {
-  guint peer_frames, peer_steps;
+  Counts peer = run (scene, FLOOD_IDLE);
 
-  run (scene, FLOOD_IDLE, &peer_frames, &peer_steps);
   for (gint flood = BACKGROUND; flood <= USER_BLOCKING; flood++)
     {
-      guint n_frames, n_steps;
-      const char *fault = "";
+      Counts counts = run (scene, flood);
+      const char *fault = find_fault (scene, flood, &counts, &peer);
 
-      run (scene, flood, &n_frames, &n_steps);
-      if (n_frames * 10 < peer_frames * 9)
-        fault = "FEWER FRAMES";
-      else if (n_frames * 100 <= peer_frames * 103 && n_steps * 10 < peer_steps * 9 && peer_steps > n_steps + 1)
-        fault = "LESS WORK";
-      g_test_message ("%3u Hz, %s, steps of %5d us, %sfollowed, priority %d: %3u frames (peer %3u), %5u steps (peer %5u) %s",
-                      scene->rate, beside_names[scene->beside], (gint) scene->step, scene->follow ? "" : "not ", flood,
-                      n_frames, peer_frames, n_steps, peer_steps, fault);
-      if (*fault != '\0')
+      g_test_message ("%3u Hz, %s, %d always ready, steps of %5d us, %sfollowed, priority %d: %3u frames (peer %3u), "
+                      "%5u steps (peer %5u), %u others %s", scene->rate, beside_names[scene->beside], scene->always,
+                      (gint) scene->step, scene->follow ? "" : "not ", flood, counts.n_frames, peer.n_frames, counts.n_steps,
+                      peer.n_steps, counts.n_others, fault != NULL ? fault : "");
+      if (fault != NULL)
         g_test_fail ();
     }
 }
@@ -336,10 +385,31 @@ test_floods (gconstpointer data)
     {
       for (guint j = 0; j < G_N_ELEMENTS (steps); j++)
         {
-          check_against_peer (&(Scene) { rates[i], steps[j], beside, FALSE });
-          check_against_peer (&(Scene) { rates[i], steps[j], beside, TRUE });
+          for (guint follow = 0; follow < 2; follow++)
+            check_against_peer (&(Scene) { .rate = rates[i], .step = steps[j], .beside = beside, .follow = follow });
         }
     }
+}
+
+/* F8: a source that is always ready, at any priority. */
+static void
+test_always_ready (void)
+{
+  static const gint priorities[] = { -100, -10, 10, 115, 122, 130, 200, 300 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
+    {
+      for (guint follow = 0; follow < 2; follow++)
+        check_against_peer (&(Scene) { .rate = 60, .step = 1000, .follow = follow, .always = priorities[i] });
+    }
+}
+
+/* It costs what it costs, and nothing after it is worse. */
+static void
+test_long_step (void)
+{
+  for (guint follow = 0; follow < 2; follow++)
+    check_against_peer (&(Scene) { .rate = 60, .step = 1000, .follow = follow, .long_step = DURATION / 2 });
 }
 
 int
@@ -353,6 +423,9 @@ main (int argc, char **argv)
 
       g_test_add_data_func (path, GUINT_TO_POINTER (beside), test_floods);
     }
+
+  g_test_add_func ("/frames/always-ready", test_always_ready);
+  g_test_add_func ("/frames/long-step", test_long_step);
 
   return g_test_run ();
 }
