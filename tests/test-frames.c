@@ -345,15 +345,15 @@ find_fault (const Scene *scene, gint flood, const Counts *counts, const Counts *
   if (scene->always == 0 && counts->n_frames * 100 <= peer->n_frames * 103 && counts->n_steps * 10 < peer->n_steps * 9 &&
       peer->n_steps > counts->n_steps + 1)
     return "LESS WORK";
-  if (flood > BACKGROUND && counts->n_steps * scene->step < DURATION / 5)
+  if (scene->always != 0 && flood > BACKGROUND && counts->n_steps * scene->step < DURATION / 5)
     return "NO SHARE";
   if (scene->always == 0 && scene->beside != BESIDE_DRAWING && counts->n_others < DURATION / G_USEC_PER_SEC)
     return "OTHERS STARVED";
   return NULL;
 }
 
-/* Frames: at least nine tenths of the peer's; where they are the same, no less work than that.  Beside whatever it is,
- * tasks have a fifth of the time but for those of background, and what others have at 200 comes once a second. */
+/* Frames: at least nine tenths of the peer's; where they are the same, no less work than that.  Beside what is always
+ * ready tasks have a fifth of the time, but for those of background; what others have at 200 comes once a second. */
 static void
 check_against_peer (const Scene *scene)
 {
