@@ -236,7 +236,7 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (G_IS_OBJECT (frame_clock));
-  g_return_if_fail (signal_of_clock (frame_clock) != 0);
+  g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
   follower = get_follower (self);
   id = signal_of_clock (frame_clock);
@@ -267,7 +267,7 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
 {
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (G_IS_OBJECT (frame_clock));
-  g_return_if_fail (signal_of_clock (frame_clock) != 0);
+  g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
   g_object_ref (self);
   if (g_signal_handlers_disconnect_matched (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA,
