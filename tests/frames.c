@@ -1,6 +1,7 @@
 /* frames.c: whether a GTK 4 window draws a frame less for using the library
  *
- *   frames [--seconds S] [--rate HZ] [--beside alone|handler|redraw]… [--step MS]… [--priority NAME]… [--no-follow]
+ *   frames [--seconds S] [--rate HZ] [--beside alone|handler|redraw]… [--step MS]… [--priority NAME]…
+ *          [--no-follow] [--tries N] [--keys]
  *
  * A window is animated while a flood of tasks of each priority runs, and, in the same run, while the peer does: one
  * g_idle_add() source that goes on for ever.  Both do steps of the same length, alone, beside a handler of 6 ms every
@@ -29,7 +30,9 @@
 
 /* The first three are priorities. */
 typedef enum { FLOOD_IDLE = 3, FLOOD_NOTHING, N_FLOODS } Flood;
-static const char *const flood_names[N_FLOODS] = { "background", "user-visible", "user-blocking", "g_idle_add", "nothing" };
+static const char *const flood_names[N_FLOODS] = {
+  "background", "user-visible", "user-blocking", "g_idle_add", "nothing"
+};
 
 typedef enum { BESIDE_NOTHING, BESIDE_HANDLER, BESIDE_REDRAW, N_BESIDES } Beside;
 static const char *const beside_names[N_BESIDES] = { "alone", "handler", "redraw" };

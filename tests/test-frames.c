@@ -1,11 +1,13 @@
 /* test-frames.c: frames beside floods, in a time of the test's own
  *
- * Time is a number here, and passes only while something works: tasks, handlers, what draws, and the loop itself.  So
- * what follows from the order in which things run is counted, and nothing else: no machine is too slow for it.
+ * Time is a number here, and passes only while something works: tasks, handlers, what draws, and the loop
+ * itself.  So what follows from the order in which things run is counted, and nothing else: no machine is too
+ * slow for it.
  *
- * A window is drawn as GDK does it: the display tells through a file descriptor when it wants another frame, a handler at
- * the priority of 0 hears of that, and a source at 120 draws.  What a flood of tasks leaves of the frames is held
- * against what the peer leaves, one idle source that goes on for ever (tests/frames.c does the same with GTK).
+ * A window is drawn as GDK does it: the display tells through a file descriptor when it wants another frame, a
+ * handler at the priority of 0 hears of that, and a source at 120 draws.  What a flood of tasks leaves of the
+ * frames is held against what the peer leaves, one idle source that goes on for ever (tests/frames.c does the
+ * same with GTK).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -112,7 +114,9 @@ frame_clock_init (FrameClock *self)
 #define FLOOD_IDLE -1 /* or a priority */
 
 typedef enum { ALONE, BESIDE_HANDLER, BESIDE_CHANGES, BESIDE_DRAWING, N_BESIDES } Beside;
-static const char *const beside_names[N_BESIDES] = { "alone", "beside-a-handler", "beside-changes", "beside-slow-drawing" };
+static const char *const beside_names[N_BESIDES] = {
+  "alone", "beside-a-handler", "beside-changes", "beside-slow-drawing"
+};
 
 typedef struct
 {
@@ -271,7 +275,10 @@ work (gpointer data)
 {
   Window *window = data;
 
-  pass (window->counts.n_steps == 0 && window->scene.long_step != 0 ? window->scene.long_step : window->scene.step);
+  if (window->counts.n_steps == 0 && window->scene.long_step != 0)
+    pass (window->scene.long_step);
+  else
+    pass (window->scene.step);
   window->counts.n_steps++;
   return G_SOURCE_CONTINUE;
 }
@@ -342,8 +349,8 @@ find_fault (const Scene *scene, gint flood, const Counts *counts, const Counts *
 {
   if (counts->n_frames * 10 < peer->n_frames * 9)
     return "FEWER FRAMES";
-  if (scene->always == 0 && counts->n_frames * 100 <= peer->n_frames * 103 && counts->n_steps * 10 < peer->n_steps * 9 &&
-      peer->n_steps > counts->n_steps + 1)
+  if (scene->always == 0 && counts->n_frames * 100 <= peer->n_frames * 103 &&
+      counts->n_steps * 10 < peer->n_steps * 9 && peer->n_steps > counts->n_steps + 1)
     return "LESS WORK";
   if (scene->always != 0 && flood > BACKGROUND && counts->n_steps * scene->step < DURATION / 5)
     return "NO SHARE";
@@ -364,9 +371,10 @@ check_against_peer (const Scene *scene)
       Counts counts = run (scene, flood);
       const char *fault = find_fault (scene, flood, &counts, &peer);
 
-      g_test_message ("%3u Hz, %s, %d always ready, steps of %5d us, %sfollowed, priority %d: %3u frames (peer %3u), "
-                      "%5u steps (peer %5u), %u others %s", scene->rate, beside_names[scene->beside], scene->always,
-                      (gint) scene->step, scene->follow ? "" : "not ", flood, counts.n_frames, peer.n_frames, counts.n_steps,
+      g_test_message ("%3u Hz, %s, %d always ready, steps of %5d us, %sfollowed, priority %d: "
+                      "%3u frames (peer %3u), %5u steps (peer %5u), %u others %s",
+                      scene->rate, beside_names[scene->beside], scene->always, (gint) scene->step,
+                      scene->follow ? "" : "not ", flood, counts.n_frames, peer.n_frames, counts.n_steps,
                       peer.n_steps, counts.n_others, fault != NULL ? fault : "");
       if (fault != NULL)
         g_test_fail ();
