@@ -61,16 +61,14 @@ follower_unref (gpointer follower)
 static PrioFollower *
 get_follower (PrioScheduler *self)
 {
-  PrioFollower *follower = g_atomic_pointer_get (&self->follower);
+  if (g_once_init_enter (&self->follower))
+    {
+      PrioFollower *follower = g_atomic_rc_box_new0 (PrioFollower);
 
-  if (follower != NULL)
-    return follower;
-
-  follower = g_atomic_rc_box_new0 (PrioFollower);
-  g_weak_ref_init (&follower->scheduler, self);
-  if (!g_atomic_pointer_compare_and_exchange (&self->follower, NULL, follower))
-    follower_unref (follower);
-  return g_atomic_pointer_get (&self->follower);
+      g_weak_ref_init (&follower->scheduler, self);
+      g_once_init_leave (&self->follower, follower);
+    }
+  return self->follower;
 }
 
 /* The scheduler is being finalized. */

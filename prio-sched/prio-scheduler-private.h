@@ -16,7 +16,7 @@ struct _PrioScheduler
   PrioCore *core;
   gint paused;       /* atomic: what was asked for last */
   gint64 next_frame; /* the same */
-  gpointer follower; /* atomic: what prio-scheduler-frames.c knows it by, or NULL */
+  gpointer follower; /* what prio-scheduler-frames.c knows it by, or NULL; made once */
 };
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */

@@ -13,6 +13,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,14 @@ def come_first():
         pass
 
 
+def end_group(process):
+    """Leaves nothing behind, whatever has ended this."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+
+
 def run_at(rate, shown, program):
     """Gives the program's status and what it printed."""
     with tempfile.TemporaryDirectory() as place:
@@ -61,12 +70,17 @@ def run_at(rate, shown, program):
         os.chmod(place, 0o700)
         if not rate.startswith('x'):
             environment.pop('DISPLAY', None)
-        display = subprocess.run([*shown, 'sh', '-c', TO_FILES, 'sh', place, *program, '--rate', rate.lstrip('x')],
-                                 env=environment, capture_output=True, text=True, start_new_session=True, preexec_fn=come_first)
+        display = subprocess.Popen([*shown, 'sh', '-c', TO_FILES, 'sh', place, *program, '--rate', rate.lstrip('x')],
+                                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True, preexec_fn=come_first)
+        try:
+            said = display.communicate()[1]
+        finally:
+            end_group(display)
         status = content(place, 'status').strip()
         sys.stderr.write(content(place, 'errors'))
         if status not in ('0', '1'):
-            sys.stderr.write(display.stderr)
+            sys.stderr.write(said)
         return int(status or 2), content(place, 'rows').splitlines()
 
 
@@ -89,4 +103,5 @@ def main(arguments):
     return max(statuses, default=SKIPPED)
 
 
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
 sys.exit(main(sys.argv[1:]))
