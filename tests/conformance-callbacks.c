@@ -102,9 +102,13 @@ post_closure (Program *program, JsonObject *operation)
 }
 
 static gboolean
-one_of_many (gpointer data G_GNUC_UNUSED)
+one_of_many (gpointer data)
 {
+  Program *program = data;
+
   here->n_ran++;
+  if (program->traced)
+    program_log (program, "one");
   return G_SOURCE_REMOVE;
 }
 

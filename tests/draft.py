@@ -321,11 +321,17 @@ class Model:
         self.admit(Entry(own, run, end), op)
 
     def post_many(self, op):
-        """Tasks that do nothing, and are not heard."""
+        """Tasks that do nothing.  That one runs is heard: others are gone before it, or after it."""
         signal = self.known(op.get('signal'))
         own = self.state_of_post(op, signal)
+
+        def run():
+            if self.traced:
+                self.say('one')
+            return lambda: None
+
         for _ in range(0 if signal and self.signals[signal].aborted else op['times']):
-            self.enqueue(Entry(own, lambda: lambda: None, lambda: None))
+            self.enqueue(Entry(own, run, lambda: None))
 
     def go_on(self, body, state, ended):
         """Runs body to its next yield."""
