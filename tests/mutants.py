@@ -16,7 +16,8 @@ import sys
 import tempfile
 
 WANTED = 28
-TESTS = ['order', 'signal', 'abort', 'state', 'reset', 'probe', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop', 'ready']
+TESTS = ['order', 'signal', 'abort', 'rejection', 'state', 'reset', 'probe', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop',
+         'ready', 'turns']
 
 # File, what is there, what is planted.
 MUTANTS = [

@@ -52,7 +52,7 @@ static void
 abort_in_function (PrioTask *task, gpointer data)
 {
   prio_task_controller_abort (data, NULL);
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
   prio_task_return_boolean (task, TRUE);
 }
 
