@@ -97,7 +97,8 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
     [PRIO_ENTRY_QUEUED] = 1 << PRIO_ENTRY_RUNNING | 1 << PRIO_ENTRY_DROPPED,
     [PRIO_ENTRY_DROPPED] = 1 << PRIO_ENTRY_DONE,
     [PRIO_ENTRY_RUNNING] = 1 << PRIO_ENTRY_QUEUED | 1 << PRIO_ENTRY_ABORTED | 1 << PRIO_ENTRY_DONE,
-    [PRIO_ENTRY_ABORTED] = 1 << PRIO_ENTRY_DONE,
+    [PRIO_ENTRY_ABORTED] = 1 << PRIO_ENTRY_REJECTED | 1 << PRIO_ENTRY_DONE,
+    [PRIO_ENTRY_REJECTED] = 1 << PRIO_ENTRY_DONE,
   };
 
   g_assert (ways[prio_entry_get_state (entry)] >> state & 1);
@@ -113,7 +114,14 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
 static inline gboolean
 prio_entry_is_running (const PrioEntry *entry)
 {
-  return entry->said_state == PRIO_ENTRY_RUNNING || entry->said_state == PRIO_ENTRY_ABORTED;
+  return entry->said_state >= PRIO_ENTRY_RUNNING && entry->said_state <= PRIO_ENTRY_REJECTED;
+}
+
+/* Whether @entry, which is running, or has run, has been aborted meanwhile. */
+static inline gboolean
+prio_entry_is_aborted (const PrioEntry *entry)
+{
+  return entry->said_state == PRIO_ENTRY_ABORTED || entry->said_state == PRIO_ENTRY_REJECTED;
 }
 
 /* From now on the signal's abort is that of @entry, which is not queued yet. */

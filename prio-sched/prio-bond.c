@@ -278,7 +278,8 @@ drop_elsewhere (PrioBond *bond)
 }
 
 /* The signal has been aborted: its tasks leave their queues at once, and wait on
- * its list until prio_bond_reap () releases them. */
+ * its list until prio_bond_reap () releases them.  So does one whose function is running,
+ * which is told, and left alone. */
 void
 prio_bond_abort (PrioLoop *loop, const PrioOp *op)
 {

@@ -211,13 +211,25 @@ prio_core_withdraw (PrioEntry *entry)
   prio_entry_move (entry, PRIO_ENTRY_DROPPED);
 }
 
-/* What comes of @entry, which is running, will be an abort. */
+/* What comes of @entry, which is running, will be an abort: when it is rejected, or at its
+ * end if that comes first. */
 void
 prio_core_abort_running (PrioEntry *entry)
 {
   prio_entry_move (entry, PRIO_ENTRY_ABORTED);
+}
+
+/* What comes of @entry, which is running and aborted, is known from now on.  Its function
+ * goes on, with what it was posted with. */
+static void
+reject_running (PrioEntry *entry)
+{
+  prio_entry_move (entry, PRIO_ENTRY_REJECTED);
   if (entry->abort != NULL)
     prio_bond_remove (entry->abort, entry);
+
+  if (entry->kind == PRIO_ENTRY_TASK || entry->kind == PRIO_ENTRY_CONTINUATION)
+    prio_task_reject (prio_task_from_entry (entry));
 }
 
 /* @entry, which has run or been dropped, is through: it lets go of its signals and
@@ -225,7 +237,7 @@ prio_core_abort_running (PrioEntry *entry)
 void
 prio_core_discharge (PrioEntry *entry)
 {
-  gboolean is_listed = prio_entry_get_state (entry) != PRIO_ENTRY_ABORTED;
+  gboolean is_listed = prio_entry_get_state (entry) != PRIO_ENTRY_REJECTED;
   PrioCore *core = entry->core;
   PrioBond *abort, *follows;
 
@@ -253,12 +265,18 @@ prio_core_discharge (PrioEntry *entry)
   prio_core_release (core);
 }
 
-/* @entry, which is not running, will not run: its signal has been aborted, it has
- * been cancelled, or the context has gone. */
+/* @entry will not run: its signal has been aborted, it has been cancelled, or the context
+ * has gone.  If it is running, and ABORTED, it is rejected meanwhile. */
 void
 prio_core_refuse (PrioEntry *entry)
 {
   PrioLoop *loop = entry->core->loop;
+
+  if (prio_entry_is_running (entry))
+    {
+      reject_running (entry);
+      return;
+    }
 
   if (prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED)
     prio_core_withdraw (entry);

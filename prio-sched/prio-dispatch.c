@@ -137,7 +137,7 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 static void
 closure_ran (PrioEntry *entry, gboolean again)
 {
-  if (again && prio_entry_get_state (entry) != PRIO_ENTRY_ABORTED)
+  if (again && !prio_entry_is_aborted (entry))
     {
       entry->continuation = TRUE;
       prio_core_enqueue (entry);
@@ -329,7 +329,7 @@ prio_batch_end_token (PrioBatch *batch)
   batch->running = FALSE;
   if (batch->entry != NULL)
     {
-      aborted = prio_entry_get_state (batch->entry) == PRIO_ENTRY_ABORTED;
+      aborted = prio_entry_is_aborted (batch->entry);
       prio_core_discharge (batch->entry);
     }
   else

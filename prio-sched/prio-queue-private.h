@@ -59,13 +59,16 @@ typedef enum
  *     NEW ──→ DELAYED ──(due)──→ QUEUED ←──(its turn, again)──→ RUNNING ──(end)──→ DONE
  *       │        │                 ↑ │                             │               ↑
  *       └────────│─────────────────┘ │                             └──→ ABORTED ───┤
+ *                │                   │                                     ↓       │
+ *                │                   │                                  REJECTED ──┤
  *                │                   │                                             │
  *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(refused)─────┘
  *
  * An abort by a signal leaves DROPPED entries on the list of the bond until they are
- * refused, which happens where something of the user's may run.  To cancel a task that
- * is DROPPED refuses it at once; to cancel or abort one that is NEW, ABORTED or DONE
- * does nothing.
+ * refused, which happens where something of the user's may run.  So it is with those that
+ * are ABORTED, which are rejected in their place among the others.  To cancel a task that
+ * is DROPPED refuses it at once; to cancel or abort one that is NEW, ABORTED, REJECTED or
+ * DONE does nothing.
  *
  * The queues of a bond can be dropped without a look at what is in them.  Their
  * entries say QUEUED, and are DROPPED: who wants to know asks prio_entry_get_state (). */
@@ -76,7 +79,8 @@ typedef enum
   PRIO_ENTRY_QUEUED,  /* in a queue */
   PRIO_ENTRY_DROPPED, /* in neither any more, and will not run */
   PRIO_ENTRY_RUNNING, /* its function has not returned, or its checkpoint not ended */
-  PRIO_ENTRY_ABORTED, /* the same, and its result is an abort: off the list of its bond */
+  PRIO_ENTRY_ABORTED, /* the same, and its signal has been aborted */
+  PRIO_ENTRY_REJECTED, /* the same, and that is its result: off the list of its bond */
   PRIO_ENTRY_DONE,
   PRIO_N_ENTRY_STATES
 } PrioEntryState;

@@ -225,8 +225,8 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * Aborts the signal, and the signals that depend on it.
  *
  * Tasks that are delayed or queued leave their queues at once; what they hold is
- * released, and their result is @reason.  One whose function is running goes on,
- * and then has @reason as its result; one whose function has returned, and which
+ * released, and their result is @reason.  One whose function is running has that
+ * result at once too, and its function goes on; one whose function has returned, and which
  * waits for something, ends as it will, but its next
  * [method@PrioSched.Scheduler.yield_async] is refused.  Then `cancelled` is
  * emitted, on the calling thread.  A second abort does nothing.

@@ -2,7 +2,7 @@
  *
  * Promises: a task settles once, at home; its callbacks then run in a microtask,
  * each with the state in which it was registered.  The loop holds a reference from
- * the posting until the callbacks have run.
+ * the posting until the callbacks have run, and the function has returned.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -22,8 +22,9 @@ PrioTask *prio_task_from_entry (PrioEntry *entry);
 void prio_task_run (PrioTask *task);
 void prio_task_ran (PrioTask *task);
 
-/* Its entry, which is in no queue, will not run. */
+/* Its entry, which is in no queue, will not run; its entry is running, and is aborted. */
 void prio_task_abort (PrioTask *task);
+void prio_task_reject (PrioTask *task);
 
 /* prio-task-pool.c */
 PrioTask *prio_task_pool_take (PrioLoop *loop);

@@ -68,7 +68,9 @@ void
 prio_task_defer (PrioTask *self)
 {
   g_return_if_fail (PRIO_IS_POSTED (self));
-  g_return_if_fail (prio_task_get_state (self) == PRIO_TASK_STATE_RUNNING);
+  /* It may be aborted meanwhile. */
+  g_return_if_fail (prio_task_get_state (self) == PRIO_TASK_STATE_RUNNING ||
+                    prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED);
 
   g_object_ref (self);
   if (__atomic_fetch_or (&self->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL) != 0)

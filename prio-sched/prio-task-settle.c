@@ -106,14 +106,12 @@ prio_task_drop (PrioTask *self)
   prio_loop_submit (self->entry.core->loop, &op);
 }
 
-/* Home: the task has a result, and lets go of what it needed to come to it. */
+/* Home: the task lets go of what it needed to come to its result, which it has. */
 static void
-settle (PrioTask *self, PrioTaskState state)
+finish (PrioTask *self)
 {
   PrioLoop *loop = self->entry.core->loop;
   PrioEntryState entry_state;
-
-  __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
 
   if (self->entry.job.notify != NULL)
     prio_loop_bury (loop, g_steal_pointer (&self->entry.job.notify), self->entry.job.data);
@@ -140,7 +138,7 @@ abort_reason (PrioTask *self)
 
 /* Home: the result is the abort, whatever has been returned. */
 static void
-settle_aborted (PrioTask *self)
+set_aborted (PrioTask *self)
 {
   PrioLoop *loop = self->entry.core->loop;
 
@@ -150,14 +148,25 @@ settle_aborted (PrioTask *self)
     prio_loop_bury (loop, (GDestroyNotify) g_error_free, self->result.error);
 
   self->result = (PrioResult) { .error = abort_reason (self) };
-  settle (self, PRIO_TASK_STATE_ABORTED);
+  __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
+}
+
+/* Home. */
+static void
+settle_aborted (PrioTask *self)
+{
+  set_aborted (self);
+  finish (self);
 }
 
 /* Home. */
 static void
 settle_returned (PrioTask *self)
 {
-  settle (self, self->result.error != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED);
+  PrioTaskState state = self->result.error != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
+
+  __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
+  finish (self);
 }
 
 void
@@ -165,6 +174,18 @@ prio_task_abort (PrioTask *self)
 {
   settle_aborted (self);
   deliver_soon (self);
+}
+
+/* The draft rejects the result at the abort (task handle's abort steps, step 1).  The
+ * reference of the loop stays with the function: whoever waits is called before that is
+ * over, at the latest in its checkpoint. */
+void
+prio_task_reject (PrioTask *self)
+{
+  PrioMicrotask microtask = { .func = deliver, .data = self };
+
+  set_aborted (self);
+  prio_loop_queue_microtask (self->entry.core->loop, &microtask);
 }
 
 void
@@ -180,8 +201,14 @@ void
 prio_task_ran (PrioTask *self)
 {
   guint claim = __atomic_load_n (&self->claim, __ATOMIC_RELAXED);
+  PrioEntryState state = prio_entry_get_state (&self->entry);
 
-  if (prio_entry_get_state (&self->entry) == PRIO_ENTRY_ABORTED)
+  if (state == PRIO_ENTRY_REJECTED)
+    {
+      g_assert (self->told);
+      finish (self);
+    }
+  else if (state == PRIO_ENTRY_ABORTED)
     {
       settle_aborted (self);
     }
@@ -283,6 +310,7 @@ cancelled (PrioLoop *loop, const PrioOp *op)
     case PRIO_ENTRY_RUNNING:
       self->cancelled = TRUE;
       prio_core_abort_running (&self->entry);
+      prio_core_refuse (&self->entry);
       break;
 
     default:
@@ -297,8 +325,8 @@ cancelled (PrioLoop *loop, const PrioOp *op)
  *
  * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
  *
- * What is queued leaves its queue; a running function goes on, and has that as its
- * result; after that, the call does nothing.  Any thread may call it.
+ * What is queued leaves its queue; a running function goes on, and the task has that as its
+ * result at once; after that, the call does nothing.  Any thread may call it.
  *
  * Since: 1.0
  */
