@@ -133,6 +133,8 @@ task_completed (GObject *source, GAsyncResult *result, gpointer data)
   else
     outcome = "aborted";
 
+  if (program->traced)
+    program_log (program, "settled %s %s", prio_task_get_name (task), outcome);
   g_hash_table_insert (program->outcomes, g_strdup (prio_task_get_name (task)), g_strdup (outcome));
   program->n_open--;
 }

@@ -27,11 +27,14 @@ class Signal:
 
 
 class Entry:
-    """A task, or a continuation, from its posting on."""
+    """A task, or a continuation, from its posting on.  It is refused before it runs, or rejected meanwhile."""
 
-    def __init__(self, state, run, refuse):
-        self.state, self.run, self.refuse = state, run, refuse
+    made = itertools.count()
+
+    def __init__(self, state, run, refuse, reject=lambda loosely: None):
+        self.state, self.run, self.refuse, self.reject = state, run, refuse, reject
         self.place = state.scheduler.place
+        self.age = next(self.made)
         self.continuation = False
         self.order = None
         self.aborted = False
@@ -66,9 +69,10 @@ class Differs(Exception):
 
 
 class Model:
-    """Runs a program.  When a destroy notify is called, and when a dependent says `cancelled` whose source
-    was cancelled by hand, the draft does not say: in a program that is traced, it is when the library was
-    heard to, if it might."""
+    """Runs a program.  When a destroy notify is called, when a dependent says `cancelled` whose source
+    was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
+    notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it
+    might."""
 
     def __init__(self, program, heard=None):
         self.log, self.outcomes, self.rejected = [], {}, []
@@ -80,6 +84,8 @@ class Model:
         self.seen = {kind: set() for kind in self.handlers}
         self.released = {}  # label of what has ended: where, and what its destroy notify does
         self.unsaid = set()  # signals that are to say `cancelled` in their own context
+        self.untold = {}  # label and outcome of what has settled, and is told some time: where
+        self.n_loose = 0  # what settles now is told some time
         self.n_cancelling = 0
         self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
         self.here = self.places[0]
@@ -89,8 +95,9 @@ class Model:
 
         self.perform_all(program['main'], None)
         self.run_all()
-        if self.released or self.unsaid:
-            raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}')
+        if self.released or self.unsaid or self.untold:
+            raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}; '
+                          f'never told: {list(self.untold)}')
 
     # What is heard
 
@@ -106,9 +113,16 @@ class Model:
             what, _, name = self.heard[len(self.log)].partition(' ')
             if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
                 self.log.append(f'gone {name}')
+                self.n_loose += 1
                 self.perform_all(self.released.pop(name)[1], None)
+                self.n_loose -= 1
+            elif what == 'settled' and self.untold.get(name) is self.here:
+                self.log.append(f'settled {name}')
+                del self.untold[name]
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
+                self.n_loose += 1
                 self.say_cancelled(name, None)
+                self.n_loose -= 1
             else:
                 return
 
@@ -248,6 +262,15 @@ class Model:
         if self.traced:
             self.released[label] = place, op.get('gone', [])
 
+    def tell(self, label, place, outcome):
+        """Its result is there: who waits for it is called in a microtask."""
+        self.outcomes[label] = outcome
+        told = f'{label} {outcome}'
+        if self.traced and self.n_loose > 0:
+            self.untold[told] = place
+        elif self.traced:
+            place.microtasks.append(lambda: self.say(f'settled {told}'))
+
     def state_of_post(self, op, signal):
         fixed = op.get('priority')
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
@@ -264,13 +287,13 @@ class Model:
         label = str(op['id'])
         place = self.there(op)
         if signal and self.signals[signal].aborted:
-            self.outcomes[label] = 'aborted'
+            self.tell(label, place, 'aborted')
             self.release(label, place, op)
             return
         own = self.state_of_post(op, signal)
 
         def end(outcome):
-            self.outcomes[label] = outcome
+            self.tell(label, place, outcome)
             self.release(label, place, op)
 
         def run():
@@ -288,13 +311,23 @@ class Model:
 
         def settle():
             if entry.aborted:
-                end('aborted')
+                self.release(label, place, op)
                 return
             settled.append(True)
             if ends:
                 end(ends[0])
 
-        entry = Entry(own, run, lambda: end('aborted'))
+        def refuse(loosely):
+            self.n_loose += loosely
+            end('aborted')
+            self.n_loose -= loosely
+
+        def reject(loosely):
+            self.n_loose += loosely
+            self.tell(label, place, 'aborted')
+            self.n_loose -= loosely
+
+        entry = Entry(own, run, refuse, reject)
         self.admit(entry, op)
         self.listen()
         self.tasks[op['id']] = entry  # now that the call has returned
@@ -318,7 +351,7 @@ class Model:
             self.release(label, self.here, op)
             return
         own = self.state_of_post(op, signal)
-        self.admit(Entry(own, run, end), op)
+        self.admit(Entry(own, run, lambda loosely: end()), op)
 
     def post_many(self, op):
         """Tasks that do nothing.  That one runs is heard: others are gone before it, or after it."""
@@ -331,7 +364,7 @@ class Model:
             return lambda: None
 
         for _ in range(0 if signal and self.signals[signal].aborted else op['times']):
-            self.enqueue(Entry(own, run, lambda: None))
+            self.enqueue(Entry(own, run, lambda loosely: None))
 
     def go_on(self, body, state, ended):
         """Runs body to its next yield."""
@@ -349,10 +382,15 @@ class Model:
             state = None  # it does not go to another context
         own = self.state_of_yield(op, scheduler, state)
 
-        def refuse():
+        def refuse(loosely):
             self.rejected.append(label)
             body.close()
-            place.microtasks.append(lambda: ended('aborted'))
+            if loosely or self.n_loose > 0:
+                self.n_loose += 1
+                ended('aborted')
+                self.n_loose -= 1
+            else:
+                place.microtasks.append(lambda: ended('aborted'))
 
         def run():
             self.say(f'resume {label}')
@@ -360,7 +398,7 @@ class Model:
             return lambda: None
 
         if own.abort and self.signals[own.abort].aborted:
-            refuse()
+            refuse(False)
         else:
             entry = Entry(own, run, refuse)
             entry.continuation = True
@@ -521,9 +559,13 @@ class Model:
             self.signals[other].aborted = True
         for other in names:
             waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
-            for entry in self.running + waiting:
-                if entry.state.abort == other:
-                    self.cancel(entry)
+            mine = sorted([entry for entry in self.running + waiting if entry.state.abort == other],
+                          key=lambda entry: entry.age)
+            # The library goes by schedulers, and may have rejected those of dependents before a handler is called.
+            loosely = (by_hand or len({entry.state.scheduler for entry in mine}) > 1
+                       or any(name in self.handlers['cancelled'] for name in names))
+            for entry in mine:
+                self.cancel(entry, loosely)
         # Where nothing else can run in between, it is no matter that all leave their queues before the first says so.
         for other in [] if by_hand else names:
             self.listen()
@@ -538,13 +580,15 @@ class Model:
         if self.n_cancelling == 0:
             self.signals[name].aborted = self.signals[name].said = False
 
-    def cancel(self, entry):
+    def cancel(self, entry, loosely=False):
         waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
+        loosely = loosely or entry.place is not self.here
         if waits:
             self.withdraw(entry)
-            entry.refuse()
-        elif entry in self.running:
+            entry.refuse(loosely)
+        elif entry in self.running and not entry.aborted:
             entry.aborted = True
+            entry.reject(loosely)
 
 
 def expect(program, heard=None):
