@@ -75,6 +75,8 @@ struct _PrioTask
 void prio_task_clear (PrioTask *self);
 void prio_task_tell (PrioTask *self);
 void prio_task_drop (PrioTask *self);
+void prio_task_pool_learn (void);
+gboolean prio_task_is_listened_to (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result, gboolean owed);
 
 /* A task that a scheduler has made, and not g_object_new () of some binding's. */

@@ -38,6 +38,49 @@ prio_task_pool_take (PrioLoop *loop)
   return task;
 }
 
+/* GObject has a gap between its reference count and its data where pointers have 64 bits,
+ * and notes there that a handler has ever been connected to an object.  Nothing promises
+ * that, so it is tried out: @pristine is what the gap of an object has to which none has,
+ * @tells is whether it changes when one is.  Where it does not, each task has to be asked. */
+static guint pristine;
+static gboolean tells;
+
+static guint
+read_gap (GObject *object)
+{
+#if GLIB_SIZEOF_VOID_P == 8
+  G_STATIC_ASSERT (G_STRUCT_OFFSET (GObject, qdata) == G_STRUCT_OFFSET (GObject, ref_count) + 2 * sizeof (guint));
+
+  return __atomic_load_n ((guint *) &object->ref_count + 1, __ATOMIC_RELAXED);
+#else
+  (void) object;
+  return 0;
+#endif
+}
+
+static guint notify_signal;
+
+/* Called once, before there is a task. */
+void
+prio_task_pool_learn (void)
+{
+  g_autoptr (GObject) object = g_object_new (G_TYPE_OBJECT, NULL);
+
+  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
+  pristine = read_gap (object);
+  g_signal_connect (object, "notify", G_CALLBACK (g_object_get_type), NULL);
+  tells = read_gap (object) != pristine;
+}
+
+gboolean
+prio_task_is_listened_to (PrioTask *task)
+{
+  if (G_LIKELY (tells && read_gap (&task->parent_instance) == pristine))
+    return FALSE;
+
+  return g_signal_handler_find (task, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
+}
+
 /* Nobody holds @task but the caller, and nothing is tied to it.  What is tied to an
  * object is in its qdata, but for signal handlers. */
 static gboolean

@@ -49,8 +49,6 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
-static guint notify_signal;
-
 PrioEntry *
 prio_task_get_entry (PrioTask *self)
 {
@@ -178,8 +176,7 @@ prio_task_class_init (PrioTaskClass *class)
       g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
-
-  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
+  prio_task_pool_learn ();
 }
 
 static void
@@ -244,7 +241,7 @@ prio_task_tell (PrioTask *self)
 {
   gboolean told = self->told;
 
-  self->listened_to = g_signal_handler_find (self, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
+  self->listened_to = prio_task_is_listened_to (self);
   /* A nested loop of a handler may come here again. */
   self->told = TRUE;
   if (!told && self->listened_to)
