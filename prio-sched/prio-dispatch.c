@@ -161,7 +161,8 @@ state_of_entry (PrioEntry *entry, gint depth)
   };
 }
 
-static guint
+/* Runs the head of @queue. */
+static void
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 {
   PrioEntry *entry = prio_queue_pop_entry (queue);
@@ -190,7 +191,34 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
         prio_loop_checkpoint (loop);
       prio_task_ran (task);
     }
-  return 1;
+}
+
+/* Runs up to @max entries of @queue, as long as they are the next of all; returns how many. */
+static guint
+run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
+{
+  PrioEffective effective = queue->effective;
+  PrioCore *core = queue->core;
+  PrioBond *bond = ((PrioEntry *) queue->head)->follows;
+  guint n = 0;
+
+  /* The queue is part of one of them. */
+  prio_core_hold (core);
+  if (bond != NULL)
+    prio_bond_hold (bond);
+
+  do
+    {
+      run_entry (loop, queue, depth);
+      n++;
+    }
+  while (n < max && queue->effective == effective && is_still_next (loop, queue, effective) &&
+         prio_runner_of_head (queue) == NULL);
+
+  if (bond != NULL)
+    prio_bond_release (bond);
+  prio_core_release (core);
+  return n;
 }
 
 /* So many things to release are left until a batch has ended. */
@@ -402,7 +430,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
       else if ((runner = prio_runner_of_head (queue)) != NULL)
         run_tokens (&batch, runner, queue);
       else
-        count (&batch, run_entry (loop, queue, batch.depth));
+        count (&batch, run_entries (loop, queue, batch.depth, batch.length == 0 ? 1 : stopwatch_allows (&batch.watch)));
     }
 
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)

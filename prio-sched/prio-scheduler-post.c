@@ -356,7 +356,9 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
       task->entry.core = core;
       task->entry.kind = PRIO_ENTRY_TASK;
       task->priority = (gint8) priority;
-      prio_task_set_work (task, func, data, notify);
+      task->func = func;
+      task->entry.job.data = data;
+      task->entry.job.notify = notify;
       prio_core_hold (core);
       bind (&task->entry, NULL, priority);
       prio_core_admit (&task->entry, due);

@@ -49,25 +49,31 @@ struct _PrioTask
 {
   GObject parent_instance;
 
-  /* Set before it is posted. */
+  /* Set before it is posted; the rest of the entry is home. */
   PrioTaskFunc func;
+  PrioEntry entry; /* its core is held for as long as the task lives */
+  gint8 priority;  /* what it was posted with, or PRIO_PRIORITY_UNSET */
+
+  /* Home, and of no meaning while @reactions is NULL. */
+  PrioReaction *last_reaction;
+  PrioReaction first_reaction; /* most tasks have one; its callback is set while it is in use */
+
+  /* From here on all is zero in a task that is as good as new. */
+  PrioReaction *reactions; /* home */
+
+  /* Set before it is posted. */
   GCancellable *signal; /* what it was posted with */
-  gint8 priority;       /* the same, or PRIO_PRIORITY_UNSET */
   char *name;
-  gpointer tag;         /* which function gave it out as a GAsyncResult */
+  gpointer tag; /* which function gave it out as a GAsyncResult */
 
   /* Atomic. */
   gint state;  /* PrioTaskState */
   guint claim; /* PrioTaskClaim */
 
   /* Home. */
-  PrioEntry entry; /* its core is held for as long as the task lives */
-  PrioReaction *reactions, *last_reaction;
-  PrioReaction first_reaction; /* most tasks have one */
   gboolean cancelled; /* by prio_task_cancel (), and not aborted before */
   gboolean has_result;
-  gboolean told;      /* that it has completed */
-  gboolean listened_to; /* signal handlers are connected, the last time we looked */
+  gboolean told; /* that it has completed */
 
   PrioResult result; /* home; whoever sees it completed may read it */
 };
@@ -76,8 +82,42 @@ void prio_task_clear (PrioTask *self);
 void prio_task_tell (PrioTask *self);
 void prio_task_drop (PrioTask *self);
 void prio_task_pool_learn (void);
-gboolean prio_task_is_listened_to (PrioTask *self);
+gboolean prio_task_is_listened_to_slow (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result, gboolean owed);
+
+/* GObject has a gap between its reference count and its data where pointers have 64 bits,
+ * and notes there that a handler has ever been connected to an object.  Nothing promises
+ * that, so it is tried out. */
+typedef struct
+{
+  guint pristine; /* what the gap of an object has to which none has been connected */
+  gboolean tells; /* whether it changes when one is; if not, each task has to be asked */
+} PrioObjectGap;
+
+extern PrioObjectGap prio_object_gap G_GNUC_INTERNAL; /* set once, before there is a task */
+
+static inline guint
+prio_object_gap_read (GObject *object)
+{
+#if GLIB_SIZEOF_VOID_P == 8
+  G_STATIC_ASSERT (G_STRUCT_OFFSET (GObject, qdata) == G_STRUCT_OFFSET (GObject, ref_count) + 2 * sizeof (guint));
+
+  return __atomic_load_n ((guint *) &object->ref_count + 1, __ATOMIC_RELAXED);
+#else
+  (void) object;
+  return 0;
+#endif
+}
+
+/* Whether signal handlers are connected. */
+static inline gboolean
+prio_task_is_listened_to (PrioTask *self)
+{
+  if (G_LIKELY (prio_object_gap.tells && prio_object_gap_read (&self->parent_instance) == prio_object_gap.pristine))
+    return FALSE;
+
+  return prio_task_is_listened_to_slow (self);
+}
 
 /* A task that a scheduler has made, and not g_object_new () of some binding's. */
 #define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.core != NULL)

@@ -38,25 +38,7 @@ prio_task_pool_take (PrioLoop *loop)
   return task;
 }
 
-/* GObject has a gap between its reference count and its data where pointers have 64 bits,
- * and notes there that a handler has ever been connected to an object.  Nothing promises
- * that, so it is tried out: @pristine is what the gap of an object has to which none has,
- * @tells is whether it changes when one is.  Where it does not, each task has to be asked. */
-static guint pristine;
-static gboolean tells;
-
-static guint
-read_gap (GObject *object)
-{
-#if GLIB_SIZEOF_VOID_P == 8
-  G_STATIC_ASSERT (G_STRUCT_OFFSET (GObject, qdata) == G_STRUCT_OFFSET (GObject, ref_count) + 2 * sizeof (guint));
-
-  return __atomic_load_n ((guint *) &object->ref_count + 1, __ATOMIC_RELAXED);
-#else
-  (void) object;
-  return 0;
-#endif
-}
+PrioObjectGap prio_object_gap;
 
 static guint notify_signal;
 
@@ -67,17 +49,14 @@ prio_task_pool_learn (void)
   g_autoptr (GObject) object = g_object_new (G_TYPE_OBJECT, NULL);
 
   notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
-  pristine = read_gap (object);
+  prio_object_gap.pristine = prio_object_gap_read (object);
   g_signal_connect (object, "notify", G_CALLBACK (g_object_get_type), NULL);
-  tells = read_gap (object) != pristine;
+  prio_object_gap.tells = prio_object_gap_read (object) != prio_object_gap.pristine;
 }
 
 gboolean
-prio_task_is_listened_to (PrioTask *task)
+prio_task_is_listened_to_slow (PrioTask *task)
 {
-  if (G_LIKELY (tells && read_gap (&task->parent_instance) == pristine))
-    return FALSE;
-
   return g_signal_handler_find (task, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
 }
 
@@ -89,7 +68,7 @@ is_as_good_as_new (PrioTask *task)
   GObject *object = &task->parent_instance;
 
   return g_atomic_int_get ((gint *) &object->ref_count) == 1 && object->qdata == NULL &&
-         !task->listened_to;
+         !prio_task_is_listened_to (task);
 }
 
 /* Takes the loop's reference to @task, which has settled, and on whose callbacks

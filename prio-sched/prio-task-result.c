@@ -7,6 +7,8 @@
 
 #include "prio-task-impl-private.h"
 
+#include "prio-bond-private.h"
+
 static void
 warn_of_return (PrioTask *self, const char *what)
 {
@@ -48,6 +50,37 @@ claim_return (PrioTask *self, gboolean *owed)
     }
   *owed = (claim & PRIO_TASK_DEFERRED) != 0;
   return TRUE;
+}
+
+/* The way of most results: given in the task's function, which has not deferred it, so that
+ * no other thread may. */
+static inline gboolean
+return_in_passing (PrioTask *self, const PrioResult *result)
+{
+  PrioBias *bias = &self->entry.core->loop->bias;
+  gboolean is_simple;
+
+  if (G_UNLIKELY (!prio_bias_enter_quickly (bias)))
+    return FALSE;
+
+  is_simple = self->claim == 0 && self->state == PRIO_TASK_STATE_RUNNING && prio_entry_is_running (&self->entry);
+  if (is_simple)
+    {
+      __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
+      self->result = *result;
+      self->has_result = TRUE;
+    }
+  prio_bias_leave (bias);
+  return is_simple;
+}
+
+static void
+return_result (PrioTask *self, PrioResult *result)
+{
+  gboolean owed;
+
+  if (claim_return (self, &owed))
+    prio_task_return (self, result, owed);
 }
 
 /**
@@ -94,14 +127,12 @@ prio_task_defer (PrioTask *self)
 void
 prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy)
 {
-  gboolean owed;
+  PrioResult all = { .value.pointer = result, .destroy = destroy };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!claim_return (self, &owed))
-    return;
-
-  prio_task_return (self, &(PrioResult) { .value.pointer = result, .destroy = destroy }, owed);
+  if (!return_in_passing (self, &all))
+    return_result (self, &all);
 }
 
 /**
@@ -116,14 +147,12 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
 void
 prio_task_return_boolean (PrioTask *self, gboolean result)
 {
-  gboolean owed;
+  PrioResult all = { .value.boolean = result };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!claim_return (self, &owed))
-    return;
-
-  prio_task_return (self, &(PrioResult) { .value.boolean = result }, owed);
+  if (!return_in_passing (self, &all))
+    return_result (self, &all);
 }
 
 /**
@@ -138,14 +167,12 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
 void
 prio_task_return_int (PrioTask *self, gssize result)
 {
-  gboolean owed;
+  PrioResult all = { .value.integer = result };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!claim_return (self, &owed))
-    return;
-
-  prio_task_return (self, &(PrioResult) { .value.integer = result }, owed);
+  if (!return_in_passing (self, &all))
+    return_result (self, &all);
 }
 
 static void

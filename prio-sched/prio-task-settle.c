@@ -26,7 +26,8 @@ pop_reaction (PrioTask *self)
 static void
 reaction_free (PrioTask *self, PrioReaction *reaction)
 {
-  prio_state_release (&reaction->state);
+  if (reaction->state.core != NULL)
+    prio_state_release (&reaction->state);
   if (reaction == &self->first_reaction)
     reaction->callback = NULL;
   else
@@ -39,6 +40,7 @@ deliver (gpointer data)
 {
   PrioTask *self = data;
   PrioCore *core = self->entry.core;
+  PrioLoop *loop = core->loop;
   const PrioState *outer = prio_thread.state;
   PrioReaction *reaction;
 
@@ -47,7 +49,8 @@ deliver (gpointer data)
       if (reaction->state.core != NULL)
         reaction->state.depth = g_main_depth ();
       prio_thread.state = reaction->state.core != NULL ? &reaction->state : NULL;
-      reaction->callback (prio_loop_get_source (core->loop, core), (GAsyncResult *) self, reaction->data);
+      reaction->callback (core == loop->source_core ? loop->source : prio_loop_get_source (loop, core),
+                          (GAsyncResult *) self, reaction->data);
       prio_thread.state = outer;
 
       if (reaction->notify != NULL)
@@ -107,19 +110,26 @@ prio_task_drop (PrioTask *self)
 }
 
 /* Home: the task lets go of what it needed to come to its result, which it has. */
-static void
+static inline void
 finish (PrioTask *self)
 {
-  PrioLoop *loop = self->entry.core->loop;
-  PrioEntryState entry_state;
+  PrioEntry *entry = &self->entry;
+  PrioEntryState state = prio_entry_get_state (entry);
 
-  if (self->entry.job.notify != NULL)
-    prio_loop_bury (loop, g_steal_pointer (&self->entry.job.notify), self->entry.job.data);
+  if (entry->job.notify != NULL)
+    prio_loop_bury (entry->core->loop, g_steal_pointer (&entry->job.notify), entry->job.data);
 
+  if (state == PRIO_ENTRY_RUNNING && entry->abort == NULL && entry->follows == NULL)
+    {
+      /* What prio_core_discharge () does for most tasks; the core has another user in this one. */
+      prio_entry_move (entry, PRIO_ENTRY_DONE);
+      entry->core->users--;
+    }
   /* The signal may be aborted already, or the function have returned long ago. */
-  entry_state = prio_entry_get_state (&self->entry);
-  if (entry_state != PRIO_ENTRY_NEW && entry_state != PRIO_ENTRY_DONE)
-    prio_core_discharge (&self->entry);
+  else if (state != PRIO_ENTRY_NEW && state != PRIO_ENTRY_DONE)
+    {
+      prio_core_discharge (entry);
+    }
 }
 
 static GError *
@@ -341,27 +351,19 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.core->loop, &op);
 }
 
-/* Home. */
-static void
-add_reaction (PrioTask *self, const PrioReaction *given)
+/* Home: a callback more, whose fields are set by the caller. */
+static inline PrioReaction *
+append_reaction (PrioTask *self)
 {
-  PrioReaction *reaction;
+  PrioReaction *reaction = self->first_reaction.callback == NULL ? &self->first_reaction : g_new (PrioReaction, 1);
 
-  if (self->first_reaction.callback == NULL)
-    {
-      reaction = &self->first_reaction;
-      *reaction = *given;
-    }
-  else
-    {
-      reaction = g_memdup2 (given, sizeof *given);
-    }
-
+  reaction->next = NULL;
   if (self->reactions == NULL)
     self->reactions = reaction;
   else
     self->last_reaction->next = reaction;
   self->last_reaction = reaction;
+  return reaction;
 }
 
 /* Takes the reference to the task. */
@@ -369,8 +371,9 @@ static void
 registered (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *self = op->target;
+  PrioReaction *reaction = append_reaction (self);
 
-  add_reaction (self, op->data);
+  *reaction = *(const PrioReaction *) op->data;
   g_free (op->data);
   if (prio_task_is_completed (self))
     deliver_soon (self);
@@ -378,23 +381,61 @@ registered (PrioLoop *loop, const PrioOp *op)
     prio_loop_bury (loop, g_object_unref, self);
 }
 
-/* Home: registers @reaction with the current state.  Returns FALSE if there will be
- * nobody to call it. */
-static gboolean
-register_here (PrioTask *self, PrioReaction *reaction)
+/* Home: the state that is current, held for a callback; nobody has one outside of tasks. */
+static inline void
+capture_state (PrioTask *self, PrioState *state)
 {
-  const PrioState *state = prio_state_capture (self->entry.core);
+  const PrioState *current = prio_thread.state != NULL ? prio_state_capture (self->entry.core) : NULL;
 
-  if (state != NULL)
+  if (current == NULL)
     {
-      reaction->state = *state;
-      prio_state_hold (state);
+      state->core = NULL;
+      return;
     }
-  if (prio_task_is_completed (self))
+  *state = *current;
+  prio_state_hold (state);
+}
+
+/* Registers a callback in passing, if this is the home thread and the task has not
+ * completed. */
+static inline gboolean
+register_here (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+{
+  PrioLoop *loop = self->entry.core->loop;
+  gboolean is_open;
+
+  if (!prio_loop_enter (loop))
     return FALSE;
 
-  add_reaction (self, reaction);
-  return TRUE;
+  is_open = !prio_task_is_completed (self);
+  if (is_open)
+    {
+      PrioReaction *reaction = append_reaction (self);
+
+      reaction->callback = callback;
+      reaction->data = data;
+      reaction->notify = notify;
+      capture_state (self, &reaction->state);
+    }
+  prio_loop_leave (loop);
+  return is_open;
+}
+
+/* Registers it from any thread, or has it called soon. */
+static G_GNUC_NO_INLINE void
+register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+{
+  PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
+  PrioLoop *loop = self->entry.core->loop;
+  PrioOp op = { .apply = registered, .target = g_object_ref (self) };
+
+  if (prio_loop_enter (loop))
+    {
+      capture_state (self, &reaction.state);
+      prio_loop_leave (loop);
+    }
+  op.data = g_memdup2 (&reaction, sizeof reaction);
+  prio_loop_submit (loop, &op);
 }
 
 /**
@@ -419,25 +460,9 @@ register_here (PrioTask *self, PrioReaction *reaction)
 void
 prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify)
 {
-  PrioReaction reaction = { .callback = callback, .data = user_data, .notify = notify };
-  PrioOp op = { .apply = registered };
-  PrioLoop *loop;
-  gboolean is_registered = FALSE;
-
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (callback != NULL);
 
-  loop = self->entry.core->loop;
-  if (prio_loop_enter (loop))
-    {
-      is_registered = register_here (self, &reaction);
-      prio_loop_leave (loop);
-    }
-
-  if (!is_registered)
-    {
-      op.target = g_object_ref (self);
-      op.data = g_memdup2 (&reaction, sizeof reaction);
-      prio_loop_submit (loop, &op);
-    }
+  if (!register_here (self, callback, user_data, notify))
+    register_there (self, callback, user_data, notify);
 }

@@ -67,18 +67,25 @@ core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_core_release (op->target);
 }
 
-/* Lets go of what is its own: afterwards it is as if new, but for its core, which
- * it no longer holds. */
+/* Lets go of what is its own, having settled, or never been posted: afterwards it is as if
+ * new, but for its core, which it no longer holds.  What every post sets is left as it is. */
 void
 prio_task_clear (PrioTask *self)
 {
   if (self->result.destroy != NULL)
     self->result.destroy (self->result.value.pointer);
-  g_clear_error (&self->result.error);
-  g_clear_object (&self->signal);
-  g_clear_pointer (&self->name, g_free);
+  if (self->result.error != NULL)
+    g_error_free (self->result.error);
+  if (self->signal != NULL)
+    g_object_unref (self->signal);
+  if (self->name != NULL)
+    g_free (self->name);
 
-  memset ((gchar *) self + sizeof self->parent_instance, 0, sizeof *self - sizeof self->parent_instance);
+  self->entry.core = NULL;
+  self->entry.continuation = FALSE;
+  self->entry.said_state = PRIO_ENTRY_NEW;
+  memset ((gchar *) self + G_STRUCT_OFFSET (PrioTask, reactions), 0,
+          sizeof *self - G_STRUCT_OFFSET (PrioTask, reactions));
 }
 
 static void
@@ -241,10 +248,9 @@ prio_task_tell (PrioTask *self)
 {
   gboolean told = self->told;
 
-  self->listened_to = prio_task_is_listened_to (self);
   /* A nested loop of a handler may come here again. */
   self->told = TRUE;
-  if (!told && self->listened_to)
+  if (!told && prio_task_is_listened_to (self))
     {
       g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
       g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COMPLETED]);
