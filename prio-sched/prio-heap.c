@@ -119,10 +119,9 @@ heap_remove (PrioHeap *heap, guint32 index)
     }
 }
 
-/* The row is at the end of its memory: it moves to the beginning, without the gaps,
- * and gets more memory if it fills half of it. */
+/* The row moves to the beginning of its memory, without the gaps. */
 static void
-row_make_room (PrioHeap *heap)
+row_close_gaps (PrioHeap *heap)
 {
   guint32 end = 0;
 
@@ -136,8 +135,17 @@ row_make_room (PrioHeap *heap)
     }
   heap->row_start = 0;
   heap->row_end = end;
+}
 
-  if (end >= heap->row_allocated / 2)
+/* The row is at the end of its memory: it gets more if it fills half of that without its
+ * gaps.  A row with none is left alone: those that stand in it lie all over memory. */
+static void
+row_make_room (PrioHeap *heap)
+{
+  if (heap->row_end > heap->n_items - heap->length)
+    row_close_gaps (heap);
+
+  if (heap->row_end >= heap->row_allocated / 2)
     {
       heap->row_allocated = MAX (heap->row_allocated * 2, 8);
       heap->row = g_renew (PrioHeapItem, heap->row, heap->row_allocated);
@@ -180,11 +188,11 @@ prio_heap_insert (PrioHeap *heap, PrioHeapNode *node, guint64 key, guint64 tie)
 {
   PrioHeapItem item = { key, tie, node };
 
-  heap->n_items++;
   if (heap->row_end == 0 || prio_heap_item_before (&heap->row[heap->row_end - 1], &item))
     row_append (heap, item);
   else
     heap_insert (heap, item);
+  heap->n_items++;
 }
 
 void

@@ -244,6 +244,33 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
   return result != REFUSED;
 }
 
+/* Posts a closure that no signal aborts, if this is the home thread. */
+static gboolean
+post_closure_at_home (PrioCore *core, gint priority, gint64 due, GSourceFunc func, gpointer data, GDestroyNotify notify)
+{
+  PrioEntry *entry;
+
+  if (!prio_loop_enter (core->loop))
+    return FALSE;
+
+  entry = prio_core_new_entry (core, func, data, notify);
+  bind (entry, NULL, priority);
+  prio_core_admit (entry, due);
+  prio_loop_leave (core->loop);
+  return TRUE;
+}
+
+/* The same with a signal, and from any thread.  Returns FALSE if @signal is aborted. */
+static gboolean
+post_closure (PrioCore *core, gint priority, GCancellable *signal, gint64 due, GSourceFunc func, gpointer data,
+              GDestroyNotify notify)
+{
+  PrioOp op = { .apply = entry_came, .target = core, .func = func, .data = data, .notify = notify,
+                .priority = (gint8) priority, .due = due };
+
+  return post_entry (core->loop, &op, signal);
+}
+
 /* Posts a token of @runner, as far as @op says. */
 gboolean
 prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay)
@@ -283,19 +310,17 @@ gboolean
 prio_scheduler_post_full (PrioScheduler *self, gint priority, GCancellable *signal, guint64 delay,
                           GSourceFunc func, gpointer user_data, GDestroyNotify notify)
 {
-  PrioOp op = { .apply = entry_came, .func = func, .data = user_data, .notify = notify,
-                .priority = (gint8) priority };
+  gint64 due;
 
-
-  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+  g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), FALSE);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), FALSE);
   g_return_val_if_fail (func != NULL, FALSE);
 
-  op.target = self->core;
-  op.due = prio_due_after (delay);
-
-  if (post_entry (self->core->loop, &op, signal))
+  due = prio_due_after (delay);
+  if (signal == NULL && post_closure_at_home (self->core, priority, due, func, user_data, notify))
+    return TRUE;
+  if (post_closure (self->core, priority, signal, due, func, user_data, notify))
     return TRUE;
 
   if (notify != NULL)
