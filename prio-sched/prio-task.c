@@ -81,6 +81,8 @@ prio_task_clear (PrioTask *self)
   if (self->name != NULL)
     g_free (self->name);
 
+  /* A continuation sets none. */
+  self->func = NULL;
   self->entry.core = NULL;
   self->entry.continuation = FALSE;
   self->entry.said_state = PRIO_ENTRY_NEW;
