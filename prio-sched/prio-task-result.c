@@ -63,7 +63,9 @@ return_in_passing (PrioTask *self, const PrioResult *result)
   if (G_UNLIKELY (!prio_bias_enter_quickly (bias)))
     return FALSE;
 
-  is_simple = self->claim == 0 && self->state == PRIO_TASK_STATE_RUNNING && prio_entry_is_running (&self->entry);
+  is_simple = __atomic_load_n (&self->claim, __ATOMIC_RELAXED) == 0 &&
+              __atomic_load_n (&self->state, __ATOMIC_RELAXED) == PRIO_TASK_STATE_RUNNING &&
+              prio_entry_is_running (&self->entry);
   if (is_simple)
     {
       __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
