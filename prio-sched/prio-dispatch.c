@@ -430,7 +430,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
       else if ((runner = prio_runner_of_head (queue)) != NULL)
         run_tokens (&batch, runner, queue);
       else
-        count (&batch, run_entries (loop, queue, batch.depth, batch.length == 0 ? 1 : stopwatch_allows (&batch.watch)));
+        count (&batch, run_entries (loop, queue, batch.depth, batch.raw == 0 ? 1 : prio_stopwatch_allows (&batch.watch)));
     }
 
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
