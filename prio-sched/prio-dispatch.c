@@ -306,7 +306,8 @@ count (PrioBatch *batch, guint n)
 
   batch->now = now;
   prio_loop_expire_delays (batch->loop, now);
-  batch->over = now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look);
+  if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))
+    batch->over = TRUE;
 }
 
 /* Begins the token at the head of @queue; returns its number. */

@@ -144,7 +144,9 @@ is_over (PrioTurn *turn, gint64 now)
 
   turn->n_top = 0;
   forget_flood (turn);
-  return turn->reached > PRIO_REACH_FRAME && used >= MIN (turn->whole ? turn->since_whole : turn->ran, MAX_WAIT);
+  if (turn->reached == PRIO_REACH_REST)
+    return used >= MIN (turn->since_whole, MAX_WAIT);
+  return turn->reached == PRIO_REACH_LAYOUT && used >= MIN (turn->ran, MAX_WAIT);
 }
 
 /* An iteration begins, and there are tasks to run, as there were in the last.  @urgent if one of
