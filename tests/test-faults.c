@@ -9,6 +9,7 @@
 
 #include "helpers.h"
 #include "prio-scheduler-private.h"
+#include "stay-inside.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,25 +93,15 @@ enum { N_CHILDREN = 40, N_LOOKS = 20000, MAX_PENDING = 20000, PATIENCE = 20 };
 
 static gint is_busy, stop_busy, n_pending;
 
-/* Inside of the context's record, nearly all the time: it ran the context last.  No public function takes long inside
- * without GLib's own locks, of which a child of fork () may have one for ever. */
+/* Inside of the context's record, nearly all the time: it ran the context last. */
 static gpointer
 be_inside (gpointer data)
 {
   Fixture *f = data;
-  PrioLoop *loop = f->scheduler->core->loop;
-
   g_main_context_iteration (f->context, FALSE);
   g_atomic_int_set (&is_busy, TRUE);
   while (!g_atomic_int_get (&stop_busy))
-    {
-      if (!prio_loop_enter (loop))
-        continue;
-
-      for (guint i = 0; i < N_LOOKS; i++)
-        g_assert_true (prio_ready_first (&loop->ready) == NULL);
-      prio_loop_leave (loop);
-    }
+    stay_inside (f->scheduler->core->loop, N_LOOKS);
   return NULL;
 }
 
