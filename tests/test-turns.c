@@ -231,6 +231,22 @@ test_beside_what_is_always_ready (Fixture *f, gconstpointer data)
     }
 }
 
+/* One task per iteration, whatever another scheduler has run before it in the same. */
+static void
+test_one_task_per_iteration_after_others (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+
+  prio_scheduler_set_time_slice (other, 0);
+  for (guint i = 0; i < 200; i++)
+    prio_scheduler_post (f->scheduler, USER_VISIBLE, log_frame, f, NULL);
+  for (guint i = 0; i < 3; i++)
+    prio_scheduler_post (other, USER_VISIBLE, count_task, f, NULL);
+  while (strchr (f->log->str, 't') == NULL)
+    g_main_context_iteration (f->context, FALSE);
+  g_assert_true (g_str_has_suffix (f->log->str, "!t"));
+}
+
 /* S4: an idle period ends at the next timer of the context, whoever's it is. */
 static double remaining;
 
@@ -311,6 +327,7 @@ main (int argc, char **argv)
   add_test ("/turns/should-yield/in-an-idle-callback", test_told_in_an_idle_callback);
   add_test ("/turns/frame-announced-in-a-batch", test_frame_that_is_announced_in_a_batch);
   add_test ("/turns/beside-what-is-always-ready", test_beside_what_is_always_ready);
+  add_test ("/turns/one-task-per-iteration/after-others", test_one_task_per_iteration_after_others);
   add_test ("/turns/idle-until-the-next-timer", test_idle_until_the_next_timer);
   add_test ("/turns/idle-timeout-beside-a-flood", test_idle_timeout_beside_a_flood);
 
