@@ -294,6 +294,13 @@ choose (PrioBatch *batch)
   return queue;
 }
 
+/* How many tasks may run before the clock is looked at. */
+static inline guint
+how_many (PrioBatch *batch)
+{
+  return batch->raw == 0 ? 1 : prio_stopwatch_allows (&batch->watch);
+}
+
 /* @n tasks have run. */
 static inline void
 count (PrioBatch *batch, guint n)
@@ -427,11 +434,11 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   while ((queue = choose (&batch)) != NULL)
     {
       if (queue->kind == PRIO_QUEUE_JOBS)
-        count (&batch, run_jobs (loop, queue, batch.depth, prio_stopwatch_allows (&batch.watch)));
+        count (&batch, run_jobs (loop, queue, batch.depth, how_many (&batch)));
       else if ((runner = prio_runner_of_head (queue)) != NULL)
         run_tokens (&batch, runner, queue);
       else
-        count (&batch, run_entries (loop, queue, batch.depth, batch.raw == 0 ? 1 : prio_stopwatch_allows (&batch.watch)));
+        count (&batch, run_entries (loop, queue, batch.depth, how_many (&batch)));
     }
 
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
