@@ -71,8 +71,8 @@ request (PrioLoop *loop, const PrioIdle *given, guint timeout)
  * `requestIdleCallback()`.
  *
  * @func is told how long that is likely to last: until the next frame (see
- * [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task, or 50 ms,
- * whichever comes first.  Callbacks that are requested in that time wait for the
+ * [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the
+ * main context, or 50 ms, whichever comes first.  Callbacks that are requested in that time wait for the
  * next.  What a callback starts inherits `background` (§4.2.1 of the draft).
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's

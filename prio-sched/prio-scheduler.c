@@ -47,17 +47,20 @@
  * | --- | --- | --- |
  * | `user-blocking`, and what follows a yield in it; what follows one in `user-visible` | %G_PRIORITY_DEFAULT | the task that runs, more urgent and older tasks, and a turn of the others |
  * | `user-visible` | less than %G_PRIORITY_DEFAULT; it takes turns with those | the same, and sources of %G_PRIORITY_DEFAULT and above |
- * | `background`, and what follows a yield in it | less than %G_PRIORITY_LOW | whatever else is ready, for ever if need be |
+ * | `background`, and what follows a yield in it | less than %G_PRIORITY_LOW | whatever else is ready, but for some tasks in half a second, and more urgent tasks for ever if need be |
  * | idle callbacks | nothing | `background` tasks too; a timeout bounds it |
  *
  * Tasks run in batches: the next is chosen afresh after each, so that an urgent one
- * that is posted meanwhile waits for one task at the most.  When a time slice is over
- * ([property@PrioSched.Scheduler:time-slice], 5 ms), every other source that is ready
- * has its turn, whatever its priority: redraws (120) and idle sources too.  A turn
- * ends when all have had it, and after the time of a slice at the latest; so a flood
- * of other sources gets half of the time beside a flood of tasks, and holds an urgent
- * task up for a slice at the most.  A slice ends early for a frame that is due
- * ([method@PrioSched.Scheduler.follow_frame_clock]).
+ * that is posted meanwhile waits for one task at the most.  After a millisecond at the
+ * most, or for a frame that is due ([method@PrioSched.Scheduler.follow_frame_clock]), the
+ * other sources have a turn: input, timers, and all that GTK needs to draw (up to 125)
+ * are dispatched until nothing of it is ready, however long that takes, so that a
+ * window draws what it would draw beside a single idle source.  Once in a time slice
+ * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of less priority have theirs as well.
+ *
+ * Sources that are always ready do not end it: beside them tasks have half of the time.
+ * Where drawing takes all the time they have a tenth of it, between two frames, or
+ * the time slice that has been set.
  *
  * Nothing wakes the main context while nothing is runnable.
  *
@@ -200,8 +203,13 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
   /**
    * PrioScheduler:time-slice: (getter get_time_slice) (setter set_time_slice)
    *
-   * How long tasks run before the other sources of the main context have their
-   * turn, in microseconds.
+   * How long tasks run before every other source of the main context has its
+   * turn, in microseconds, and how long a task may go on until
+   * [method@PrioSched.Scheduler.should_yield] says that it is over.
+   *
+   * What goes before drawing, and drawing itself, is let in more often.  The default
+   * of 5,000 is no more than half a frame where a frame clock is followed, and less where
+   * drawing takes all the time; a time slice that has been set counts as it is.
    *
    * 0 means that one task runs per iteration of the main context.  Where several
    * schedulers share a main context, the shortest of those that run counts.
@@ -389,7 +397,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
  * prio_scheduler_get_time_slice: (get-property time-slice)
  * @self: a scheduler
  *
- * Gets how long tasks run before other sources have their turn.  Any thread may
+ * Gets how long tasks run before every other source has its turn.  Any thread may
  * call it.
  *
  * Returns: microseconds
@@ -409,8 +417,8 @@ prio_scheduler_get_time_slice (PrioScheduler *self)
  * @self: a scheduler
  * @time_slice: microseconds, or 0 for one task per iteration
  *
- * Sets how long tasks run before other sources have their turn.  Any thread may
- * call it.
+ * Sets how long tasks run before every other source has its turn, from now on, for the task
+ * that runs too.  Any thread may call it.
  *
  * Since: 1.0
  */
