@@ -145,8 +145,8 @@ prio_idles_clear (PrioIdles *idles)
   g_clear_pointer (&idles->by_id, g_hash_table_unref);
 }
 
-/* When there will be something else to do, µs: the next frame, the next timer, ours or another
- * source's, which is due in @timer ms, rounded up, or never if that is below 0. */
+/* When there will be something else to do, µs: the next frame, the next delay, the next timer of
+ * another source, which is due in @timer ms, rounded up, or never if that is below 0. */
 static gint64
 next_event (PrioLoop *loop, gint timer, gint64 now)
 {
@@ -158,12 +158,12 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   if (loop->delays.n_items > 0)
     next = MIN (next, (gint64) prio_heap_first (&loop->delays)->key);
   if (timer >= 0)
-    next = MIN (next, prio_time_after (now, MAX (timer - 1, 0) * G_TIME_SPAN_MILLISECOND));
+    next = MIN (next, prio_time_after (now, MAX (timer * G_TIME_SPAN_MILLISECOND - G_TIME_SPAN_MILLISECOND / 2, 0)));
   return next;
 }
 
 /* Asked in an iteration in which nothing else is ready: whether a callback may be called.
- * Otherwise @timeout says when to ask again if nothing else happens, ms. */
+ * Otherwise @timeout says when there is something to do if nothing else happens, ms. */
 gboolean
 prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
 {
@@ -175,6 +175,8 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
     return TRUE;
 
   *timeout = MAX (prio_timeout_until (now < idles->deadline ? idles->deadline : idles->next, now), 1);
+  if (loop->delays.n_items > 0)
+    *timeout = MIN (*timeout, prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now));
   return FALSE;
 }
 

@@ -377,8 +377,8 @@ prepare (PrioLoop *loop, gint *timeout)
     }
   while (!prio_inbox_fall_asleep (&loop->inbox));
 
-  /* Nothing to do, unless GLib comes down to the idle callbacks. */
-  if (loop->delays.n_items > 0)
+  /* Nothing to do, unless GLib comes down to the idle callbacks, whose source says how long it may sleep. */
+  if (loop->delays.n_items > 0 && loop->lane == PRIO_LANE_NONE)
     *timeout = prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now);
   return FALSE;
 }
