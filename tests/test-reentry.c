@@ -125,6 +125,48 @@ test_releases_in_order (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "adbc");
 }
 
+/* Whoever ends its last task is not released in it, though its scheduler has gone and something else that is
+ * called releases what is left (a crash in Python, whose closure this was). */
+typedef struct
+{
+  Fixture *f;
+  PrioScheduler *other;
+  guint n_freed;
+} Last;
+
+static void
+end_and_release (guint id, gpointer data)
+{
+  Last *last = data;
+
+  if (id == 0)
+    return;
+  g_clear_object (&last->f->scheduler);
+  prio_runner_end ();
+  prio_scheduler_pause (last->other);
+  prio_scheduler_resume (last->other);
+  g_assert_cmpuint (last->n_freed, ==, 0);
+}
+
+static void
+count_last (gpointer data)
+{
+  ((Last *) data)->n_freed++;
+}
+
+static void
+test_runner_is_not_released_in_its_function (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+  Last last = { f, other, 0 };
+  PrioRunner *runner = prio_runner_new (f->scheduler, end_and_release, &last, count_last);
+
+  prio_runner_post (runner, 1, USER_VISIBLE);
+  prio_runner_unref (runner);
+  fixture_run (f);
+  g_assert_cmpuint (last.n_freed, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -134,6 +176,7 @@ main (int argc, char **argv)
   add_test ("/reentry/by-hand-is-one-at-once", test_aborted_when_cancelled_by_hand);
   add_test ("/reentry/notifies-have-no-state", test_notifies_have_no_state);
   add_test ("/reentry/releases-in-order", test_releases_in_order);
+  add_test ("/reentry/runner-is-not-released-in-its-function", test_runner_is_not_released_in_its_function);
 
   return g_test_run ();
 }
