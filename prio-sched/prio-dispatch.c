@@ -392,7 +392,8 @@ run_tokens (PrioBatch *batch, PrioRunner *runner, PrioQueue *queue)
 {
   guint id;
 
-  prio_runner_ref (runner);
+  /* Nothing of it is released while its function is in. */
+  runner->users++;
   batch->runner = runner;
   batch->outer_state = prio_thread.state;
 
@@ -406,7 +407,7 @@ run_tokens (PrioBatch *batch, PrioRunner *runner, PrioQueue *queue)
       count (batch, 1);
     }
   batch->runner = NULL;
-  prio_runner_unref (runner);
+  prio_runner_release (runner);
 }
 
 /* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
