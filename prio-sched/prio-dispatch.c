@@ -447,9 +447,10 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 
   attend (loop);
   if (batch.begun)
-    prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest,
-                         batch.over,
-                         loop->next_frame > batch.entered && batch.now >= loop->next_frame);
+    {
+      prio_turn_announce_frame (&loop->turn, loop->next_frame);
+      prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest, batch.over);
+    }
   prio_thread.batch = batch.outer;
   prio_loop_forget_source (loop);
   loop->source_core = outer_core;

@@ -78,12 +78,14 @@ typedef struct
   gint64 balance;     /* what tasks are owed in it, µs */
   gint64 share;       /* of time that they have after a frame, µs, or 0 */
 
+  gint64 frame; /* the first that was announced and is not due yet, or not heeded, µs, or 0 */
+
   gint64 background_since; /* when background tasks began to wait, µs, or 0 */
 } PrioTurn;
 
 void prio_turn_init (PrioTurn *turn);
 void prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent);
-void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut, gboolean framed);
+void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut);
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
 void prio_turn_rest (PrioTurn *turn);
 
@@ -92,6 +94,14 @@ static inline void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {
   turn->reached = MAX (turn->reached, reach);
+}
+
+/* One is due at @frame, or it is not known when if that is 0. */
+static inline void
+prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
+{
+  if (frame != 0 && (turn->frame == 0 || frame < turn->frame))
+    turn->frame = frame;
 }
 
 /* How long tasks may run now, µs; @slice is that of their scheduler, and @is_set if somebody

@@ -178,10 +178,9 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     turn->granted = TRUE;
 }
 
-/* Tasks have run until @now, for @ran µs; @cut if there are more, whose time is over, and
- * @framed if it is since a frame is due. */
+/* Tasks have run until @now, for @ran µs; @cut if there are more, whose time is over. */
 void
-prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut, gboolean framed)
+prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
   turn->granted = turn->waited = FALSE;
   turn->background_since = turn->began = 0;
@@ -194,7 +193,9 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
     turn->balance = MAX (turn->balance - turn->spent, -MAX_BALANCE);
   else
     turn->balance = 0;
-  turn->whole = framed || turn->since_whole >= MAX (slice, turn->last_whole);
+  turn->whole = (turn->frame != 0 && turn->frame <= now) || turn->since_whole >= MAX (slice, turn->last_whole);
+  if (turn->frame <= now)
+    turn->frame = 0;
   turn->ran = turn->spent;
   turn->slice = slice;
   turn->others = TRUE;
@@ -228,5 +229,6 @@ prio_turn_rest (PrioTurn *turn)
   end (turn, 0);
   turn->rests = TRUE;
   turn->granted = FALSE;
+  turn->frame = 0;
   turn->spent = turn->since_whole = turn->share = turn->background_since = 0;
 }
