@@ -126,6 +126,8 @@ typedef struct
   gboolean follow;
   gint64 long_step; /* the first, µs, if it is another */
   gint always;      /* the priority of a source that is always ready, or 0 */
+  guint post_every; /* ms: a short task of another priority is posted, or 0 */
+  gint64 duration;  /* µs, if it is not DURATION */
 } Scene;
 
 /* What is counted in one. */
@@ -133,6 +135,8 @@ typedef struct
 {
   guint n_frames, n_steps;
   guint n_others; /* idle sources of somebody else's, at 200 */
+  guint n_before; /* the most steps that a frame had to wait for */
+  gint64 wait;    /* the longest between two steps, µs */
 } Counts;
 
 typedef struct
@@ -143,6 +147,8 @@ typedef struct
   GObject *clock;
   gint64 to_validate; /* µs */
   gboolean validating;
+  guint n_before;
+  gint64 worked; /* when the last step ended, µs */
 
   Counts counts;
 } Window;
@@ -177,6 +183,8 @@ paint (gpointer data)
 {
   Window *window = data;
 
+  window->counts.n_before = MAX (window->counts.n_before, window->n_before);
+  window->n_before = 0;
   g_signal_emit_by_name (window->clock, "before-paint");
   pass (drawing_time (window) + window->to_validate);
   window->to_validate = 0;
@@ -275,11 +283,30 @@ work (gpointer data)
 {
   Window *window = data;
 
+  if (window->worked != 0)
+    window->counts.wait = MAX (window->counts.wait, now - window->worked);
+  if (wanted == G_MAXINT64)
+    window->n_before++;
   if (window->counts.n_steps == 0 && window->scene.long_step != 0)
     pass (window->scene.long_step);
   else
     pass (window->scene.step);
   window->counts.n_steps++;
+  window->worked = now;
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+do_nothing (gpointer data G_GNUC_UNUSED)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+post_short (gpointer data)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    prio_scheduler_post (((Window *) data)->f.scheduler, priority, do_nothing, NULL, NULL);
   return G_SOURCE_CONTINUE;
 }
 
@@ -287,7 +314,8 @@ static void
 window_init (Window *window, const Scene *scene)
 {
   now = 1000 * G_USEC_PER_SEC;
-  *window = (Window) { .scene = *scene, .interval = G_USEC_PER_SEC / scene->rate, .end = now + DURATION };
+  *window = (Window) { .scene = *scene, .interval = G_USEC_PER_SEC / scene->rate, 
+                       .end = now + (scene->duration != 0 ? scene->duration : DURATION) };
   fixture_set_up (&window->f, NULL);
   g_main_context_set_poll_func (window->f.context, poll_in_time);
   g_assert_cmpint (pipe (display), ==, 0);
@@ -303,6 +331,8 @@ window_init (Window *window, const Scene *scene)
   attach (window, g_timeout_source_new (OTHER_PERIOD), G_PRIORITY_DEFAULT, add_other);
   if (scene->always != 0)
     attach (window, g_idle_source_new (), scene->always, always_ready);
+  if (scene->post_every != 0)
+    attach (window, g_timeout_source_new (scene->post_every), G_PRIORITY_DEFAULT, post_short);
   wanted = now + window->interval;
 }
 
@@ -420,6 +450,37 @@ test_long_step (void)
     check_against_peer (&(Scene) { .rate = 60, .step = 1000, .follow = follow, .long_step = DURATION / 2 });
 }
 
+/* Short tasks of other priorities among long ones: a frame that is due waits for one at the most. */
+static void
+test_short_tasks_among_long_ones (void)
+{
+  for (gint flood = BACKGROUND; flood <= USER_BLOCKING; flood++)
+    {
+      for (guint post_every = 8; post_every <= 64; post_every *= 2)
+        {
+          Counts counts = run (&(Scene) { .rate = 60, .step = 1000, .post_every = post_every }, flood);
+
+          g_assert_cmpuint (counts.n_before, <=, 1);
+          g_assert_cmpuint (counts.n_frames, >=, DURATION / G_USEC_PER_SEC * 60 - 1);
+        }
+    }
+}
+
+/* Nobody waits for longer the older the program gets. */
+static void
+test_for_long (void)
+{
+  static const gint priorities[] = { -10, 122, 200, 300 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
+    {
+      Scene scene = { .rate = 60, .step = 1000, .always = priorities[i], .post_every = 53, .duration = 60 * G_USEC_PER_SEC };
+      Counts counts = run (&scene, USER_VISIBLE);
+
+      g_assert_cmpint (counts.wait, <, 40000);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -434,6 +495,8 @@ main (int argc, char **argv)
 
   g_test_add_func ("/frames/always-ready", test_always_ready);
   g_test_add_func ("/frames/long-step", test_long_step);
+  g_test_add_func ("/frames/short-tasks-among-long-ones", test_short_tasks_among_long_ones);
+  g_test_add_func ("/frames/for-long", test_for_long);
 
   return g_test_run ();
 }

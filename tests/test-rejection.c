@@ -255,6 +255,42 @@ test_from_another_thread (Fixture *f, gconstpointer data)
   g_assert_nonnull (strchr (f->log->str, 'o'));
 }
 
+/* It is heard before a result that comes after it, and before the end without one. */
+static gpointer
+abort_in_thread (gpointer controller)
+{
+  prio_task_controller_abort (controller, NULL);
+  return NULL;
+}
+
+static void
+abort_elsewhere_then_return (PrioTask *task, gpointer data)
+{
+  g_thread_join (g_thread_new ("other", abort_in_thread, data));
+  prio_task_return_int (task, 5);
+}
+
+static void
+abort_elsewhere_then_end (PrioTask *task, gpointer data)
+{
+  g_thread_join (g_thread_new ("other", abort_in_thread, data));
+}
+
+static void
+test_before_a_later_result (Fixture *f, gconstpointer data)
+{
+  static const PrioTaskFunc funcs[] = { abort_elsewhere_then_return, abort_elsewhere_then_end };
+
+  for (guint i = 0; i < G_N_ELEMENTS (funcs); i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      g_autoptr (PrioTask) task = post_task (f, signal_of (controller), funcs[i], controller);
+
+      fixture_run (f);
+      g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -266,6 +302,7 @@ main (int argc, char **argv)
   add_test ("/rejection/after-its-result", test_after_its_result);
   add_test ("/rejection/yield", test_yield);
   add_test ("/rejection/from-another-thread", test_from_another_thread);
+  add_test ("/rejection/before-a-later-result", test_before_a_later_result);
 
   return g_test_run ();
 }

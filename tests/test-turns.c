@@ -272,6 +272,39 @@ test_idle_until_the_next_timer (Fixture *f, gconstpointer data)
   g_assert_cmpuint (f->log->len, ==, 2);
 }
 
+/* GTK's way of doing all that is to be done, and it ends. */
+static void
+test_idle_in_a_loop_that_asks_what_is_pending (Fixture *f, gconstpointer data)
+{
+  gint64 end = g_get_monotonic_time () + PATIENCE;
+
+  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  while (g_main_context_pending (f->context) && g_get_monotonic_time () < end)
+    g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpstr (f->log->str, ==, "i");
+  g_assert_false (g_main_context_pending (f->context));
+}
+
+/* A loop that has a timer every millisecond has idle time nevertheless. */
+static gboolean
+count_tick (gpointer data)
+{
+  return ++*(guint *) data < 1000;
+}
+
+static void
+test_idle_beside_a_fast_timer (Fixture *f, gconstpointer data)
+{
+  guint n_ticks = 0;
+  GSource *timer = attach (f, g_timeout_source_new (1), G_PRIORITY_DEFAULT, count_tick, &n_ticks);
+
+  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  while (f->log->len == 0 && n_ticks < 1000)
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpstr (f->log->str, ==, "i");
+  g_source_destroy (timer);
+}
+
 /* S12: its timeout is kept in any case, */
 static gboolean flood_on;
 
@@ -330,6 +363,8 @@ main (int argc, char **argv)
   add_test ("/turns/beside-what-is-always-ready", test_beside_what_is_always_ready);
   add_test ("/turns/one-task-per-iteration/after-others", test_one_task_per_iteration_after_others);
   add_test ("/turns/idle-until-the-next-timer", test_idle_until_the_next_timer);
+  add_test ("/turns/idle-where-pending-is-asked", test_idle_in_a_loop_that_asks_what_is_pending);
+  add_test ("/turns/idle-beside-a-fast-timer", test_idle_beside_a_fast_timer);
   add_test ("/turns/idle-timeout-beside-a-flood", test_idle_timeout_beside_a_flood);
 
   return g_test_run ();
