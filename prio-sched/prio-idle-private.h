@@ -30,7 +30,8 @@ typedef struct
   GQueue running;   /* of PrioIdle: for the one that has begun */
   GHashTable *by_id; /* guint → PrioIdle, both owned by nobody; NULL until needed */
   gint64 deadline;  /* of the last period, µs */
-  gint64 next;      /* when something else is due, as of this iteration's prepare, or 0, µs */
+  gint64 asked;     /* when the last prepare was, µs, */
+  gint64 next;      /* and when something else is due by that */
 } PrioIdles;
 
 /* A callback that is requested. */

@@ -17,6 +17,9 @@
 /* A delayed task that is due sooner than this leaves no idle time worth having, µs. */
 #define MIN_PERIOD 100
 
+/* What was asked so long ago counts no more, µs. */
+#define MAX_AGE 1000
+
 static void
 idle_enlist (PrioIdle *idle, GQueue *list)
 {
@@ -170,6 +173,7 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   PrioIdles *idles = &loop->idles;
   gint64 now = g_get_monotonic_time ();
 
+  idles->asked = now;
   idles->next = next_event (loop, timer, now);
   if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
     return TRUE;
@@ -192,13 +196,14 @@ begin_period (PrioIdles *idles)
 }
 
 /* In a dispatch: the next callback, in a new period if the last is over.  GLib may have
- * dispatched other sources since it asked: then it has to ask again. */
+ * dispatched other sources since it asked, in an earlier iteration or g_main_context_pending ():
+ * if that is long ago, it has to ask again. */
 void
 prio_idle_run (PrioLoop *loop, gint64 now)
 {
   PrioIdles *idles = &loop->idles;
 
-  if (idles->next == 0)
+  if (now - idles->asked > MAX_AGE)
     return;
 
   if (now >= idles->deadline)

@@ -61,6 +61,7 @@ struct _PrioBatch
   PrioLane lane;    /* what is next belongs to it, or to one above */
   gint depth;       /* of g_main_depth () */
   gboolean begun;   /* a task has run */
+  guint effective;  /* the priority of the last, as it was */
   gboolean over;    /* its time is */
   gint64 entered;   /* when it began, µs */
   gint64 start;     /* from when its time counts, µs */

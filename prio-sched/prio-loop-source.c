@@ -39,7 +39,7 @@ static const gint priorities[PRIO_N_SOURCES] = {
   [PRIO_SOURCE_BEFORE_LAYOUT] = G_PRIORITY_HIGH_IDLE + 21,
   [PRIO_SOURCE_AFTER_FRAME] = G_PRIORITY_HIGH_IDLE + 26,
   [PRIO_LANE_BACKGROUND] = G_PRIORITY_LOW,
-  [PRIO_LANE_IDLE] = G_MAXINT - 1,
+  [PRIO_LANE_IDLE] = G_MAXINT,
   [PRIO_SOURCE_BOTTOM] = G_MAXINT,
 };
 
@@ -356,7 +356,6 @@ prepare (PrioLoop *loop, gint *timeout)
       prio_loop_expire_delays (loop, now);
 
       loop->awake = FALSE;
-      loop->idles.next = 0;
       loop->lane = next_lane (loop);
       now = take_turn (loop, now);
       adapt_sources (loop);
@@ -447,7 +446,7 @@ lane_check (GSource *source)
   return ready;
 }
 
-/* The lowest of all but one: it is asked if no other source is ready. */
+/* One of the lowest of all: it is asked if no other source is ready. */
 static gboolean
 idle_prepare (GSource *source, gint *timeout)
 {

@@ -1,7 +1,7 @@
 /* prio-stopwatch-private.h: when it is time to look at the clock
  *
  * Promises: the clock, which costs as much as two short tasks, is read after as many tasks as
- * took CLOCK_GRAIN by the last measure; the coarse clock, which costs little, shows
+ * took PRIO_CLOCK_GRAIN by the last measure, and twice as many as then at the most; the coarse clock, which costs little, shows
  * when tasks have got longer than that.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -91,7 +91,8 @@ prio_stopwatch_look (PrioStopwatch *watch)
   ran = watch->stride - watch->left;
   now = g_get_monotonic_time ();
   elapsed = now - watch->read;
-  watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, PRIO_MAX_STRIDE);
+  /* One that was short says little of those that follow. */
+  watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, MIN (ran * 2, PRIO_MAX_STRIDE));
   watch->left = watch->stride;
   watch->read = now;
   watch->coarse = prio_read_coarse_clock ();

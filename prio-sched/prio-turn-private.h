@@ -73,7 +73,7 @@ typedef struct
   gint64 spent;       /* by tasks since the last turn, µs */
   gint64 ran;         /* by tasks before this one, µs */
   gint64 since_whole; /* by tasks since the last whole turn, µs */
-  gint64 last_whole;  /* how long that took, µs */
+  gint64 rest_balance; /* what tasks have had less since then than the others in such turns, µs */
   gint64 flood_until; /* a flood has been shown, µs */
   gint64 balance;     /* what tasks are owed in it, µs */
   gint64 share;       /* of time that they have after a frame, µs, or 0 */

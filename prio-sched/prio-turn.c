@@ -63,7 +63,7 @@ end (PrioTurn *turn, gint64 now)
     }
   if (turn->whole && turn->reached == PRIO_REACH_REST)
     {
-      turn->last_whole = MIN (used, MAX_WAIT);
+      turn->rest_balance = MIN (turn->rest_balance + used, MAX_BALANCE);
       turn->since_whole = 0;
     }
 
@@ -145,8 +145,12 @@ is_over (PrioTurn *turn, gint64 now)
   turn->n_top = 0;
   forget_flood (turn);
   if (turn->reached == PRIO_REACH_REST)
-    return used >= MIN (turn->since_whole, MAX_WAIT);
-  return turn->reached == PRIO_REACH_LAYOUT && used >= MIN (turn->ran, MAX_WAIT);
+    return turn->rest_balance + used >= 0;
+  if (turn->reached != PRIO_REACH_LAYOUT || used < MIN (turn->ran, MAX_WAIT))
+    return FALSE;
+
+  turn->share = used >= turn->slice ? used : 0;
+  return TRUE;
 }
 
 /* An iteration begins, and there are tasks to run, as there were in the last.  @urgent if one of
@@ -186,6 +190,7 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->background_since = turn->began = 0;
   turn->spent += ran;
   turn->since_whole += ran;
+  turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
   if (!cut)
     return;
 
@@ -193,7 +198,7 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
     turn->balance = MAX (turn->balance - turn->spent, -MAX_BALANCE);
   else
     turn->balance = 0;
-  turn->whole = (turn->frame != 0 && turn->frame <= now) || turn->since_whole >= MAX (slice, turn->last_whole);
+  turn->whole = (turn->frame != 0 && turn->frame <= now) || (turn->since_whole >= MIN (slice, MAX_WAIT) && turn->rest_balance <= 0);
   if (turn->frame <= now)
     turn->frame = 0;
   turn->ran = turn->spent;
@@ -211,12 +216,17 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
 {
   gint64 used = now - turn->began;
 
-  turn->reached = reached;
-  turn->share = 0;
   if (reached == PRIO_REACH_FRAME)
-    turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
+    {
+      turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
+    }
   else if (reached > PRIO_REACH_FRAME)
-    forget_flood (turn);
+    {
+      forget_flood (turn);
+      turn->share = 0;
+    }
+  if (turn->whole && reached == PRIO_REACH_REST)
+    turn->since_whole = turn->rest_balance = 0;
   end (turn, now);
 }
 
