@@ -133,6 +133,14 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   return n;
 }
 
+/* Takes in what other threads have sent: what they have done before a task ends is done. */
+static inline void
+hear (PrioLoop *loop)
+{
+  if (G_UNLIKELY (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED))
+    prio_loop_catch_up (loop);
+}
+
 /* A closure with a signal or a delay has run. */
 static void
 closure_ran (PrioEntry *entry, gboolean again)
@@ -186,6 +194,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 
       prio_task_run (task);
       prio_thread.state = outer;
+      hear (loop);
       /* Before the result settles and the abort steps are removed (§4.1.4). */
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
@@ -237,8 +246,7 @@ pay_attention (PrioLoop *loop)
 static inline void
 attend (PrioLoop *loop)
 {
-  if (G_UNLIKELY (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED))
-    prio_loop_catch_up (loop);
+  hear (loop);
   if (G_UNLIKELY (loop->attention))
     pay_attention (loop);
 }
@@ -289,6 +297,10 @@ choose (PrioBatch *batch)
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
     return NULL;
 
+  /* Other tasks may take longer. */
+  if (batch->effective != queue->effective)
+    prio_stopwatch_hurry (&batch->watch);
+  batch->effective = queue->effective;
   adapt_slice (batch, queue->core);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
   return queue;
@@ -359,6 +371,7 @@ prio_batch_end_token (PrioBatch *batch)
     return FALSE;
 
   prio_thread.state = batch->outer_state;
+  hear (loop);
   if (loop->microtasks.length > 0)
     prio_loop_checkpoint (loop);
 

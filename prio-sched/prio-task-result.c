@@ -57,13 +57,16 @@ claim_return (PrioTask *self, gboolean *owed)
 static inline gboolean
 return_in_passing (PrioTask *self, const PrioResult *result)
 {
-  PrioBias *bias = &self->entry.core->loop->bias;
+  PrioLoop *loop = self->entry.core->loop;
+  PrioBias *bias = &loop->bias;
   gboolean is_simple;
 
   if (G_UNLIKELY (!prio_bias_enter_quickly (bias)))
     return FALSE;
 
-  is_simple = __atomic_load_n (&self->claim, __ATOMIC_RELAXED) == 0 &&
+  /* Another thread may have sent an abort. */
+  is_simple = prio_inbox_state (&loop->inbox) != PRIO_INBOX_FILLED &&
+              __atomic_load_n (&self->claim, __ATOMIC_RELAXED) == 0 &&
               __atomic_load_n (&self->state, __ATOMIC_RELAXED) == PRIO_TASK_STATE_RUNNING &&
               prio_entry_is_running (&self->entry);
   if (is_simple)
