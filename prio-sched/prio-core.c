@@ -90,6 +90,7 @@ prio_core_end (PrioCore *core)
   if (core->next != NULL)
     core->next->prev = core->prev;
 
+  prio_ready_drive_out (&loop->ready);
   prio_loop_bury (loop, core_free, core);
 }
 

@@ -14,6 +14,10 @@
  * another comes.  A queue that is the only one of its effective priority in the set is known
  * without a look at the heaps.
  *
+ * A queue of jobs that was the only one stays where it is when it gets empty, as the one of a
+ * task that posts itself does each time; the masks say that it is not there.  It is driven out by
+ * the next queue of its effective priority, a pause, or the end of its scheduler.
+ *
  * Everything here belongs to the home thread of the loop.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -36,7 +40,7 @@ typedef struct
 typedef struct
 {
   guint mask;                        /* bit E: there are queues of effective priority E */
-  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the queue, if there is one; NULL if there are more, or none */
+  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the queue, if there is one, or was; NULL if there are more, or none */
   PrioHeap groups[PRIO_N_EFFECTIVE];
 } PrioReady;
 
@@ -45,7 +49,8 @@ void prio_ready_group_clear (PrioReadyGroup *group);
 void prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused);
 void prio_ready_clear (PrioReady *ready);
 
-void prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+void prio_ready_drive_out (PrioReady *ready);
+void prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 void prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 void prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
@@ -54,7 +59,38 @@ PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
 static inline gboolean
 prio_ready_contains (PrioQueue *queue)
 {
-  return queue->ready.index != PRIO_HEAP_NONE;
+  return queue->ready.index != PRIO_HEAP_NONE && (queue->head != NULL || queue->kind != PRIO_QUEUE_JOBS);
+}
+
+/* @queue, of a scheduler whose group is @group, has got a head, or another effective
+ * priority. */
+static inline void
+prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  if (ready->only[queue->effective] == queue)
+    {
+      group->mask |= 1u << queue->effective;
+      ready->mask |= 1u << queue->effective;
+    }
+  else
+    {
+      prio_ready_add_another (ready, group, queue);
+    }
+}
+
+/* @queue, which is in @group, has no head any more. */
+static inline void
+prio_ready_emptied (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  if (queue->kind == PRIO_QUEUE_JOBS && ready->only[queue->effective] == queue)
+    {
+      group->mask &= ~(1u << queue->effective);
+      ready->mask &= ~(1u << queue->effective);
+    }
+  else
+    {
+      prio_ready_remove (ready, group, queue);
+    }
 }
 
 /* Puts @queue, which is in @group, right after its head has gone. */
@@ -62,7 +98,7 @@ static inline void
 prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
   if (G_UNLIKELY (queue->head == NULL))
-    prio_ready_remove (ready, group, queue);
+    prio_ready_emptied (ready, group, queue);
   else if (G_UNLIKELY (ready->only[queue->effective] != queue))
     prio_ready_rekey (ready, group, queue);
 }

@@ -119,13 +119,39 @@ leave_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
     ready->mask &= ~(1u << effective);
 }
 
-/* @queue, of a scheduler whose group is @group, has got a head, or another effective
- * priority. */
+/* Takes the queue of @effective out that is empty, if there is one. */
+static void
+drive_out (PrioReady *ready, PrioEffective effective)
+{
+  PrioQueue *queue = ready->only[effective];
+  PrioReadyGroup *group;
+
+  if (queue == NULL || (ready->mask >> effective & 1) != 0)
+    return;
+
+  g_assert (queue->head == NULL);
+  group = group_at (prio_heap_first (&ready->groups[effective])->node, effective);
+  prio_heap_remove (&group->queues[effective], &queue->ready);
+  leave_set (ready, group, effective);
+  ready->only[effective] = NULL;
+}
+
+/* Takes all out that are empty. */
 void
-prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+prio_ready_drive_out (PrioReady *ready)
+{
+  for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)
+    drive_out (ready, effective);
+}
+
+/* Adds @queue, which is not the one that was the only one. */
+void
+prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
   PrioEffective effective = queue->effective;
   PrioHeap *queues = &group->queues[effective];
+
+  drive_out (ready, effective);
 
   if (queues->n_items == 1)
     prio_heap_first (queues)->key = oldest_of_group (group, effective)->head->order;
@@ -181,6 +207,7 @@ prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
   if (group->paused == paused)
     return;
 
+  prio_ready_drive_out (ready);
   group->paused = paused;
 
   for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)

@@ -31,7 +31,8 @@ world_init (World *world)
     {
       prio_ready_group_init (&world->groups[g]);
       for (guint q = 0; q < N_QUEUES; q++)
-        prio_queue_init (&world->queues[g][q], NULL, (PrioEffective) (q % 2 + q % 3), PRIO_QUEUE_JOBS);
+        prio_queue_init (&world->queues[g][q], NULL, (PrioEffective) (q % 2 + q % 3),
+                         q % 2 == 0 ? PRIO_QUEUE_JOBS : PRIO_QUEUE_TOKENS);
     }
   for (guint i = 0; i < N_JOBS; i++)
     g_queue_push_tail (&world->spare, &world->jobs[i]);
@@ -123,6 +124,10 @@ pop_first (World *world)
 static void
 reprioritize (World *world, PrioReadyGroup *group, PrioQueue *queue)
 {
+  /* Those of jobs stay what they are. */
+  if (queue->kind == PRIO_QUEUE_JOBS)
+    return;
+
   if (prio_ready_contains (queue))
     prio_ready_remove (&world->ready, group, queue);
   queue->effective = (PrioEffective) g_test_rand_int_range (0, PRIO_N_EFFECTIVE);
@@ -150,6 +155,8 @@ step (World *world)
 
     case 3:
       pop (world, group, queue);
+      if (g_test_rand_int_range (0, 8) == 0)
+        prio_ready_drive_out (&world->ready);
       break;
 
     case 4:
