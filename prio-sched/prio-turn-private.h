@@ -14,8 +14,9 @@
  *   dispatched once, a frame that was due (120) has been drawn, and text has been validated
  *   (125).  So a window draws what it would draw beside one idle source.  No limit in time
  *   cuts a turn short: a handler that is longer than a slice would leave no frame.
- * - When a frame is due that was announced, and once a slice, if the others take long less often,
- *   but at least once a second, the turn is a whole one: it goes to the bottom, where other people's idle sources are (200).
+ * - When a frame is due that was announced, and once a slice, the turn is a whole one: it goes to
+ *   the bottom, where other people's idle sources are (200).  Those that are always ready have half of
+ *   the time: whoever has had more waits for the other.
  * - Something that is always ready keeps GLib from ever coming down.  How far it comes,
  *   scouts tell: sources that are never ready, and are asked only if nothing
  *   above them is.  When it has not come down to the frame for some iterations and milliseconds,
@@ -67,18 +68,17 @@ typedef struct
   gint64 drawing;  /* what drawing took of the turn, µs */
   guint n_top;     /* iterations in a row that came no further than PRIO_REACH_TOP */
 
-  gint64 look;        /* so long until the others are looked for, µs */
-  gint64 quiet_since; /* when the others had something to do, µs */
-  gint64 slice;       /* of the scheduler whose tasks have run, µs */
-  gint64 spent;       /* by tasks since the last turn, µs */
-  gint64 ran;         /* by tasks before this one, µs */
-  gint64 since_whole; /* by tasks since the last whole turn, µs */
-  gint64 rest_balance; /* what tasks have had less since then than the others in such turns, µs */
-  gint64 flood_until; /* a flood has been shown, µs */
-  gint64 balance;     /* what tasks are owed in it, µs */
-  gint64 share;       /* of time that they have after a frame, µs, or 0 */
-
-  gint64 frame; /* the first that was announced and is not due yet, or not heeded, µs, or 0 */
+  gint64 look;         /* so long until the others are looked for, µs */
+  gint64 quiet_since;  /* when the others had something to do, µs */
+  gint64 slice;        /* of the scheduler whose tasks have run, µs */
+  gint64 spent;        /* by tasks since the last turn, µs */
+  gint64 ran;          /* by tasks before this one, µs */
+  gint64 since_whole;  /* by tasks since the last whole turn, µs */
+  gint64 rest_balance; /* what tasks are owed for whole turns, µs; the others, if it is below 0 */
+  gint64 flood_until;  /* a flood has been shown, µs */
+  gint64 balance;      /* what tasks are owed in it, µs; the others, if it is below 0 */
+  gint64 share;        /* of time that they have after a frame, µs, or 0 */
+  gint64 frame;        /* the first that was announced and is not due yet, or not heeded, µs, or 0 */
 
   gint64 background_since; /* when background tasks began to wait, µs, or 0 */
 } PrioTurn;

@@ -88,8 +88,8 @@ is_still_spinning (PrioTurn *turn, gint64 used)
   return turn->n_top >= FLOOD_ITERATIONS || (turn->n_top >= LONG_FLOOD_ITERATIONS && used >= LONG_FLOOD_TIME);
 }
 
-/* @used µs have been spent above the frame, in iterations that came no further: whether tasks are to have their share
- * nevertheless. */
+/* @used µs have been spent above the frame, in iterations that came no further: whether tasks are
+ * to have their share nevertheless. */
 static gboolean
 is_flood (PrioTurn *turn, gint64 now, gint64 used)
 {
@@ -198,7 +198,8 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
     turn->balance = MAX (turn->balance - turn->spent, -MAX_BALANCE);
   else
     turn->balance = 0;
-  turn->whole = (turn->frame != 0 && turn->frame <= now) || (turn->since_whole >= MIN (slice, MAX_WAIT) && turn->rest_balance <= 0);
+  turn->whole = (turn->frame != 0 && turn->frame <= now) ||
+                (turn->since_whole >= MIN (slice, MAX_WAIT) && turn->rest_balance <= 0);
   if (turn->frame <= now)
     turn->frame = 0;
   turn->ran = turn->spent;
@@ -215,6 +216,7 @@ void
 prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
 {
   gint64 used = now - turn->began;
+  gboolean at_bottom = turn->whole && reached == PRIO_REACH_REST;
 
   if (reached == PRIO_REACH_FRAME)
     {
@@ -225,9 +227,9 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
       forget_flood (turn);
       turn->share = 0;
     }
-  if (turn->whole && reached == PRIO_REACH_REST)
-    turn->since_whole = turn->rest_balance = 0;
   end (turn, now);
+  if (at_bottom)
+    turn->since_whole = turn->rest_balance = 0;
 }
 
 /* There are no tasks. */
@@ -240,5 +242,5 @@ prio_turn_rest (PrioTurn *turn)
   turn->rests = TRUE;
   turn->granted = FALSE;
   turn->frame = 0;
-  turn->spent = turn->since_whole = turn->share = turn->background_since = 0;
+  turn->spent = turn->since_whole = turn->rest_balance = turn->share = turn->background_since = 0;
 }
