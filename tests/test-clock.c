@@ -255,6 +255,33 @@ test_late_frames (Fixture *f, gconstpointer data)
   g_object_unref (clock);
 }
 
+/* What is known of a clock's frames is forgotten with it, in its own emission and at its end too. */
+static void
+unfollow_it (GObject *clock, Fixture *f)
+{
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+}
+
+static void
+test_forgotten_clock (Fixture *f, gconstpointer data)
+{
+  GObject *clock = g_object_new (frame_clock_get_type (), NULL);
+  gulong id;
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  id = g_signal_connect (clock, "before-paint", G_CALLBACK (unfollow_it), f);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+
+  g_signal_handler_disconnect (clock, id);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), >, now);
+  g_object_unref (clock);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+}
+
 /* It stops, runs backwards, and goes away. */
 static void
 test_bad_clock (Fixture *f, gconstpointer data)
@@ -401,6 +428,7 @@ main (int argc, char **argv)
   add_test ("/clock/frames", test_frame_clock);
   add_test ("/clock/late-frames", test_late_frames);
   add_test ("/clock/bad-frame-clock", test_bad_clock);
+  add_test ("/clock/forgotten", test_forgotten_clock);
   add_test ("/clock/followed-twice", test_follow_twice);
   add_test ("/clock/two-frame-clocks", test_two_clocks);
   add_test ("/clock/arguments", test_arguments);
