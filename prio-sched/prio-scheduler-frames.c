@@ -95,23 +95,6 @@ clock_gone (PrioLoop *loop, const PrioOp *op)
   g_free (clock);
 }
 
-static void
-closure_finalized (gpointer follower, GClosure *closure)
-{
-  PrioFrameClosure *self = (PrioFrameClosure *) closure;
-  PrioClock *clock;
-
-  while ((clock = self->clocks) != NULL)
-    {
-      PrioOp op = { .apply = clock_gone, .target = clock };
-
-      self->clocks = clock->next;
-      prio_loop_submit_quietly (self->loop, &op);
-    }
-  prio_loop_unref (self->loop);
-  follower_unref (follower);
-}
-
 static PrioClock *
 find_clock (PrioFrameClosure *self, gconstpointer view)
 {
@@ -167,6 +150,27 @@ static gint64
 nearest_frame (PrioScheduler *self)
 {
   return __atomic_load_n (&self->core->loop->next_frame, __ATOMIC_RELAXED);
+}
+
+/* A clock is followed no more, or has gone: after its emission, if that goes on. */
+static void
+closure_finalized (gpointer follower, GClosure *closure)
+{
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) follower)->scheduler);
+  PrioClock *clock;
+
+  while ((clock = self->clocks) != NULL)
+    {
+      PrioOp op = { .apply = clock_gone, .target = clock };
+
+      self->clocks = clock->next;
+      prio_loop_submit_quietly (self->loop, &op);
+    }
+  if (scheduler != NULL)
+    say_next_frame (scheduler, nearest_frame (scheduler));
+  prio_loop_unref (self->loop);
+  follower_unref (follower);
 }
 
 /* A frame begins.  If another follows it will be an interval from now.  The signal's arguments
@@ -268,9 +272,8 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
   g_object_ref (self);
-  if (g_signal_handlers_disconnect_matched (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA,
-                                            signal_of_clock (frame_clock), 0, NULL, NULL, get_follower (self)) > 0)
-    say_next_frame (self, nearest_frame (self));
+  g_signal_handlers_disconnect_matched (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA,
+                                        signal_of_clock (frame_clock), 0, NULL, NULL, get_follower (self));
   g_object_unref (self);
 }
 
