@@ -282,6 +282,28 @@ test_forgotten_clock (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
 }
 
+/* Something else than a view each time, as a frame or an event is. */
+static void
+test_many_views (Fixture *f, gconstpointer data)
+{
+  GObject *stage = g_object_new (stage_get_type (), NULL);
+  GObject *views[100];
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, stage);
+  for (guint i = 0; i < G_N_ELEMENTS (views); i++)
+    {
+      views[i] = g_object_new (G_TYPE_OBJECT, NULL);
+      now += 8000;
+      g_signal_emit_by_name (stage, "before-paint", views[i], "");
+    }
+  g_assert_cmpint (until_next_frame (f), ==, 8000);
+
+  for (guint i = 0; i < G_N_ELEMENTS (views); i++)
+    g_object_unref (views[i]);
+  g_object_unref (stage);
+}
+
 /* It stops, runs backwards, and goes away. */
 static void
 test_bad_clock (Fixture *f, gconstpointer data)
@@ -429,6 +451,7 @@ main (int argc, char **argv)
   add_test ("/clock/late-frames", test_late_frames);
   add_test ("/clock/bad-frame-clock", test_bad_clock);
   add_test ("/clock/forgotten", test_forgotten_clock);
+  add_test ("/clock/many-views", test_many_views);
   add_test ("/clock/followed-twice", test_follow_twice);
   add_test ("/clock/two-frame-clocks", test_two_clocks);
   add_test ("/clock/arguments", test_arguments);
