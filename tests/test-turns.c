@@ -305,6 +305,34 @@ test_idle_beside_a_fast_timer (Fixture *f, gconstpointer data)
   g_source_destroy (timer);
 }
 
+/* However long GLib takes to ask its sources. */
+static gboolean
+take_long_to_check (GSource *source)
+{
+  work_for (3000);
+  return FALSE;
+}
+
+static gboolean
+prepare_never (GSource *source, gint *timeout)
+{
+  *timeout = -1;
+  return FALSE;
+}
+
+static void
+test_idle_in_a_slow_context (Fixture *f, gconstpointer data)
+{
+  static GSourceFuncs funcs = { prepare_never, take_long_to_check, NULL, NULL, NULL, NULL };
+  GSource *slow = attach (f, g_source_new (&funcs, sizeof (GSource)), G_PRIORITY_DEFAULT, NULL, NULL);
+
+  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  for (guint i = 0; i < 20 && f->log->len == 0; i++)
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpstr (f->log->str, ==, "i");
+  g_source_destroy (slow);
+}
+
 /* S12: its timeout is kept in any case, */
 static gboolean flood_on;
 
@@ -365,6 +393,7 @@ main (int argc, char **argv)
   add_test ("/turns/idle-until-the-next-timer", test_idle_until_the_next_timer);
   add_test ("/turns/idle-where-pending-is-asked", test_idle_in_a_loop_that_asks_what_is_pending);
   add_test ("/turns/idle-beside-a-fast-timer", test_idle_beside_a_fast_timer);
+  add_test ("/turns/idle-in-a-slow-context", test_idle_in_a_slow_context);
   add_test ("/turns/idle-timeout-beside-a-flood", test_idle_timeout_beside_a_flood);
 
   return g_test_run ();
