@@ -30,7 +30,7 @@ typedef struct
   GQueue running;   /* of PrioIdle: for the one that has begun */
   GHashTable *by_id; /* guint → PrioIdle, both owned by nobody; NULL until needed */
   gint64 deadline;  /* of the last period, µs */
-  gint64 asked;     /* when the last prepare was, µs, */
+  guint64 asked;    /* in which iteration of the loop, */
   gint64 next;      /* and when something else is due by that */
 } PrioIdles;
 

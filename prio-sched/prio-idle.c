@@ -17,9 +17,6 @@
 /* A delayed task that is due sooner than this leaves no idle time worth having, µs. */
 #define MIN_PERIOD 100
 
-/* What was asked so long ago counts no more, µs. */
-#define MAX_AGE 1000
-
 static void
 idle_enlist (PrioIdle *idle, GQueue *list)
 {
@@ -173,7 +170,7 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   PrioIdles *idles = &loop->idles;
   gint64 now = g_get_monotonic_time ();
 
-  idles->asked = now;
+  idles->asked = loop->iteration;
   idles->next = next_event (loop, timer, now);
   if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
     return TRUE;
@@ -195,19 +192,23 @@ begin_period (PrioIdles *idles)
     idle_enlist (link->data, &idles->running);
 }
 
-/* In a dispatch: the next callback, in a new period if the last is over.  GLib may have
- * dispatched other sources since it asked, in an earlier iteration or g_main_context_pending ():
- * if that is long ago, it has to ask again. */
+/* In a dispatch: the next callback, in a new period if the last is over.  GLib may have asked in
+ * g_main_context_pending (), or before it has dispatched something else; what is older than one iteration
+ * has to be asked again. */
 void
 prio_idle_run (PrioLoop *loop, gint64 now)
 {
   PrioIdles *idles = &loop->idles;
 
-  if (now - idles->asked > MAX_AGE)
+  if (loop->iteration - idles->asked > 1)
     return;
 
   if (now >= idles->deadline)
-    begin_period (idles);
+    {
+      if (idles->next <= now)
+        return;
+      begin_period (idles);
+    }
   if (idles->running.length > 0)
     idle_call (loop, idles->running.head->data, idles->deadline, FALSE);
 }

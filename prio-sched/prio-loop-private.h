@@ -124,6 +124,7 @@ struct _PrioLoop
   guint idle_passes[PRIO_N_SOURCES]; /* how often each was not needed */
   gboolean awake;        /* our check, or a dispatch of ours, has come since our prepare */
   PrioLane lane;         /* which lane is next: what its prepare answers */
+  guint64 iteration;     /* counts those that begin */
   guint lingers;         /* how often to look again before sleeping */
   PrioTurn turn;
   gint64 checked;        /* when GLib last looked at its sources, µs, */

@@ -345,6 +345,7 @@ prepare (PrioLoop *loop, gint *timeout)
 {
   gint64 now = 0;
 
+  loop->iteration++;
   do
     {
       take_over (loop);
