@@ -144,7 +144,9 @@ def main():
     if given.replay:
         with open(given.replay) as file:
             return search(given.runner, [json.load(file)])
-    seed = given.seed if given.seed is not None else int.from_bytes(os.urandom(4), 'little')
+    seed = given.seed
+    if seed is None:
+        seed = int(os.environ.get('RANDOM_SEED') or int.from_bytes(os.urandom(4), 'little'))
     print(f'seed {seed}', flush=True)
     return search(given.runner, random_chunks(given.programs, seed, given.without.split(',')))
 
