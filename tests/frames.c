@@ -402,19 +402,23 @@ find_fault (const Outcome *outcome, const Outcome *peer)
   return NULL;
 }
 
-/* Measures the row again, after its peer, as long as it fails and may be tried.  Returns whether it does not. */
+/* Measures the row again, after its peer, and for twice as long, as long as it fails and may be tried.  Returns
+ * whether it does not. */
 static gboolean
 check_row (Frames *frames, Beside beside, gint64 length, Flood flood, Outcome peer)
 {
   Outcome outcome = measure (frames, beside, length, flood);
   const char *fault = find_fault (&outcome, &peer);
+  double seconds = frames->seconds;
 
   for (gint i = 1; i < frames->n_tries && fault != NULL; i++)
     {
+      frames->seconds *= 2;
       peer = measure (frames, beside, length, FLOOD_IDLE);
       outcome = measure (frames, beside, length, flood);
       fault = find_fault (&outcome, &peer);
     }
+  frames->seconds = seconds;
   print_row (frames, beside, length, flood, &outcome, &peer, fault != NULL ? fault : "");
   return fault == NULL;
 }
@@ -500,7 +504,7 @@ check_rows (Frames *frames, char **besides, char **steps, char **priorities)
 int
 main (int argc, char **argv)
 {
-  Frames frames = { .rate = 60, .seconds = 1, .n_tries = 3 };
+  Frames frames = { .rate = 60, .seconds = 1, .n_tries = 4 };
   g_auto (GStrv) besides = NULL, steps = NULL, priorities = NULL;
   gboolean follow = TRUE, keys = FALSE, passed;
   GOptionEntry entries[] = {
@@ -511,7 +515,7 @@ main (int argc, char **argv)
     { "priority", 0, 0, G_OPTION_ARG_STRING_ARRAY, &priorities, "A task's (all)", "NAME" },
     { "follow", 0, 0, G_OPTION_ARG_NONE, &follow, "Follow the window's frame clock (as it is)", NULL },
     { "no-follow", 0, G_OPTION_FLAG_REVERSE, G_OPTION_ARG_NONE, &follow, "Do not", NULL },
-    { "tries", 0, 0, G_OPTION_ARG_INT, &frames.n_tries, "How often a row may fail (3)", "N" },
+    { "tries", 0, 0, G_OPTION_ARG_INT, &frames.n_tries, "How often a row may fail (4)", "N" },
     { "keys", 0, 0, G_OPTION_ARG_NONE, &keys, "Press keys with xdotool, and measure nothing", NULL },
     { NULL }
   };
