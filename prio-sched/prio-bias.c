@@ -1,4 +1,4 @@
-/* prio-bias.c: a lock that costs its home thread nothing
+/* prio-bias.c: a biased lock, which costs its owner thread nothing
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,7 +19,7 @@ PRIO_TLS PrioThread prio_thread;
 
 G_STATIC_ASSERT (G_ALIGNOF (PrioThread) > PRIO_BIAS_FLAGS);
 
-/* Whether both sides need real barriers; atomic.  Once so, always so. */
+/* Whether both sides need real barriers; atomic.  It never becomes FALSE again. */
 static gboolean symmetric = TRUE;
 
 #ifdef HAVE_MEMBARRIER
@@ -29,7 +29,7 @@ membarrier (int command)
   return syscall (SYS_membarrier, command, 0, 0) == 0;
 }
 
-/* A child of fork () may have to register anew. */
+/* A child of fork () may have to register again. */
 static gboolean
 register_and_membarrier (void)
 {
@@ -52,15 +52,15 @@ choose_barrier (void)
     }
 }
 
-/* Whether the home thread that @home says comes in without a barrier. */
+/* Whether the owner that @home names enters without a barrier. */
 static inline gboolean
 needs_barrier (gsize home)
 {
   return home != 0 && (home & PRIO_BIAS_SYMMETRIC) == 0;
 }
 
-/* The taker's barrier, after it has written `home`: what a home thread that needs it did
- * before it can see that is visible on return. */
+/* The new owner's barrier, after it has written `home`: on return it sees everything that the
+ * former owner did before that could see the change. */
 static void
 heavy_barrier (void)
 {
@@ -74,14 +74,14 @@ heavy_barrier (void)
 #endif
 }
 
-/* So often the taker looks before it sleeps: who is inside on another processor is out soon. */
+/* The new owner checks so many times before it sleeps: an owner on another processor leaves soon. */
 #define SPINS 100
-/* Between two looks after that, µs; each nap is twice as long as the last. */
+/* Between two checks after that, µs; each sleep is twice as long as the one before. */
 #define MIN_NAP 20
 #define MAX_NAP 1000
 
-/* Sleeps, so that a former home thread of lower priority gets on even when the two share
- * a processor.  It is not woken: who leaves would have to look for it, each time. */
+/* Sleeps, so that a former owner of lower priority makes progress even if both share a
+ * processor.  Nobody wakes it: an owner that leaves would have to check for that each time. */
 static void
 wait_until_left (PrioBias *bias)
 {
@@ -101,14 +101,14 @@ wait_until_left (PrioBias *bias)
     }
 }
 
-/* @thread as a home thread that has to be seen from now on. */
+/* The value of `home` for @thread as the owner. */
 static inline gsize
 home_of (gsize thread)
 {
   return thread | (__atomic_load_n (&symmetric, __ATOMIC_RELAXED) ? PRIO_BIAS_SYMMETRIC : 0);
 }
 
-/* The thread that makes a loop record is its home until another runs the context:
+/* The thread that makes a loop record is its owner until another thread runs the context:
  * a program posts its first tasks before it runs its loop. */
 void
 prio_bias_init (PrioBias *bias)
@@ -125,9 +125,8 @@ prio_bias_clear (PrioBias *bias)
   prio_lock_clear (&bias->lock);
 }
 
-/* Not at home, or at home where a barrier has to be passed.  An exchange and a
- * load, both sequentially consistent, are something that ThreadSanitizer, which
- * knows no barriers, can follow. */
+/* For other threads, and for an owner that needs a real barrier.  ThreadSanitizer knows no
+ * barriers, but it follows an exchange and a load that are sequentially consistent. */
 gboolean
 prio_bias_enter_slow (PrioBias *bias)
 {
@@ -143,7 +142,7 @@ prio_bias_enter_slow (PrioBias *bias)
       prio_bias_leave (bias);
       if ((home & PRIO_BIAS_FROZEN) != 0)
         {
-          /* Held until it is thawed. */
+          /* The thread that forks holds it. */
           prio_lock_lock (&bias->lock);
           prio_lock_unlock (&bias->lock);
         }
@@ -156,7 +155,7 @@ void
 prio_bias_take_slow (PrioBias *bias)
 {
   prio_lock_lock (&bias->lock);
-  /* First nobody's, so that the former home thread cannot get in any more. */
+  /* There is no owner at first, so that the former one cannot enter any more. */
   if (needs_barrier (__atomic_exchange_n (&bias->home, 0, __ATOMIC_SEQ_CST)))
     heavy_barrier ();
   wait_until_left (bias);
@@ -164,7 +163,7 @@ prio_bias_take_slow (PrioBias *bias)
   prio_lock_unlock (&bias->lock);
 }
 
-/* From now on no thread is at home. */
+/* From now on no thread is the owner. */
 void
 prio_bias_leave_for_good (PrioBias *bias)
 {
@@ -173,7 +172,7 @@ prio_bias_leave_for_good (PrioBias *bias)
   prio_lock_unlock (&bias->lock);
 }
 
-/* Keeps the home thread from coming in until prio_bias_thaw (), if that is another one.
+/* Keeps the owner, if that is another thread, from entering until prio_bias_thaw ().
  * Returns whether a barrier is needed. */
 gboolean
 prio_bias_freeze (PrioBias *bias)
@@ -194,7 +193,7 @@ prio_bias_freeze_barrier (void)
   heavy_barrier ();
 }
 
-/* Returns when the home thread is out, if that is another one. */
+/* Returns when the owner, if that is another thread, has left. */
 void
 prio_bias_freeze_await (PrioBias *bias)
 {
@@ -202,7 +201,7 @@ prio_bias_freeze_await (PrioBias *bias)
     wait_until_left (bias);
 }
 
-/* The child has not got the home thread, if that is another one. */
+/* The child does not have the owner, if that is another thread. */
 void
 prio_bias_thaw (PrioBias *bias, gboolean in_child)
 {
@@ -210,7 +209,7 @@ prio_bias_thaw (PrioBias *bias, gboolean in_child)
     {
       gsize thread = bias->home & ~PRIO_BIAS_FLAGS;
 
-      /* In the child it may have been on the point of finding out that the lock is frozen. */
+      /* At the fork the owner may have been about to notice that the lock is frozen. */
       if (in_child)
         __atomic_store_n (&bias->busy, FALSE, __ATOMIC_RELAXED);
       __atomic_store_n (&bias->home, in_child || thread == 0 ? 0 : home_of (thread), __ATOMIC_SEQ_CST);

@@ -1,10 +1,10 @@
-/* prio-frames-private.h: the nearest of the frames that are to come
+/* prio-frames-private.h: when the next frame is due
  *
- * Promises: whoever knows when a frame is due says so for itself, and nobody's frame
- * makes another's be forgotten.  PrioLoop's next_frame is the nearest that was to come
- * when something was said last, and frame_interval the shortest there is.
+ * Promises: several clocks may announce frames, each for itself, and none replaces what
+ * another has announced.  PrioLoop's next_frame is the nearest frame that was in the future
+ * at the last announcement, and frame_interval the shortest interval.
  *
- * Everything here is home.
+ * Everything here belongs to the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,16 +13,16 @@
 
 #include "prio-inbox-private.h"
 
-/* What somebody has said: a frame clock that is followed, or who sets the next frame by hand.
- * All zero is nobody. */
+/* What one clock has announced: a frame clock that is followed, or prio_scheduler_set_next_frame ().
+ * All zero means nothing. */
 typedef struct _PrioFrame PrioFrame;
 
 struct _PrioFrame
 {
   PrioFrame *next;
-  gboolean linked; /* into the loop's */
+  gboolean linked; /* in the loop's list */
   gint64 due;      /* µs */
-  gint64 interval; /* between two frames, or 0 if that is not known, µs */
+  gint64 interval; /* between two frames, µs, or 0 if it is not known */
 };
 
 void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);

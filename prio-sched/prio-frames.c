@@ -1,4 +1,4 @@
-/* prio-frames.c: the nearest of the frames that are to come
+/* prio-frames.c: when the next frame is due
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,8 +7,8 @@
 
 #include "prio-loop-private.h"
 
-/* A time that has passed counts no more: who is late will say so, and who has stopped will not.
- * Other threads may read the result. */
+/* A time that has passed does not count any more: a clock that is late announces another, and one that has stopped
+ * does not.  Other threads may read the result. */
 void
 prio_frames_update (PrioLoop *loop, gint64 now)
 {

@@ -1,9 +1,9 @@
-/* prio-heap-private.h: a priority queue of things that know their place in it
+/* prio-heap-private.h: a priority queue whose items know their place in it
  *
- * Promises: the item of the smallest (key, tie) first.  What is inserted in order,
- * as ages and most delays are, stands in a row: it comes and goes in O(1).  What
- * is not stands in a heap: O(log n).  Any item can be taken out, at the same cost.
- * The keys lie in the arrays, so that sifting touches no item but for its index.
+ * Promises: the item of the smallest (key, tie) comes first.  Items that are inserted
+ * in order, as ages and most delays are, stand in a sorted row: they are inserted and removed
+ * in O(1).  All others stand in a heap: O(log n).  Any item can be removed, at the same cost.
+ * The arrays hold the keys, so that sifting touches nothing of an item but its index.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,17 +14,17 @@
 
 #define PRIO_HEAP_NONE G_MAXUINT32
 
-/* Embedded in what is put into a heap. */
+/* Embedded in each item. */
 typedef struct
 {
-  guint32 index; /* where it is, for prio-heap.c to read, or PRIO_HEAP_NONE */
+  guint32 index; /* its place, which only prio-heap.c reads, or PRIO_HEAP_NONE */
 } PrioHeapNode;
 
 typedef struct
 {
   guint64 key;
   guint64 tie; /* orders items of the same key */
-  PrioHeapNode *node; /* NULL in the row: taken out */
+  PrioHeapNode *node; /* NULL in the row: a gap, the item has been removed */
 } PrioHeapItem;
 
 typedef struct
@@ -35,8 +35,8 @@ typedef struct
   guint32 length;
   guint32 allocated;
 
-  /* The row: from @row_start to before @row_end, the first and the last of which
-   * are not taken out; or both 0. */
+  /* The row, from @row_start to before @row_end; both are 0 if it is empty.  Neither its
+   * first nor its last place is a gap. */
   PrioHeapItem *row;
   guint32 row_start, row_end;
   guint32 row_allocated;
@@ -53,7 +53,7 @@ prio_heap_item_before (const PrioHeapItem *a, const PrioHeapItem *b)
   return a->key != b->key ? a->key < b->key : a->tie < b->tie;
 }
 
-/* The smallest; there has to be one. */
+/* The smallest item; the heap must not be empty. */
 static inline PrioHeapItem *
 prio_heap_first (PrioHeap *heap)
 {

@@ -1,7 +1,7 @@
-/* prio-heap.c: a priority queue of things that know their place in it
+/* prio-heap.c: a priority queue whose items know their place in it
  *
- * Four children a node: half the depth of a binary heap, and the four keys that
- * a step compares lie side by side.
+ * Each node has four children: the heap is half as deep as a binary one, and the four keys
+ * that a step compares are adjacent in memory.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -12,9 +12,9 @@
 
 #define ARITY 4
 
-/* Set in the index of what stands in the row. */
+/* A flag in the index of an item that stands in the row. */
 #define IN_ROW (1u << 31)
-/* What a burst needed beyond this is given back to the system. */
+/* Memory beyond this is returned to the system after a burst. */
 #define MAX_KEPT 1024
 
 static inline void
@@ -119,7 +119,7 @@ heap_remove (PrioHeap *heap, guint32 index)
     }
 }
 
-/* The row moves to the beginning of its memory, without the gaps. */
+/* Moves the row to the beginning of its memory, without the gaps. */
 static void
 row_close_gaps (PrioHeap *heap)
 {
@@ -137,8 +137,8 @@ row_close_gaps (PrioHeap *heap)
   heap->row_end = end;
 }
 
-/* The row is at the end of its memory: it gets more if it fills half of that without its
- * gaps.  A row with none is left alone: those that stand in it lie all over memory. */
+/* The row has reached the end of its memory.  It gets more if its items fill half of that.
+ * A row without gaps is not moved, because that would touch each item. */
 static void
 row_make_room (PrioHeap *heap)
 {

@@ -1,7 +1,7 @@
-/* prio-input.c: whether a source that has a descriptor is ready, asked in a dispatch
+/* prio-input.c: whether a source that has a file descriptor is ready, asked in a dispatch
  *
- * GLib is left as it is: to begin another iteration here would call other people's functions, and
- * make it forget what it has still to dispatch in this one.
+ * This only queries and polls.  To begin another iteration here would call the functions of other sources, and
+ * GLib would forget what it has still to dispatch in this one.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,12 +10,12 @@
 
 #include "prio-loop-private.h"
 
-/* So many file descriptors are asked without an allocation. */
+/* Up to so many file descriptors are polled without an allocation. */
 #define FEW_FDS 64
 
-/* Which of @fds have something to say but that GLib has been woken, which it is by one of
- * them, to be polled for from the priority of 0 on.  That is not known before it has been
- * seen: once in the life of a context it is woken for that. */
+/* Whether one of @fds is readable, other than the one by which GLib is woken, which is among them
+ * from priority 0 on.  Nothing tells which one that is: so the context is woken once in its life, to
+ * see it. */
 static gboolean
 input_waits (PrioLoop *loop, gint priority, GPollFD *fds, gint n_fds)
 {
@@ -44,8 +44,8 @@ input_waits (PrioLoop *loop, gint priority, GPollFD *fds, gint n_fds)
   return n_ready > 1;
 }
 
-/* Whether a source of @priority or above has input.  The query changes nothing that the next
- * iteration does not set again. */
+/* Whether a source of @priority or above has input.  What the query changes, the next iteration
+ * sets again. */
 gboolean
 prio_loop_input_waits (PrioLoop *loop, gint priority)
 {

@@ -8,7 +8,7 @@
 #include "prio-microtasks-private.h"
 
 #define MIN_ALLOCATED 16
-/* What a burst needed beyond this is given back to the system. */
+/* Memory beyond this is returned to the system after a burst. */
 #define MAX_KEPT 4096
 
 void

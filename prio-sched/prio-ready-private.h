@@ -1,24 +1,24 @@
-/* prio-ready-private.h: which task is next
+/* prio-ready-private.h: the ready set: which task is next
  *
- * Promises: the queue whose head is the oldest task of the highest effective
- * priority, over all schedulers of a context: a look with one queue a priority,
- * O(log queues) to put it right after its head has gone.  A scheduler is paused
- * and resumed in O(log schedulers), however many queues it has.
+ * Promises: it finds the queue whose head is the oldest task of the highest effective
+ * priority, over all schedulers of a context, in O(1) if each priority has one queue.  It takes
+ * O(log queues) to update the set after a head has gone, and O(log schedulers) to pause or resume
+ * a scheduler, however many queues that has.
  *
- * There are two levels.  A scheduler has a group: its queues that have a head, each under
- * the order of that.  The loop has the set: the groups of all schedulers that are
- * not paused, each under the order of its oldest head.  Both levels keep one heap for each
+ * There are two levels.  A scheduler has a ready group: its queues that have a head, with
+ * the order of the head as the key.  The loop has the ready set: the groups of all schedulers
+ * that are not paused, with the order of the oldest head as the key.  Both levels have one heap for each
  * effective priority.
  *
- * What stands alone in its heap has no key to rely on: none is compared, and it is set when
- * another comes.  A queue that is the only one of its effective priority in the set is known
- * without a look at the heaps.
+ * The key of an item that is alone in its heap may be out of date: nothing is compared with it, and it
+ * is set when a second item comes.  `only` names the queue that is the only one of its effective
+ * priority, so that nobody has to look into the heaps.
  *
- * A queue of jobs that was the only one stays where it is when it gets empty, as the one of a
- * task that posts itself does each time; the masks say that it is not there.  It is driven out by
- * the next queue of its effective priority, a pause, or the end of its scheduler.
+ * A queue of jobs that was the only one stays in the heaps when it becomes empty, because a
+ * task that posts itself again fills it at once; the masks say that it is not ready.  It is evicted by
+ * the next queue of its effective priority, by a pause, or at the end of its scheduler.
  *
- * Everything here belongs to the home thread of the loop.
+ * Everything here belongs to the owner thread of the loop.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -33,14 +33,14 @@ typedef struct
   guint mask; /* bit E: there are queues of effective priority E */
   gboolean paused;
   PrioHeap queues[PRIO_N_EFFECTIVE];
-  PrioHeapNode places[PRIO_N_EFFECTIVE]; /* in the set, if it is not paused */
+  PrioHeapNode places[PRIO_N_EFFECTIVE]; /* in the ready set, unless it is paused */
 } PrioReadyGroup;
 
 /* The groups of all schedulers of a loop that are not paused. */
 typedef struct
 {
   guint mask;                        /* bit E: there are queues of effective priority E */
-  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the queue, if there is one, or was; NULL if there are more, or none */
+  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the only queue, or the one that was; NULL if there are several, or none */
   PrioHeap groups[PRIO_N_EFFECTIVE];
 } PrioReady;
 
@@ -62,8 +62,7 @@ prio_ready_contains (PrioQueue *queue)
   return queue->ready.index != PRIO_HEAP_NONE && (queue->head != NULL || queue->kind != PRIO_QUEUE_JOBS);
 }
 
-/* @queue, of a scheduler whose group is @group, has got a head, or another effective
- * priority. */
+/* @queue, of the scheduler of @group, has a new first head, or another effective priority. */
 static inline void
 prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -78,7 +77,7 @@ prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* @queue, which is in @group, has no head any more. */
+/* @queue, which is in @group, has become empty. */
 static inline void
 prio_ready_emptied (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -93,7 +92,7 @@ prio_ready_emptied (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* Puts @queue, which is in @group, right after its head has gone. */
+/* The head of @queue, which is in @group, has been removed. */
 static inline void
 prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -103,14 +102,14 @@ prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     prio_ready_rekey (ready, group, queue);
 }
 
-/* The highest effective priority there is, or -1. */
+/* The highest effective priority that has a task, or -1. */
 static inline int
 prio_ready_top (PrioReady *ready)
 {
   return ready->mask != 0 ? 31 - __builtin_clz (ready->mask) : -1;
 }
 
-/* The queue with the next task of all, or NULL. */
+/* The queue whose head is the next task, or NULL. */
 static inline PrioQueue *
 prio_ready_first (PrioReady *ready)
 {
@@ -123,7 +122,7 @@ prio_ready_first (PrioReady *ready)
   return G_LIKELY (ready->only[top] != NULL) ? ready->only[top] : prio_ready_oldest (ready, top);
 }
 
-/* Whether @queue has the next task of all, and no other of its effective priority has one. */
+/* Whether @queue has the next task, and is the only queue of its effective priority. */
 static inline gboolean
 prio_ready_is_alone (PrioReady *ready, PrioQueue *queue, PrioEffective effective)
 {

@@ -19,14 +19,14 @@ group_at (PrioHeapNode *node, PrioEffective effective)
   return (gpointer) ((gchar *) (node - effective) - G_STRUCT_OFFSET (PrioReadyGroup, places));
 }
 
-/* The oldest of @group's queues of @effective; there is one. */
+/* The queue of @effective in @group that has the oldest head; there must be one. */
 static PrioQueue *
 oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
 {
   return queue_at (prio_heap_first (&group->queues[effective])->node);
 }
 
-/* The oldest of all queues of @effective; there is one. */
+/* The queue of @effective that has the oldest head; there must be one. */
 PrioQueue *
 prio_ready_oldest (PrioReady *ready, PrioEffective effective)
 {
@@ -57,7 +57,7 @@ prio_ready_clear (PrioReady *ready)
   *ready = (PrioReady) { 0 };
 }
 
-/* The head of @group's oldest queue of @effective may be another. */
+/* The oldest head of @effective in @group may have changed. */
 static inline void
 rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
 {
@@ -66,7 +66,7 @@ rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
                      oldest_of_group (group, effective)->head->order);
 }
 
-/* @queue has another head, and has to be looked for in the heaps. */
+/* @queue has another head, and its place in the heaps may change. */
 void
 prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -83,7 +83,7 @@ prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* Looks whether there is one queue of @effective, and which. */
+/* Sets `only`. */
 static inline void
 find_only (PrioReady *ready, PrioEffective effective)
 {
@@ -119,7 +119,7 @@ leave_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
     ready->mask &= ~(1u << effective);
 }
 
-/* Takes the queue of @effective out that is empty, if there is one. */
+/* Removes the queue of @effective that has stayed although it is empty, if there is one. */
 static void
 drive_out (PrioReady *ready, PrioEffective effective)
 {
@@ -136,7 +136,7 @@ drive_out (PrioReady *ready, PrioEffective effective)
   ready->only[effective] = NULL;
 }
 
-/* Takes all out that are empty. */
+/* Removes all queues that have stayed although they are empty. */
 void
 prio_ready_drive_out (PrioReady *ready)
 {
@@ -144,7 +144,7 @@ prio_ready_drive_out (PrioReady *ready)
     drive_out (ready, effective);
 }
 
-/* Adds @queue, which is not the one that was the only one. */
+/* Adds @queue, which has not stayed in the heaps. */
 void
 prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -174,7 +174,7 @@ prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queu
     }
 }
 
-/* @queue, which is in @group, has no head any more, or gets another effective priority. */
+/* Removes @queue, which is in @group: it has become empty, or gets another effective priority. */
 void
 prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -200,7 +200,7 @@ prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* The tasks of @group cannot be chosen, or can be again. */
+/* While it is paused, no task of @group is next. */
 void
 prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
 {

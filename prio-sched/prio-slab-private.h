@@ -1,8 +1,9 @@
-/* prio-slab-private.h: records of one size, for the home thread of a loop
+/* prio-slab-private.h: records of one size, for the owner thread of a loop
  *
- * Promises: allocation and release in a few instructions, no header per record,
- * and memory that goes back to the system when a chunk is empty, but for some
- * kept for the next burst, and most of those too when there is nothing to do.  A record's chunk is found by masking its address.
+ * Promises: a record is allocated and freed in a few instructions and has no header.  The
+ * memory of an empty chunk returns to the system, except for some chunks that wait for the
+ * next burst; most of these return too when there is nothing to do.  The chunk of a record
+ * is found by masking the record's address.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -17,19 +18,19 @@ typedef struct _PrioSlabChunk PrioSlabChunk;
 
 struct _PrioSlabChunk
 {
-  PrioSlabChunk *next, *prev; /* among those with room, or among the spare ones */
-  gpointer free;              /* records given back, each pointing to the next */
-  gchar *fresh;               /* the first record never given out yet */
-  gchar *end;                 /* where there is room for no other */
+  PrioSlabChunk *next, *prev; /* in the list of chunks with room, or of spare chunks */
+  gpointer free;              /* records that have been freed, each of which points to the next */
+  gchar *fresh;               /* the first record that has never been allocated */
+  gchar *end;                 /* where no further record fits */
   guint live;                 /* records in use */
-  gboolean listed;            /* whether it is among those with room */
+  gboolean listed;            /* whether it is in the list of chunks with room */
 };
 
 typedef struct
 {
-  PrioSlabChunk *current; /* where records come from; not listed */
-  PrioSlabChunk *room;    /* others with room */
-  PrioSlabChunk *spare;   /* empty ones kept */
+  PrioSlabChunk *current; /* where records are allocated; in no list */
+  PrioSlabChunk *room;    /* other chunks with room */
+  PrioSlabChunk *spare;   /* empty chunks */
   guint n_spare;
   guint record_size;
 } PrioSlab;
@@ -41,7 +42,7 @@ void prio_slab_clear (PrioSlab *slab); /* every record must have been freed */
 gpointer prio_slab_alloc_slow (PrioSlab *slab);
 void prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk);
 
-/* A record of the current chunk, or NULL if that is full. */
+/* Returns a record of the current chunk, or NULL if that is full. */
 static inline gpointer
 prio_slab_alloc_quickly (PrioSlab *slab)
 {

@@ -1,4 +1,4 @@
-/* prio-slab.c: records of one size, for the home thread of a loop
+/* prio-slab.c: records of one size, for the owner thread of a loop
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,8 +7,8 @@
 
 #include "prio-slab-private.h"
 
-/* Four mebibytes stay for the next burst; with nothing to do, one, the rest going so
- * many chunks at a time. */
+/* Four mebibytes stay for the next burst.  When there is nothing to do, one mebibyte stays, and the
+ * rest returns to the system, so many chunks at a time. */
 #define MAX_SPARE 256
 #define KEPT_SPARE 64
 #define TRIMMED 16
@@ -65,7 +65,7 @@ prio_slab_clear (PrioSlab *slab)
   g_assert (slab->room == NULL);
 }
 
-/* A chunk as if new; its records follow its header, which is of their alignment. */
+/* Makes @chunk as if new.  Its records follow its header, which has their alignment. */
 static void
 chunk_reset (PrioSlabChunk *chunk, guint record_size)
 {
@@ -75,7 +75,7 @@ chunk_reset (PrioSlabChunk *chunk, guint record_size)
   *chunk = (PrioSlabChunk) { .fresh = first, .end = first + n_records * record_size };
 }
 
-/* The current chunk is full: another takes its place. */
+/* The current chunk is full; replaces it. */
 gpointer
 prio_slab_alloc_slow (PrioSlab *slab)
 {
@@ -106,7 +106,7 @@ prio_slab_alloc_slow (PrioSlab *slab)
   return prio_slab_alloc_quickly (slab);
 }
 
-/* A record of a chunk that is not the current one came back: the chunk has room
+/* A record of a chunk that is not the current one has been freed: the chunk has room
  * again, or is empty. */
 void
 prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)

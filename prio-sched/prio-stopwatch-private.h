@@ -1,8 +1,8 @@
-/* prio-stopwatch-private.h: when it is time to look at the clock
+/* prio-stopwatch-private.h: when to read the clock
  *
  * Promises: the clock, which costs as much as two short tasks, is read after as many tasks as
- * took PRIO_CLOCK_GRAIN by the last measure, and twice as many as then at the most; the coarse clock, which costs little, shows
- * when tasks have got longer than that.
+ * took PRIO_CLOCK_GRAIN when it was last read, and after twice as many as then at the most.
+ * The coarse clock costs little, and shows when tasks have become longer meanwhile.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -63,7 +63,7 @@ prio_stopwatch_start (PrioStopwatch *watch, gint64 now)
   watch->coarse_left = PRIO_COARSE_STRIDE;
 }
 
-/* The next lap looks at the clock. */
+/* Makes the next lap read the clock. */
 static inline void
 prio_stopwatch_hurry (PrioStopwatch *watch)
 {
@@ -77,7 +77,7 @@ prio_stopwatch_allows (PrioStopwatch *watch)
   return MIN (watch->left, watch->coarse_left);
 }
 
-/* It is time to look at a clock. */
+/* Reads the coarse clock, and the other one if that has advanced or if it is time to. */
 static inline gint64
 prio_stopwatch_look (PrioStopwatch *watch)
 {
@@ -91,7 +91,7 @@ prio_stopwatch_look (PrioStopwatch *watch)
   ran = watch->stride - watch->left;
   now = g_get_monotonic_time ();
   elapsed = now - watch->read;
-  /* One that was short says little of those that follow. */
+  /* One short task says little about those that follow. */
   watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, MIN (ran * 2, PRIO_MAX_STRIDE));
   watch->left = watch->stride;
   watch->read = now;
@@ -99,7 +99,7 @@ prio_stopwatch_look (PrioStopwatch *watch)
   return now;
 }
 
-/* Counts @n tasks.  Returns the time if the clock has been read, 0 otherwise. */
+/* Counts @n tasks.  Returns the time in µs if the clock has been read, and 0 otherwise. */
 static inline gint64
 prio_stopwatch_lap (PrioStopwatch *watch, guint n)
 {

@@ -1,6 +1,7 @@
-/* prio-turn-private.h: whose turn it is, tasks' or everybody else's
+/* prio-turn-private.h: whose turn it is: the tasks', or that of all other sources
  *
- * This is the policy of the loop; that it stands in one place is a decision.
+ * A *turn* of the other sources is a number of iterations of GLib's in which no task runs.  All decisions
+ * about turns are made here; the loop only reports what has happened.
  *
  *        batch            turn of the others               batch
  *     ├─────────┤├───────────────────────────────────┤├─────────┤
@@ -8,28 +9,28 @@
  *                 down to 118   │ 120   │ to 125    │ 126: tasks again, or, once a slice,
  *                                                   │ idle sources, to the bottom
  *
- * - A batch ends after a tenth of a millisecond to one, since only GLib knows whether anything else is
- *   ready: to ask it is an iteration, of a microsecond or so.  Then the others have their turn.
- * - A turn is over when GLib has come down to 126 and found nothing: all that was ready has been
- *   dispatched once, a frame that was due (120) has been drawn, and text has been validated
- *   (125).  So a window draws what it would draw beside one idle source.  No limit in time
- *   cuts a turn short: a handler that is longer than a slice would leave no frame.
- * - When a frame is due that was announced, and once a slice, the turn is a whole one: it goes to
- *   the bottom, where other people's idle sources are (200).  Those that are always ready have half of
- *   the time: whoever has had more waits for the other.
- * - Something that is always ready keeps GLib from ever coming down.  How far it comes,
- *   scouts tell: sources that are never ready, and are asked only if nothing
- *   above them is.  When it has not come down to the frame for some iterations and milliseconds,
- *   there is a flood, and tasks have half of the time beside it, until an iteration gets below it,
- *   or it is to be shown again.
- * - Where drawing takes all the time, tasks have their batch between two frames.  By default
- *   it is a tenth of what the frame took, so that nine tenths of the frames stay, and who
- *   has run for longer than a slice waits for nine times as long; who sets a slice has that.
- * - Tasks that GLib does not come to are let in before everything else, by the governor, which is
- *   asked first in every iteration: urgent and user-visible ones when a flood has been shown,
- *   background ones for one batch in half a second.
+ * - A batch ends after 0.1 to 1 ms, because only GLib knows whether another source is ready,
+ *   and it takes an iteration, about a microsecond, to find out.  Then the other sources have their turn.
+ * - A turn ends when GLib has reached 126 and found nothing ready above that: every source that was ready
+ *   has been dispatched once, a frame that was due (120) has been drawn, and text has been validated
+ *   (125).  So a window draws what it would draw beside one idle source.  No time limit
+ *   cuts a turn short: otherwise a handler that is longer than a slice would leave no frame.
+ * - When an announced frame is due, and once per slice, the turn is a whole one: it continues to
+ *   the bottom, where the idle sources of others are (200).  Idle sources that are always ready have half of
+ *   the time: the side that has had more waits for the other.
+ * - A source that is always ready keeps GLib from reaching what is below it.  Scouts report how far
+ *   GLib comes: they are sources that are never ready, and GLib asks them only if nothing
+ *   above them is ready.  When GLib has not reached the frame for some iterations and milliseconds,
+ *   there is a flood.  Tasks have half of the time beside a flood, until an iteration reaches what is below it,
+ *   or until the flood has to be detected again.
+ * - Where drawing takes all the time, tasks have a batch between two frames.  By default
+ *   the batch is a tenth of the time that the frame took, so that nine tenths of the frames remain, and tasks
+ *   that have run for longer than a slice wait nine times as long.  A slice that has been set counts as it is.
+ * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if
+ *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
+ *   background tasks for one batch in half a second.
  *
- * Everything here is home.
+ * Everything here belongs to the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -38,12 +39,12 @@
 
 #include <glib.h>
 
-/* So often the others are looked for, µs: each time a tenth of how long they have had nothing to
- * do, within these. */
+/* A batch ends to look for other sources after a tenth of the time for which they have had nothing to
+ * do, within these limits, µs. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
 
-/* How far down an iteration came: where the source stands that it dispatched. */
+/* How far down an iteration came: the priority of the source that it dispatched. */
 typedef enum
 {
   PRIO_REACH_TOP,    /* above GTK's drawing: up to 118 */
@@ -54,31 +55,31 @@ typedef enum
 
 typedef struct
 {
-  gboolean others;  /* they have their turn: tasks keep silent */
-  gboolean whole;   /* it goes to the bottom */
-  gboolean granted; /* tasks go before every other source in the next iteration */
-  gboolean drawn;   /* a frame has been drawn in this turn, */
-  gboolean paid;    /* and tasks may run before the next */
+  gboolean others;  /* the other sources have their turn, and no task is ready */
+  gboolean whole;   /* the turn continues to the bottom */
+  gboolean granted; /* in the next iteration tasks run before every other source */
+  gboolean drawn;   /* a frame has been drawn in this turn */
+  gboolean paid;    /* and tasks may run before the next frame */
   PrioReach reached;
 
-  gboolean rests;  /* there are no tasks */
+  gboolean rests;  /* there is no task */
   gboolean waited; /* tasks were ready in the last iteration too */
-  gint64 began;    /* when that was seen, or the turn began, µs; 0 if not yet */
-  gint64 iterated; /* when the last iteration began that has been looked at, µs */
-  gint64 drawing;  /* what drawing took of the turn, µs */
+  gint64 began;    /* when @waited was seen first, or the turn began, µs; 0 if not yet */
+  gint64 iterated; /* when the last observed iteration began, µs */
+  gint64 drawing;  /* how much of the turn drawing took, µs */
   guint n_top;     /* iterations in a row that came no further than PRIO_REACH_TOP */
 
-  gint64 look;         /* so long until the others are looked for, µs */
-  gint64 quiet_since;  /* when the others had something to do, µs */
+  gint64 look;         /* how long a batch runs before it looks for other sources, µs */
+  gint64 quiet_since;  /* when other sources were busy last, µs */
   gint64 slice;        /* of the scheduler whose tasks have run, µs */
-  gint64 spent;        /* by tasks since the last turn, µs */
-  gint64 ran;          /* by tasks before this one, µs */
+  gint64 spent;        /* by tasks since the last turn of the others, µs */
+  gint64 ran;          /* by tasks before this turn, µs */
   gint64 since_whole;  /* by tasks since the last whole turn, µs */
-  gint64 rest_balance; /* what tasks are owed for whole turns, µs; the others, if it is below 0 */
-  gint64 flood_until;  /* a flood has been shown, µs */
-  gint64 balance;      /* what tasks are owed in it, µs; the others, if it is below 0 */
-  gint64 share;        /* of time that they have after a frame, µs, or 0 */
-  gint64 frame;        /* the first that was announced and is not due yet, or not heeded, µs, or 0 */
+  gint64 rest_balance; /* time due to tasks for whole turns, µs; due to the others if negative */
+  gint64 flood_until;  /* until when a flood counts as detected, µs */
+  gint64 balance;      /* time due to tasks during a flood, µs; due to the others if negative */
+  gint64 share;        /* how long tasks may run after a frame, µs, or 0 */
+  gint64 frame;        /* the first announced frame that has not been given a turn yet, µs, or 0 */
 
   gint64 background_since; /* when background tasks began to wait, µs, or 0 */
 } PrioTurn;
@@ -89,14 +90,14 @@ void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, 
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
 void prio_turn_rest (PrioTurn *turn);
 
-/* What tells how far the running iteration comes is asked. */
+/* GLib asks the scout at @reach, so that the iteration comes at least as far. */
 static inline void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {
   turn->reached = MAX (turn->reached, reach);
 }
 
-/* One is due at @frame, or it is not known when if that is 0. */
+/* A frame is due at @frame, µs; 0 means that the time is not known. */
 static inline void
 prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
 {
@@ -104,8 +105,8 @@ prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
     turn->frame = frame;
 }
 
-/* How long tasks may run now, µs; @slice is that of their scheduler, and @is_set if somebody
- * has set it. */
+/* How long tasks may run now, µs.  @slice is the time slice of their scheduler; @is_set says whether
+ * the program has set it. */
 static inline gint64
 prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {
@@ -114,7 +115,7 @@ prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
   return turn->share != 0 && !is_set ? MIN (slice, turn->share) : slice;
 }
 
-/* And how long until the others are looked for, µs. */
+/* How long they may run before they look for other sources, µs. */
 static inline gint64
 prio_turn_look (PrioTurn *turn, gint64 allowance)
 {

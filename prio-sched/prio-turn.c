@@ -1,4 +1,4 @@
-/* prio-turn.c: whose turn it is, tasks' or everybody else's
+/* prio-turn.c: whose turn it is: the tasks', or that of all other sources
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,33 +7,33 @@
 
 #include "prio-turn-private.h"
 
-/* What keeps GLib from coming down for so many iterations, and so long, is a flood, µs: many short
- * ones, or a few long ones. */
+/* There is a flood if GLib comes no further for so many iterations, and for so long, µs: many short
+ * iterations, or a few long ones. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
-/* Then so long it need be seen to be always ready in fewer iterations only, µs. */
+/* For so long, µs, fewer iterations suffice to detect it again. */
 #define FLOOD_TIME 100000
 #define FLOOD_ITERATIONS 4
 #define LONG_FLOOD_ITERATIONS 2
 #define LONG_FLOOD_TIME 20000
 
-/* Neither tasks nor a flood are owed more than that, µs. */
+/* The most time that can be due to either side, µs. */
 #define MAX_BALANCE 50000
 
-/* Who has used so little of a turn had nothing to do, µs. */
+/* Other sources that used less of a turn than this had nothing to do, µs. */
 #define MIN_USED 50
 
-/* Of the time that frames take tasks have one part in so many. */
+/* Frames have so many times the time that tasks have beside them. */
 #define FRAME_SHARE 9
 
-/* A turn that is longer has no end, µs. */
+/* A longer turn is taken for an endless one, µs. */
 #define LONG_TURN 50000
 
-/* Others' idle sources wait for no longer than that, if GLib comes to them at all, and background tasks for
- * half of it, µs. */
+/* The idle sources of others wait for no longer than this, if GLib reaches them at all, and background tasks
+ * for half of it, µs. */
 #define MAX_WAIT G_USEC_PER_SEC
 
 static void
@@ -49,7 +49,7 @@ prio_turn_init (PrioTurn *turn)
   turn->look = PRIO_MIN_LOOK;
 }
 
-/* The others have had their turn, or tasks are let in before they had. */
+/* The turn of the others ends, or tasks run before it is complete. */
 static void
 end (PrioTurn *turn, gint64 now)
 {
@@ -88,8 +88,8 @@ is_still_spinning (PrioTurn *turn, gint64 used)
   return turn->n_top >= FLOOD_ITERATIONS || (turn->n_top >= LONG_FLOOD_ITERATIONS && used >= LONG_FLOOD_TIME);
 }
 
-/* @used µs have been spent above the frame, in iterations that came no further: whether tasks are
- * to have their share nevertheless. */
+/* @used µs have been spent above the frame, in iterations that came no further.  Returns whether
+ * this is a flood, beside which tasks have their share. */
 static gboolean
 is_flood (PrioTurn *turn, gint64 now, gint64 used)
 {
@@ -109,8 +109,8 @@ is_for_drawing (PrioTurn *turn, gint64 used)
   return turn->drawing * 2 >= used;
 }
 
-/* A frame has been drawn, and @used µs of the turn are over: whether tasks may run before the next.
- * If it is not drawing that took them, there is likely to be time without that. */
+/* A frame has been drawn, and @used µs of the turn have passed.  Returns whether tasks may run before the next
+ * frame.  If drawing did not take this time, tasks are likely to get time anyway. */
 static gboolean
 may_run_after_frame (PrioTurn *turn, gint64 used)
 {
@@ -119,7 +119,7 @@ may_run_after_frame (PrioTurn *turn, gint64 used)
   return turn->ran <= MAX (turn->slice, PRIO_MAX_LOOK) || used >= MIN (turn->ran * FRAME_SHARE, MAX_WAIT);
 }
 
-/* Whether tasks may run though GLib did not come down to where nothing is ready. */
+/* Whether tasks may run although GLib has found something ready in the last iteration. */
 static gboolean
 is_over (PrioTurn *turn, gint64 now)
 {
@@ -153,8 +153,8 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-/* An iteration begins, and there are tasks to run, as there were in the last.  @urgent if one of
- * them is urgent or user-visible: those that are not wait until nothing else is ready. */
+/* An iteration begins; tasks are ready, as they were in the last one.  @urgent says whether one of
+ * them is urgent or user-visible: background tasks wait until nothing else is ready. */
 void
 prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
 {
@@ -182,7 +182,7 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     turn->granted = TRUE;
 }
 
-/* Tasks have run until @now, for @ran µs; @cut if there are more, whose time is over. */
+/* Tasks have run until @now, for @ran µs; @cut says that more are ready and that their time is over. */
 void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
@@ -210,8 +210,8 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->n_top = 0;
 }
 
-/* Tasks are about to run: GLib came to a source of ours that stands where @reached begins, and so
- * everything above it has been dispatched. */
+/* Tasks are about to run: GLib reached a source of ours at the beginning of @reached, so that
+ * every source above it has been dispatched. */
 void
 prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
 {
@@ -232,7 +232,7 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
     turn->since_whole = turn->rest_balance = 0;
 }
 
-/* There are no tasks. */
+/* There is no task. */
 void
 prio_turn_rest (PrioTurn *turn)
 {
