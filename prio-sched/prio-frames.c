@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#include "prio-loop-private.h"
+#include "prio-frames-private.h"
 
 /* A time that has passed counts no more: who is late will say so, and who has stopped will not.
  * Other threads may read the result. */

@@ -12,6 +12,7 @@
 
 #include "prio-bond-private.h"
 #include "prio-error.h"
+#include "prio-pin-private.h"
 
 #include <glib/gi18n-lib.h>
 

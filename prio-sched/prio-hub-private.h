@@ -19,7 +19,6 @@
 
 #include "prio-enums.h"
 #include "prio-handle-private.h"
-#include "prio-inbox-private.h"
 #include "prio-lock-private.h"
 #include "prio-task-signal.h"
 
@@ -52,6 +51,7 @@ typedef struct
   gboolean has_next;
 } PrioChange;
 
+typedef struct _PrioBond PrioBond;
 typedef struct _PrioEdge PrioEdge;
 
 /* There is one in each signal: what is needed first is at the beginning, and what only those
@@ -121,10 +121,6 @@ GError *prio_hub_dup_reason (PrioHub *hub);
 PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
 
 void prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub *follow);
-gboolean prio_hub_keep (PrioHub *hub);
-void prio_hub_reconsider (PrioHub *hub);
-void prio_hub_reconsider_some (void);
-GCancellable *prio_hub_release_locked (PrioHub *hub);
 gboolean prio_hub_has_fixed_priority (PrioHub *hub);
 
 /* prio-hub-change.c */

@@ -7,13 +7,12 @@
 
 #include "prio-hub-private.h"
 
+#include "prio-loop-private.h"
+#include "prio-pin-private.h"
+
 #include <glib/gi18n-lib.h>
 
 PrioLock prio_hub_lock = PRIO_LOCK_INIT;
-
-/* Of PrioHandle: of the kept signals, those that have not been looked at for the longest time
- * first. */
-static GQueue kept_signals = G_QUEUE_INIT;
 
 static G_DEFINE_QUARK (prio-sched-hub, hub)
 
@@ -48,6 +47,14 @@ prio_reason_unref (PrioReason *reason)
 void
 prio_hub_init (PrioHub *hub, GCancellable *signal, PrioTaskPriority priority)
 {
+  static gsize initialized = 0;
+
+  if (g_once_init_enter (&initialized))
+    {
+      prio_loop_add_leaf_lock (&prio_hub_lock);
+      g_once_init_leave (&initialized, 1);
+    }
+
   *hub = (PrioHub) {
     .signal = signal,
     .is_task_signal = PRIO_IS_TASK_SIGNAL (signal),
@@ -81,208 +88,6 @@ edge_free (PrioEdge *edge)
   for (guint kind = 0; kind < 2; kind++)
     dependent->n_sources[kind] -= prio_edge_is (edge, kind);
   g_free (edge);
-}
-
-/* Who keeps a signal that nobody else holds, and who says that it is cancelled.
- *
- * A dependent or a timeout that has handlers lives as long as it can be made to say
- * something (§3.3.1 of the draft).  Its last holder may drop it on one thread while another
- * aborts it, or finalizes its source.  All is decided under the lock:
- *
- * - `kept`: one reference of the signal belongs to the graph.  Who sets it has taken that
- *   reference before.  Who clears it owns the reference, and drops it outside the lock.
- * - `owes`: who aborts the signal marks it first, and comes later to have it say
- *   `cancelled`.  Until then it owes that, and this is a reason to keep it.
- *
- * The question is asked in dispose (), when the handlers are still there: prio_hub_keep ().
- * By then GLib has cleared the weak references, and one reference is left.  For an abort on
- * another thread this leaves three moments, since both sides take the lock:
- *
- * - It marks the signal before the question.  The signal owes, and is kept.
- * - It marks the signal after the question.  The signal has been kept for its source, or
- *   nobody listens.  If it is kept, its weak reference is back before `kept` is set.
- * - It comes before the question, finds the weak reference cleared, and nothing kept.  It
- *   leaves the matter to dispose (): the signal owes *now*, and says it there.
- *
- * A change of priority that comes in the third moment is made up for, if it is kept. */
-
-typedef struct
-{
-  gboolean abort, change;
-} PrioListeners;
-
-/* Not under the lock: GLib has one for the handlers. */
-static PrioListeners
-get_listeners (PrioHub *hub)
-{
-  PrioTaskSignal *signal = PRIO_TASK_SIGNAL (hub->signal);
-
-  return (PrioListeners) {
-    .abort = prio_task_signal_has_handlers (signal, PRIO_EDGE_ABORT),
-    .change = prio_task_signal_has_handlers (signal, PRIO_EDGE_PRIORITY),
-  };
-}
-
-/* Under the lock: whether the signal may yet say something that somebody hears. */
-static gboolean
-is_to_be_kept (PrioHub *hub, PrioListeners listeners)
-{
-  gboolean may_abort = !hub->aborted && (hub->n_sources[PRIO_EDGE_ABORT] > 0 || hub->may_time_out);
-
-  return (listeners.abort && (may_abort || hub->owes == PRIO_OWES_SOON)) ||
-         (listeners.change && hub->n_sources[PRIO_EDGE_PRIORITY] > 0);
-}
-
-/* Under the lock.  Returns: (transfer full) (nullable): the graph's reference, if it has
- * one, which is the caller's then */
-GCancellable *
-prio_hub_release_locked (PrioHub *hub)
-{
-  if (!hub->kept)
-    return NULL;
-
-  hub->kept = FALSE;
-  g_queue_unlink (&kept_signals, &hub->handle->kept_link);
-  return hub->signal;
-}
-
-/* A reason to keep the signal may have gone.  Its caller holds it. */
-void
-prio_hub_reconsider (PrioHub *hub)
-{
-  GCancellable *released = NULL;
-  PrioListeners listeners;
-
-  if (hub->handle == NULL)
-    return;
-
-  listeners = get_listeners (hub);
-  prio_lock_lock (&prio_hub_lock);
-  if (!is_to_be_kept (hub, listeners))
-    released = prio_hub_release_locked (hub);
-  prio_lock_unlock (&prio_hub_lock);
-
-  if (released != NULL)
-    prio_handle_drop (hub->handle, released);
-}
-
-/* Of so many kept signals it is asked again whether they are to be, when one is made. */
-#define RECONSIDERED_AT_ONCE 2
-
-/* Under the lock: the handle of the next kept signal to look at, or NULL. */
-static PrioHandle *
-next_kept (void)
-{
-  GList *link = g_queue_pop_head_link (&kept_signals);
-
-  if (link == NULL)
-    return NULL;
-
-  g_queue_push_tail_link (&kept_signals, link);
-  return prio_handle_ref (link->data);
-}
-
-/* GObject tells nobody that a handler is disconnected.  So who makes a signal looks at two
- * of those that are kept: there are never more that nobody listens to than others, and a
- * few. */
-void
-prio_hub_reconsider_some (void)
-{
-  for (guint i = 0; i < RECONSIDERED_AT_ONCE; i++)
-    {
-      PrioHandle *handle;
-
-      prio_lock_lock (&prio_hub_lock);
-      handle = next_kept ();
-      prio_lock_unlock (&prio_hub_lock);
-
-      if (handle == NULL)
-        return;
-
-      prio_handle_reconsider (handle);
-      prio_handle_unref (handle);
-    }
-}
-
-/* Under the lock.  The caller's reference is the graph's from now on. */
-static void
-keep_locked (PrioHub *hub)
-{
-  hub->kept = TRUE;
-  hub->handle->keeper = g_thread_self ();
-  hub->handle->kept_link.data = hub->handle;
-  g_queue_push_tail_link (&kept_signals, &hub->handle->kept_link);
-}
-
-typedef enum
-{
-  PRIO_VERDICT_GOES,
-  PRIO_VERDICT_KEPT, /* with the reference of who asked */
-  PRIO_VERDICT_SAYS  /* it says `cancelled`, and is asked about again */
-} PrioVerdict;
-
-/* If it @has_reference, the caller holds one that the graph gets; otherwise it only asks. */
-static PrioVerdict
-decide (PrioHub *hub, PrioListeners listeners, gboolean has_reference)
-{
-  PrioVerdict verdict = PRIO_VERDICT_GOES;
-
-  prio_lock_lock (&prio_hub_lock);
-  if (hub->owes == PRIO_OWES_NOW)
-    {
-      hub->owes = PRIO_OWES_NOTHING;
-      verdict = PRIO_VERDICT_SAYS;
-    }
-  else if (!hub->kept && is_to_be_kept (hub, listeners))
-    {
-      if (has_reference)
-        keep_locked (hub);
-      verdict = PRIO_VERDICT_KEPT;
-    }
-  prio_lock_unlock (&prio_hub_lock);
-
-  return verdict;
-}
-
-/* Keeps the signal if that is right still when it can be found again. */
-static PrioVerdict
-keep (PrioHub *hub, PrioListeners listeners)
-{
-  GCancellable *signal = g_object_ref (hub->signal);
-  PrioVerdict verdict;
-
-  g_weak_ref_set (&hub->handle->signal, signal);
-  verdict = decide (hub, listeners, TRUE);
-  if (verdict != PRIO_VERDICT_KEPT)
-    g_object_unref (signal);
-  return verdict;
-}
-
-/* Has the graph keep the signal, if it may say something that somebody hears.  It is being
- * disposed, or its caller holds it.  Returns whether it is kept from now on. */
-gboolean
-prio_hub_keep (PrioHub *hub)
-{
-  PrioVerdict verdict;
-
-  if (hub->handle == NULL)
-    return FALSE;
-
-  do
-    {
-      PrioListeners listeners = get_listeners (hub);
-
-      verdict = decide (hub, listeners, FALSE);
-      if (verdict == PRIO_VERDICT_KEPT)
-        verdict = keep (hub, listeners);
-      if (verdict == PRIO_VERDICT_SAYS)
-        g_cancellable_cancel (hub->signal);
-    }
-  while (verdict == PRIO_VERDICT_SAYS);
-
-  if (verdict == PRIO_VERDICT_KEPT)
-    prio_hub_make_up_for_change (hub);
-  return verdict == PRIO_VERDICT_KEPT;
 }
 
 /* Under the lock: the last making of edges. */

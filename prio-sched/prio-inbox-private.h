@@ -12,8 +12,8 @@
 #include <gio/gio.h>
 
 #include "prio-lock-private.h"
-#include "prio-queue-private.h"
 
+typedef struct _PrioLoop PrioLoop;
 typedef struct _PrioOp PrioOp;
 
 /* Carries out @op, at home.  Nothing of the user's may run in it: what is to be

@@ -92,14 +92,14 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
 static void
 bind (PrioEntry *entry, PrioBond *bond, gint priority)
 {
-  entry->abort = bond;
+  entry->abort = prio_bond_group (bond);
   if (priority != PRIO_PRIORITY_UNSET)
     {
       entry->priority = (guint8) priority;
     }
   else if (bond != NULL && bond->hub->is_task_signal)
     {
-      entry->follows = bond;
+      entry->follows = &bond->group;
       prio_bond_hold (bond);
     }
   else
@@ -131,7 +131,7 @@ bond_for_op (PrioLoop *loop, PrioCore *core, const PrioOp *op, gboolean *refused
 static void
 admit_op (PrioCore *core, const PrioOp *op, PrioBond *bond)
 {
-  PrioEntry *entry = op->id != 0 ? prio_core_new_token (op->data, op->id, op->flag)
+  PrioEntry *entry = op->id != 0 ? prio_id_queue_new_entry (&((PrioRunner *) op->data)->ids, op->id, op->flag)
                                  : prio_core_new_entry (core, op->func, op->data, op->notify);
 
   bind (entry, bond, op->priority);
@@ -158,13 +158,13 @@ token_came (PrioLoop *loop, const PrioOp *op)
   gboolean refused;
   PrioBond *bond;
 
-  if (runner->core != NULL)
+  if (runner->ids.core != NULL)
     {
-      bond = bond_for_op (loop, runner->core, op, &refused);
+      bond = bond_for_op (loop, runner->ids.core, op, &refused);
       if (refused)
-        prio_runner_refuse (runner, op->id);
+        runner->ids.funcs->rejected (&runner->ids, op->id);
       else
-        admit_op (runner->core, op, bond);
+        admit_op (runner->ids.core, op, bond);
     }
   else if (op->signal != NULL)
     {
@@ -193,7 +193,7 @@ post_at_home (PrioLoop *loop, const PrioOp *op, PrioHub *hub, GCancellable **sig
   if (!prio_loop_enter (loop))
     return NOT_HERE;
 
-  core = op->id != 0 ? ((PrioRunner *) op->data)->core : op->target;
+  core = op->id != 0 ? ((PrioRunner *) op->data)->ids.core : op->target;
   if (core == NULL)
     {
       result = REFUSED;
@@ -379,7 +379,6 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
   if (task != NULL)
     {
       task->entry.core = core;
-      task->entry.kind = PRIO_ENTRY_TASK;
       task->priority = (gint8) priority;
       task->func = func;
       task->entry.job.data = data;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "prio-core-private.h"
+#include "prio-runner.h"
 #include "prio-scheduler.h"
 
 struct _PrioScheduler

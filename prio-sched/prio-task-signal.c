@@ -8,6 +8,7 @@
 #include "prio-task-signal.h"
 
 #include "prio-hub-private.h"
+#include "prio-pin-private.h"
 #include "prio-sched-enumtypes.h"
 #include "prio-util-private.h"
 

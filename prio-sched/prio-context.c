@@ -1,0 +1,31 @@
+/* prio-context.c: the way to the loop of a context
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-context-private.h"
+
+#include "prio-core-group-private.h"
+#include "prio-loop-source-private.h"
+
+static const PrioLoopFuncs loop_funcs = {
+  .attach = prio_loop_attach,
+  .reap = prio_groups_reap,
+  .clear = prio_core_free_own,
+};
+
+/* The loop of @context, made if need be, for one more user. */
+PrioLoop *
+prio_loop_join (GMainContext *context)
+{
+  static gsize initialized = 0;
+
+  if (g_once_init_enter (&initialized))
+    {
+      prio_loop_add_leaf_lock (&prio_sources_lock);
+      g_once_init_leave (&initialized, 1);
+    }
+  return prio_loop_acquire (context, &loop_funcs);
+}
