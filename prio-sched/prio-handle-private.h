@@ -36,9 +36,6 @@ struct _PrioHandle
   GList kept_link;       /* among the handles of those that are kept */
 };
 
-PrioHandle *prio_handle_new (PrioHub *hub);
+PrioHandle *prio_handle_new (PrioHub *hub, GCancellable *signal);
 PrioHandle *prio_handle_ref (PrioHandle *handle);
 void prio_handle_unref (PrioHandle *handle);
-void prio_handle_say_later (PrioHandle *handle);
-void prio_handle_start_timer (PrioHandle *handle, guint64 delay);
-void prio_handle_stop_timer (PrioHandle *handle);

@@ -24,6 +24,8 @@ typedef struct
   void (*run) (PrioIdQueue *ids, guint id);      /* in a dispatch: a task, or an idle callback */
   void (*rejected) (PrioIdQueue *ids, guint id); /* the task will not run */
   void (*closed) (PrioIdQueue *ids);             /* nothing will run any more, and nothing can be posted */
+  void (*ref) (PrioIdQueue *ids);                /* any thread: something on its way refers to it */
+  GDestroyNotify unref;
 } PrioIdQueueFuncs;
 
 struct _PrioIdQueue

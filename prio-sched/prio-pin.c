@@ -43,7 +43,7 @@ is_within_unref (GCancellable *signal)
     return FALSE;
 
   prio_lock_lock (&prio_hub_lock);
-  keeper = prio_hub_for (signal)->handle->keeper;
+  keeper = prio_hub_find (signal)->handle->keeper;
   prio_lock_unlock (&prio_hub_lock);
   return keeper != g_thread_self ();
 }
@@ -97,11 +97,11 @@ typedef struct
 static PrioListeners
 get_listeners (PrioHub *hub)
 {
-  PrioTaskSignal *signal = PRIO_TASK_SIGNAL (hub->signal);
+  const PrioHubFuncs *funcs = prio_hub_get_funcs ();
 
   return (PrioListeners) {
-    .abort = prio_task_signal_has_handlers (signal, PRIO_EDGE_ABORT),
-    .change = prio_task_signal_has_handlers (signal, PRIO_EDGE_PRIORITY),
+    .abort = funcs->has_handlers (hub, PRIO_EDGE_ABORT),
+    .change = funcs->has_handlers (hub, PRIO_EDGE_PRIORITY),
   };
 }
 
@@ -217,7 +217,7 @@ prio_handle_reconsider (PrioHandle *handle)
   if (signal == NULL)
     return;
 
-  prio_hub_reconsider (prio_hub_for (signal));
+  prio_hub_reconsider (prio_hub_find (signal));
   g_object_unref (signal);
 }
 
@@ -314,7 +314,8 @@ keep (PrioHub *hub, PrioListeners listeners)
 }
 
 /* Has the graph keep the signal, if it may say something that somebody hears.  It is being
- * disposed, or its caller holds it.  Returns whether it is kept from now on. */
+ * disposed, or its caller holds it.  Returns whether it is kept from now on: then the caller has it
+ * make up for a change that it may have missed. */
 gboolean
 prio_hub_keep (PrioHub *hub)
 {
@@ -335,7 +336,5 @@ prio_hub_keep (PrioHub *hub)
     }
   while (verdict == PRIO_VERDICT_SAYS);
 
-  if (verdict == PRIO_VERDICT_KEPT)
-    prio_hub_make_up_for_change (hub);
   return verdict == PRIO_VERDICT_KEPT;
 }

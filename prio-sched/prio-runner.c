@@ -79,10 +79,24 @@ rejected (PrioIdQueue *ids, guint id)
     }
 }
 
+static void
+ref (PrioIdQueue *ids)
+{
+  prio_runner_ref (runner_of (ids));
+}
+
+static void
+unref (gpointer ids)
+{
+  prio_runner_unref (runner_of (ids));
+}
+
 static const PrioIdQueueFuncs id_queue_funcs = {
   .run = run,
   .rejected = rejected,
   .closed = closed,
+  .ref = ref,
+  .unref = unref,
 };
 
 /**
@@ -363,7 +377,7 @@ PrioPosted
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
                        gboolean continuation)
 {
-  PrioOp op = { .data = self, .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
+  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REFUSED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REFUSED);
@@ -377,7 +391,7 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
       return post_token (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
     }
 
-  return posted_here (self, prio_core_post_token (self, &op, signal, delay));
+  return posted_here (self, prio_core_post_token (self->loop, &self->ids, &op, signal, delay));
 }
 
 /* Home: a continuation of the running task, whose signal is its own, and none that

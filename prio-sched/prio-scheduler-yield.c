@@ -9,6 +9,7 @@
 
 #include "prio-bond-private.h"
 #include "prio-current-private.h"
+#include "prio-dependence-private.h"
 #include "prio-task-impl-private.h"
 #include "prio-util-private.h"
 

@@ -8,6 +8,7 @@
 #include "prio-task-impl-private.h"
 
 #include "prio-current-private.h"
+#include "prio-dependence-private.h"
 #include "prio-dispatch-private.h"
 #include "prio-error.h"
 

@@ -8,6 +8,7 @@
 #include "prio-task-impl-private.h"
 
 #include "prio-sched-enumtypes.h"
+#include "prio-task-signal.h"
 
 /**
  * PrioTask:
