@@ -20,12 +20,13 @@ static const PrioLoopFuncs loop_funcs = {
 PrioLoop *
 prio_loop_join (GMainContext *context)
 {
-  static gsize initialized = 0;
+  static gboolean added = FALSE;
 
-  if (g_once_init_enter (&initialized))
+  /* Not g_once_init_enter (): after a fork () meanwhile nobody would leave it. */
+  if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_sources_lock);
-      g_once_init_leave (&initialized, 1);
+      __atomic_store_n (&added, TRUE, __ATOMIC_RELEASE);
     }
   return prio_loop_acquire (context, &loop_funcs);
 }

@@ -73,12 +73,13 @@ prio_hub_find (GCancellable *signal)
 void
 prio_hub_init (PrioHub *hub, GCancellable *signal, gboolean is_task_signal, PrioTaskPriority priority)
 {
-  static gsize initialized = 0;
+  static gboolean added = FALSE;
 
-  if (g_once_init_enter (&initialized))
+  /* Not g_once_init_enter (): after a fork () meanwhile nobody would leave it. */
+  if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_hub_lock);
-      g_once_init_leave (&initialized, 1);
+      __atomic_store_n (&added, TRUE, __ATOMIC_RELEASE);
     }
 
   *hub = (PrioHub) {

@@ -98,7 +98,7 @@ struct _PrioLoop
   PrioInbox inbox PRIO_CACHE_ALIGNED;
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
-  guint n_users; /* cores, and handles of signals; under the lock of prio-loop.c */
+  guint n_users; /* cores, and whoever else has joined; under the lock of prio-loop.c */
   gint unused;   /* whether there is none; atomic, set under that lock */
 
   /* All the rest is home, and of no interest to the processors of other threads. */

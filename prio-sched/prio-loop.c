@@ -13,7 +13,7 @@
 #define REAP_MAX 64
 /* What a burst needed beyond this is given back to the system. */
 #define MAX_KEPT_GRAVES 4096
-/* Those of the sources and of the signals. */
+/* There are two. */
 #define MAX_LEAF_LOCKS 4
 
 /* Guards the table and every loop's `n_users`.  A loop in it is not dead, unless
@@ -25,8 +25,8 @@ static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
 static guint n_leaf_locks;
 
-/* Nothing but GLib's own locks is taken under @lock, which is there for good and may be taken inside a
- * loop: fork () has to take it last.  Any thread; to say it again does nothing. */
+/* @lock is there for good, and may be taken inside a loop; nothing but GLib's own locks is taken under it.
+ * So fork () takes it last.  Any thread, outside; to say it again does nothing. */
 void
 prio_loop_add_leaf_lock (PrioLock *lock)
 {
