@@ -1,7 +1,7 @@
 /* prio-core-private.h: what of a scheduler its tasks need
  *
  * Promises: a core lives as long as anything uses it: its PrioScheduler, its
- * queued tasks, the PrioTasks and captured states that came from it.  It puts
+ * queued tasks, the objects and captured states that came from it.  It puts
  * tasks into queues and takes them out; a task is in one place at a time.
  *
  * Everything here but prio_core_new () is home.
@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include "prio-frames-private.h"
 #include "prio-loop-private.h"
 
 #define PRIO_DEFAULT_SLICE 5000 /* µs */
@@ -23,16 +24,17 @@ struct _PrioCore
 
   PrioQueue jobs[PRIO_N_EFFECTIVE];
   PrioQueue entries[PRIO_N_EFFECTIVE];
-  PrioBond *bonds; /* the signals present here */
-  PrioRunner *runners;
-  PrioReadyGroup ready; /* those of its queues, of the runners' and of the bonds' that have a head */
+  PrioGroup *groups;
+  PrioIdQueue *id_queues;
+  PrioReadyGroup ready; /* those of its queues, and of those of the two above, that have a head */
   PrioFrame next_frame; /* as its scheduler was told by hand */
   gsize users;
   PrioCore *next, *prev; /* among those of the loop */
 };
 
-PrioCore *prio_core_new (GMainContext *context);
+PrioCore *prio_core_new (PrioLoop *loop);
 PrioCore *prio_core_own (PrioLoop *loop);
+void prio_core_free_own (PrioLoop *loop);
 void prio_core_end (PrioCore *core);
 void prio_core_set_paused (PrioCore *core, gboolean paused);
 
@@ -43,7 +45,8 @@ void prio_core_abort_running (PrioEntry *entry);
 void prio_core_discharge (PrioEntry *entry);
 void prio_core_refuse (PrioEntry *entry);
 PrioEntry *prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNotify notify);
-PrioEntry *prio_core_new_token (PrioRunner *runner, guint id, gboolean continuation);
+
+extern const PrioEntryFuncs prio_closure_funcs G_GNUC_INTERNAL;
 
 static inline gint64
 prio_core_get_slice (PrioCore *core)

@@ -7,10 +7,6 @@
 
 #include "prio-core-private.h"
 
-#include "prio-bond-private.h"
-#include "prio-runner-private.h"
-#include "prio-task-private.h"
-
 static void
 joined (PrioLoop *loop, const PrioOp *op)
 {
@@ -40,10 +36,11 @@ core_alloc (PrioLoop *loop)
   return core;
 }
 
+/* Takes the user of @loop that its caller is. */
 PrioCore *
-prio_core_new (GMainContext *context)
+prio_core_new (PrioLoop *loop)
 {
-  PrioCore *core = core_alloc (prio_loop_join (context));
+  PrioCore *core = core_alloc (loop);
   PrioOp op = { .apply = joined, .target = core };
 
   prio_loop_submit (core->loop, &op);
@@ -60,12 +57,19 @@ prio_core_own (PrioLoop *loop)
   return loop->own;
 }
 
-void
-prio_core_free_own (PrioCore *core)
+static void
+core_clear (PrioCore *core)
 {
   prio_ready_group_clear (&core->ready);
   g_weak_ref_clear (&core->scheduler);
   g_free (core);
+}
+
+/* @loop goes. */
+void
+prio_core_free_own (PrioLoop *loop)
+{
+  g_clear_pointer (&loop->own, core_clear);
 }
 
 static void
@@ -74,7 +78,7 @@ core_free (gpointer data)
   PrioCore *core = data;
 
   prio_loop_part (core->loop);
-  prio_core_free_own (core);
+  core_clear (core);
 }
 
 /* It has no users any more. */
@@ -101,7 +105,27 @@ prio_core_set_paused (PrioCore *core, gboolean paused)
   prio_ready_set_paused (&core->loop->ready, &core->ready, paused);
 }
 
-/* A record for a closure of the user's; its core and priority are set by the caller. */
+static void
+closure_refused (PrioEntry *entry)
+{
+  if (entry->job.notify != NULL)
+    prio_loop_bury (entry->core->loop, entry->job.notify, entry->job.data);
+  prio_core_discharge (entry);
+}
+
+static void
+closure_released (PrioEntry *entry)
+{
+  prio_slab_free (&entry->core->loop->entries, entry);
+}
+
+/* A GSourceFunc, its record from the slab.  The dispatch calls it without asking how. */
+const PrioEntryFuncs prio_closure_funcs = {
+  .refused = closure_refused,
+  .released = closure_released,
+};
+
+/* A record for a closure; its core and priority are set by the caller. */
 PrioEntry *
 prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
@@ -110,21 +134,8 @@ prio_core_new_entry (PrioCore *core, GSourceFunc func, gpointer data, GDestroyNo
   *entry = (PrioEntry) {
     .job = { .func = func, .data = data, .notify = notify },
     .core = core,
-    .kind = PRIO_ENTRY_CLOSURE,
+    .funcs = &prio_closure_funcs,
   };
-  return entry;
-}
-
-/* The same for a runner's token, for one more user. */
-PrioEntry *
-prio_core_new_token (PrioRunner *runner, guint id, gboolean continuation)
-{
-  PrioEntry *entry = prio_core_new_entry (runner->core, NULL, runner, NULL);
-
-  runner->users++;
-  entry->kind = PRIO_ENTRY_TOKEN;
-  entry->id = id;
-  entry->continuation = continuation;
   return entry;
 }
 
@@ -150,7 +161,7 @@ prio_core_enqueue (PrioEntry *entry)
     prio_core_make_ready (core, queue);
 }
 
-/* Takes @entry, whose core and signals are set and held, in: it is queued, or
+/* Takes @entry, whose core and groups are set and held, in: it is queued, or
  * waits until @due if that is not 0. */
 void
 prio_core_admit (PrioEntry *entry, gint64 due)
@@ -161,7 +172,7 @@ prio_core_admit (PrioEntry *entry, gint64 due)
   if (entry->abort != NULL)
     {
       g_assert (!entry->abort->aborted);
-      prio_bond_add (entry->abort, entry);
+      prio_group_add (entry->abort, entry);
     }
   if (entry->follows != NULL && entry->follows != entry->abort)
     entry->follows->n_guests++;
@@ -227,20 +238,20 @@ reject_running (PrioEntry *entry)
 {
   prio_entry_move (entry, PRIO_ENTRY_REJECTED);
   if (entry->abort != NULL)
-    prio_bond_remove (entry->abort, entry);
+    prio_group_remove (entry->abort, entry);
 
-  if (entry->kind == PRIO_ENTRY_TASK || entry->kind == PRIO_ENTRY_CONTINUATION)
-    prio_task_reject (prio_task_from_entry (entry));
+  if (entry->funcs->rejected != NULL)
+    entry->funcs->rejected (entry);
 }
 
-/* @entry, which has run or been dropped, is through: it lets go of its signals and
- * its core, and of itself if it is of the slab. */
+/* @entry, which has run or been dropped, is through: it lets go of its groups and
+ * its core, and the record may go. */
 void
 prio_core_discharge (PrioEntry *entry)
 {
   gboolean is_listed = prio_entry_get_state (entry) != PRIO_ENTRY_REJECTED;
   PrioCore *core = entry->core;
-  PrioBond *abort, *follows;
+  PrioGroup *abort, *follows;
 
   prio_entry_move (entry, PRIO_ENTRY_DONE);
   abort = g_steal_pointer (&entry->abort);
@@ -249,30 +260,26 @@ prio_core_discharge (PrioEntry *entry)
   if (abort != NULL)
     {
       if (is_listed)
-        prio_bond_remove (abort, entry);
-      prio_bond_release (abort);
+        prio_group_remove (abort, entry);
+      prio_group_release (abort);
     }
   if (follows != NULL)
     {
       if (follows != abort)
         follows->n_guests--;
-      prio_bond_release (follows);
+      prio_group_release (follows);
     }
 
-  if (entry->kind == PRIO_ENTRY_TOKEN)
-    prio_runner_release (entry->job.data);
-  if (entry->kind == PRIO_ENTRY_CLOSURE || entry->kind == PRIO_ENTRY_TOKEN)
-    prio_slab_free (&core->loop->entries, entry);
+  if (entry->funcs->released != NULL)
+    entry->funcs->released (entry);
   prio_core_release (core);
 }
 
-/* @entry will not run: its signal has been aborted, it has been cancelled, or the context
+/* @entry will not run: its group has been aborted, it has been cancelled, or the context
  * has gone.  If it is running, and ABORTED, it is rejected meanwhile. */
 void
 prio_core_refuse (PrioEntry *entry)
 {
-  PrioLoop *loop = entry->core->loop;
-
   if (prio_entry_is_running (entry))
     {
       reject_running (entry);
@@ -282,20 +289,5 @@ prio_core_refuse (PrioEntry *entry)
   if (prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED)
     prio_core_withdraw (entry);
 
-  switch (entry->kind)
-    {
-    case PRIO_ENTRY_CLOSURE:
-      if (entry->job.notify != NULL)
-        prio_loop_bury (loop, entry->job.notify, entry->job.data);
-      prio_core_discharge (entry);
-      break;
-
-    case PRIO_ENTRY_TOKEN:
-      prio_runner_refuse (entry->job.data, entry->id);
-      prio_core_discharge (entry);
-      break;
-
-    default:
-      prio_task_abort (prio_task_from_entry (entry));
-    }
+  entry->funcs->refused (entry);
 }

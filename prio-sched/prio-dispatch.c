@@ -9,11 +9,10 @@
 
 #include "config.h"
 
-#include "prio-loop-private.h"
+#include "prio-dispatch-private.h"
 
-#include "prio-bond-private.h"
-#include "prio-runner-private.h"
-#include "prio-task-private.h"
+#include "prio-current-private.h"
+#include "prio-idle-private.h"
 
 /* The scheduler of @core, or NULL if it is gone.  A batch asks once. */
 GObject *
@@ -163,7 +162,7 @@ state_of_entry (PrioEntry *entry, gint depth)
 {
   return (PrioState) {
     .core = entry->core,
-    .bond = entry->abort,
+    .group = entry->abort,
     .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
     .depth = depth,
   };
@@ -181,7 +180,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   prio_entry_move (entry, PRIO_ENTRY_RUNNING);
 
   prio_thread.state = state_to_run_in (loop, entry->core, &state);
-  if (entry->kind == PRIO_ENTRY_CLOSURE)
+  if (entry->funcs == &prio_closure_funcs)
     {
       gboolean again = entry->job.func (entry->job.data);
 
@@ -190,15 +189,13 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     }
   else
     {
-      PrioTask *task = prio_task_from_entry (entry);
-
-      prio_task_run (task);
+      entry->funcs->run (entry);
       prio_thread.state = outer;
       hear (loop);
       /* Before the result settles and the abort steps are removed (§4.1.4). */
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
-      prio_task_ran (task);
+      entry->funcs->ran (entry);
     }
 }
 
@@ -208,13 +205,13 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 {
   PrioEffective effective = queue->effective;
   PrioCore *core = queue->core;
-  PrioBond *bond = ((PrioEntry *) queue->head)->follows;
+  PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
 
   /* The queue is part of one of them. */
   prio_core_hold (core);
-  if (bond != NULL)
-    prio_bond_hold (bond);
+  if (group != NULL)
+    prio_group_hold (group);
 
   do
     {
@@ -222,10 +219,10 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
       n++;
     }
   while (n < max && queue->effective == effective && is_still_next (loop, queue, effective) &&
-         prio_runner_of_head (queue) == NULL);
+         prio_id_queue_of_head (queue) == NULL);
 
-  if (bond != NULL)
-    prio_bond_release (bond);
+  if (group != NULL)
+    prio_group_release (group);
   prio_core_release (core);
   return n;
 }
@@ -342,7 +339,7 @@ begin_token (PrioBatch *batch, PrioQueue *queue)
       batch->entry = prio_queue_pop_entry (queue);
       prio_entry_move (batch->entry, PRIO_ENTRY_RUNNING);
       batch->state = state_of_entry (batch->entry, batch->depth);
-      id = batch->entry->id;
+      id = batch->entry->job.id;
     }
   else
     {
@@ -383,12 +380,12 @@ prio_batch_end_token (PrioBatch *batch)
     }
   else
     {
-      prio_runner_release (batch->runner);
+      prio_id_queue_release (batch->ids);
     }
   return aborted;
 }
 
-/* Goes on with the next task of all, if it is of the runner that is in. */
+/* Goes on with the next task of all, if it is of those that run. */
 guint
 prio_batch_next_token (PrioBatch *batch)
 {
@@ -396,22 +393,22 @@ prio_batch_next_token (PrioBatch *batch)
 
   count (batch, 1);
   queue = choose (batch);
-  return queue != NULL && prio_runner_of_head (queue) == batch->runner ? begin_token (batch, queue) : 0;
+  return queue != NULL && prio_id_queue_of_head (queue) == batch->ids ? begin_token (batch, queue) : 0;
 }
 
-/* Has @runner run the token at the head of @queue, and those that follow it. */
+/* Has @ids run the token at the head of @queue, and those that follow it. */
 static void
-run_tokens (PrioBatch *batch, PrioRunner *runner, PrioQueue *queue)
+run_tokens (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
 {
   guint id;
 
   /* Nothing of it is released while its function is in. */
-  runner->users++;
-  batch->runner = runner;
+  prio_id_queue_hold (ids);
+  batch->ids = ids;
   batch->outer_state = prio_thread.state;
 
   id = begin_token (batch, queue);
-  prio_runner_call (runner, id);
+  ids->funcs->run (ids, id);
 
   /* Who has asked for the next until there was none has ended the last. */
   if (batch->running)
@@ -419,8 +416,37 @@ run_tokens (PrioBatch *batch, PrioRunner *runner, PrioQueue *queue)
       prio_batch_end_token (batch);
       count (batch, 1);
     }
-  batch->runner = NULL;
-  prio_runner_release (runner);
+  batch->ids = NULL;
+  prio_id_queue_release (ids);
+}
+
+/* Whether the calling thread owns the context; if so, it is at home from now on.  Who was
+ * at home last need not: nobody has taken over yet, or nobody runs the context. */
+gboolean
+prio_loop_is_owner (PrioLoop *loop)
+{
+  gboolean is_owner;
+
+  /* Within a dispatch it does. */
+  for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
+    {
+      if (batch->loop == loop)
+        return TRUE;
+    }
+
+  if (prio_loop_enter (loop))
+    {
+      is_owner = g_main_context_is_owner (loop->context);
+      prio_loop_leave (loop);
+      return is_owner;
+    }
+
+  prio_lock_lock (&loop->inbox.lock);
+  is_owner = !loop->inbox.closed && g_main_context_is_owner (loop->context);
+  prio_lock_unlock (&loop->inbox.lock);
+  if (is_owner)
+    prio_bias_take (&loop->bias);
+  return is_owner;
 }
 
 /* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
@@ -436,7 +462,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   /* Of the destroy notify that runs one: what is left meanwhile is released in it. */
   struct _PrioCollection *outer_collections = g_steal_pointer (&prio_thread.collections);
   PrioQueue *queue;
-  PrioRunner *runner;
+  PrioIdQueue *ids;
 
   prio_thread.batch = &batch;
   /* A microtask that runs a nested loop leaves those behind it to that. */
@@ -449,8 +475,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     {
       if (queue->kind == PRIO_QUEUE_JOBS)
         count (&batch, run_jobs (loop, queue, batch.depth, how_many (&batch)));
-      else if ((runner = prio_runner_of_head (queue)) != NULL)
-        run_tokens (&batch, runner, queue);
+      else if ((ids = prio_id_queue_of_head (queue)) != NULL)
+        run_tokens (&batch, ids, queue);
       else
         count (&batch, run_entries (loop, queue, batch.depth, how_many (&batch)));
     }

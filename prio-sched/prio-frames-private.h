@@ -11,12 +11,10 @@
 
 #pragma once
 
-#include "prio-inbox-private.h"
+#include "prio-loop-private.h"
 
 /* What one clock has announced: a frame clock that is followed, or prio_scheduler_set_next_frame ().
  * All zero means nothing. */
-typedef struct _PrioFrame PrioFrame;
-
 struct _PrioFrame
 {
   PrioFrame *next;
@@ -28,3 +26,22 @@ struct _PrioFrame
 void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);
 void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
 void prio_frames_update (PrioLoop *loop, gint64 now);
+
+/* When the next frame is due, as of @now; 0 if that is not known, µs. */
+static inline gint64
+prio_loop_next_frame (PrioLoop *loop, gint64 now)
+{
+  if (loop->next_frame != 0 && loop->next_frame <= now)
+    prio_frames_update (loop, now);
+  return loop->next_frame;
+}
+
+/* When @length from @start is over, or the first frame is due that comes after it, µs. */
+static inline gint64
+prio_loop_end_of_time (PrioLoop *loop, gint64 start, gint64 length)
+{
+  gint64 end = prio_time_after (start, length);
+  gint64 frame = prio_loop_next_frame (loop, start);
+
+  return frame > start ? MIN (end, frame) : end;
+}

@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#include "prio-loop-private.h"
+#include "prio-frames-private.h"
 
 /* A time that has passed does not count any more: a clock that is late announces another, and one that has stopped
  * does not.  Other threads may read the result. */

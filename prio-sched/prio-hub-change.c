@@ -8,10 +8,11 @@
 
 #include "config.h"
 
-#include "prio-hub-private.h"
+#include "prio-hub-change-private.h"
 
 #include "prio-bond-private.h"
 #include "prio-error.h"
+#include "prio-pin-private.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -144,8 +145,8 @@ owes_nothing (PrioHub *hub)
 
 /* Has the signal of @handle, which is aborted, say `cancelled`, here or where it is being
  * disposed. */
-void
-prio_hub_say (PrioHandle *handle)
+static void
+say (PrioHandle *handle)
 {
   g_autoptr (GCancellable) signal = prio_handle_get (handle, PRIO_VISIT_SAY);
 
@@ -153,8 +154,58 @@ prio_hub_say (PrioHandle *handle)
     return;
 
   g_cancellable_cancel (signal);
-  if (owes_nothing (prio_hub_for (signal)))
-    prio_hub_reconsider (prio_hub_for (signal));
+  if (owes_nothing (prio_hub_find (signal)))
+    prio_hub_reconsider (prio_hub_find (signal));
+}
+
+static gboolean
+say_now (gpointer handle)
+{
+  say (handle);
+  return G_SOURCE_REMOVE;
+}
+
+/* Nothing of the user's may run here.  Takes the reference of @handle. */
+static void
+say_from_default_context (PrioHandle *handle)
+{
+  prio_call_from_default_context (say_now, handle, (GDestroyNotify) prio_handle_unref);
+}
+
+/* The signal has said it, or the context has gone before. */
+static void
+said_or_gone (gpointer data)
+{
+  PrioHandle *handle = data;
+  gboolean owes;
+
+  prio_lock_lock (&prio_hub_lock);
+  owes = handle->hub != NULL && handle->hub->owes == PRIO_OWES_SOON;
+  prio_lock_unlock (&prio_hub_lock);
+
+  if (owes)
+    say_from_default_context (handle);
+  else
+    prio_handle_unref (handle);
+}
+
+static void
+say_arrived (PrioLoop *loop, const PrioOp *op)
+{
+  if (prio_loop_is_dead (loop))
+    say_from_default_context (op->target);
+  else
+    prio_core_append_job (prio_core_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, FALSE),
+                          say_now, op->target, said_or_gone);
+}
+
+/* Has the signal, which owes it, say `cancelled` from its main context. */
+static void
+say_later (PrioHandle *handle)
+{
+  PrioOp op = { .apply = say_arrived, .target = prio_handle_ref (handle) };
+
+  prio_loop_submit_quietly (handle->loop, &op);
 }
 
 /* Releases what the abort of @target has ended, where that can be done here. */
@@ -191,7 +242,7 @@ carry_out_abort (GArray *targets)
 
       target_release (target);
       if (target->handle != NULL)
-        prio_hub_say (target->handle);
+        say (target->handle);
       else
         g_cancellable_cancel (target->signal);
     }
@@ -246,7 +297,7 @@ prio_hub_cancelled (PrioHub *hub)
 
       target_send (target, prio_bond_abort, TRUE);
       if (i > 0 || owes_nothing (hub))
-        prio_handle_say_later (target->handle);
+        say_later (target->handle);
     }
 
   g_array_unref (targets);
@@ -301,8 +352,8 @@ change_followers (PrioHub *hub, PrioTaskPriority priority)
           target->signal = prio_handle_get (target->handle, PRIO_VISIT_CHANGE);
           if (target->signal != NULL)
             {
-              prio_hub_set_priority (prio_hub_for (target->signal), priority, NULL);
-              prio_hub_reconsider (prio_hub_for (target->signal));
+              prio_hub_set_priority (prio_hub_find (target->signal), priority, NULL);
+              prio_hub_reconsider (prio_hub_find (target->signal));
             }
         }
       g_array_unref (targets);
@@ -352,7 +403,7 @@ carry_out_change (PrioHub *hub, PrioTaskPriority priority)
 
   target_send (&self, prio_bond_follow, FALSE);
   target_clear (&self);
-  prio_task_signal_emit_change (PRIO_TASK_SIGNAL (hub->signal), previous);
+  prio_hub_get_funcs ()->emit_change (hub, previous);
   change_followers (hub, priority);
 
   prio_lock_lock (&prio_hub_lock);

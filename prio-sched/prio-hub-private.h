@@ -19,9 +19,7 @@
 
 #include "prio-enums.h"
 #include "prio-handle-private.h"
-#include "prio-inbox-private.h"
 #include "prio-lock-private.h"
-#include "prio-task-signal.h"
 
 /* How a signal depends on another. */
 typedef enum
@@ -52,6 +50,7 @@ typedef struct
   gboolean has_next;
 } PrioChange;
 
+typedef struct _PrioBond PrioBond;
 typedef struct _PrioEdge PrioEdge;
 
 /* There is one in each signal: what is needed first is at the beginning, and what only those
@@ -105,37 +104,29 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
+/* What is done for a hub by the class in which it is embedded. */
+typedef struct
+{
+  PrioHub *(*get_hub) (GCancellable *signal);                 /* NULL if it is none of the class */
+  gboolean (*has_handlers) (PrioHub *hub, PrioEdgeKind kind); /* for what a source of @kind makes it say */
+  void (*emit_change) (PrioHub *hub, PrioTaskPriority previous);
+} PrioHubFuncs;
+
 extern PrioLock prio_hub_lock G_GNUC_INTERNAL;
 
 GError *prio_reason_default (void);
 PrioReason *prio_reason_new (const GError *error);
 void prio_reason_unref (PrioReason *reason);
 
-PrioHub *prio_hub_for (GCancellable *signal);
-void prio_hub_init (PrioHub *hub, GCancellable *signal, PrioTaskPriority priority);
-void prio_hub_clear (PrioHub *hub);
+GQuark prio_hub_quark (void);
+void prio_hub_set_funcs (const PrioHubFuncs *funcs);
+const PrioHubFuncs *prio_hub_get_funcs (void);
+PrioHub *prio_hub_find (GCancellable *signal);
+void prio_hub_init (PrioHub *hub, GCancellable *signal, gboolean is_task_signal, PrioTaskPriority priority);
 
 gboolean prio_hub_is_aborted (PrioHub *hub);
 gboolean prio_hub_is_aborted_locked (PrioHub *hub);
 GError *prio_hub_dup_reason (PrioHub *hub);
 PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
 
-void prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub *follow);
-gboolean prio_hub_keep (PrioHub *hub);
-void prio_hub_reconsider (PrioHub *hub);
-void prio_hub_reconsider_some (void);
-GCancellable *prio_hub_release_locked (PrioHub *hub);
 gboolean prio_hub_has_fixed_priority (PrioHub *hub);
-
-/* prio-hub-change.c */
-void prio_hub_abort (PrioHub *hub, const GError *reason);
-void prio_hub_abort_by_handle (PrioHandle *handle, const GError *reason);
-void prio_hub_say (PrioHandle *handle);
-void prio_hub_make_up_for_change (PrioHub *hub);
-void prio_hub_cancelled (PrioHub *hub);
-gboolean prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error);
-
-/* prio-task-signal.c */
-PrioHub *prio_task_signal_get_hub (PrioTaskSignal *signal);
-void prio_task_signal_emit_change (PrioTaskSignal *signal, PrioTaskPriority previous);
-gboolean prio_task_signal_has_handlers (PrioTaskSignal *signal, PrioEdgeKind kind);

@@ -5,6 +5,8 @@
 
 #include "config.h"
 
+#include "prio-idle-deadline.h"
+
 #include "prio-idle-private.h"
 #include "prio-thread-private.h"
 

@@ -13,10 +13,9 @@
 
 #pragma once
 
-#include "prio-idle-deadline.h"
-#include "prio-queue-private.h"
+#include "prio-id-queue-private.h"
 
-typedef struct _PrioLoop PrioLoop;
+typedef struct _PrioIdleDeadline PrioIdleDeadline;
 
 struct _PrioIdleDeadline
 {
@@ -24,23 +23,13 @@ struct _PrioIdleDeadline
   gboolean did_timeout;
 };
 
-typedef struct
-{
-  GQueue pending;   /* of PrioIdle: for the next period */
-  GQueue running;   /* of PrioIdle: for the one that has begun */
-  GHashTable *by_id; /* guint → PrioIdle, both owned by nobody; NULL until needed */
-  gint64 deadline;  /* of the last period, µs */
-  guint64 asked;    /* in which iteration of the loop, */
-  gint64 next;      /* and when something else is due by that */
-} PrioIdles;
-
 /* A callback that is requested. */
 typedef struct
 {
   guint id;
   PrioCore *core; /* held */
-  PrioIdleFunc func; /* or NULL: */
-  gpointer data;     /* is a runner, of which it is a user, and whose function is called */
+  void (*func) (PrioIdleDeadline *deadline, gpointer data); /* or NULL: */
+  gpointer data; /* is a PrioIdQueue, of which it is a user, and which runs it */
   GDestroyNotify notify;
   GQueue *list;       /* where it is */
   GList link;
@@ -52,7 +41,6 @@ void prio_idle_cancel (PrioLoop *loop, guint id);
 gboolean prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout);
 void prio_idle_run (PrioLoop *loop, gint64 now);
 gboolean prio_idle_release_one (PrioLoop *loop);
-void prio_idles_clear (PrioIdles *idles);
 
 static inline gboolean
 prio_idles_wait (PrioIdles *idles)

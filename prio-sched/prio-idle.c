@@ -7,9 +7,6 @@
 
 #include "prio-idle-private.h"
 
-#include "prio-bond-private.h"
-#include "prio-runner-private.h"
-
 /* An idle period is no longer than that, so that whoever comes meanwhile does not
  * feel it, µs. */
 #define MAX_PERIOD 50000
@@ -45,7 +42,7 @@ static void
 idle_free (PrioIdle *idle)
 {
   if (idle->func == NULL)
-    prio_runner_release (idle->data);
+    prio_id_queue_release (idle->data);
   prio_core_release (idle->core);
   g_free (idle);
 }
@@ -60,6 +57,7 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
                       .depth = g_main_depth () };
   const PrioState *outer = prio_thread.state;
   const PrioIdleDeadline *outer_deadline = prio_thread.deadline;
+  PrioIdQueue *ids = idle->data;
 
   idle_delist (loop, idle);
   prio_thread.state = &state;
@@ -67,7 +65,7 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
   if (idle->func != NULL)
     idle->func (&deadline, idle->data);
   else
-    prio_runner_call (idle->data, idle->id);
+    ids->funcs->run (ids, idle->id);
   prio_thread.state = outer;
   prio_thread.deadline = outer_deadline;
 
@@ -137,12 +135,6 @@ prio_idle_release_one (PrioLoop *loop)
 
   idle_drop (loop, first->data);
   return TRUE;
-}
-
-void
-prio_idles_clear (PrioIdles *idles)
-{
-  g_clear_pointer (&idles->by_id, g_hash_table_unref);
 }
 
 /* When there will be something else to do, µs: the next frame, the next delay, the next timer of

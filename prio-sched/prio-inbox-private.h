@@ -12,8 +12,8 @@
 #include <gio/gio.h>
 
 #include "prio-lock-private.h"
-#include "prio-queue-private.h"
 
+typedef struct _PrioLoop PrioLoop;
 typedef struct _PrioOp PrioOp;
 
 /* Carries out @op, at home.  Nothing of the user's may run in it: what is to be
@@ -24,7 +24,7 @@ typedef void (*PrioOpFunc) (PrioLoop *loop, const PrioOp *op);
 struct _PrioOp
 {
   PrioOpFunc apply;
-  gpointer target; /* the core, bond or task it is about */
+  gpointer target; /* what it is about */
   GSourceFunc func;
   gpointer data;
   GDestroyNotify notify;
@@ -32,7 +32,7 @@ struct _PrioOp
   gint64 due; /* µs of g_get_monotonic_time (), or 0 */
   gint8 priority;
   guint8 flag;
-  guint id; /* of a runner's token, or 0 */
+  guint id; /* of a token, or 0 */
 };
 
 typedef enum

@@ -8,7 +8,7 @@
 
 #include "config.h"
 
-#include "prio-loop-private.h"
+#include "prio-input-private.h"
 
 /* Up to so many file descriptors are polled without an allocation. */
 #define FEW_FDS 64
@@ -17,20 +17,20 @@
  * from priority 0 on.  Nothing tells which one that is: so the context is woken once in its life, to
  * see it. */
 static gboolean
-input_waits (PrioLoop *loop, gint priority, GPollFD *fds, gint n_fds)
+input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *fds, gint n_fds)
 {
-  gboolean finding = priority >= G_PRIORITY_DEFAULT && loop->wakeup_fd == -1;
+  gboolean finding = priority >= G_PRIORITY_DEFAULT && *wakeup_fd == -1;
   gint n_ready = 0;
   gint64 ready = -1;
 
   if (finding)
-    g_main_context_wakeup (loop->context);
+    g_main_context_wakeup (context);
   if (g_poll (fds, (guint) n_fds, 0) <= 0)
     return FALSE;
 
   for (gint i = 0; i < n_fds; i++)
     {
-      if (fds[i].revents != 0 && fds[i].fd != loop->wakeup_fd)
+      if (fds[i].revents != 0 && fds[i].fd != *wakeup_fd)
         {
           ready = fds[i].fd;
           n_ready++;
@@ -40,24 +40,24 @@ input_waits (PrioLoop *loop, gint priority, GPollFD *fds, gint n_fds)
   if (!finding)
     return n_ready > 0;
   if (n_ready == 1)
-    loop->wakeup_fd = ready;
+    *wakeup_fd = ready;
   return n_ready > 1;
 }
 
-/* Whether a source of @priority or above has input.  What the query changes, the next iteration
- * sets again. */
+/* Whether a source of @priority or above of @context, which the calling thread owns, has input.  What the query
+ * changes, the next iteration sets again. */
 gboolean
-prio_loop_input_waits (PrioLoop *loop, gint priority)
+prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
 {
   GPollFD few[FEW_FDS];
   g_autofree GPollFD *many = NULL;
   gint timeout, n_fds;
 
-  n_fds = g_main_context_query (loop->context, priority, &timeout, few, FEW_FDS);
+  n_fds = g_main_context_query (context, priority, &timeout, few, FEW_FDS);
   if (n_fds <= FEW_FDS)
-    return input_waits (loop, priority, few, n_fds);
+    return input_waits (context, wakeup_fd, priority, few, n_fds);
 
   many = g_new (GPollFD, n_fds);
-  return input_waits (loop, priority, many,
-                      MIN (n_fds, g_main_context_query (loop->context, priority, &timeout, many, n_fds)));
+  return input_waits (context, wakeup_fd, priority, many,
+                      MIN (n_fds, g_main_context_query (context, priority, &timeout, many, n_fds)));
 }

@@ -10,8 +10,10 @@
  * lock.  Every other thread sends an operation (PrioOp) with prio_loop_submit ().
  *
  * Nothing of the user's runs inside: what is to be released is handed to
- * prio_loop_bury (), and prio_loop_collect () releases it outside.  The one lock
- * taken inside, besides GLib's own, is that of the signals (prio-hub), a leaf.
+ * prio_loop_bury (), and prio_loop_collect () releases it outside.  The only locks
+ * taken inside, besides GLib's own, are leaves (prio_loop_add_leaf_lock ()).
+ *
+ * What the loop has done by those above it, it calls by the tables of functions below.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,14 +21,12 @@
 #pragma once
 
 #include "prio-bias-private.h"
-#include "prio-frames-private.h"
-#include "prio-idle-private.h"
+#include "prio-group-private.h"
 #include "prio-inbox-private.h"
 #include "prio-microtasks-private.h"
 #include "prio-ready-private.h"
 #include "prio-slab-private.h"
 #include "prio-stopwatch-private.h"
-#include "prio-task.h"
 #include "prio-turn-private.h"
 
 /* What other sources a task goes before: the lane's source says, prio-loop-source.c. */
@@ -51,34 +51,36 @@ enum
   PRIO_N_SOURCES
 };
 
-/* Tasks that run in a row.  A nested main loop has one of its own. */
-typedef struct _PrioBatch PrioBatch;
+typedef struct _PrioFrame PrioFrame;
+typedef struct _PrioIdQueue PrioIdQueue;
 
-struct _PrioBatch
+/* Its idle callbacks: see prio-idle-private.h. */
+typedef struct
 {
-  PrioBatch *outer; /* of the thread */
-  PrioLoop *loop;
-  PrioLane lane;    /* what is next belongs to it, or to one above */
-  gint depth;       /* of g_main_depth () */
-  gboolean begun;   /* a task has run */
-  guint effective;  /* the priority of the last, as it was */
-  gboolean over;    /* its time is */
-  gint64 entered;   /* when it began, µs */
-  gint64 start;     /* from when its time counts, µs */
-  gint64 now;       /* as of the last look at the clock, µs */
-  gint64 raw;       /* the time slice of the scheduler whose tasks run, as it was set, µs */
-  gint64 shortest;  /* of those of the schedulers whose tasks have run, as they are, µs */
-  gint64 allowance; /* how long one of them may go on, µs */
-  gint64 look;      /* after how long the others are looked for, µs */
-  PrioStopwatch watch;
+  GQueue pending;   /* of PrioIdle: for the next period */
+  GQueue running;   /* of PrioIdle: for the one that has begun */
+  GHashTable *by_id; /* guint → PrioIdle, both owned by nobody; NULL until needed */
+  gint64 deadline;  /* of the last period, µs */
+  guint64 asked;    /* in which iteration of the loop, */
+  gint64 next;      /* and when something else is due by that */
+} PrioIdles;
 
-  /* While a runner's function is in: */
-  PrioRunner *runner;
-  gboolean running; /* a token, whose state and entry, if it has one, follow */
-  PrioState state;
-  PrioEntry *entry;
-  const PrioState *outer_state;
-};
+/* What is done for a loop by the modules above this one. */
+typedef struct
+{
+  void (*attach) (PrioLoop *loop);          /* it is new: puts it into its context */
+  void (*reap) (PrioLoop *loop, guint max); /* home: refuses up to @max entries of the condemned groups */
+  void (*clear) (PrioLoop *loop);           /* it goes */
+} PrioLoopFuncs;
+
+/* What keeps records for the next burst in the loop's pool.  Called in a dispatch or, the last,
+ * when the context has gone. */
+typedef struct
+{
+  gboolean (*is_large) (PrioLoop *loop); /* whether there is more than is kept */
+  void (*trim) (PrioLoop *loop);         /* gives some of that back */
+  void (*clear) (PrioLoop *loop);        /* gives all of it back */
+} PrioPoolFuncs;
 
 /* Something to be released outside. */
 typedef struct
@@ -89,18 +91,20 @@ typedef struct
 
 struct _PrioLoop
 {
-  gint refs;             /* atomic: of each source, core and bond */
+  gint refs;             /* atomic: of each source, core and whoever else knows it */
+  const PrioLoopFuncs *funcs;
   GMainContext *context; /* not owned: valid until the inbox is closed */
   PrioBias bias;
   PrioInbox inbox PRIO_CACHE_ALIGNED;
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
-  guint n_users; /* cores, and handles of signals; under the lock of prio-loop.c */
+  guint n_users; /* cores, and whoever else has joined; under the lock of prio-loop.c */
   gint unused;   /* whether there is none; atomic, set under that lock */
 
   /* All the rest is home, and of no interest to the processors of other threads. */
   guint64 next_order PRIO_CACHE_ALIGNED;
-  PrioSlab jobs, entries, bonds;
+  PrioSlab jobs, entries;
+  PrioSlab groups; /* of records that embed a PrioGroup: who makes the first sets it up */
   PrioReady ready;
   PrioHeap delays; /* by when they are due, in µs */
   guint64 next_delay;
@@ -108,15 +112,16 @@ struct _PrioLoop
   PrioCore *cores;
   PrioCore *own; /* of no scheduler: of the library's own tasks, which nobody pauses; or NULL */
   PrioIdles idles;
-  PrioTask *pool; /* finished tasks to be used again, linked by their entries */
+  PrioEntry *pool; /* entries, with what they are part of, that can be used again, linked */
   guint n_pool;
+  const PrioPoolFuncs *pool_funcs; /* set by who gives the first, and NULL before */
   PrioCore *source_core; /* whose scheduler @source is */
   GObject *source;       /* owned: what callbacks are given, until the batch ends */
 
   gboolean attention; /* there may be microtasks, or something to release */
   PrioGrave *graves;
   gsize first_grave, n_graves, allocated_graves;
-  PrioBond *condemned, *last_condemned; /* aborted signals whose entries are still to be released, in that order */
+  PrioGroup *condemned, *last_condemned; /* aborted, their entries still to be released; a user of each */
 
   /* Owned, and under the lock of prio-loop-source.c; but for the governor, may be NULL. */
   GSource *sources[PRIO_N_SOURCES];
@@ -137,48 +142,23 @@ struct _PrioLoop
   gint64 frame_interval; /* the shortest of the frame clocks that are followed, or 0, µs */
 };
 
-PrioLoop *prio_loop_join (GMainContext *context);
+PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
 void prio_loop_part (PrioLoop *loop);
 gboolean prio_loop_retire (PrioLoop *loop);
+void prio_loop_leave_table (PrioLoop *loop);
 PrioLoop *prio_loop_ref (PrioLoop *loop);
 void prio_loop_unref (PrioLoop *loop);
+void prio_loop_add_leaf_lock (PrioLock *lock);
 
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_bury (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_collect (PrioLoop *loop);
 void prio_loop_catch_up (PrioLoop *loop);
+void prio_loop_carry_out_inbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
-gboolean prio_loop_is_owner (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
-void prio_loop_tear_down (PrioLoop *loop);
-
-/* prio-bond.c */
-void prio_bonds_init (PrioSlab *bonds);
-
-/* prio-core.c */
-void prio_core_free_own (PrioCore *core);
-
-/* prio-loop-source.c */
-extern PrioLock prio_sources_lock G_GNUC_INTERNAL;
-void prio_loop_attach (PrioLoop *loop);
-
-/* prio-input.c */
-gboolean prio_loop_input_waits (PrioLoop *loop, gint priority);
-
-/* prio-yield.c */
-gboolean prio_loop_should_yield (PrioLoop *loop, PrioCore *core, const PrioState *state);
-
-/* prio-dispatch.c */
-gint64 prio_loop_get_slice (PrioLoop *loop, PrioCore *core, gboolean *is_set);
-gboolean prio_batch_end_token (PrioBatch *batch);
-guint prio_batch_next_token (PrioBatch *batch);
-void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
-void prio_loop_checkpoint (PrioLoop *loop);
-GObject *prio_loop_get_source (PrioLoop *loop, PrioCore *core);
-void prio_loop_forget_source (PrioLoop *loop);
-void prio_loop_expire_delays (PrioLoop *loop, gint64 now);
 
 /* @span after @time, both in µs and none negative, or the end of time. */
 static inline gint64
@@ -204,25 +184,6 @@ prio_timeout_until (gint64 due, gint64 now)
   if (due <= now)
     return 0;
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
-}
-
-/* When the next frame is due, as of @now; 0 if that is not known, µs. */
-static inline gint64
-prio_loop_next_frame (PrioLoop *loop, gint64 now)
-{
-  if (loop->next_frame != 0 && loop->next_frame <= now)
-    prio_frames_update (loop, now);
-  return loop->next_frame;
-}
-
-/* When @length from @start is over, or the first frame is due that comes after it, µs. */
-static inline gint64
-prio_loop_end_of_time (PrioLoop *loop, gint64 start, gint64 length)
-{
-  gint64 end = prio_time_after (start, length);
-  gint64 frame = prio_loop_next_frame (loop, start);
-
-  return frame > start ? MIN (end, frame) : end;
 }
 
 static inline gboolean

@@ -19,7 +19,11 @@
 
 #include "config.h"
 
-#include "prio-core-private.h"
+#include "prio-loop-source-private.h"
+
+#include "prio-dispatch-private.h"
+#include "prio-idle-private.h"
+#include "prio-loop-end-private.h"
 
 typedef struct
 {

@@ -7,22 +7,41 @@
 
 #include "prio-loop-private.h"
 
-#include "prio-bond-private.h"
-#include "prio-hub-private.h"
-#include "prio-runner-private.h"
-#include "prio-task-private.h"
-
 #include <pthread.h>
 
 /* So many records are released between two looks at who else wants to come in. */
 #define REAP_MAX 64
 /* What a burst needed beyond this is given back to the system. */
 #define MAX_KEPT_GRAVES 4096
+/* There are two. */
+#define MAX_LEAF_LOCKS 4
 
 /* Guards the table and every loop's `n_users`.  A loop in it is not dead, unless
  * its context is being freed at this moment. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
+
+/* Locks of other modules, for fork (); guarded by the same lock. */
+static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
+static guint n_leaf_locks;
+
+/* @lock is there for good, and may be taken inside a loop; nothing but GLib's own locks is taken under it.
+ * So fork () takes it last.  Any thread, outside; to say it again does nothing. */
+void
+prio_loop_add_leaf_lock (PrioLock *lock)
+{
+  guint i = 0;
+
+  prio_lock_lock (&table_lock);
+  while (i < n_leaf_locks && leaf_locks[i] != lock)
+    i++;
+  if (i == n_leaf_locks)
+    {
+      g_assert (n_leaf_locks < MAX_LEAF_LOCKS);
+      leaf_locks[n_leaf_locks++] = lock;
+    }
+  prio_lock_unlock (&table_lock);
+}
 
 PrioLoop *
 prio_loop_ref (PrioLoop *loop)
@@ -37,27 +56,28 @@ prio_loop_unref (PrioLoop *loop)
   if (!g_atomic_int_dec_and_test (&loop->refs))
     return;
 
-  g_clear_pointer (&loop->own, prio_core_free_own);
+  loop->funcs->clear (loop);
   g_weak_ref_clear (&loop->thread_default);
   prio_bias_clear (&loop->bias);
   prio_inbox_clear (&loop->inbox);
   prio_slab_clear (&loop->jobs);
   prio_slab_clear (&loop->entries);
-  prio_slab_clear (&loop->bonds);
+  prio_slab_clear (&loop->groups);
   prio_ready_clear (&loop->ready);
   prio_heap_clear (&loop->delays);
   prio_microtasks_clear (&loop->microtasks);
-  prio_idles_clear (&loop->idles);
+  g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
   g_free (loop->graves);
   g_aligned_free (loop);
 }
 
 static PrioLoop *
-loop_new (GMainContext *context)
+loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
 {
   PrioLoop *loop = g_aligned_alloc0 (1, sizeof *loop, PRIO_CACHE_LINE);
 
   loop->context = context;
+  loop->funcs = funcs;
   loop->lane = PRIO_LANE_NONE;
   loop->wakeup_fd = -1;
   g_weak_ref_init (&loop->thread_default, NULL);
@@ -66,8 +86,7 @@ loop_new (GMainContext *context)
   prio_turn_init (&loop->turn);
   prio_slab_init (&loop->jobs, sizeof (PrioJob));
   prio_slab_init (&loop->entries, sizeof (PrioEntry));
-  prio_bonds_init (&loop->bonds);
-  prio_loop_attach (loop);
+  funcs->attach (loop);
 
   return loop;
 }
@@ -98,8 +117,8 @@ before_fork (void)
   g_hash_table_iter_init (&iter, table);
   while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
     prio_lock_lock (&loop->inbox.lock);
-  prio_lock_lock (&prio_sources_lock);
-  prio_lock_lock (&prio_hub_lock);
+  for (guint i = 0; i < n_leaf_locks; i++)
+    prio_lock_lock (leaf_locks[i]);
 }
 
 static void
@@ -108,8 +127,8 @@ after_fork (gboolean in_child)
   GHashTableIter iter;
   PrioLoop *loop;
 
-  prio_lock_unlock (&prio_hub_lock);
-  prio_lock_unlock (&prio_sources_lock);
+  for (guint i = n_leaf_locks; i > 0; i--)
+    prio_lock_unlock (leaf_locks[i - 1]);
   g_hash_table_iter_init (&iter, table);
   while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
     {
@@ -132,9 +151,9 @@ after_fork_in_child (void)
   after_fork (TRUE);
 }
 
-/* The record of @context, made if need be, for one more user. */
+/* The record of @context, for one more user; one that is made has @funcs. */
 PrioLoop *
-prio_loop_join (GMainContext *context)
+prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
 {
   PrioLoop *loop;
 
@@ -149,7 +168,7 @@ prio_loop_join (GMainContext *context)
   loop = g_hash_table_lookup (table, context);
   if (loop == NULL)
     {
-      loop = loop_new (context);
+      loop = loop_new (context, funcs);
       g_hash_table_insert (table, context, loop);
     }
   loop->n_users++;
@@ -175,18 +194,21 @@ prio_loop_part (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-static gboolean
-loop_leave_table (PrioLoop *loop, gboolean even_if_used)
+/* Under the lock. */
+static void
+leave_table_locked (PrioLoop *loop)
 {
-  gboolean gone;
-
-  prio_lock_lock (&table_lock);
-  gone = even_if_used || loop->n_users == 0;
-  if (gone && g_hash_table_lookup (table, loop->context) == loop)
+  if (g_hash_table_lookup (table, loop->context) == loop)
     g_hash_table_remove (table, loop->context);
-  prio_lock_unlock (&table_lock);
+}
 
-  return gone;
+/* Its context goes: nobody finds it any more. */
+void
+prio_loop_leave_table (PrioLoop *loop)
+{
+  prio_lock_lock (&table_lock);
+  leave_table_locked (loop);
+  prio_lock_unlock (&table_lock);
 }
 
 /* Called in a dispatch: whether nobody uses the record any more.  From then on
@@ -194,11 +216,22 @@ loop_leave_table (PrioLoop *loop, gboolean even_if_used)
 gboolean
 prio_loop_retire (PrioLoop *loop)
 {
-  return loop->cores == NULL && loop_leave_table (loop, FALSE);
+  gboolean unused;
+
+  if (loop->cores != NULL)
+    return FALSE;
+
+  prio_lock_lock (&table_lock);
+  unused = loop->n_users == 0;
+  if (unused)
+    leave_table_locked (loop);
+  prio_lock_unlock (&table_lock);
+
+  return unused;
 }
 
-static void
-carry_out_inbox (PrioLoop *loop)
+void
+prio_loop_carry_out_inbox (PrioLoop *loop)
 {
   PrioInboxChunk *chunk = prio_inbox_take (&loop->inbox);
 
@@ -226,7 +259,7 @@ prio_loop_catch_up (PrioLoop *loop)
 {
   if (prio_inbox_state (&loop->inbox) == PRIO_INBOX_FILLED)
     {
-      carry_out_inbox (loop);
+      prio_loop_carry_out_inbox (loop);
       return;
     }
 
@@ -278,7 +311,7 @@ exhume (PrioLoop *loop, PrioGrave *graves, guint max)
   guint n;
 
   if (loop->condemned != NULL && loop->n_graves < max)
-    prio_bond_reap (loop, max);
+    loop->funcs->reap (loop, max);
 
   n = (guint) MIN (max, loop->n_graves - loop->first_grave);
   if (n > 0)
@@ -405,137 +438,21 @@ prio_loop_has_gone (PrioLoop *loop)
   return closed;
 }
 
-/* Whether the calling thread owns the context; if so, it is at home from now on.  Who was
- * at home last need not: nobody has taken over yet, or nobody runs the context. */
-gboolean
-prio_loop_is_owner (PrioLoop *loop)
-{
-  gboolean is_owner;
-
-  /* Within a dispatch it does. */
-  for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
-    {
-      if (batch->loop == loop)
-        return TRUE;
-    }
-
-  if (prio_loop_enter (loop))
-    {
-      is_owner = g_main_context_is_owner (loop->context);
-      prio_loop_leave (loop);
-      return is_owner;
-    }
-
-  prio_lock_lock (&loop->inbox.lock);
-  is_owner = !loop->inbox.closed && g_main_context_is_owner (loop->context);
-  prio_lock_unlock (&loop->inbox.lock);
-  if (is_owner)
-    prio_bias_take (&loop->bias);
-  return is_owner;
-}
-
 /* Whether there is memory from a burst to be given back. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
-  return prio_task_pool_is_large (loop) || prio_slab_is_large (&loop->jobs) || prio_slab_is_large (&loop->entries) ||
-         prio_slab_is_large (&loop->bonds);
+  return (loop->pool_funcs != NULL && loop->pool_funcs->is_large (loop)) || prio_slab_is_large (&loop->jobs) ||
+         prio_slab_is_large (&loop->entries) || prio_slab_is_large (&loop->groups);
 }
 
 /* Gives some of it back. */
 void
 prio_loop_trim (PrioLoop *loop)
 {
-  prio_task_pool_trim (loop);
+  if (loop->pool_funcs != NULL)
+    loop->pool_funcs->trim (loop);
   prio_slab_trim (&loop->jobs);
   prio_slab_trim (&loop->entries);
-  prio_slab_trim (&loop->bonds);
-}
-
-/* Releases the head of @queue, of jobs or tokens. */
-static void
-release_job (PrioLoop *loop, PrioQueue *queue)
-{
-  PrioJob *job = prio_queue_pop_job (queue);
-
-  prio_core_head_gone (queue->core, queue);
-  if (queue->kind == PRIO_QUEUE_TOKENS)
-    {
-      prio_runner_release (prio_runner_from_queue (queue));
-    }
-  else
-    {
-      if (job->notify != NULL)
-        prio_loop_bury (loop, job->notify, job->data);
-      prio_core_release (queue->core);
-    }
-  prio_slab_free (&loop->jobs, job);
-}
-
-/* Returns FALSE when nothing is left. */
-static gboolean
-release_some (PrioLoop *loop)
-{
-  PrioMicrotask microtask;
-  gsize n = 0;
-
-  while (n < REAP_MAX && prio_microtasks_pop (&loop->microtasks, &microtask))
-    {
-      if (microtask.notify != NULL)
-        prio_loop_bury (loop, microtask.notify, microtask.data);
-      prio_state_release (&microtask.state);
-      n++;
-    }
-
-  while (n < REAP_MAX && prio_idle_release_one (loop))
-    n++;
-
-  while (n < REAP_MAX && loop->delays.n_items > 0)
-    {
-      prio_core_refuse (prio_entry_from_delay (prio_heap_first (&loop->delays)->node));
-      n++;
-    }
-
-  while (n < REAP_MAX && prio_ready_first (&loop->ready) != NULL)
-    {
-      PrioQueue *queue = prio_ready_first (&loop->ready);
-
-      if (queue->kind == PRIO_QUEUE_ENTRIES)
-        prio_core_refuse ((PrioEntry *) queue->head);
-      else
-        release_job (loop, queue);
-      n++;
-    }
-
-  return n > 0;
-}
-
-/* The context has gone, and with it every scheduler, which would hold it: what they left
- * in the queues, none of which is paused any more, is released on this thread. */
-void
-prio_loop_tear_down (PrioLoop *loop)
-{
-  gboolean more;
-
-  prio_in_finalize (loop);
-  loop_leave_table (loop, TRUE);
-
-  prio_bias_take (&loop->bias);
-
-  /* With the inbox closed it is its lock that lets in, and nobody is at home. */
-  do
-    carry_out_inbox (loop);
-  while (!prio_inbox_close (&loop->inbox));
-  prio_bias_leave_for_good (&loop->bias);
-
-  prio_task_pool_clear (loop);
-  do
-    {
-      prio_lock_lock (&loop->inbox.lock);
-      more = release_some (loop);
-      prio_lock_unlock (&loop->inbox.lock);
-
-      prio_loop_collect (loop);
-    }
-  while (more);
+  prio_slab_trim (&loop->groups);
 }

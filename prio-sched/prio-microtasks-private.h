@@ -11,7 +11,7 @@
 
 #pragma once
 
-#include "prio-scheduling-state-private.h"
+#include "prio-state-private.h"
 
 typedef struct
 {

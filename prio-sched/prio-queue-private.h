@@ -5,9 +5,12 @@
  *
  * There are two kinds of record.  A job is what prio_scheduler_post () needs and
  * no more: 40 bytes, singly linked, it leaves its queue at the head only.  An
- * entry is a job that can be taken out anywhere: it has a signal, a delay, or a
- * PrioTask around it.  A token is a job of a runner's: `data` is its number.  A
+ * entry is a job that can be taken out anywhere: it belongs to a group, has a delay, or
+ * is part of something larger.  A token is a job that is a number: `data`.  A
  * queue holds records of one kind.
+ *
+ * What is done for an entry is for whoever has made it to say, by a table of functions
+ * (PrioEntryFuncs).
  *
  * Everything here belongs to the home thread of the loop.
  *
@@ -18,12 +21,11 @@
 
 #include "prio-enums.h"
 #include "prio-heap-private.h"
-#include "prio-scheduling-state-private.h"
+#include "prio-state-private.h"
 
 typedef struct _PrioJob PrioJob;
 typedef struct _PrioEntry PrioEntry;
 typedef struct _PrioQueue PrioQueue;
-typedef struct _PrioRunner PrioRunner;
 
 /* 2 × priority, plus one for continuations. */
 typedef guint8 PrioEffective;
@@ -33,24 +35,20 @@ struct _PrioJob
 {
   PrioJob *next;
   guint64 order; /* its age: given when it enters a queue */
-  GSourceFunc func;
+  union
+  {
+    GSourceFunc func;
+    guint id; /* of an entry that is a token */
+  };
   gpointer data;
   GDestroyNotify notify;
 };
 
 typedef enum
 {
-  PRIO_ENTRY_CLOSURE,      /* a GSourceFunc, its record from the slab */
-  PRIO_ENTRY_TASK,         /* embedded in a PrioTask: its function is to run */
-  PRIO_ENTRY_CONTINUATION, /* embedded in a PrioTask: it completes, that is all */
-  PRIO_ENTRY_TOKEN         /* a runner's, which is its data, from the slab */
-} PrioEntryKind;
-
-typedef enum
-{
   PRIO_QUEUE_JOBS,
   PRIO_QUEUE_ENTRIES,
-  PRIO_QUEUE_TOKENS /* embedded in a runner */
+  PRIO_QUEUE_TOKENS /* embedded in a PrioIdQueue */
 } PrioQueueKind;
 
 /* The life of an entry.  prio_entry_move () takes it from one state to the next, and
@@ -64,14 +62,15 @@ typedef enum
  *                │                   │                                             │
  *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(refused)─────┘
  *
- * An abort by a signal leaves DROPPED entries on the list of the bond until they are
+ * The abort of a group leaves DROPPED entries on its list until they are
  * refused, which happens where something of the user's may run.  So it is with those that
  * are ABORTED, which are rejected in their place among the others.  To cancel a task that
  * is DROPPED refuses it at once; to cancel or abort one that is NEW, ABORTED, REJECTED or
  * DONE does nothing.
  *
- * The queues of a bond can be dropped without a look at what is in them.  Their
- * entries say QUEUED, and are DROPPED: who wants to know asks prio_entry_get_state (). */
+ * The queues of a group can be dropped without a look at what is in them.  Their
+ * entries say QUEUED, and are DROPPED: who wants to know asks prio_entry_get_state ()
+ * (prio-group-private.h). */
 typedef enum
 {
   PRIO_ENTRY_NEW,     /* no scheduler has it */
@@ -79,24 +78,35 @@ typedef enum
   PRIO_ENTRY_QUEUED,  /* in a queue */
   PRIO_ENTRY_DROPPED, /* in neither any more, and will not run */
   PRIO_ENTRY_RUNNING, /* its function has not returned, or its checkpoint not ended */
-  PRIO_ENTRY_ABORTED, /* the same, and its signal has been aborted */
-  PRIO_ENTRY_REJECTED, /* the same, and that is its result: off the list of its bond */
+  PRIO_ENTRY_ABORTED, /* the same, and its group has been aborted */
+  PRIO_ENTRY_REJECTED, /* the same, and that is its result: off the list of its group */
   PRIO_ENTRY_DONE,
   PRIO_N_ENTRY_STATES
 } PrioEntryState;
 
+/* What is done for an entry, at home.  `released` and `rejected` may be NULL; so may `run` and
+ * `ran` where the dispatch has a way of its own: closures, and tokens.  Of the user's, only
+ * `run` and `ran` call anything. */
+typedef struct
+{
+  void (*run) (PrioEntry *entry);      /* its turn has come, and its state is current */
+  void (*ran) (PrioEntry *entry);      /* that has returned, and its checkpoint is over: it is discharged, or will be */
+  void (*refused) (PrioEntry *entry);  /* it is DROPPED, and will not run: it is discharged */
+  void (*rejected) (PrioEntry *entry); /* it is running, and REJECTED */
+  void (*released) (PrioEntry *entry); /* it is DONE, and nothing refers to it any more: the record may go */
+} PrioEntryFuncs;
+
 struct _PrioEntry
 {
   PrioJob job;
+  const PrioEntryFuncs *funcs;
   PrioEntry *prev;
   PrioCore *core;
-  PrioBond *abort;                    /* whose abort is its own, or NULL */
-  PrioBond *follows;                  /* whose priority is its own, or NULL */
+  PrioGroup *abort;                   /* whose abort is its own, or NULL */
+  PrioGroup *follows;                 /* whose priority is its own, or NULL */
   PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
   PrioHeapNode delay;                 /* its place among the delayed ones */
-  guint id;                           /* of a token */
   guint8 priority;                    /* where @follows is NULL */
-  guint8 kind;                        /* PrioEntryKind */
   guint8 continuation;
   guint8 said_state;                  /* PrioEntryState; see prio_entry_get_state () */
 };

@@ -1,10 +1,7 @@
-/* prio-runner-private.h: what the queues and the dispatch ask of a PrioRunner
+/* prio-runner-private.h: the inside of PrioRunner
  *
- * Promises: a runner's tokens are jobs of 40 bytes in six queues of its own or, with
- * a signal or a delay, entries like any other.  Its function is called once for a row
- * of them, and asks for the next with prio_runner_next (), which ends one and begins
- * another exactly as the batch would.  What is refused is collected, and told at the
- * next checkpoint.
+ * Promises: a runner's tasks are those of the PrioIdQueue that it embeds, which says how they
+ * run.  What is refused is collected, and told at the next checkpoint.
  *
  * It is closed, and its function released, when its scheduler has gone and its last
  * token has ended, or with the context.  The record stays until nobody refers to it.
@@ -16,49 +13,16 @@
 
 #pragma once
 
-#include "prio-core-private.h"
+#include "prio-id-queue-private.h"
 #include "prio-runner.h"
 
 struct _PrioRunner
 {
-  gint refs;      /* atomic: of the users together, of bindings, and of operations on their way */
+  PrioIdQueue ids; /* its core is NULL once the runner is closed */
+  gint refs;       /* atomic: of the users together, of bindings, and of operations on their way */
   PrioLoop *loop;
-  PrioCore *core; /* NULL once it is closed */
-  PrioRunnerFunc func;
+  PrioRunnerFunc func; /* NULL once it is released */
   gpointer data;
   GDestroyNotify notify;
-
-  PrioQueue queues[PRIO_N_EFFECTIVE];
-  gsize users; /* the scheduler, and tokens that are queued or running */
   GArray *refused; /* of guint */
-  PrioRunner *next, *prev; /* among those of the core */
 };
-
-void prio_runner_release (PrioRunner *runner);
-void prio_runner_refuse (PrioRunner *runner, guint id);
-
-/* The runner that @queue, of tokens, is part of. */
-static inline PrioRunner *
-prio_runner_from_queue (PrioQueue *queue)
-{
-  return (gpointer) ((gchar *) (queue - queue->effective) - G_STRUCT_OFFSET (PrioRunner, queues));
-}
-
-/* The runner whose token is at the head of @queue, or NULL. */
-static inline PrioRunner *
-prio_runner_of_head (PrioQueue *queue)
-{
-  if (queue->kind == PRIO_QUEUE_TOKENS)
-    return prio_runner_from_queue (queue);
-  if (queue->kind == PRIO_QUEUE_ENTRIES && ((PrioEntry *) queue->head)->kind == PRIO_ENTRY_TOKEN)
-    return queue->head->data;
-  return NULL;
-}
-
-/* Calls @runner's function, unless that has been released. */
-static inline void
-prio_runner_call (PrioRunner *runner, guint id)
-{
-  if (G_LIKELY (runner->func != NULL))
-    runner->func (id, runner->data);
-}

@@ -8,6 +8,8 @@
 #include "prio-runner-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-current-private.h"
+#include "prio-dispatch-private.h"
 #include "prio-scheduler-private.h"
 #include "prio-util-private.h"
 
@@ -17,15 +19,85 @@ G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref
 static void
 runner_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
-  PrioRunner *runner = op->target;
-  PrioCore *core = runner->core;
-
-  prio_core_hold (core);
-  runner->next = core->runners;
-  if (runner->next != NULL)
-    runner->next->prev = runner;
-  core->runners = runner;
+  prio_id_queue_open (&((PrioRunner *) op->target)->ids);
 }
+
+static PrioRunner *
+runner_of (PrioIdQueue *ids)
+{
+  return (gpointer) ((gchar *) ids - G_STRUCT_OFFSET (PrioRunner, ids));
+}
+
+/* A task, an idle callback, or 0. */
+static void
+run (PrioIdQueue *ids, guint id)
+{
+  PrioRunner *runner = runner_of (ids);
+
+  if (G_LIKELY (runner->func != NULL))
+    runner->func (id, runner->data);
+}
+
+/* No task will run any more, and none be posted. */
+static void
+closed (PrioIdQueue *ids)
+{
+  PrioRunner *runner = runner_of (ids);
+
+  runner->func = NULL;
+  if (runner->notify != NULL)
+    prio_loop_bury (runner->loop, g_steal_pointer (&runner->notify), runner->data);
+  prio_loop_bury (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
+}
+
+/* In a checkpoint. */
+static void
+tell_refused (gpointer data)
+{
+  PrioRunner *runner = data;
+
+  if (runner->refused->len > 0)
+    run (&runner->ids, 0);
+}
+
+/* The task @id will not run. */
+static void
+rejected (PrioIdQueue *ids, guint id)
+{
+  PrioRunner *runner = runner_of (ids);
+
+  if (prio_loop_is_dead (runner->loop))
+    return;
+
+  g_array_append_val (runner->refused, id);
+  if (runner->refused->len == 1)
+    {
+      PrioMicrotask microtask = { .func = tell_refused, .data = prio_runner_ref (runner),
+                                  .notify = (GDestroyNotify) prio_runner_unref };
+
+      prio_loop_queue_microtask (runner->loop, &microtask);
+    }
+}
+
+static void
+ref (PrioIdQueue *ids)
+{
+  prio_runner_ref (runner_of (ids));
+}
+
+static void
+unref (gpointer ids)
+{
+  prio_runner_unref (runner_of (ids));
+}
+
+static const PrioIdQueueFuncs id_queue_funcs = {
+  .run = run,
+  .rejected = rejected,
+  .closed = closed,
+  .ref = ref,
+  .unref = unref,
+};
 
 /**
  * prio_runner_new:
@@ -55,15 +127,12 @@ prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_da
 
   self = g_new0 (PrioRunner, 1);
   self->refs = 2; /* the caller's, and that of the users */
-  self->users = 1;
   self->refused = g_array_new (FALSE, FALSE, sizeof (guint));
-  self->core = scheduler->core;
   self->loop = prio_loop_ref (scheduler->core->loop);
   self->func = func;
   self->data = user_data;
   self->notify = notify;
-  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
-    prio_queue_init (&self->queues[i], self->core, (PrioEffective) i, PRIO_QUEUE_TOKENS);
+  prio_id_queue_init (&self->ids, scheduler->core, &id_queue_funcs);
 
   op.target = self;
   prio_loop_submit (self->loop, &op);
@@ -176,65 +245,6 @@ prio_runner_unref (PrioRunner *self)
   g_free (self);
 }
 
-/* No task will run any more, and none be posted. */
-static void
-close_runner (PrioRunner *runner)
-{
-  PrioCore *core = g_steal_pointer (&runner->core);
-
-  if (core == NULL)
-    return;
-
-  if (runner->prev != NULL)
-    runner->prev->next = runner->next;
-  else
-    core->runners = runner->next;
-  if (runner->next != NULL)
-    runner->next->prev = runner->prev;
-  runner->next = runner->prev = NULL;
-
-  runner->func = NULL;
-  if (runner->notify != NULL)
-    prio_loop_bury (runner->loop, g_steal_pointer (&runner->notify), runner->data);
-  prio_loop_bury (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
-  prio_core_release (core);
-}
-
-/* A user less: a token has ended, or the scheduler gone. */
-void
-prio_runner_release (PrioRunner *runner)
-{
-  if (--runner->users == 0)
-    close_runner (runner);
-}
-
-/* In a checkpoint. */
-static void
-tell_refused (gpointer data)
-{
-  PrioRunner *runner = data;
-
-  if (runner->refused->len > 0)
-    prio_runner_call (runner, 0);
-}
-
-/* The task @id will not run. */
-void
-prio_runner_refuse (PrioRunner *runner, guint id)
-{
-  if (prio_loop_is_dead (runner->loop))
-    return;
-
-  g_array_append_val (runner->refused, id);
-  if (runner->refused->len == 1)
-    {
-      PrioMicrotask microtask = { .func = tell_refused, .data = prio_runner_ref (runner),
-                                  .notify = (GDestroyNotify) prio_runner_unref };
-
-      prio_loop_queue_microtask (runner->loop, &microtask);
-    }
-}
-
 /**
  * prio_runner_take_refused:
  * @self: a runner
@@ -272,19 +282,10 @@ prio_runner_take_refused (PrioRunner *self, gsize *n_refused)
 static gboolean
 append_token (PrioRunner *self, guint id, PrioEffective effective)
 {
-  PrioLoop *loop = self->loop;
-  PrioQueue *queue = &self->queues[effective];
-  PrioJob *job;
-
-  if (self->core == NULL)
+  if (self->ids.core == NULL)
     return FALSE;
 
-  job = prio_slab_alloc (&loop->jobs);
-  job->order = loop->next_order++;
-  job->data = GUINT_TO_POINTER (id);
-  self->users++;
-  if (prio_queue_append (queue, job))
-    prio_core_make_ready (self->core, queue);
+  prio_id_queue_append (&self->ids, id, effective);
   return TRUE;
 }
 
@@ -376,7 +377,7 @@ PrioPosted
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
                        gboolean continuation)
 {
-  PrioOp op = { .data = self, .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
+  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REFUSED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REFUSED);
@@ -390,7 +391,7 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
       return post_token (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
     }
 
-  return posted_here (self, prio_core_post_token (self, &op, signal, delay));
+  return posted_here (self, prio_core_post_token (self->loop, &self->ids, &op, signal, delay));
 }
 
 /* Home: a continuation of the running task, whose signal is its own, and none that
@@ -398,15 +399,15 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
 static gboolean
 append_heir (PrioRunner *self, guint id, const PrioState *state)
 {
-  PrioBond *bond = state->bond;
+  PrioBond *bond = prio_bond_of (state->group);
   PrioEntry *entry;
 
-  if (self->core == NULL || prio_hub_is_aborted (bond->hub))
+  if (self->ids.core == NULL || prio_hub_is_aborted (bond->hub))
     return FALSE;
 
-  entry = prio_core_new_token (self, id, TRUE);
+  entry = prio_id_queue_new_entry (&self->ids, id, TRUE);
   prio_bond_hold (bond);
-  entry->abort = bond;
+  entry->abort = &bond->group;
   if (state->priority != PRIO_PRIORITY_UNSET)
     {
       entry->priority = (guint8) state->priority;
@@ -414,7 +415,7 @@ append_heir (PrioRunner *self, guint id, const PrioState *state)
   else
     {
       prio_bond_hold (bond);
-      entry->follows = bond;
+      entry->follows = &bond->group;
     }
   prio_core_admit (entry, 0);
   return TRUE;
@@ -443,6 +444,7 @@ PrioPosted
 prio_runner_yield (PrioRunner *self, guint id)
 {
   const PrioState *state = NULL;
+  PrioBond *bond = NULL;
   PrioTaskPriority priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   PrioPosted posted;
   gboolean accepted;
@@ -453,14 +455,16 @@ prio_runner_yield (PrioRunner *self, guint id)
   if (!prio_loop_enter (self->loop))
     return post_token (self, id, prio_effective (priority, TRUE));
 
-  if (self->core != NULL)
-    state = prio_state_current (self->core);
-  if (state != NULL && state->bond != NULL && !prio_bond_is_for_life (state->bond))
+  if (self->ids.core != NULL)
+    state = prio_state_current (self->ids.core);
+  if (state != NULL)
+    bond = prio_bond_of (state->group);
+  if (bond != NULL && !prio_bond_is_for_life (bond))
     {
       prio_loop_leave (self->loop);
-      return prio_runner_post_full (self, id, state->priority, state->bond->signal, 0, TRUE);
+      return prio_runner_post_full (self, id, state->priority, bond->signal, 0, TRUE);
     }
-  if (state != NULL && state->bond != NULL)
+  if (bond != NULL)
     {
       accepted = append_heir (self, id, state);
     }
@@ -494,7 +498,7 @@ prio_runner_end (void)
 {
   PrioBatch *batch = prio_thread.batch;
 
-  g_return_val_if_fail (batch != NULL && batch->runner != NULL, FALSE);
+  g_return_val_if_fail (batch != NULL && batch->ids != NULL, FALSE);
 
   return prio_batch_end_token (batch);
 }
@@ -516,7 +520,7 @@ prio_runner_next (void)
 {
   PrioBatch *batch = prio_thread.batch;
 
-  g_return_val_if_fail (batch != NULL && batch->runner != NULL, 0);
+  g_return_val_if_fail (batch != NULL && batch->ids != NULL, 0);
 
   prio_batch_end_token (batch);
   return prio_batch_next_token (batch);

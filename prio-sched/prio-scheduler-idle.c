@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include "prio-idle-private.h"
 #include "prio-runner-private.h"
 #include "prio-scheduler-private.h"
 
@@ -26,10 +27,11 @@ idle_of_runner_came (PrioLoop *loop, const PrioOp *op)
   PrioIdle *idle = op->target;
   PrioRunner *runner = idle->data;
 
-  if (runner->core != NULL)
+  if (runner->ids.core != NULL)
     {
-      runner->users++;
-      idle->core = runner->core;
+      prio_id_queue_hold (&runner->ids);
+      idle->data = &runner->ids;
+      idle->core = runner->ids.core;
       idle_came (loop, op);
     }
   else

@@ -8,7 +8,8 @@
 #include "prio-scheduler-private.h"
 
 #include "prio-bond-private.h"
-#include "prio-runner-private.h"
+#include "prio-dependence-private.h"
+#include "prio-id-queue-private.h"
 #include "prio-task-impl-private.h"
 #include "prio-util-private.h"
 
@@ -92,14 +93,14 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
 static void
 bind (PrioEntry *entry, PrioBond *bond, gint priority)
 {
-  entry->abort = bond;
+  entry->abort = prio_bond_group (bond);
   if (priority != PRIO_PRIORITY_UNSET)
     {
       entry->priority = (guint8) priority;
     }
   else if (bond != NULL && bond->hub->is_task_signal)
     {
-      entry->follows = bond;
+      entry->follows = &bond->group;
       prio_bond_hold (bond);
     }
   else
@@ -127,11 +128,11 @@ bond_for_op (PrioLoop *loop, PrioCore *core, const PrioOp *op, gboolean *refused
   return bond;
 }
 
-/* Home: a closure of the user's, or a token of a runner's. */
+/* Home: a closure of the user's, or a token. */
 static void
 admit_op (PrioCore *core, const PrioOp *op, PrioBond *bond)
 {
-  PrioEntry *entry = op->id != 0 ? prio_core_new_token (op->data, op->id, op->flag)
+  PrioEntry *entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id, op->flag)
                                  : prio_core_new_entry (core, op->func, op->data, op->notify);
 
   bind (entry, bond, op->priority);
@@ -150,34 +151,34 @@ entry_came (PrioLoop *loop, const PrioOp *op)
     prio_loop_bury (loop, op->notify, op->data);
 }
 
-/* The same for a runner's, whose reference is used up. */
+/* The same for a token, whose queue's reference is used up. */
 static void
 token_came (PrioLoop *loop, const PrioOp *op)
 {
-  PrioRunner *runner = op->data;
+  PrioIdQueue *ids = op->data;
   gboolean refused;
   PrioBond *bond;
 
-  if (runner->core != NULL)
+  if (ids->core != NULL)
     {
-      bond = bond_for_op (loop, runner->core, op, &refused);
+      bond = bond_for_op (loop, ids->core, op, &refused);
       if (refused)
-        prio_runner_refuse (runner, op->id);
+        ids->funcs->rejected (ids, op->id);
       else
-        admit_op (runner->core, op, bond);
+        admit_op (ids->core, op, bond);
     }
   else if (op->signal != NULL)
     {
       prio_loop_bury (loop, g_object_unref, op->signal);
     }
-  prio_loop_bury (loop, (GDestroyNotify) prio_runner_unref, runner);
+  prio_loop_bury (loop, ids->funcs->unref, ids);
 }
 
 /* What came of an attempt to post at home. */
 typedef enum
 {
   POSTED,
-  REFUSED,   /* the signal is aborted, or the runner closed */
+  REFUSED,   /* the signal is aborted, or the queue closed */
   NOT_HERE,  /* this is not the home thread */
   NEEDS_BOND /* one has to be made, with a reference to the signal */
 } PostResult;
@@ -193,7 +194,7 @@ post_at_home (PrioLoop *loop, const PrioOp *op, PrioHub *hub, GCancellable **sig
   if (!prio_loop_enter (loop))
     return NOT_HERE;
 
-  core = op->id != 0 ? ((PrioRunner *) op->data)->core : op->target;
+  core = op->id != 0 ? ((PrioIdQueue *) op->data)->core : op->target;
   if (core == NULL)
     {
       result = REFUSED;
@@ -212,7 +213,7 @@ post_at_home (PrioLoop *loop, const PrioOp *op, PrioHub *hub, GCancellable **sig
 }
 
 /* Posts what @op says, on whichever thread this is.  Returns FALSE if @signal is
- * aborted, or the runner closed. */
+ * aborted, or the queue closed. */
 static gboolean
 post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
 {
@@ -236,9 +237,9 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
   if (result == NOT_HERE)
     {
       op->signal = signal != NULL ? g_object_ref (signal) : NULL;
-      /* An operation on its way holds its runner; who was at home before may not be now. */
+      /* An operation on its way holds its queue; who was at home before may not be now. */
       if (op->id != 0)
-        prio_runner_ref (op->data);
+        ((PrioIdQueue *) op->data)->funcs->ref (op->data);
       prio_loop_submit (loop, op);
     }
   return result != REFUSED;
@@ -271,14 +272,15 @@ post_closure (PrioCore *core, gint priority, GCancellable *signal, gint64 due, G
   return post_entry (core->loop, &op, signal);
 }
 
-/* Posts a token of @runner, as far as @op says. */
+/* Posts a token of @ids, as far as @op says. */
 gboolean
-prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay)
+prio_core_post_token (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay)
 {
   op->apply = token_came;
+  op->data = ids;
   op->due = prio_due_after (delay);
 
-  return post_entry (runner->loop, op, signal);
+  return post_entry (loop, op, signal);
 }
 
 /**
@@ -379,7 +381,6 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
   if (task != NULL)
     {
       task->entry.core = core;
-      task->entry.kind = PRIO_ENTRY_TASK;
       task->priority = (gint8) priority;
       task->func = func;
       task->entry.job.data = data;

@@ -29,7 +29,7 @@ prio_scheduler_check (PrioScheduler *self)
          self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type;
 }
 
-gboolean prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay);
+gboolean prio_core_post_token (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,

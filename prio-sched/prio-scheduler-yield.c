@@ -8,6 +8,8 @@
 #include "prio-scheduler-private.h"
 
 #include "prio-bond-private.h"
+#include "prio-current-private.h"
+#include "prio-dependence-private.h"
 #include "prio-task-impl-private.h"
 #include "prio-util-private.h"
 
@@ -26,6 +28,7 @@ typedef struct
 static PrioInheritance
 inherit (const PrioState *state, PrioYieldFlags flags, GCancellable *signal, gint priority)
 {
+  PrioBond *bond = state != NULL ? prio_bond_of (state->group) : NULL;
   PrioInheritance from = { .priority = priority };
 
   /* Who inherits the signal inherits its priority, unless told otherwise. */
@@ -35,10 +38,10 @@ inherit (const PrioState *state, PrioYieldFlags flags, GCancellable *signal, gin
   /* A plain cancellable may have been reset, and is not what the bond knows any more. */
   if ((flags & PRIO_YIELD_INHERIT_SIGNAL) == 0)
     from.signal = signal;
-  else if (state != NULL && state->bond != NULL && prio_bond_is_for_life (state->bond))
-    from.abort = state->bond;
-  else if (state != NULL && state->bond != NULL)
-    from.signal = state->bond->signal;
+  else if (bond != NULL && prio_bond_is_for_life (bond))
+    from.abort = bond;
+  else if (bond != NULL)
+    from.signal = bond->signal;
 
   if ((flags & PRIO_YIELD_INHERIT_PRIORITY) != 0)
     {
@@ -46,7 +49,7 @@ inherit (const PrioState *state, PrioYieldFlags flags, GCancellable *signal, gin
       if (state != NULL && state->priority != PRIO_PRIORITY_UNSET)
         from.priority = state->priority;
       else if (state != NULL)
-        from.follows = state->bond;
+        from.follows = bond;
     }
 
   return from;
@@ -78,8 +81,8 @@ heir_came (PrioLoop *loop, const PrioOp *op)
     }
 
   entry->priority = (guint8) from->priority;
-  entry->abort = from->abort;
-  entry->follows = from->follows;
+  entry->abort = prio_bond_group (from->abort);
+  entry->follows = prio_bond_group (from->follows);
   prio_core_admit (entry, 0);
 }
 

@@ -7,7 +7,10 @@
 
 #include "prio-scheduler-private.h"
 
-#include "prio-runner-private.h"
+#include "prio-context-private.h"
+#include "prio-dispatch-private.h"
+#include "prio-id-queue-private.h"
+#include "prio-yield-private.h"
 
 /**
  * PrioScheduler:
@@ -92,7 +95,7 @@ prio_scheduler_constructed (GObject *object)
 
   if (self->context == NULL)
     self->context = g_main_context_ref (g_main_context_default ());
-  self->core = prio_core_new (self->context);
+  self->core = prio_core_new (prio_loop_join (self->context));
   g_weak_ref_set (&self->core->scheduler, self);
 }
 
@@ -101,11 +104,7 @@ core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   PrioCore *core = op->target;
 
-  for (PrioRunner *runner = core->runners, *next; runner != NULL; runner = next)
-    {
-      next = runner->next;
-      prio_runner_release (runner);
-    }
+  prio_id_queues_let_go (core);
   prio_frames_remove (core->loop, &core->next_frame);
   /* Nobody could resume it any more. */
   prio_core_set_paused (core, FALSE);

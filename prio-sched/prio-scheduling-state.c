@@ -8,6 +8,8 @@
 #include "prio-scheduling-state.h"
 
 #include "prio-bond-private.h"
+#include "prio-current-private.h"
+#include "prio-dispatch-private.h"
 
 /**
  * PrioSchedulingState:
@@ -32,58 +34,6 @@ struct _PrioSchedulingState
 
 G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
 
-static const PrioState *
-state_of_thread (void)
-{
-  const PrioState *state = prio_thread.state;
-
-  return state != NULL && state->depth == g_main_depth () ? state : NULL;
-}
-
-const PrioState *
-prio_state_current (PrioCore *core)
-{
-  const PrioState *state = state_of_thread ();
-
-  return state != NULL && state->core == core ? state : NULL;
-}
-
-const PrioState *
-prio_state_capture (PrioCore *core)
-{
-  return prio_state_is_current (core->loop) ? prio_thread.state : NULL;
-}
-
-gboolean
-prio_state_is_current (PrioLoop *loop)
-{
-  const PrioState *state = state_of_thread ();
-
-  return state != NULL && state->core->loop == loop;
-}
-
-void
-prio_state_hold (const PrioState *state)
-{
-  if (state->core == NULL)
-    return;
-
-  prio_core_hold (state->core);
-  if (state->bond != NULL)
-    prio_bond_hold (state->bond);
-}
-
-void
-prio_state_release (const PrioState *state)
-{
-  if (state->core == NULL)
-    return;
-
-  if (state->bond != NULL)
-    prio_bond_release (state->bond);
-  prio_core_release (state->core);
-}
-
 /**
  * prio_scheduling_state_get_current:
  *
@@ -103,7 +53,7 @@ prio_state_release (const PrioState *state)
 PrioSchedulingState *
 prio_scheduling_state_get_current (void)
 {
-  const PrioState *current = state_of_thread ();
+  const PrioState *current = prio_state_of_thread ();
   PrioSchedulingState *state = NULL;
 
   if (current == NULL || !prio_loop_enter (current->core->loop))
@@ -171,7 +121,7 @@ prio_scheduling_state_get_signal (PrioSchedulingState *state)
 {
   g_return_val_if_fail (state != NULL, NULL);
 
-  return state->state.bond != NULL ? state->state.bond->signal : NULL;
+  return state->state.group != NULL ? prio_bond_of (state->state.group)->signal : NULL;
 }
 
 /**

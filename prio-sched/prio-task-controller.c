@@ -7,8 +7,9 @@
 
 #include "prio-task-controller.h"
 
-#include "prio-hub-private.h"
+#include "prio-hub-change-private.h"
 #include "prio-sched-enumtypes.h"
+#include "prio-task-signal-private.h"
 #include "prio-util-private.h"
 
 /**

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "prio-hub-private.h"
+#include "prio-state-private.h"
 #include "prio-task-private.h"
 
 /* A value with what frees it, or an error. */
@@ -51,7 +52,7 @@ struct _PrioTask
 
   /* Set before it is posted; the rest of the entry is home. */
   PrioTaskFunc func;
-  PrioEntry entry; /* its core is held for as long as the task lives */
+  PrioEntry entry; /* its functions are set for good; its core is held for as long as the task lives */
   gint8 priority;  /* what it was posted with, or PRIO_PRIORITY_UNSET */
 
   /* Home, and of no meaning while @reactions is NULL. */
@@ -121,6 +122,13 @@ prio_task_is_listened_to (PrioTask *self)
 
 /* A task that a scheduler has made, and not g_object_new () of some binding's. */
 #define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.core != NULL)
+
+/* The task that @entry is part of. */
+static inline PrioTask *
+prio_task_from_entry (PrioEntry *entry)
+{
+  return (gpointer) ((gchar *) entry - G_STRUCT_OFFSET (PrioTask, entry));
+}
 
 static inline gboolean
 prio_task_is_completed (PrioTask *self)

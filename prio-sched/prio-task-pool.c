@@ -17,8 +17,8 @@
 #define KEPT 1024
 #define TRIMMED 64
 
-gboolean
-prio_task_pool_is_large (PrioLoop *loop)
+static gboolean
+pool_is_large (PrioLoop *loop)
 {
   return loop->n_pool > KEPT;
 }
@@ -27,15 +27,15 @@ prio_task_pool_is_large (PrioLoop *loop)
 PrioTask *
 prio_task_pool_take (PrioLoop *loop)
 {
-  PrioTask *task = loop->pool;
+  PrioEntry *entry = loop->pool;
 
-  if (task != NULL)
-    {
-      loop->pool = (PrioTask *) task->entry.job.next;
-      loop->n_pool--;
-      task->entry.job.next = NULL;
-    }
-  return task;
+  if (entry == NULL)
+    return NULL;
+
+  loop->pool = (PrioEntry *) entry->job.next;
+  loop->n_pool--;
+  entry->job.next = NULL;
+  return prio_task_from_entry (entry);
 }
 
 PrioObjectGap prio_object_gap;
@@ -71,6 +71,29 @@ is_as_good_as_new (PrioTask *task)
          !prio_task_is_listened_to (task);
 }
 
+/* Called in a dispatch, when there is nothing else to do. */
+static void
+pool_trim (PrioLoop *loop)
+{
+  for (guint i = 0; i < TRIMMED && pool_is_large (loop); i++)
+    g_object_unref (prio_task_pool_take (loop));
+}
+
+static void
+pool_clear (PrioLoop *loop)
+{
+  PrioTask *task;
+
+  while ((task = prio_task_pool_take (loop)) != NULL)
+    g_object_unref (task);
+}
+
+static const PrioPoolFuncs pool_funcs = {
+  .is_large = pool_is_large,
+  .trim = pool_trim,
+  .clear = pool_clear,
+};
+
 /* Takes the loop's reference to @task, which has settled, and on whose callbacks
  * nobody waits.  Called in a dispatch or, after the context has gone, anywhere. */
 void
@@ -93,25 +116,9 @@ prio_task_pool_give (gpointer data)
     }
 
   prio_task_clear (task);
+  loop->pool_funcs = &pool_funcs;
   task->entry.job.next = (PrioJob *) loop->pool;
-  loop->pool = task;
+  loop->pool = &task->entry;
   loop->n_pool++;
   prio_core_release (core);
-}
-
-/* Called in a dispatch, when there is nothing else to do. */
-void
-prio_task_pool_trim (PrioLoop *loop)
-{
-  for (guint i = 0; i < TRIMMED && prio_task_pool_is_large (loop); i++)
-    g_object_unref (prio_task_pool_take (loop));
-}
-
-void
-prio_task_pool_clear (PrioLoop *loop)
-{
-  PrioTask *task;
-
-  while ((task = prio_task_pool_take (loop)) != NULL)
-    g_object_unref (task);
 }

@@ -1,4 +1,4 @@
-/* prio-task-private.h: what the queues and the dispatch ask of a PrioTask
+/* prio-task-private.h: what posts a PrioTask, and what becomes of it
  *
  * Promises: a task settles once, at home; its callbacks then run in a microtask,
  * each with the state in which it was registered.  The loop holds a reference from
@@ -12,23 +12,21 @@
 #include "prio-core-private.h"
 #include "prio-task.h"
 
+typedef enum
+{
+  PRIO_ENTRY_TASK,        /* its function is to run */
+  PRIO_ENTRY_CONTINUATION /* it completes, that is all */
+} PrioEntryKind;
+
 PrioTask *prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_task_set_name (PrioTask *task, const char *name);
 PrioEntry *prio_task_get_entry (PrioTask *task);
-PrioTask *prio_task_from_entry (PrioEntry *entry);
 
-/* prio-dispatch.c: the function runs; it has returned, and its checkpoint ended */
-void prio_task_run (PrioTask *task);
-void prio_task_ran (PrioTask *task);
-
-/* Its entry, which is in no queue, will not run; its entry is running, and is aborted. */
+/* prio-task-settle.c */
+extern const PrioEntryFuncs prio_task_entry_funcs G_GNUC_INTERNAL;
 void prio_task_abort (PrioTask *task);
-void prio_task_reject (PrioTask *task);
 
 /* prio-task-pool.c */
 PrioTask *prio_task_pool_take (PrioLoop *loop);
 void prio_task_pool_give (gpointer task);
-gboolean prio_task_pool_is_large (PrioLoop *loop);
-void prio_task_pool_trim (PrioLoop *loop);
-void prio_task_pool_clear (PrioLoop *loop);

@@ -7,7 +7,6 @@
 
 #include "prio-task-impl-private.h"
 
-#include "prio-bond-private.h"
 
 static void
 warn_of_return (PrioTask *self, const char *what)

@@ -7,7 +7,9 @@
 
 #include "prio-task-impl-private.h"
 
-#include "prio-bond-private.h"
+#include "prio-current-private.h"
+#include "prio-dependence-private.h"
+#include "prio-dispatch-private.h"
 #include "prio-error.h"
 
 #include <glib/gi18n-lib.h>
@@ -179,6 +181,7 @@ settle_returned (PrioTask *self)
   finish (self);
 }
 
+/* It will not run: its entry is in no queue. */
 void
 prio_task_abort (PrioTask *self)
 {
@@ -186,32 +189,42 @@ prio_task_abort (PrioTask *self)
   deliver_soon (self);
 }
 
+static void
+task_refused (PrioEntry *entry)
+{
+  prio_task_abort (prio_task_from_entry (entry));
+}
+
 /* The draft rejects the result at the abort (task handle's abort steps, step 1).  The
  * reference of the loop stays with the function: whoever waits is called before that is
  * over, at the latest in its checkpoint. */
-void
-prio_task_reject (PrioTask *self)
+static void
+task_rejected (PrioEntry *entry)
 {
+  PrioTask *self = prio_task_from_entry (entry);
   PrioMicrotask microtask = { .func = deliver, .data = self };
 
   set_aborted (self);
   prio_loop_queue_microtask (self->entry.core->loop, &microtask);
 }
 
-void
-prio_task_run (PrioTask *self)
+static void
+task_run (PrioEntry *entry)
 {
+  PrioTask *self = prio_task_from_entry (entry);
+
   __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (self->func != NULL)
     self->func (self, self->entry.job.data);
 }
 
 /* The function has returned, and its checkpoint is over (§4.1.4, steps 4 to 6). */
-void
-prio_task_ran (PrioTask *self)
+static void
+task_ran (PrioEntry *entry)
 {
+  PrioTask *self = prio_task_from_entry (entry);
   guint claim = __atomic_load_n (&self->claim, __ATOMIC_RELAXED);
-  PrioEntryState state = prio_entry_get_state (&self->entry);
+  PrioEntryState state = prio_entry_get_state (entry);
 
   if (state == PRIO_ENTRY_REJECTED)
     {
@@ -229,7 +242,7 @@ prio_task_ran (PrioTask *self)
   else
     {
       /* From here on the result follows what it waits for, whatever its signal. */
-      prio_core_discharge (&self->entry);
+      prio_core_discharge (entry);
       return;
     }
 
@@ -237,6 +250,13 @@ prio_task_ran (PrioTask *self)
   deliver (self);
   prio_task_pool_give (self);
 }
+
+const PrioEntryFuncs prio_task_entry_funcs = {
+  .run = task_run,
+  .ran = task_ran,
+  .refused = task_refused,
+  .rejected = task_rejected,
+};
 
 /* Home. */
 static void

@@ -7,8 +7,12 @@
 
 #include "prio-task-signal.h"
 
-#include "prio-hub-private.h"
+#include "prio-dependence-private.h"
+#include "prio-hub-change-private.h"
+#include "prio-pin-private.h"
 #include "prio-sched-enumtypes.h"
+#include "prio-task-signal-private.h"
+#include "prio-timeout-private.h"
 #include "prio-util-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -80,26 +84,46 @@ prio_task_signal_get_hub (PrioTaskSignal *self)
   return &self->hub;
 }
 
-void
-prio_task_signal_emit_change (PrioTaskSignal *self, PrioTaskPriority previous)
+static PrioHub *
+get_hub (GCancellable *signal)
 {
-  g_signal_emit (self, signal_ids[PRIORITY_CHANGE], 0, previous);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
+  return PRIO_IS_TASK_SIGNAL (signal) ? &((PrioTaskSignal *) signal)->hub : NULL;
 }
 
-/* Whether anybody listens to what a source of @kind makes the signal say. */
-gboolean
-prio_task_signal_has_handlers (PrioTaskSignal *self, PrioEdgeKind kind)
+static void
+emit_change (PrioHub *hub, PrioTaskPriority previous)
+{
+  GObject *self = G_OBJECT (hub->signal);
+
+  g_signal_emit (self, signal_ids[PRIORITY_CHANGE], 0, previous);
+  g_object_notify_by_pspec (self, properties[PROP_PRIORITY]);
+}
+
+static gboolean
+has_handlers (PrioHub *hub, PrioEdgeKind kind)
 {
   guint id = kind == PRIO_EDGE_ABORT ? cancelled_signal : signal_ids[PRIORITY_CHANGE];
 
-  return g_signal_has_handler_pending (self, id, 0, TRUE);
+  return g_signal_has_handler_pending (hub->signal, id, 0, TRUE);
 }
+
+static const PrioHubFuncs hub_funcs = { get_hub, has_handlers, emit_change };
 
 static void
 prio_task_signal_cancelled (GCancellable *cancellable)
 {
   prio_hub_cancelled (&PRIO_TASK_SIGNAL (cancellable)->hub);
+}
+
+/* Returns whether the graph keeps it from now on. */
+static gboolean
+keep (PrioTaskSignal *self)
+{
+  gboolean kept = prio_hub_keep (&self->hub);
+
+  if (kept)
+    prio_hub_make_up_for_change (&self->hub);
+  return kept;
 }
 
 static void
@@ -108,7 +132,7 @@ prio_task_signal_dispose (GObject *object)
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
   /* What follows would disconnect the handlers. */
-  if (prio_hub_keep (&self->hub))
+  if (keep (self))
     return;
 
   G_OBJECT_CLASS (prio_task_signal_parent_class)->dispose (object);
@@ -216,12 +240,13 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
                               g_cclosure_marshal_VOID__ENUMv);
 
   cancelled_signal = g_signal_lookup ("cancelled", G_TYPE_CANCELLABLE);
+  prio_hub_set_funcs (&hub_funcs);
 }
 
 static void
 prio_task_signal_init (PrioTaskSignal *self)
 {
-  prio_hub_init (&self->hub, G_CANCELLABLE (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+  prio_hub_init (&self->hub, G_CANCELLABLE (self), TRUE, PRIO_TASK_PRIORITY_USER_VISIBLE);
 }
 
 static PrioTaskSignal *
@@ -272,7 +297,7 @@ prio_task_signal_new_timeout (guint64 delay)
   prio_hub_reconsider_some ();
 
   self->hub.is_timeout = TRUE;
-  self->hub.handle = prio_handle_new (&self->hub);
+  self->hub.handle = prio_handle_new (&self->hub, G_CANCELLABLE (self));
   self->hub.may_time_out = TRUE;
   prio_handle_start_timer (self->hub.handle, delay);
   return self;
@@ -368,7 +393,7 @@ prio_task_signal_keep (PrioTaskSignal *self)
 {
   g_return_if_fail (PRIO_IS_TASK_SIGNAL (self));
 
-  prio_hub_keep (&self->hub);
+  keep (self);
 }
 
 /**

@@ -7,8 +7,8 @@
 
 #include "prio-task-impl-private.h"
 
-#include "prio-bond-private.h"
 #include "prio-sched-enumtypes.h"
+#include "prio-task-signal.h"
 
 /**
  * PrioTask:
@@ -53,12 +53,6 @@ PrioEntry *
 prio_task_get_entry (PrioTask *self)
 {
   return &self->entry;
-}
-
-PrioTask *
-prio_task_from_entry (PrioEntry *entry)
-{
-  return (gpointer) ((gchar *) entry - G_STRUCT_OFFSET (PrioTask, entry));
 }
 
 static void
@@ -189,8 +183,9 @@ prio_task_class_init (PrioTaskClass *class)
 }
 
 static void
-prio_task_init (PrioTask *self G_GNUC_UNUSED)
+prio_task_init (PrioTask *self)
 {
+  self->entry.funcs = &prio_task_entry_funcs;
 }
 
 static void
@@ -222,7 +217,6 @@ prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint pr
     self = g_object_new (PRIO_TYPE_TASK, NULL);
 
   self->entry.core = core;
-  self->entry.kind = kind;
   self->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
   self->signal = signal != NULL ? g_object_ref (signal) : NULL;
   self->priority = (gint8) priority;

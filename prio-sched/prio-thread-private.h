@@ -9,13 +9,11 @@
 
 #include <glib.h>
 
-#include "prio-scheduling-state-private.h"
-
 typedef struct
 {
   /* The state of what is running on this thread, or NULL: the draft's "current
    * continuation state".  It points to the stack of whoever set it. */
-  const PrioState *state;
+  const struct _PrioState *state;
 
   /* That of the idle callback that runs on this thread, or NULL. */
   const struct _PrioIdleDeadline *deadline;

@@ -5,9 +5,11 @@
 
 #include "config.h"
 
-#include "prio-core-private.h"
+#include "prio-yield-private.h"
 
-#include "prio-bond-private.h"
+#include "prio-dispatch-private.h"
+#include "prio-idle-private.h"
+#include "prio-input-private.h"
 
 /* So often input is asked for, at the most, µs. */
 #define PROBE_INTERVAL 1000
@@ -30,7 +32,7 @@ urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
     return FALSE;
 
   entry = prio_entry_from_delay (first->node);
-  return (entry->follows != NULL ? entry->follows->queues[0].effective / 2 : entry->priority) > priority;
+  return (entry->follows != NULL ? (gint8) prio_group_get_priority (entry->follows) : (gint8) entry->priority) > priority;
 }
 
 /* Whether input waits, which is not asked for each time. */
@@ -41,7 +43,7 @@ input_waits (PrioLoop *loop, gint64 now)
     return FALSE;
 
   loop->next_probe = prio_time_after (now, PROBE_INTERVAL);
-  return prio_loop_input_waits (loop, G_PRIORITY_DEFAULT);
+  return prio_input_waits (loop->context, &loop->wakeup_fd, G_PRIORITY_DEFAULT);
 }
 
 /* The batch in whose dispatch the calling thread is, and not in one of a main loop
@@ -78,7 +80,7 @@ running_priority (const PrioState *state)
   if (state == NULL)
     return PRIO_TASK_PRIORITY_USER_VISIBLE;
   if (state->priority == PRIO_PRIORITY_UNSET)
-    return (gint8) (state->bond->queues[0].effective / 2);
+    return (gint8) prio_group_get_priority (state->group);
   return state->priority;
 }
 
