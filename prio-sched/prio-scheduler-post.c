@@ -493,9 +493,13 @@ prio_scheduler_post_task_async (PrioScheduler *self, PrioTaskFunc func, gpointer
  *   unset when no longer needed; not set if the task has none
  * @error: return location for a `GError`
  *
- * Gets the result of a task.
+ * Gets the result of a task, as [method@PrioSched.Task.propagate_value] does, whatever its type:
+ * a pointer is handed over, if @value is given.
  *
- * Fails with the error of the task, or the reason of its abort.
+ * Fails with the error of the task, or the reason of its abort.  The result of a yield is
+ * refused with a critical.
+ *
+ * Any thread may call it; it is meant for the callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *
@@ -505,10 +509,21 @@ gboolean
 prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GValue *value, GError **error)
 {
   g_auto (GValue) unwanted = G_VALUE_INIT;
+  PrioTask *task;
 
   g_return_val_if_fail (self == NULL || PRIO_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  return prio_task_propagate_value (PRIO_TASK (result), value != NULL ? value : &unwanted, error);
+  task = PRIO_TASK (result);
+  if (prio_task_get_entry (task)->kind == PRIO_ENTRY_CONTINUATION)
+    {
+      g_critical ("%s: what the callback was given is the result of a yield, which prio_scheduler_yield_finish() gets",
+                  G_STRFUNC);
+      return FALSE;
+    }
+  /* A pointer that nobody wants stays the task's. */
+  if (value == NULL && prio_task_get_state (task) == PRIO_TASK_STATE_FULFILLED)
+    return TRUE;
+  return prio_task_propagate_value (task, value != NULL ? value : &unwanted, error);
 }

@@ -154,10 +154,8 @@ set_aborted (PrioTask *self)
 
   if (self->result.destroy != NULL)
     prio_loop_bury (loop, self->result.destroy, self->result.value.pointer);
-  if (self->result.error != NULL)
-    prio_loop_bury (loop, (GDestroyNotify) g_error_free, self->result.error);
 
-  self->result = (PrioResult) { .error = abort_reason (self) };
+  self->result = PRIO_RESULT_OF_ERROR (abort_reason (self));
   __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
 }
 
@@ -173,7 +171,7 @@ settle_aborted (PrioTask *self)
 static void
 settle_returned (PrioTask *self)
 {
-  PrioTaskState state = self->result.error != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
+  PrioTaskState state = prio_task_peek_error (self) != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 
   __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
   finish (self);
@@ -202,6 +200,8 @@ void
 prio_task_run (PrioTask *self)
 {
   __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
+  if (G_UNLIKELY (prio_task_is_listened_to (self)))
+    prio_task_notify_state (self);
   if (self->func != NULL)
     self->func (self, self->entry.job.data);
 }
@@ -228,8 +228,11 @@ prio_task_ran (PrioTask *self)
     }
   else
     {
-      /* From here on the result follows what it waits for, whatever its signal. */
+      /* From here on the result follows what it waits for, whatever its signal; and who is
+       * to give it holds the task, or it is dropped here. */
       prio_core_discharge (&self->entry);
+      prio_before_unref (self);
+      g_object_unref (self);
       return;
     }
 
@@ -238,8 +241,9 @@ prio_task_ran (PrioTask *self)
   prio_task_pool_give (self);
 }
 
-/* Home. */
-static void
+/* Home.  Returns whether a reference of the caller's has been taken: that of the loop, from
+ * now on. */
+static gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.core->loop;
@@ -248,51 +252,51 @@ accept_result (PrioTask *self, PrioResult *result)
     {
       if (result->destroy != NULL)
         prio_loop_bury (loop, result->destroy, result->value.pointer);
-      g_clear_error (&result->error);
-      return;
+      return FALSE;
     }
 
   self->result = *result;
   self->has_result = TRUE;
-  if (!prio_entry_is_running (&self->entry))
-    {
-      settle_returned (self);
-      deliver_soon (self);
-    }
+  if (prio_entry_is_running (&self->entry))
+    return FALSE;
+
+  settle_returned (self);
+  deliver_soon (self);
+  return TRUE;
 }
 
 /* Takes the reference to the task, which may be aborted, and held by nobody else. */
 static void
 returned (PrioLoop *loop, const PrioOp *op)
 {
-  accept_result (op->target, op->data);
+  gboolean taken = accept_result (op->target, op->data);
+
   g_free (op->data);
-  prio_loop_bury (loop, g_object_unref, op->target);
+  if (!taken)
+    prio_loop_bury (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, once, from any thread.  If it is @owed, the reference that was
- * taken with the deferral is used up. */
+/* Gives the task its result, once, from any thread.  Its caller holds it. */
 void
-prio_task_return (PrioTask *self, PrioResult *result, gboolean owed)
+prio_task_return (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.core->loop;
-  PrioOp op = { .apply = returned };
-  gboolean garbage;
+  PrioOp op = { .apply = returned, .target = g_object_ref (self) };
+  gboolean garbage, taken;
 
   if (!prio_loop_enter (loop))
     {
-      op.target = owed ? self : g_object_ref (self);
       op.data = g_memdup2 (result, sizeof *result);
       prio_loop_submit (loop, &op);
       return;
     }
 
-  accept_result (self, result);
+  taken = accept_result (self, result);
   garbage = prio_loop_has_garbage (loop);
   prio_loop_leave (loop);
   if (garbage)
     prio_loop_collect (loop);
-  if (owed)
+  if (!taken)
     {
       prio_before_unref (self);
       g_object_unref (self);
