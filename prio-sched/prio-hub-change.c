@@ -153,6 +153,7 @@ prio_hub_say (PrioHandle *handle)
     return;
 
   g_cancellable_cancel (signal);
+  prio_task_signal_notify_reason (PRIO_TASK_SIGNAL (signal));
   if (owes_nothing (prio_hub_for (signal)))
     prio_hub_reconsider (prio_hub_for (signal));
 }
@@ -166,6 +167,15 @@ target_release (PrioTarget *target)
 
   for (guint i = 0; i < target->bonds->len; i++)
     prio_loop_collect (((PrioBond *) target->bonds->pdata[i])->loop);
+}
+
+/* The signal depends on nothing, and its caller holds it. */
+static void
+say_as_root (GCancellable *signal)
+{
+  g_cancellable_cancel (signal);
+  if (PRIO_IS_TASK_SIGNAL (signal))
+    prio_task_signal_notify_reason (PRIO_TASK_SIGNAL (signal));
 }
 
 /* Runs the abort steps of all targets, so that whatever is called from here on finds no
@@ -193,7 +203,7 @@ carry_out_abort (GArray *targets)
       if (target->handle != NULL)
         prio_hub_say (target->handle);
       else
-        g_cancellable_cancel (target->signal);
+        say_as_root (target->signal);
     }
 
   g_array_unref (targets);
@@ -222,6 +232,35 @@ prio_hub_abort_by_handle (PrioHandle *handle, const GError *reason)
     carry_out_abort (targets);
 }
 
+/* Whether the reason of @hub is to be notified now: once. */
+gboolean
+prio_hub_begin_notice (PrioHub *hub)
+{
+  gboolean first;
+
+  prio_lock_lock (&prio_hub_lock);
+  first = hub->aborted && !hub->notified;
+  hub->notified = hub->aborted;
+  prio_lock_unlock (&prio_hub_lock);
+
+  return first;
+}
+
+/* The signal of @hub is a PrioTaskSignal that was aborted, and has been reset with
+ * g_cancellable_reset (), which nothing can prevent, and nobody is told of.  It is aborted for
+ * good, as the draft has it: it is cancelled again, for GIO too.  Its caller holds it, and is
+ * outside. */
+void
+prio_hub_undo_reset_slow (PrioHub *hub)
+{
+  if (g_cancellable_is_cancelled (hub->signal) || !__atomic_exchange_n (&hub->said, FALSE, __ATOMIC_ACQ_REL))
+    return;
+
+  g_warning ("A PrioTaskSignal has been reset with g_cancellable_reset (): it is aborted for good, and cancelled again. "
+             "What is to go on needs a signal of a new PrioTaskController");
+  g_cancellable_cancel (hub->signal);
+}
+
 /* The signal of @hub is saying `cancelled`.  If that was not prio_hub_abort (),
  * somebody called g_cancellable_cancel ().  GLib may hold the cancellable's lock,
  * so that nothing of the user's may run: tasks leave their queues now, and are
@@ -236,10 +275,13 @@ prio_hub_cancelled (PrioHub *hub)
   if (reason == NULL)
     return;
 
+  __atomic_store_n (&hub->said, hub->is_task_signal, __ATOMIC_RELEASE);
   targets = begin_abort (hub, NULL, reason);
   if (targets == NULL)
     return;
 
+  if (hub->is_task_signal)
+    prio_task_signal_notify_reason_later (PRIO_TASK_SIGNAL (hub->signal));
   for (guint i = 0; i < targets->len; i++)
     {
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);

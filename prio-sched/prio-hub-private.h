@@ -71,6 +71,8 @@ struct _PrioHub
   guint8 missed_change : 1;       /* a follower that could not be told while it was disposed */
   guint8 kept : 1;                /* a reference of the signal belongs to the graph */
   guint8 owes : 2;                /* PrioOwes */
+  guint8 notified : 1;            /* its reason has been, or is being */
+  guint8 said;                    /* a PrioTaskSignal has said `cancelled`: GIO knows of the abort; atomic */
   PrioReason *reason;             /* of @aborted */
   PrioChange *change;             /* that is being announced, or NULL */
   PrioEdge *dependents, *last_dependent; /* oldest first */
@@ -107,6 +109,16 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
 
 extern PrioLock prio_hub_lock G_GNUC_INTERNAL;
 
+void prio_hub_undo_reset_slow (PrioHub *hub);
+
+/* The signal of @hub is used by somebody outside, who holds it. */
+static inline void
+prio_hub_undo_reset (PrioHub *hub)
+{
+  if (G_UNLIKELY (__atomic_load_n (&hub->said, __ATOMIC_RELAXED)))
+    prio_hub_undo_reset_slow (hub);
+}
+
 GError *prio_reason_default (void);
 PrioReason *prio_reason_new (const GError *error);
 void prio_reason_unref (PrioReason *reason);
@@ -133,9 +145,13 @@ void prio_hub_abort_by_handle (PrioHandle *handle, const GError *reason);
 void prio_hub_say (PrioHandle *handle);
 void prio_hub_make_up_for_change (PrioHub *hub);
 void prio_hub_cancelled (PrioHub *hub);
+gboolean prio_hub_begin_notice (PrioHub *hub);
 gboolean prio_hub_set_priority (PrioHub *hub, PrioTaskPriority priority, GError **error);
 
 /* prio-task-signal.c */
 PrioHub *prio_task_signal_get_hub (PrioTaskSignal *signal);
 void prio_task_signal_emit_change (PrioTaskSignal *signal, PrioTaskPriority previous);
 gboolean prio_task_signal_has_handlers (PrioTaskSignal *signal, PrioEdgeKind kind);
+void prio_task_signal_notify_reason (PrioTaskSignal *signal);
+void prio_task_signal_notify_reason_in_dispose (PrioTaskSignal *signal);
+void prio_task_signal_notify_reason_later (PrioTaskSignal *signal);

@@ -276,7 +276,10 @@ prio_hub_keep (PrioHub *hub)
       if (verdict == PRIO_VERDICT_KEPT)
         verdict = keep (hub, listeners);
       if (verdict == PRIO_VERDICT_SAYS)
-        g_cancellable_cancel (hub->signal);
+        {
+          g_cancellable_cancel (hub->signal);
+          prio_task_signal_notify_reason_in_dispose (PRIO_TASK_SIGNAL (hub->signal));
+        }
     }
   while (verdict == PRIO_VERDICT_SAYS);
 
@@ -558,7 +561,10 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
   prio_hub_reconsider_some ();
 
   for (gsize i = 0; i < n_sources; i++)
-    hubs[i] = prio_hub_for (sources[i]);
+    {
+      hubs[i] = prio_hub_for (sources[i]);
+      prio_hub_undo_reset (hubs[i]);
+    }
 
   hub->handle = prio_handle_new (hub);
 

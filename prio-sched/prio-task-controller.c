@@ -244,5 +244,6 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
   g_return_if_fail (PRIO_IS_TASK_CONTROLLER (self));
 
   signal = g_object_ref (self->signal);
+  prio_hub_undo_reset (prio_task_signal_get_hub (signal));
   prio_hub_abort (prio_task_signal_get_hub (signal), reason);
 }

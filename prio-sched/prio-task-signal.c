@@ -36,8 +36,10 @@
  * that was the thread-default one where they were made, or from the default one if
  * that has gone.  A signal does not hold a main context.
  *
- * A signal is aborted once: [method@Gio.Cancellable.reset] does not undo that, and is
- * not to be called.  A plain cancellable that is reset begins a new life for its tasks
+ * A signal is aborted once, and for good: [method@Gio.Cancellable.reset] does not undo that,
+ * and is not to be called.  If it is, the library warns when it next meets the signal, in
+ * a function of this class, as a source of another signal, or when a task is posted with it,
+ * and cancels it again, so that it emits `cancelled` once more.  A plain cancellable that is reset begins a new life for its tasks
  * too.  What was posted with it before stays aborted; what is posted, or goes on after a
  * yield, from then on runs, until it is cancelled again.  Signals that depend on it stay
  * aborted.
@@ -72,7 +74,7 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 static guint signal_ids[N_SIGNALS];
-static guint cancelled_signal;
+static guint cancelled_signal, notify_signal;
 
 PrioHub *
 prio_task_signal_get_hub (PrioTaskSignal *self)
@@ -87,13 +89,100 @@ prio_task_signal_emit_change (PrioTaskSignal *self, PrioTaskPriority previous)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
 }
 
+static gboolean
+is_notified (PrioTaskSignal *self, guint property)
+{
+  return g_signal_has_handler_pending (self, notify_signal, g_param_spec_get_name_quark (properties[property]), TRUE);
+}
+
 /* Whether anybody listens to what a source of @kind makes the signal say. */
 gboolean
 prio_task_signal_has_handlers (PrioTaskSignal *self, PrioEdgeKind kind)
 {
   guint id = kind == PRIO_EDGE_ABORT ? cancelled_signal : signal_ids[PRIORITY_CHANGE];
 
-  return g_signal_has_handler_pending (self, id, 0, TRUE);
+  return g_signal_has_handler_pending (self, id, 0, TRUE) ||
+         is_notified (self, kind == PRIO_EDGE_ABORT ? PROP_REASON : PROP_PRIORITY);
+}
+
+/* The signal has said `cancelled`.  Its caller holds it, and nothing of GLib's is locked. */
+void
+prio_task_signal_notify_reason (PrioTaskSignal *self)
+{
+  if (prio_hub_begin_notice (&self->hub))
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_REASON]);
+}
+
+/* The same where GObject would keep the notification back, and forget it. */
+void
+prio_task_signal_notify_reason_in_dispose (PrioTaskSignal *self)
+{
+  GObject *object = G_OBJECT (self);
+
+  if (prio_hub_begin_notice (&self->hub))
+    G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[PROP_REASON]);
+}
+
+/* A notification that is still to come, and holds nothing. */
+typedef struct
+{
+  GWeakRef signal;
+  gboolean done;
+} PrioNotice;
+
+static void notice_attach (PrioNotice *notice, GMainContext *context);
+
+static gboolean
+notice_carry_out (gpointer data)
+{
+  PrioNotice *notice = data;
+  g_autoptr (PrioTaskSignal) signal = g_weak_ref_get (&notice->signal);
+
+  notice->done = TRUE;
+  if (signal != NULL)
+    prio_task_signal_notify_reason (signal);
+  return G_SOURCE_REMOVE;
+}
+
+/* If the context has gone before, it is said in the default one. */
+static void
+notice_end (gpointer data)
+{
+  PrioNotice *notice = data;
+
+  if (!notice->done)
+    {
+      notice_attach (notice, NULL);
+      return;
+    }
+  g_weak_ref_clear (&notice->signal);
+  g_free (notice);
+}
+
+static void
+notice_attach (PrioNotice *notice, GMainContext *context)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_HIGH);
+  g_source_set_callback (source, notice_carry_out, notice, notice_end);
+  g_source_set_static_name (source, "prio-sched reason of an abort");
+  g_source_attach (source, context);
+  g_source_unref (source);
+}
+
+/* The signal says `cancelled` by hand, and GLib may hold its lock. */
+void
+prio_task_signal_notify_reason_later (PrioTaskSignal *self)
+{
+  PrioNotice *notice;
+
+  if (!is_notified (self, PROP_REASON))
+    return;
+
+  notice = g_new0 (PrioNotice, 1);
+  g_weak_ref_init (&notice->signal, self);
+  notice_attach (notice, g_main_context_get_thread_default ());
 }
 
 static void
@@ -176,6 +265,9 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    *
    * The priority of the tasks posted with the signal.
    *
+   * It is notified on the thread that changes it, after
+   * [signal@PrioSched.TaskSignal::priority-change].
+   *
    * Since: 1.0
    */
   properties[PROP_PRIORITY] =
@@ -188,6 +280,11 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    * PrioTaskSignal:reason: (getter get_reason)
    *
    * Why the signal was aborted, or %NULL if it was not.
+   *
+   * It is notified once, right after `cancelled`, on the thread that aborts.  After a
+   * [method@Gio.Cancellable.cancel] by hand, in which GLib may hold a lock, it is notified a
+   * little later: by the main context that was the thread-default one of the thread that
+   * cancelled or, for the signals that depend on it, by that which is said there.
    *
    * Since: 1.0
    */
@@ -216,6 +313,7 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
                               g_cclosure_marshal_VOID__ENUMv);
 
   cancelled_signal = g_signal_lookup ("cancelled", G_TYPE_CANCELLABLE);
+  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
 }
 
 static void
@@ -426,6 +524,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
 
+  prio_hub_undo_reset (&self->hub);
   return prio_hub_is_aborted (&self->hub);
 }
 
@@ -444,5 +543,6 @@ prio_task_signal_get_reason (PrioTaskSignal *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
 
+  prio_hub_undo_reset (&self->hub);
   return prio_hub_is_aborted (&self->hub) ? prio_hub_dup_reason (&self->hub) : NULL;
 }
