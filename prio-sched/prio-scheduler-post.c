@@ -220,6 +220,8 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
   g_autoptr (GCancellable) owned = NULL;
   PostResult result;
 
+  if (hub != NULL)
+    prio_hub_undo_reset (hub);
   /* A million tasks may share a signal, and take one reference to it. */
   if (hub != NULL && !prio_hub_has_bonds (hub))
     owned = g_object_ref (signal);
@@ -355,7 +357,7 @@ prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *s
 
   if (signal != NULL)
     {
-      prio_hub_for (signal);
+      prio_hub_undo_reset (prio_hub_for (signal));
       op.signal = g_object_ref (signal);
     }
   prio_loop_submit (self->core->loop, &op);
