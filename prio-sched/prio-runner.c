@@ -483,7 +483,8 @@ prio_runner_yield (PrioRunner *self, guint id)
  * more (§4.1.4 of the draft).  From then on no task is running.
  *
  * Called in the function of a runner, by who has to know of an abort before its
- * result settles; [func@PrioSched.Runner.next] does it otherwise.
+ * result settles; [func@PrioSched.Runner.next] does it otherwise.  It is called on the thread
+ * that runs the function.
  *
  * Returns: whether the task has been aborted while it ran
  *
@@ -505,7 +506,8 @@ prio_runner_end (void)
  * Ends the task that is running, and begins the next of all if that is the same
  * runner's.
  *
- * Called in the function of a runner, which returns when there is none.
+ * Called in the function of a runner, on the thread that runs it; it returns when there is
+ * none.
  *
  * Returns: the number of the task that is running now, or 0
  *

@@ -144,7 +144,7 @@ prio_task_controller_init (PrioTaskController *self G_GNUC_UNUSED)
  * prio_task_controller_new:
  * @priority: the priority to begin with
  *
- * Makes a controller, and its signal.
+ * Makes a controller, and its signal.  Any thread may call it.
  *
  * Returns: (transfer full): a new controller
  *
@@ -162,7 +162,7 @@ prio_task_controller_new (PrioTaskPriority priority)
  * prio_task_controller_get_signal: (get-property signal)
  * @self: a controller
  *
- * Gets what tasks are posted with.
+ * Gets what tasks are posted with.  Any thread may call it.
  *
  * Returns: (transfer none): the signal
  *

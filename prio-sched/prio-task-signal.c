@@ -23,6 +23,21 @@
  * A [class@PrioSched.TaskController] controls it; a signal that was made of others
  * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.
  *
+ * ```c
+ * static void
+ * stop_spinner (PrioTaskSignal *signal, GParamSpec *pspec, gpointer spinner)
+ * {
+ *   gtk_spinner_stop (spinner);
+ * }
+ *
+ * GCancellable *sources[] = { page_signal, G_CANCELLABLE (prio_task_signal_new_timeout (5000)) };
+ * g_autoptr (PrioTaskSignal) signal = prio_task_signal_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
+ *
+ * g_signal_connect (signal, "notify::reason", G_CALLBACK (stop_spinner), spinner);
+ * g_file_load_contents_async (file, G_CANCELLABLE (signal), loaded, NULL);
+ * g_object_unref (sources[1]);
+ * ```
+ *
  * A signal holds the signals that depend on it weakly, and they hold it weakly.
  * But a dependent signal that has handlers or queued tasks lives as long as what
  * it depends on, even if nobody else holds it (§3.3.1 of the draft).  When its last
@@ -332,7 +347,7 @@ task_signal_new (PrioTaskPriority priority)
  * prio_task_signal_new_aborted: (constructor)
  * @reason: (nullable): why, or %NULL for %G_IO_ERROR_CANCELLED
  *
- * Makes a signal that is aborted already: `AbortSignal.abort()`.
+ * Makes a signal that is aborted already: `AbortSignal.abort()`.  Any thread may call it.
  *
  * Returns: (transfer full): a new signal
  *
@@ -399,6 +414,8 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  * If one of them is aborted already, the new signal is, for the same reason.  The
  * signals are held weakly; one that was itself made of others stands for those.
  *
+ * Any thread may call it.
+ *
  * Returns: (transfer full): a new signal
  *
  * Since: 1.0
@@ -428,6 +445,8 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
  *
  * If @priority_source follows another signal itself, the new one follows that; if
  * its priority is fixed, that of the new one is.
+ *
+ * Any thread may call it.
  *
  * Returns: (transfer full): a new signal
  *
@@ -473,7 +492,7 @@ prio_task_signal_keep (PrioTaskSignal *self)
  * prio_task_signal_get_priority: (get-property priority)
  * @self: a signal
  *
- * Gets the priority of the tasks posted with the signal.
+ * Gets the priority of the tasks posted with the signal.  Any thread may call it.
  *
  * Returns: the priority
  *
@@ -492,7 +511,8 @@ prio_task_signal_get_priority (PrioTaskSignal *self)
  * @self: a signal
  *
  * Tells whether the priority of the signal can never change: it was made of others
- * with a fixed priority, or what its priority followed has been finalized.
+ * with a fixed priority, or what its priority followed has been finalized.  Any thread may
+ * call it.
  *
  * Returns: whether the priority is fixed
  *
@@ -513,7 +533,7 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
  * Tells whether the signal has been aborted.
  *
  * It is %TRUE from the moment of the abort, which for a signal that depends on
- * others is a little before [method@Gio.Cancellable.is_cancelled] is.
+ * others is a little before [method@Gio.Cancellable.is_cancelled] is.  Any thread may call it.
  *
  * Returns: whether the signal has been aborted
  *
@@ -532,7 +552,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
  * prio_task_signal_get_reason: (get-property reason)
  * @self: a signal
  *
- * Gets why the signal was aborted.
+ * Gets why the signal was aborted.  Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the reason, or %NULL if it was not aborted
  *

@@ -22,6 +22,33 @@
  * `prio_task_propagate_…` functions; a task is a [iface@Gio.AsyncResult], so that it
  * can be what a function of the usual `_async`/`_finish` shape hands out.
  *
+ * ```c
+ * static void
+ * count_words (PrioTask *task, gpointer text)
+ * {
+ *   if (!g_utf8_validate (text, -1, NULL))
+ *     prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "No text");
+ *   else
+ *     prio_task_return_int (task, words_in (text));
+ * }
+ *
+ * static void
+ * counted (GObject *scheduler, GAsyncResult *result, gpointer label)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *   gssize n = prio_task_propagate_int (PRIO_TASK (result), &error);
+ *   g_autofree char *text = g_strdup_printf ("%" G_GSSIZE_FORMAT " words", n);
+ *
+ *   gtk_label_set_text (label, error != NULL ? error->message : text);
+ * }
+ *
+ * prio_task_then (task, counted, g_object_ref (label), g_object_unref);
+ * ```
+ *
+ * A result has a type: a pointer, a boolean, an int, a [struct@GObject.Value], or none at all.
+ * Who asks for it by the function of another type is told so by a critical, and the result
+ * stays; [method@PrioSched.Task.propagate_value] takes any.
+ *
  * Callbacks run on the thread that runs the scheduler's main context, in a
  * microtask: after the task's function, and before the next task.  What they start
  * inherits the signal and the priority of whoever registered them.
