@@ -296,7 +296,7 @@ prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guin
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Posts a task and forgets it, with all that `postTask()` may be given (§2.2,
- * §4.1.1 of the draft).
+ * §2.4.2 of the draft).
  *
  * A priority that is given beats the signal's, and never changes.  If @signal is
  * aborted before the task runs, @notify is called, and @func is not.
@@ -410,7 +410,7 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
  * @delay: milliseconds to wait before the task is queued
  * @name: (nullable): what to call the task where a human looks
  *
- * Posts a task that has a result: the draft's `postTask()` (§2.2, §4.1.1).
+ * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
  *
  * A priority that is given beats the signal's, and never changes.  If @signal is
  * aborted already, the task is, and is never queued.
