@@ -415,7 +415,7 @@ change_locked (PrioHub *hub, PrioTaskPriority priority, gboolean *refused)
   while (next_change (hub, &priority));
 }
 
-/* The draft's "signal priority change" (§4.3.1), from any thread.  The caller
+/* The draft's "signal priority change" (§3.3), from any thread.  The caller
  * holds the signal.
  *
  * One thread at a time changes a signal: the changer.  Within its announcement, on its

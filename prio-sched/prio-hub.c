@@ -548,7 +548,7 @@ first_reason (PrioHub **hubs, gsize n_hubs)
 }
 
 /* Makes @hub, which is new, depend on @sources, and its priority follow that of
- * @follow, if given: the draft's "create a dependent task signal" (§4.3).
+ * @follow, if given: the draft's "create a dependent task signal" (§3.3).
  *
  * Whatever is aborted before the edges are there is seen afterwards, and whatever
  * is aborted later comes along them. */

@@ -18,7 +18,8 @@
  *
  * A controller has a [class@PrioSched.TaskSignal], which is handed to all that it
  * is to control: tasks, and any asynchronous call that takes a
- * [class@Gio.Cancellable].  It is the draft's `TaskController` (§2.3).
+ * [class@Gio.Cancellable].  It is the draft's `TaskController`
+ * ([§3.2](https://wicg.github.io/scheduling-apis/#taskcontroller)).
  *
  * ```c
  * g_autoptr(PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
@@ -183,7 +184,7 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * @error: return location for a `GError`
  *
  * Changes the priority of the signal: the draft's "signal priority change"
- * (§4.3.1).
+ * (§3.3).
  *
  * Every task that was posted with the signal, and without a priority of its own,
  * takes its place by age among the tasks of the new priority; that costs the same

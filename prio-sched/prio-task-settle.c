@@ -206,7 +206,7 @@ prio_task_run (PrioTask *self)
     self->func (self, self->entry.job.data);
 }
 
-/* The function has returned, and its checkpoint is over (§4.1.4, steps 4 to 6). */
+/* The function has returned, and its checkpoint is over (the task complete steps, §2.4 and §2.4.2). */
 void
 prio_task_ran (PrioTask *self)
 {
@@ -454,7 +454,7 @@ register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, G
  *
  * Callbacks are called in the order in which they were registered, in a microtask
  * on the thread that runs the scheduler's main context, with the scheduling state
- * that is current now (§4.1.6 of the draft).  If the task has completed already,
+ * that is current now (§4.1.5 and §4.1.6 of the draft).  If the task has completed already,
  * that is soon, and never within this call.
  *
  * Any thread may call it.

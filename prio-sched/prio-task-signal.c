@@ -18,7 +18,8 @@
  *
  * Aborts tasks, and says how urgent they are.
  *
- * It is the draft's `TaskSignal` (§2.4), and a [class@Gio.Cancellable]: what aborts
+ * It is the draft's `TaskSignal`
+ * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: what aborts
  * a group of tasks cancels the asynchronous calls of GIO that belong to them too.
  * A [class@PrioSched.TaskController] controls it; a signal that was made of others
  * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.

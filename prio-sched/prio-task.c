@@ -13,7 +13,8 @@
 /**
  * PrioTask:
  *
- * A task that has a result: what the draft's `postTask()` gives a promise of.
+ * A task that has a result: what the draft's
+ * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) gives a promise of.
  *
  * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value,
  * or an error, or defers that and gives it later, from any thread.  Whoever is
