@@ -148,7 +148,7 @@ queue_of_entry (PrioEntry *entry)
   return &entry->core->entries[prio_effective (entry->priority, entry->continuation)];
 }
 
-/* Puts @entry at the end of the queue where it belongs now (§4.1.2). */
+/* Puts @entry at the end of the queue where it belongs now (§2.4.1). */
 void
 prio_core_enqueue (PrioEntry *entry)
 {

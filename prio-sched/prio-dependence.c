@@ -110,7 +110,10 @@ prio_hub_depend (PrioHub *hub, GCancellable **sources, gsize n_sources, PrioHub 
   prio_hub_reconsider_some ();
 
   for (gsize i = 0; i < n_sources; i++)
-    hubs[i] = prio_hub_for (sources[i]);
+    {
+      hubs[i] = prio_hub_for (sources[i]);
+      prio_hub_undo_reset (hubs[i]);
+    }
 
   hub->handle = prio_handle_new (hub, hub->signal);
 

@@ -34,7 +34,7 @@ prio_loop_forget_source (PrioLoop *loop)
   g_clear_object (&loop->source);
 }
 
-/* Runs what is in the microtask queue, and what comes to it meanwhile (§4.1.5). */
+/* Runs what is in the microtask queue, and what comes to it meanwhile (§4.1.4). */
 void
 prio_loop_checkpoint (PrioLoop *loop)
 {
@@ -57,7 +57,7 @@ prio_loop_checkpoint (PrioLoop *loop)
     }
 }
 
-/* Queues what is due.  Its order is given only now (§4.1.1, step 9). */
+/* Queues what is due.  Its order is given only now (§2.4.2, steps 11 to 13). */
 void
 prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 {
@@ -192,7 +192,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
       entry->funcs->run (entry);
       prio_thread.state = outer;
       hear (loop);
-      /* Before the result settles and the abort steps are removed (§4.1.4). */
+      /* Before the result settles and the abort steps are removed (§2.4.2). */
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);

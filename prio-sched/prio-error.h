@@ -29,6 +29,8 @@ G_BEGIN_DECLS
  * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal was to be changed while its
  *   change was being announced (the draft's `NotAllowedError`)
  * @PRIO_ERROR_CLOSED: the main context was destroyed before the task had run
+ * @PRIO_ERROR_DROPPED: the result of the task was deferred, and whoever was to give it
+ *   has dropped the last reference to the task instead
  *
  * Errors of the scheduler.  An abort is not among them: its reason is whatever
  * error it was given, %G_IO_ERROR_CANCELLED by default.
@@ -38,7 +40,8 @@ G_BEGIN_DECLS
 typedef enum
 {
   PRIO_ERROR_NOT_ALLOWED,
-  PRIO_ERROR_CLOSED
+  PRIO_ERROR_CLOSED,
+  PRIO_ERROR_DROPPED
 } PrioError;
 
 PRIO_AVAILABLE_IN_ALL

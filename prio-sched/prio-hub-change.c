@@ -143,6 +143,14 @@ owes_nothing (PrioHub *hub)
   return kept;
 }
 
+/* The signal of @hub has said `cancelled`, or is saying it. */
+static void
+notify_reason (PrioHub *hub, PrioNotice when)
+{
+  if (hub->is_task_signal)
+    prio_hub_get_funcs ()->notify_reason (hub, when);
+}
+
 /* Has the signal of @handle, which is aborted, say `cancelled`, here or where it is being
  * disposed. */
 static void
@@ -154,6 +162,7 @@ say (PrioHandle *handle)
     return;
 
   g_cancellable_cancel (signal);
+  notify_reason (prio_hub_find (signal), PRIO_NOTICE_NOW);
   if (owes_nothing (prio_hub_find (signal)))
     prio_hub_reconsider (prio_hub_find (signal));
 }
@@ -219,6 +228,14 @@ target_release (PrioTarget *target)
     prio_loop_collect (((PrioBond *) target->bonds->pdata[i])->loop);
 }
 
+/* The signal depends on nothing, and its caller holds it. */
+static void
+say_as_root (GCancellable *signal)
+{
+  g_cancellable_cancel (signal);
+  notify_reason (prio_hub_find (signal), PRIO_NOTICE_NOW);
+}
+
 /* Runs the abort steps of all targets, so that whatever is called from here on finds no
  * task of theirs in a queue; then each releases what it had and says so, as the draft
  * orders.  Those that are there now live until then. */
@@ -244,7 +261,7 @@ carry_out_abort (GArray *targets)
       if (target->handle != NULL)
         say (target->handle);
       else
-        g_cancellable_cancel (target->signal);
+        say_as_root (target->signal);
     }
 
   g_array_unref (targets);
@@ -287,10 +304,12 @@ prio_hub_cancelled (PrioHub *hub)
   if (reason == NULL)
     return;
 
+  __atomic_store_n (&hub->said, hub->is_task_signal, __ATOMIC_RELEASE);
   targets = begin_abort (hub, NULL, reason);
   if (targets == NULL)
     return;
 
+  notify_reason (hub, PRIO_NOTICE_LATER);
   for (guint i = 0; i < targets->len; i++)
     {
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
@@ -424,7 +443,7 @@ change_locked (PrioHub *hub, PrioTaskPriority priority, gboolean *refused)
   while (next_change (hub, &priority));
 }
 
-/* The draft's "signal priority change" (§4.3.1), from any thread.  The caller
+/* The draft's "signal priority change" (§3.3), from any thread.  The caller
  * holds the signal.
  *
  * One thread at a time changes a signal: the changer.  Within its announcement, on its

@@ -70,6 +70,8 @@ struct _PrioHub
   guint8 missed_change : 1;       /* a follower that could not be told while it was disposed */
   guint8 kept : 1;                /* a reference of the signal belongs to the graph */
   guint8 owes : 2;                /* PrioOwes */
+  guint8 notified : 1;            /* its reason has been, or is being */
+  guint8 said;                    /* a PrioTaskSignal has said `cancelled`: GIO knows of the abort; atomic */
   PrioReason *reason;             /* of @aborted */
   PrioChange *change;             /* that is being announced, or NULL */
   PrioEdge *dependents, *last_dependent; /* oldest first */
@@ -104,15 +106,34 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
+/* How the reason of an abort is notified. */
+typedef enum
+{
+  PRIO_NOTICE_NOW,        /* nothing of GLib's is locked, and the caller holds the signal */
+  PRIO_NOTICE_IN_DISPOSE, /* GObject would keep a notification back, and forget it */
+  PRIO_NOTICE_LATER       /* GLib may hold a lock of the cancellable's */
+} PrioNotice;
+
 /* What is done for a hub by the class in which it is embedded. */
 typedef struct
 {
   PrioHub *(*get_hub) (GCancellable *signal);                 /* NULL if it is none of the class */
   gboolean (*has_handlers) (PrioHub *hub, PrioEdgeKind kind); /* for what a source of @kind makes it say */
   void (*emit_change) (PrioHub *hub, PrioTaskPriority previous);
+  void (*notify_reason) (PrioHub *hub, PrioNotice when);
 } PrioHubFuncs;
 
 extern PrioLock prio_hub_lock G_GNUC_INTERNAL;
+
+void prio_hub_undo_reset_slow (PrioHub *hub);
+
+/* The signal of @hub is used by somebody outside, who holds it. */
+static inline void
+prio_hub_undo_reset (PrioHub *hub)
+{
+  if (G_UNLIKELY (__atomic_load_n (&hub->said, __ATOMIC_RELAXED)))
+    prio_hub_undo_reset_slow (hub);
+}
 
 GError *prio_reason_default (void);
 PrioReason *prio_reason_new (const GError *error);
@@ -130,3 +151,4 @@ GError *prio_hub_dup_reason (PrioHub *hub);
 PrioTaskPriority prio_hub_get_priority (PrioHub *hub);
 
 gboolean prio_hub_has_fixed_priority (PrioHub *hub);
+gboolean prio_hub_begin_notice (PrioHub *hub);

@@ -156,3 +156,32 @@ prio_hub_has_fixed_priority (PrioHub *hub)
 
   return fixed;
 }
+
+/* Whether the reason of @hub is to be notified now: once. */
+gboolean
+prio_hub_begin_notice (PrioHub *hub)
+{
+  gboolean first;
+
+  prio_lock_lock (&prio_hub_lock);
+  first = hub->aborted && !hub->notified;
+  hub->notified = hub->aborted;
+  prio_lock_unlock (&prio_hub_lock);
+
+  return first;
+}
+
+/* The signal of @hub is a PrioTaskSignal that was aborted, and has been reset with
+ * g_cancellable_reset (), which nothing can prevent, and nobody is told of.  It is aborted for
+ * good, as the draft has it: it is cancelled again, for GIO too.  Its caller holds it, and is
+ * outside. */
+void
+prio_hub_undo_reset_slow (PrioHub *hub)
+{
+  if (g_cancellable_is_cancelled (hub->signal) || !__atomic_exchange_n (&hub->said, FALSE, __ATOMIC_ACQ_REL))
+    return;
+
+  g_warning ("A PrioTaskSignal has been reset with g_cancellable_reset (): it is aborted for good, and cancelled again. "
+             "What is to go on needs a signal of a new PrioTaskController");
+  g_cancellable_cancel (hub->signal);
+}

@@ -15,7 +15,23 @@
  *
  * Tells an idle callback how much time it has: the web's `IdleDeadline`.
  *
- * See [method@PrioSched.Scheduler.request_idle_callback].
+ * An idle callback works as long as there is time, and asks for another idle period if
+ * there is work left:
+ *
+ * ```c
+ * static void
+ * tidy (PrioIdleDeadline *deadline, gpointer cache)
+ * {
+ *   while (cache_has_stale_rows (cache) && prio_idle_deadline_time_remaining (deadline) > 1)
+ *     cache_drop_stale_row (cache);
+ *
+ *   if (cache_has_stale_rows (cache))
+ *     prio_scheduler_request_idle_callback (prio_scheduler_get_default (), tidy, 0, cache, NULL);
+ * }
+ * ```
+ *
+ * A deadline is what [method@PrioSched.Scheduler.request_idle_callback] gives its callback, and
+ * belongs to that, on its thread; a copy may be asked on any thread.
  *
  * Since: 1.0
  */
@@ -27,7 +43,7 @@ G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_co
  *
  * Gets the deadline of the idle callback that runs on the calling thread, which a
  * runner's function is not given
- * ([method@PrioSched.Runner.request_idle_callback]).
+ * ([method@PrioSched.Runner.request_idle_callback]).  Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs
  *
@@ -45,6 +61,8 @@ prio_idle_deadline_get_current (void)
  *
  * Copies a deadline, which is an idle callback's only while it runs.
  *
+ * It is called on the thread of the callback; a copy may be copied on any thread.
+ *
  * Returns: (transfer full): a copy
  *
  * Since: 1.0
@@ -61,7 +79,7 @@ prio_idle_deadline_copy (const PrioIdleDeadline *deadline)
  * prio_idle_deadline_free: (skip)
  * @deadline: (transfer full): a copy of a deadline
  *
- * Frees a copy.
+ * Frees a copy.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -75,7 +93,8 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
  * prio_idle_deadline_time_remaining:
  * @deadline: a deadline
  *
- * Tells how long the idle period lasts still.
+ * Tells how long the idle period lasts still.  Any thread that has the deadline, or a copy, may
+ * call it.
  *
  * Returns: milliseconds; 0 if it is over, or the callback's timeout was
  *
@@ -97,7 +116,7 @@ prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
  * @deadline: a deadline
  *
  * Tells whether the callback is called because its timeout was over, and not
- * because there is idle time.
+ * because there is idle time.  Any thread that has the deadline, or a copy, may call it.
  *
  * Returns: whether it was
  *

@@ -26,6 +26,8 @@ typedef struct _PrioIdleDeadline PrioIdleDeadline;
  *
  * What is done in idle time.
  *
+ * It is called on the thread that runs the scheduler's main context.
+ *
  * Since: 1.0
  */
 typedef void (*PrioIdleFunc) (PrioIdleDeadline *deadline,

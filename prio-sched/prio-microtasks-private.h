@@ -1,7 +1,7 @@
 /* prio-microtasks-private.h: what runs before the next task
  *
  * Promises: microtasks in the order in which they were queued, each with the
- * state that was current then (§4.1.6 of the draft).  They may be queued while
+ * state that was current then (§4.1.4 of the draft).  They may be queued while
  * one runs, and a nested main loop goes on where the outer one is.
  *
  * Everything here belongs to the home thread of the loop.

@@ -332,7 +332,10 @@ prio_hub_keep (PrioHub *hub)
       if (verdict == PRIO_VERDICT_KEPT)
         verdict = keep (hub, listeners);
       if (verdict == PRIO_VERDICT_SAYS)
-        g_cancellable_cancel (hub->signal);
+        {
+          g_cancellable_cancel (hub->signal);
+          prio_hub_get_funcs ()->notify_reason (hub, PRIO_NOTICE_IN_DISPOSE);
+        }
     }
   while (verdict == PRIO_VERDICT_SAYS);
 

@@ -332,7 +332,7 @@ post_token (PrioRunner *self, guint id, PrioEffective effective)
  * @id: what the caller knows the task by; not 0
  * @priority: a [enum@PrioSched.TaskPriority]
  *
- * Posts a task that nothing can abort (§2.2, §4.1.1 of the draft).
+ * Posts a task that nothing can abort (§2.2, §2.4.2 of the draft).
  *
  * Any thread may call it.
  *
@@ -363,7 +363,7 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * @continuation: whether it is what follows a yield, and goes before the tasks of
  *   its priority
  *
- * Posts a task, with all that `postTask()` may be given (§2.2, §4.1.1 of the draft).
+ * Posts a task, with all that `postTask()` may be given (§2.2, §2.4.2 of the draft).
  *
  * Any thread may call it.
  *
@@ -427,7 +427,7 @@ append_heir (PrioRunner *self, guint id, const PrioState *state)
  * @id: what the caller knows the continuation by; not 0
  *
  * Posts what follows a yield of the running task, whose signal and priority it
- * inherits (§2.2, §4.1.3 of the draft).
+ * inherits (§2.2, §2.4.2 of the draft).
  *
  * Outside any task of the scheduler its priority is
  * %PRIO_TASK_PRIORITY_USER_VISIBLE.
@@ -484,10 +484,11 @@ prio_runner_yield (PrioRunner *self, guint id)
  *
  * Ends the function of the task that is running, and keeps its checkpoint: what has
  * been queued as a microtask in it is called, and then its signal can abort it no
- * more (§4.1.4 of the draft).  From then on no task is running.
+ * more (§2.4.2 of the draft).  From then on no task is running.
  *
  * Called in the function of a runner, by who has to know of an abort before its
- * result settles; [func@PrioSched.Runner.next] does it otherwise.
+ * result settles; [func@PrioSched.Runner.next] does it otherwise.  It is called on the thread
+ * that runs the function.
  *
  * Returns: whether the task has been aborted while it ran
  *
@@ -509,7 +510,8 @@ prio_runner_end (void)
  * Ends the task that is running, and begins the next of all if that is the same
  * runner's.
  *
- * Called in the function of a runner, which returns when there is none.
+ * Called in the function of a runner, on the thread that runs it; it returns when there is
+ * none.
  *
  * Returns: the number of the task that is running now, or 0
  *

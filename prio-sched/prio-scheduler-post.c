@@ -221,6 +221,8 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
   g_autoptr (GCancellable) owned = NULL;
   PostResult result;
 
+  if (hub != NULL)
+    prio_hub_undo_reset (hub);
   /* A million tasks may share a signal, and take one reference to it. */
   if (hub != NULL && !prio_hub_has_bonds (hub))
     owned = g_object_ref (signal);
@@ -296,7 +298,7 @@ prio_core_post_token (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Posts a task and forgets it, with all that `postTask()` may be given (§2.2,
- * §4.1.1 of the draft).
+ * §2.4.2 of the draft).
  *
  * A priority that is given beats the signal's, and never changes.  If @signal is
  * aborted before the task runs, @notify is called, and @func is not.
@@ -357,7 +359,7 @@ prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *s
 
   if (signal != NULL)
     {
-      prio_hub_for (signal);
+      prio_hub_undo_reset (prio_hub_for (signal));
       op.signal = g_object_ref (signal);
     }
   prio_loop_submit (self->core->loop, &op);
@@ -409,7 +411,7 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
  * @delay: milliseconds to wait before the task is queued
  * @name: (nullable): what to call the task where a human looks
  *
- * Posts a task that has a result: the draft's `postTask()` (§2.2, §4.1.1).
+ * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
  *
  * A priority that is given beats the signal's, and never changes.  If @signal is
  * aborted already, the task is, and is never queued.
@@ -494,9 +496,13 @@ prio_scheduler_post_task_async (PrioScheduler *self, PrioTaskFunc func, gpointer
  *   unset when no longer needed; not set if the task has none
  * @error: return location for a `GError`
  *
- * Gets the result of a task.
+ * Gets the result of a task, as [method@PrioSched.Task.propagate_value] does, whatever its type:
+ * a pointer is handed over, if @value is given.
  *
- * Fails with the error of the task, or the reason of its abort.
+ * Fails with the error of the task, or the reason of its abort.  The result of a yield is
+ * refused with a critical.
+ *
+ * Any thread may call it; it is meant for the callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *
@@ -506,10 +512,21 @@ gboolean
 prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GValue *value, GError **error)
 {
   g_auto (GValue) unwanted = G_VALUE_INIT;
+  PrioTask *task;
 
   g_return_val_if_fail (self == NULL || PRIO_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  return prio_task_propagate_value (PRIO_TASK (result), value != NULL ? value : &unwanted, error);
+  task = PRIO_TASK (result);
+  if (prio_task_get_entry (task)->continuation)
+    {
+      g_critical ("%s: what the callback was given is the result of a yield, which prio_scheduler_yield_finish() gets",
+                  G_STRFUNC);
+      return FALSE;
+    }
+  /* A pointer that nobody wants stays the task's. */
+  if (value == NULL && prio_task_get_state (task) == PRIO_TASK_STATE_FULFILLED)
+    return TRUE;
+  return prio_task_propagate_value (task, value != NULL ? value : &unwanted, error);
 }

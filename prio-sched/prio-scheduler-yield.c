@@ -24,7 +24,7 @@ typedef struct
 } PrioInheritance;
 
 /* The older draft's rules for the options of yield() (seed 003), and the current
- * draft's where none are given (§4.1.3, steps 3 to 8). */
+ * draft's where none are given (§2.4.2, steps 2 to 6). */
 static PrioInheritance
 inherit (const PrioState *state, PrioYieldFlags flags, GCancellable *signal, gint priority)
 {
@@ -128,7 +128,7 @@ submit_heir (PrioScheduler *self, PrioTask *task, const PrioInheritance *from)
  * @user_data: data for @callback
  *
  * Lets more urgent work, and other sources of the main context, go first: the
- * draft's `yield()` (§2.2, §4.1.3).
+ * draft's `yield()` (§2.2, §2.4.2).
  *
  * What follows, in @callback, goes before other tasks of the same priority.  It
  * inherits the signal and the priority of the running task, if that is of this
@@ -258,7 +258,7 @@ microtask_came (PrioLoop *loop, const PrioOp *op)
  *
  * Has @func called before the next task of the main context: in the checkpoint
  * that follows the running task's function, before that task's result is settled
- * (§4.1.4 to §4.1.6 of the draft).
+ * (§4.1.4 of the draft).
  *
  * It inherits the signal and the priority of what is running.  Outside any task it
  * is called in the next iteration of the main context.

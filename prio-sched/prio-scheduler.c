@@ -16,7 +16,7 @@
  * PrioScheduler:
  *
  * Runs prioritized tasks in a [struct@GLib.MainContext]: the draft's `Scheduler`
- * (§2.2).
+ * ([§2.2](https://wicg.github.io/scheduling-apis/#scheduler)).
  *
  * Work is posted with one of three priorities, and the most urgent, of that the
  * oldest, runs next, over all schedulers of a main context.  It runs in slices

@@ -16,7 +16,7 @@
  *
  * What a running task was posted with: its signal and its priority.
  *
- * It is the draft's scheduling state (§3.3.2, §4.1.6).  What a task starts inherits
+ * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  What a task starts inherits
  * it: [method@PrioSched.Scheduler.yield_async], microtasks, the callbacks of
  * the tasks it waits for.  Whoever hands a callback of a task to something else, a
  * coroutine of a language say, takes the state along: he captures it with

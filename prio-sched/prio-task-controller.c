@@ -19,7 +19,8 @@
  *
  * A controller has a [class@PrioSched.TaskSignal], which is handed to all that it
  * is to control: tasks, and any asynchronous call that takes a
- * [class@Gio.Cancellable].  It is the draft's `TaskController` (§2.3).
+ * [class@Gio.Cancellable].  It is the draft's `TaskController`
+ * ([§3.2](https://wicg.github.io/scheduling-apis/#taskcontroller)).
  *
  * ```c
  * g_autoptr(PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
@@ -145,7 +146,7 @@ prio_task_controller_init (PrioTaskController *self G_GNUC_UNUSED)
  * prio_task_controller_new:
  * @priority: the priority to begin with
  *
- * Makes a controller, and its signal.
+ * Makes a controller, and its signal.  Any thread may call it.
  *
  * Returns: (transfer full): a new controller
  *
@@ -163,7 +164,7 @@ prio_task_controller_new (PrioTaskPriority priority)
  * prio_task_controller_get_signal: (get-property signal)
  * @self: a controller
  *
- * Gets what tasks are posted with.
+ * Gets what tasks are posted with.  Any thread may call it.
  *
  * Returns: (transfer none): the signal
  *
@@ -184,7 +185,7 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * @error: return location for a `GError`
  *
  * Changes the priority of the signal: the draft's "signal priority change"
- * (§4.3.1).
+ * (§3.3).
  *
  * Every task that was posted with the signal, and without a priority of its own,
  * takes its place by age among the tasks of the new priority; that costs the same
@@ -245,5 +246,6 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
   g_return_if_fail (PRIO_IS_TASK_CONTROLLER (self));
 
   signal = g_object_ref (self->signal);
+  prio_hub_undo_reset (prio_task_signal_get_hub (signal));
   prio_hub_abort (prio_task_signal_get_hub (signal), reason);
 }

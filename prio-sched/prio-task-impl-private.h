@@ -9,18 +9,34 @@
 #include "prio-state-private.h"
 #include "prio-task-private.h"
 
-/* A value with what frees it, or an error. */
+typedef enum
+{
+  PRIO_RESULT_NONE, /* the task was fulfilled with no value, or has no result yet */
+  PRIO_RESULT_POINTER,
+  PRIO_RESULT_BOOLEAN,
+  PRIO_RESULT_INT,
+  PRIO_RESULT_VALUE, /* a GValue */
+  PRIO_RESULT_ERROR,
+  PRIO_RESULT_TAKEN, /* a pointer that has been handed over */
+  PRIO_N_RESULT_KINDS
+} PrioResultKind;
+
+/* A value or an error, with what frees it. */
 typedef struct
 {
   union
   {
-    gpointer pointer;
+    gpointer pointer; /* or a GValue */
     gssize integer;
     gboolean boolean;
+    GError *error;
   } value;
   GDestroyNotify destroy;
-  GError *error;
+  PrioResultKind kind;
 } PrioResult;
+
+#define PRIO_RESULT_OF_ERROR(reason) \
+  ((PrioResult) { .value.error = (reason), .destroy = (GDestroyNotify) g_error_free, .kind = PRIO_RESULT_ERROR })
 
 /* Somebody waits for the result. */
 typedef struct _PrioReaction PrioReaction;
@@ -34,12 +50,11 @@ struct _PrioReaction
   PrioState state; /* held, if its core is set */
 };
 
-/* Who has taken it upon himself to give the result.
+/* Who gives the result.
  *
- * A task whose result is deferred has a reference that belongs to whoever returns it: it is
- * taken before PRIO_TASK_DEFERRED is set, and becomes that of who sets PRIO_TASK_RETURNED,
- * the first.  So he need hold none, on whichever thread, and whatever has become of the
- * task. */
+ * Whoever gives a deferred result holds the task until then.  The loop drops its own
+ * reference when the function has returned, so that a task whose result can come no more is
+ * disposed, and fails: prio_task_fail_if_dropped (). */
 typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
@@ -64,7 +79,7 @@ struct _PrioTask
 
   /* Set before it is posted. */
   GCancellable *signal; /* what it was posted with */
-  char *name;
+  char *name;           /* under prio_hub_lock once it is posted */
   gpointer tag; /* which function gave it out as a GAsyncResult */
 
   /* Atomic. */
@@ -84,7 +99,11 @@ void prio_task_tell (PrioTask *self);
 void prio_task_drop (PrioTask *self);
 void prio_task_pool_learn (void);
 gboolean prio_task_is_listened_to_slow (PrioTask *self);
-void prio_task_return (PrioTask *self, PrioResult *result, gboolean owed);
+void prio_task_return (PrioTask *self, PrioResult *result);
+gboolean prio_task_fail_if_dropped (PrioTask *self);
+void prio_task_complain (PrioTask *self, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void prio_task_warn (PrioTask *self, const char *what);
+void prio_task_notify_state (PrioTask *self);
 
 /* GObject has a gap between its reference count and its data where pointers have 64 bits,
  * and notes there that a handler has ever been connected to an object.  Nothing promises
@@ -134,4 +153,11 @@ static inline gboolean
 prio_task_is_completed (PrioTask *self)
 {
   return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
+}
+
+/* It is completed. */
+static inline const GError *
+prio_task_peek_error (PrioTask *self)
+{
+  return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
 }

@@ -2,7 +2,9 @@
  *
  * Promises: a task settles once, at home; its callbacks then run in a microtask,
  * each with the state in which it was registered.  The loop holds a reference from
- * the posting until the callbacks have run, and the function has returned.
+ * the posting until the callbacks have run, and the function has returned.  If the result is
+ * deferred, the loop drops that reference when the function has returned, and takes another
+ * when the result comes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,7 +22,6 @@ typedef enum
 
 PrioTask *prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
-void prio_task_set_name (PrioTask *task, const char *name);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 
 /* prio-task-settle.c */

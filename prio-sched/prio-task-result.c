@@ -1,4 +1,4 @@
-/* prio-task-result.c: giving a task its result, and getting it
+/* prio-task-result.c: giving a task its result
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,32 +7,25 @@
 
 #include "prio-task-impl-private.h"
 
-
-static void
-warn_of_return (PrioTask *self, const char *what)
-{
-  g_critical ("Task %s cannot be given a result: %s", self->name != NULL ? self->name : "(unnamed)", what);
-}
+#include "prio-dependence-private.h"
 
 /* Lets the caller give @self its result, if it has begun and nobody else does; who has not
- * heard of an abort may too.  If it is deferred, @owed is set, and its reference the
- * caller's. */
+ * heard of an abort may too. */
 static gboolean
-claim_return (PrioTask *self, gboolean *owed)
+claim_return (PrioTask *self, const char *function)
 {
   PrioTaskState state = __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
   guint claim = __atomic_load_n (&self->claim, __ATOMIC_RELAXED);
 
-  *owed = FALSE;
   if (state == PRIO_TASK_STATE_PENDING)
     {
-      warn_of_return (self, "it has not begun");
+      prio_task_complain (self, function, "cannot be given a result: it has not begun");
       return FALSE;
     }
 
   if (state == PRIO_TASK_STATE_FULFILLED && claim == 0)
     {
-      warn_of_return (self, "it has ended without, and had not deferred it");
+      prio_task_complain (self, function, "cannot be given a result: it has ended without, and had not deferred it");
       return FALSE;
     }
 
@@ -44,10 +37,9 @@ claim_return (PrioTask *self, gboolean *owed)
 
   if ((claim & PRIO_TASK_RETURNED) != 0)
     {
-      warn_of_return (self, "it has been given one");
+      prio_task_complain (self, function, "cannot be given a second result: it has been given one");
       return FALSE;
     }
-  *owed = (claim & PRIO_TASK_DEFERRED) != 0;
   return TRUE;
 }
 
@@ -79,39 +71,10 @@ return_in_passing (PrioTask *self, const PrioResult *result)
 }
 
 static void
-return_result (PrioTask *self, PrioResult *result)
+return_result (PrioTask *self, PrioResult *result, const char *function)
 {
-  gboolean owed;
-
-  if (claim_return (self, &owed))
-    prio_task_return (self, result, owed);
-}
-
-/**
- * prio_task_defer:
- * @self: a task, in its function
- *
- * Says that the result comes later than the end of the function: the draft's
- * callback that returns a promise.
- *
- * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…`
- * functions is called, which has to happen, once, on any thread, even if the task is
- * aborted meanwhile; it stays alive that long, so that whoever calls it need not hold the
- * task.  Its signal's abort does not end it any more once its function has returned.
- *
- * Since: 1.0
- */
-void
-prio_task_defer (PrioTask *self)
-{
-  g_return_if_fail (PRIO_IS_POSTED (self));
-  /* It may be aborted meanwhile. */
-  g_return_if_fail (prio_task_get_state (self) == PRIO_TASK_STATE_RUNNING ||
-                    prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED);
-
-  g_object_ref (self);
-  if (__atomic_fetch_or (&self->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL) != 0)
-    g_object_unref (self); /* deferred already, or returned */
+  if (claim_return (self, function))
+    prio_task_return (self, result);
 }
 
 /**
@@ -123,7 +86,9 @@ prio_task_defer (PrioTask *self)
  * Fulfils the task with a pointer.
  *
  * Like its kin, it may be called once, in the task's function or, after
- * [method@PrioSched.Task.defer], later, on any thread.  Bindings use
+ * [method@PrioSched.Task.defer], later, on any thread by whoever holds the task.  @destroy is
+ * called outside of locks, on the thread that runs the scheduler's main context or, if the
+ * task has been dropped elsewhere, there.  Bindings use
  * [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
@@ -131,12 +96,12 @@ prio_task_defer (PrioTask *self)
 void
 prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy)
 {
-  PrioResult all = { .value.pointer = result, .destroy = destroy };
+  PrioResult all = { .value.pointer = result, .destroy = destroy, .kind = PRIO_RESULT_POINTER };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
   if (!return_in_passing (self, &all))
-    return_result (self, &all);
+    return_result (self, &all, G_STRFUNC);
 }
 
 /**
@@ -144,19 +109,20 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
  * @self: a task whose function has begun
  * @result: the result
  *
- * Fulfils the task with a boolean; see [method@PrioSched.Task.return_value].
+ * Fulfils the task with a boolean, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.
  *
  * Since: 1.0
  */
 void
 prio_task_return_boolean (PrioTask *self, gboolean result)
 {
-  PrioResult all = { .value.boolean = result };
+  PrioResult all = { .value.boolean = result, .kind = PRIO_RESULT_BOOLEAN };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
   if (!return_in_passing (self, &all))
-    return_result (self, &all);
+    return_result (self, &all, G_STRFUNC);
 }
 
 /**
@@ -164,19 +130,20 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
  * @self: a task whose function has begun
  * @result: the result
  *
- * Fulfils the task with a number; see [method@PrioSched.Task.return_value].
+ * Fulfils the task with a number, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.
  *
  * Since: 1.0
  */
 void
 prio_task_return_int (PrioTask *self, gssize result)
 {
-  PrioResult all = { .value.integer = result };
+  PrioResult all = { .value.integer = result, .kind = PRIO_RESULT_INT };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
   if (!return_in_passing (self, &all))
-    return_result (self, &all);
+    return_result (self, &all, G_STRFUNC);
 }
 
 static void
@@ -194,30 +161,30 @@ value_free (gpointer data)
  * Fulfils the task with a value, which is copied.
  *
  * It may be called once, in the task's function or, after
- * [method@PrioSched.Task.defer], later, on any thread.
+ * [method@PrioSched.Task.defer], later, on any thread by whoever holds the task.
  *
  * Since: 1.0
  */
 void
 prio_task_return_value (PrioTask *self, const GValue *result)
 {
-  GValue *copy = NULL;
-  gboolean owed;
+  PrioResult all = { .kind = PRIO_RESULT_NONE };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (result == NULL || G_IS_VALUE (result));
 
-  if (!claim_return (self, &owed))
+  if (!claim_return (self, G_STRFUNC))
     return;
 
   if (result != NULL)
     {
-      copy = g_new0 (GValue, 1);
+      GValue *copy = g_new0 (GValue, 1);
+
       g_value_init (copy, G_VALUE_TYPE (result));
       g_value_copy (result, copy);
+      all = (PrioResult) { .value.pointer = copy, .destroy = value_free, .kind = PRIO_RESULT_VALUE };
     }
-  prio_task_return (self, &(PrioResult) { .value.pointer = copy,
-                                          .destroy = copy != NULL ? value_free : NULL }, owed);
+  prio_task_return (self, &all);
 }
 
 /**
@@ -225,22 +192,22 @@ prio_task_return_value (PrioTask *self, const GValue *result)
  * @self: a task whose function has begun
  * @error: (transfer full): the error
  *
- * Fails the task; see [method@PrioSched.Task.return_value].
+ * Fails the task, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.
  *
  * Since: 1.0
  */
 void
 prio_task_return_error (PrioTask *self, GError *error)
 {
-  gboolean owed;
 
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (error != NULL);
 
-  if (!claim_return (self, &owed))
+  if (!claim_return (self, G_STRFUNC))
     return;
 
-  prio_task_return (self, &(PrioResult) { .error = error }, owed);
+  prio_task_return (self, &PRIO_RESULT_OF_ERROR (error));
 }
 
 /**
@@ -251,7 +218,8 @@ prio_task_return_error (PrioTask *self, GError *error)
  * @format: its message, in the manner of printf()
  * @...: what @format needs
  *
- * Fails the task with a new error.  Bindings use
+ * Fails the task with a new error, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.  Bindings use
  * [method@PrioSched.Task.return_error].
  *
  * Since: 1.0
@@ -261,150 +229,90 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
 {
   va_list args;
   GError *error;
-  gboolean owed;
 
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (format != NULL);
 
-  if (!claim_return (self, &owed))
+  if (!claim_return (self, G_STRFUNC))
     return;
 
   va_start (args, format);
   error = g_error_new_valist (domain, code, format, args);
   va_end (args);
 
-  prio_task_return (self, &(PrioResult) { .error = error }, owed);
+  prio_task_return (self, &PRIO_RESULT_OF_ERROR (error));
 }
 
-/* Whether there is a value; sets @error if there is an error instead. */
-static gboolean
-check_result (PrioTask *self, GError **error)
+/* The home thread takes in what other threads have sent: they may have cancelled the task. */
+static void
+hear (PrioTask *self)
 {
-  if (self->result.error == NULL)
-    return TRUE;
+  PrioLoop *loop = self->entry.core->loop;
+  gboolean garbage;
 
-  if (error != NULL)
-    *error = g_error_copy (self->result.error);
-  return FALSE;
+  if (!prio_loop_enter (loop))
+    return;
+
+  garbage = prio_loop_has_garbage (loop);
+  prio_loop_leave (loop);
+  if (garbage)
+    prio_loop_collect (loop);
+}
+
+/* Returns: (transfer full) (nullable): why the task need not go on */
+static GError *
+dup_reason (PrioTask *self)
+{
+  PrioHub *hub = self->signal != NULL ? prio_hub_for (self->signal) : NULL;
+
+  if (prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED)
+    return g_error_copy (prio_task_peek_error (self));
+  return hub != NULL && prio_hub_is_aborted (hub) ? prio_hub_dup_reason (hub) : NULL;
 }
 
 /**
- * prio_task_propagate_pointer: (skip)
- * @self: a completed task
- * @error: return location for a `GError`
+ * prio_task_return_error_if_cancelled:
+ * @self: a task whose function has begun
  *
- * Gets what [method@PrioSched.Task.return_pointer] was given, and hands it over:
- * who asks again, or asks after another, gets %NULL.
+ * Fails the task if it has been cancelled, or its signal aborted, with the reason for that.
  *
- * Returns: (transfer full) (nullable): the result, or %NULL with @error set
+ * A function that takes long asks now and then whether anybody still waits for it:
  *
- * Since: 1.0
- */
-gpointer
-prio_task_propagate_pointer (PrioTask *self, GError **error)
-{
-  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
-  g_return_val_if_fail (prio_task_is_completed (self), NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  if (!check_result (self, error))
-    return NULL;
-
-  self->result.destroy = NULL;
-  return g_steal_pointer (&self->result.value.pointer);
-}
-
-/**
- * prio_task_propagate_boolean:
- * @self: a completed task
- * @error: return location for a `GError`
+ * ```c
+ * static void
+ * index_rows (PrioTask *task, gpointer rows)
+ * {
+ *   for (guint i = 0; i < n_rows; i++)
+ *     {
+ *       if (prio_task_return_error_if_cancelled (task))
+ *         return;
+ *       index_row (rows, i);
+ *     }
+ *   prio_task_return_boolean (task, TRUE);
+ * }
+ * ```
  *
- * Gets what [method@PrioSched.Task.return_boolean] was given.
+ * If it returns %TRUE, the task has been given its result, and no other may be given.  This is
+ * so for a deferred result too, which an abort does not end otherwise.
  *
- * Returns: the result, or %FALSE with @error set
+ * Any thread may call it.
  *
- * Since: 1.0
- */
-gboolean
-prio_task_propagate_boolean (PrioTask *self, GError **error)
-{
-  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
-  g_return_val_if_fail (prio_task_is_completed (self), FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
-
-  return check_result (self, error) && self->result.value.boolean;
-}
-
-/**
- * prio_task_propagate_int:
- * @self: a completed task
- * @error: return location for a `GError`
- *
- * Gets what [method@PrioSched.Task.return_int] was given.
- *
- * Returns: the result, or -1 with @error set
- *
- * Since: 1.0
- */
-gssize
-prio_task_propagate_int (PrioTask *self, GError **error)
-{
-  g_return_val_if_fail (PRIO_IS_POSTED (self), -1);
-  g_return_val_if_fail (prio_task_is_completed (self), -1);
-  g_return_val_if_fail (error == NULL || *error == NULL, -1);
-
-  return check_result (self, error) ? self->result.value.integer : -1;
-}
-
-/**
- * prio_task_propagate_value:
- * @self: a completed task
- * @value: (out caller-allocates): where to put the result; stays unset if the task
- *   was fulfilled with no value
- * @error: return location for a `GError`
- *
- * Gets a copy of what [method@PrioSched.Task.return_value] was given.  Others may
- * get theirs.
- *
- * Returns: %TRUE, or %FALSE with @error set
+ * Returns: whether the task has been failed
  *
  * Since: 1.0
  */
 gboolean
-prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
+prio_task_return_error_if_cancelled (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
-  g_return_val_if_fail (value != NULL, FALSE);
-  g_return_val_if_fail (prio_task_is_completed (self), FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+  GError *reason;
 
-  if (!check_result (self, error))
+  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+
+  hear (self);
+  reason = dup_reason (self);
+  if (reason == NULL)
     return FALSE;
 
-  if (self->result.destroy == value_free)
-    {
-      const GValue *result = self->result.value.pointer;
-
-      g_value_init (value, G_VALUE_TYPE (result));
-      g_value_copy (result, value);
-    }
+  prio_task_return_error (self, reason);
   return TRUE;
-}
-
-/**
- * prio_task_get_error:
- * @self: a task
- *
- * Gets why the task failed or was aborted.  It belongs to the task.
- *
- * Returns: (transfer none) (nullable): the error, or %NULL if there is none, or not yet
- *
- * Since: 1.0
- */
-const GError *
-prio_task_get_error (PrioTask *self)
-{
-  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
-
-  return prio_task_is_completed (self) ? self->result.error : NULL;
 }

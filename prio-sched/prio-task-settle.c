@@ -156,10 +156,8 @@ set_aborted (PrioTask *self)
 
   if (self->result.destroy != NULL)
     prio_loop_bury (loop, self->result.destroy, self->result.value.pointer);
-  if (self->result.error != NULL)
-    prio_loop_bury (loop, (GDestroyNotify) g_error_free, self->result.error);
 
-  self->result = (PrioResult) { .error = abort_reason (self) };
+  self->result = PRIO_RESULT_OF_ERROR (abort_reason (self));
   __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
 }
 
@@ -175,7 +173,7 @@ settle_aborted (PrioTask *self)
 static void
 settle_returned (PrioTask *self)
 {
-  PrioTaskState state = self->result.error != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
+  PrioTaskState state = prio_task_peek_error (self) != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 
   __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
   finish (self);
@@ -214,11 +212,13 @@ task_run (PrioEntry *entry)
   PrioTask *self = prio_task_from_entry (entry);
 
   __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
+  if (G_UNLIKELY (prio_task_is_listened_to (self)))
+    prio_task_notify_state (self);
   if (self->func != NULL)
     self->func (self, self->entry.job.data);
 }
 
-/* The function has returned, and its checkpoint is over (§4.1.4, steps 4 to 6). */
+/* The function has returned, and its checkpoint is over (the task complete steps, §2.4 and §2.4.2). */
 static void
 task_ran (PrioEntry *entry)
 {
@@ -241,8 +241,11 @@ task_ran (PrioEntry *entry)
     }
   else
     {
-      /* From here on the result follows what it waits for, whatever its signal. */
+      /* From here on the result follows what it waits for, whatever its signal; and who is
+       * to give it holds the task, or it is dropped here. */
       prio_core_discharge (entry);
+      prio_before_unref (self);
+      g_object_unref (self);
       return;
     }
 
@@ -258,8 +261,9 @@ const PrioEntryFuncs prio_task_entry_funcs = {
   .rejected = task_rejected,
 };
 
-/* Home. */
-static void
+/* Home.  Returns whether a reference of the caller's has been taken: that of the loop, from
+ * now on. */
+static gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.core->loop;
@@ -268,51 +272,51 @@ accept_result (PrioTask *self, PrioResult *result)
     {
       if (result->destroy != NULL)
         prio_loop_bury (loop, result->destroy, result->value.pointer);
-      g_clear_error (&result->error);
-      return;
+      return FALSE;
     }
 
   self->result = *result;
   self->has_result = TRUE;
-  if (!prio_entry_is_running (&self->entry))
-    {
-      settle_returned (self);
-      deliver_soon (self);
-    }
+  if (prio_entry_is_running (&self->entry))
+    return FALSE;
+
+  settle_returned (self);
+  deliver_soon (self);
+  return TRUE;
 }
 
 /* Takes the reference to the task, which may be aborted, and held by nobody else. */
 static void
 returned (PrioLoop *loop, const PrioOp *op)
 {
-  accept_result (op->target, op->data);
+  gboolean taken = accept_result (op->target, op->data);
+
   g_free (op->data);
-  prio_loop_bury (loop, g_object_unref, op->target);
+  if (!taken)
+    prio_loop_bury (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, once, from any thread.  If it is @owed, the reference that was
- * taken with the deferral is used up. */
+/* Gives the task its result, once, from any thread.  Its caller holds it. */
 void
-prio_task_return (PrioTask *self, PrioResult *result, gboolean owed)
+prio_task_return (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.core->loop;
-  PrioOp op = { .apply = returned };
-  gboolean garbage;
+  PrioOp op = { .apply = returned, .target = g_object_ref (self) };
+  gboolean garbage, taken;
 
   if (!prio_loop_enter (loop))
     {
-      op.target = owed ? self : g_object_ref (self);
       op.data = g_memdup2 (result, sizeof *result);
       prio_loop_submit (loop, &op);
       return;
     }
 
-  accept_result (self, result);
+  taken = accept_result (self, result);
   garbage = prio_loop_has_garbage (loop);
   prio_loop_leave (loop);
   if (garbage)
     prio_loop_collect (loop);
-  if (owed)
+  if (!taken)
     {
       prio_before_unref (self);
       g_object_unref (self);
@@ -470,7 +474,7 @@ register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, G
  *
  * Callbacks are called in the order in which they were registered, in a microtask
  * on the thread that runs the scheduler's main context, with the scheduling state
- * that is current now (§4.1.6 of the draft).  If the task has completed already,
+ * that is current now (§4.1.5 and §4.1.6 of the draft).  If the task has completed already,
  * that is soon, and never within this call.
  *
  * Any thread may call it.

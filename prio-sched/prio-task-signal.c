@@ -22,10 +22,26 @@
  *
  * Aborts tasks, and says how urgent they are.
  *
- * It is the draft's `TaskSignal` (§2.4), and a [class@Gio.Cancellable]: what aborts
+ * It is the draft's `TaskSignal`
+ * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: what aborts
  * a group of tasks cancels the asynchronous calls of GIO that belong to them too.
  * A [class@PrioSched.TaskController] controls it; a signal that was made of others
  * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.
+ *
+ * ```c
+ * static void
+ * stop_spinner (PrioTaskSignal *signal, GParamSpec *pspec, gpointer spinner)
+ * {
+ *   gtk_spinner_stop (spinner);
+ * }
+ *
+ * GCancellable *sources[] = { page_signal, G_CANCELLABLE (prio_task_signal_new_timeout (5000)) };
+ * g_autoptr (PrioTaskSignal) signal = prio_task_signal_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
+ *
+ * g_signal_connect (signal, "notify::reason", G_CALLBACK (stop_spinner), spinner);
+ * g_file_load_contents_async (file, G_CANCELLABLE (signal), loaded, NULL);
+ * g_object_unref (sources[1]);
+ * ```
  *
  * A signal holds the signals that depend on it weakly, and they hold it weakly.
  * But a dependent signal that has handlers or queued tasks lives as long as what
@@ -40,8 +56,10 @@
  * that was the thread-default one where they were made, or from the default one if
  * that has gone.  A signal does not hold a main context.
  *
- * A signal is aborted once: [method@Gio.Cancellable.reset] does not undo that, and is
- * not to be called.  A plain cancellable that is reset begins a new life for its tasks
+ * A signal is aborted once, and for good: [method@Gio.Cancellable.reset] does not undo that,
+ * and is not to be called.  If it is, the library warns when it next meets the signal, in
+ * a function of this class, as a source of another signal, or when a task is posted with it,
+ * and cancels it again, so that it emits `cancelled` once more.  A plain cancellable that is reset begins a new life for its tasks
  * too.  What was posted with it before stays aborted; what is posted, or goes on after a
  * yield, from then on runs, until it is cancelled again.  Signals that depend on it stay
  * aborted.
@@ -76,7 +94,7 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 static guint signal_ids[N_SIGNALS];
-static guint cancelled_signal;
+static guint cancelled_signal, notify_signal;
 
 PrioHub *
 prio_task_signal_get_hub (PrioTaskSignal *self)
@@ -100,14 +118,98 @@ emit_change (PrioHub *hub, PrioTaskPriority previous)
 }
 
 static gboolean
+is_notified (GCancellable *signal, guint property)
+{
+  return g_signal_has_handler_pending (signal, notify_signal, g_param_spec_get_name_quark (properties[property]), TRUE);
+}
+
+static gboolean
 has_handlers (PrioHub *hub, PrioEdgeKind kind)
 {
   guint id = kind == PRIO_EDGE_ABORT ? cancelled_signal : signal_ids[PRIORITY_CHANGE];
 
-  return g_signal_has_handler_pending (hub->signal, id, 0, TRUE);
+  return g_signal_has_handler_pending (hub->signal, id, 0, TRUE) ||
+         is_notified (hub->signal, kind == PRIO_EDGE_ABORT ? PROP_REASON : PROP_PRIORITY);
 }
 
-static const PrioHubFuncs hub_funcs = { get_hub, has_handlers, emit_change };
+/* A notification that is still to come, and holds nothing. */
+typedef struct
+{
+  GWeakRef signal;
+  gboolean done;
+} PendingNotice;
+
+static void notice_attach (PendingNotice *notice, GMainContext *context);
+
+static gboolean
+notice_carry_out (gpointer data)
+{
+  PendingNotice *notice = data;
+  g_autoptr (PrioTaskSignal) signal = g_weak_ref_get (&notice->signal);
+
+  notice->done = TRUE;
+  if (signal != NULL && prio_hub_begin_notice (&signal->hub))
+    g_object_notify_by_pspec (G_OBJECT (signal), properties[PROP_REASON]);
+  return G_SOURCE_REMOVE;
+}
+
+/* If the context has gone before, it is said in the default one. */
+static void
+notice_end (gpointer data)
+{
+  PendingNotice *notice = data;
+
+  if (!notice->done)
+    {
+      notice_attach (notice, NULL);
+      return;
+    }
+  g_weak_ref_clear (&notice->signal);
+  g_free (notice);
+}
+
+static void
+notice_attach (PendingNotice *notice, GMainContext *context)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_HIGH);
+  g_source_set_callback (source, notice_carry_out, notice, notice_end);
+  g_source_set_static_name (source, "prio-sched reason of an abort");
+  g_source_attach (source, context);
+  g_source_unref (source);
+}
+
+static void
+notify_reason_later (GCancellable *signal)
+{
+  PendingNotice *notice;
+
+  if (!is_notified (signal, PROP_REASON))
+    return;
+
+  notice = g_new0 (PendingNotice, 1);
+  g_weak_ref_init (&notice->signal, signal);
+  notice_attach (notice, g_main_context_get_thread_default ());
+}
+
+/* Notifies `reason`, once. */
+static void
+notify_reason (PrioHub *hub, PrioNotice when)
+{
+  GObject *object = G_OBJECT (hub->signal);
+
+  if (when == PRIO_NOTICE_LATER)
+    notify_reason_later (hub->signal);
+  else if (!prio_hub_begin_notice (hub))
+    return;
+  else if (when == PRIO_NOTICE_NOW)
+    g_object_notify_by_pspec (object, properties[PROP_REASON]);
+  else
+    G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[PROP_REASON]);
+}
+
+static const PrioHubFuncs hub_funcs = { get_hub, has_handlers, emit_change, notify_reason };
 
 static void
 prio_task_signal_cancelled (GCancellable *cancellable)
@@ -200,6 +302,9 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    *
    * The priority of the tasks posted with the signal.
    *
+   * It is notified on the thread that changes it, after
+   * [signal@PrioSched.TaskSignal::priority-change].
+   *
    * Since: 1.0
    */
   properties[PROP_PRIORITY] =
@@ -212,6 +317,11 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    * PrioTaskSignal:reason: (getter get_reason)
    *
    * Why the signal was aborted, or %NULL if it was not.
+   *
+   * It is notified once, right after `cancelled`, on the thread that aborts.  After a
+   * [method@Gio.Cancellable.cancel] by hand, in which GLib may hold a lock, it is notified a
+   * little later: by the main context that was the thread-default one of the thread that
+   * cancelled or, for the signals that depend on it, by that which is said there.
    *
    * Since: 1.0
    */
@@ -241,6 +351,7 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
 
   cancelled_signal = g_signal_lookup ("cancelled", G_TYPE_CANCELLABLE);
   prio_hub_set_funcs (&hub_funcs);
+  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
 }
 
 static void
@@ -259,7 +370,7 @@ task_signal_new (PrioTaskPriority priority)
  * prio_task_signal_new_aborted: (constructor)
  * @reason: (nullable): why, or %NULL for %G_IO_ERROR_CANCELLED
  *
- * Makes a signal that is aborted already: `AbortSignal.abort()`.
+ * Makes a signal that is aborted already: `AbortSignal.abort()`.  Any thread may call it.
  *
  * Returns: (transfer full): a new signal
  *
@@ -326,6 +437,8 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  * If one of them is aborted already, the new signal is, for the same reason.  The
  * signals are held weakly; one that was itself made of others stands for those.
  *
+ * Any thread may call it.
+ *
  * Returns: (transfer full): a new signal
  *
  * Since: 1.0
@@ -355,6 +468,8 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
  *
  * If @priority_source follows another signal itself, the new one follows that; if
  * its priority is fixed, that of the new one is.
+ *
+ * Any thread may call it.
  *
  * Returns: (transfer full): a new signal
  *
@@ -400,7 +515,7 @@ prio_task_signal_keep (PrioTaskSignal *self)
  * prio_task_signal_get_priority: (get-property priority)
  * @self: a signal
  *
- * Gets the priority of the tasks posted with the signal.
+ * Gets the priority of the tasks posted with the signal.  Any thread may call it.
  *
  * Returns: the priority
  *
@@ -419,7 +534,8 @@ prio_task_signal_get_priority (PrioTaskSignal *self)
  * @self: a signal
  *
  * Tells whether the priority of the signal can never change: it was made of others
- * with a fixed priority, or what its priority followed has been finalized.
+ * with a fixed priority, or what its priority followed has been finalized.  Any thread may
+ * call it.
  *
  * Returns: whether the priority is fixed
  *
@@ -440,7 +556,7 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
  * Tells whether the signal has been aborted.
  *
  * It is %TRUE from the moment of the abort, which for a signal that depends on
- * others is a little before [method@Gio.Cancellable.is_cancelled] is.
+ * others is a little before [method@Gio.Cancellable.is_cancelled] is.  Any thread may call it.
  *
  * Returns: whether the signal has been aborted
  *
@@ -451,6 +567,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
 
+  prio_hub_undo_reset (&self->hub);
   return prio_hub_is_aborted (&self->hub);
 }
 
@@ -458,7 +575,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
  * prio_task_signal_get_reason: (get-property reason)
  * @self: a signal
  *
- * Gets why the signal was aborted.
+ * Gets why the signal was aborted.  Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the reason, or %NULL if it was not aborted
  *
@@ -469,5 +586,6 @@ prio_task_signal_get_reason (PrioTaskSignal *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
 
+  prio_hub_undo_reset (&self->hub);
   return prio_hub_is_aborted (&self->hub) ? prio_hub_dup_reason (&self->hub) : NULL;
 }

@@ -13,7 +13,8 @@
 /**
  * PrioTask:
  *
- * A task that has a result: what the draft's `postTask()` gives a promise of.
+ * A task that has a result: what the draft's
+ * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) gives a promise of.
  *
  * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value,
  * or an error, or defers that and gives it later, from any thread.  Whoever is
@@ -21,6 +22,33 @@
  * [property@PrioSched.Task:completed], and gets the result with one of the
  * `prio_task_propagate_…` functions; a task is a [iface@Gio.AsyncResult], so that it
  * can be what a function of the usual `_async`/`_finish` shape hands out.
+ *
+ * ```c
+ * static void
+ * count_words (PrioTask *task, gpointer text)
+ * {
+ *   if (!g_utf8_validate (text, -1, NULL))
+ *     prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "No text");
+ *   else
+ *     prio_task_return_int (task, words_in (text));
+ * }
+ *
+ * static void
+ * counted (GObject *scheduler, GAsyncResult *result, gpointer label)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *   gssize n = prio_task_propagate_int (PRIO_TASK (result), &error);
+ *   g_autofree char *text = g_strdup_printf ("%" G_GSSIZE_FORMAT " words", n);
+ *
+ *   gtk_label_set_text (label, error != NULL ? error->message : text);
+ * }
+ *
+ * prio_task_then (task, counted, g_object_ref (label), g_object_unref);
+ * ```
+ *
+ * A result has a type: a pointer, a boolean, an int, a [struct@GObject.Value], or none at all.
+ * Who asks for it by the function of another type is told so by a critical, and the result
+ * stays; [method@PrioSched.Task.propagate_value] takes any.
  *
  * Callbacks run on the thread that runs the scheduler's main context, in a
  * microtask: after the task's function, and before the next task.  What they start
@@ -68,8 +96,6 @@ prio_task_clear (PrioTask *self)
 {
   if (self->result.destroy != NULL)
     self->result.destroy (self->result.value.pointer);
-  if (self->result.error != NULL)
-    g_error_free (self->result.error);
   if (self->signal != NULL)
     g_object_unref (self->signal);
   if (self->name != NULL)
@@ -82,6 +108,14 @@ prio_task_clear (PrioTask *self)
   self->entry.said_state = PRIO_ENTRY_NEW;
   memset ((gchar *) self + G_STRUCT_OFFSET (PrioTask, reactions), 0,
           sizeof *self - G_STRUCT_OFFSET (PrioTask, reactions));
+}
+
+static void
+prio_task_dispose (GObject *object)
+{
+  /* The handlers are to hear of a result that will come after all. */
+  if (!prio_task_fail_if_dropped (PRIO_TASK (object)))
+    G_OBJECT_CLASS (prio_task_parent_class)->dispose (object);
 }
 
 static void
@@ -99,6 +133,57 @@ prio_task_finalize (GObject *object)
   G_OBJECT_CLASS (prio_task_parent_class)->finalize (object);
 }
 
+/* Returns: (transfer full) (nullable): the name, from any thread */
+static char *
+dup_name (PrioTask *self)
+{
+  char *name;
+
+  prio_lock_lock (&prio_hub_lock);
+  name = g_strdup (self->name);
+  prio_lock_unlock (&prio_hub_lock);
+
+  return name;
+}
+
+/* What messages call the task.
+ *
+ * Returns: (transfer full): the words */
+static char *
+describe (PrioTask *self)
+{
+  g_autofree char *name = dup_name (self);
+
+  if (name != NULL)
+    return g_strdup_printf ("task '%s'", name);
+  if (self->entry.continuation)
+    return g_strdup ("the result of a yield");
+  return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) self->func);
+}
+
+/* Says what is wrong about a call of @function. */
+void
+prio_task_complain (PrioTask *self, const char *function, const char *format, ...)
+{
+  g_autofree char *task = describe (self);
+  g_autofree char *what = NULL;
+  va_list args;
+
+  va_start (args, format);
+  what = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_critical ("%s: %s %s", function, task, what);
+}
+
+/* Says what has become of the task. */
+void
+prio_task_warn (PrioTask *self, const char *what)
+{
+  g_autofree char *task = describe (self);
+
+  g_warning ("%c%s %s", g_ascii_toupper (task[0]), task + 1, what);
+}
+
 static void
 prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
@@ -107,7 +192,7 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
   switch (id)
     {
     case PROP_NAME:
-      g_value_set_string (value, self->name);
+      g_value_take_string (value, dup_name (self));
       break;
 
     case PROP_PRIORITY:
@@ -128,27 +213,52 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
 }
 
 static void
+prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  switch (id)
+    {
+    case PROP_NAME:
+      prio_task_set_name (PRIO_TASK (object), g_value_get_string (value));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
 prio_task_class_init (PrioTaskClass *class)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (class);
 
+  object_class->dispose = prio_task_dispose;
   object_class->finalize = prio_task_finalize;
   object_class->get_property = prio_task_get_property;
+  object_class->set_property = prio_task_set_property;
 
   /**
-   * PrioTask:name: (getter get_name)
+   * PrioTask:name: (getter get_name) (setter set_name)
    *
    * What the task is called where a human looks.
+   *
+   * It is notified on the thread that changes it.
    *
    * Since: 1.0
    */
   properties[PROP_NAME] =
-      g_param_spec_string ("name", NULL, NULL, NULL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      g_param_spec_string ("name", NULL, NULL, NULL,
+                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
    * PrioTask:priority: (getter get_priority)
    *
    * How urgent the task is: its own priority, or at this moment that of its signal.
+   *
+   * A change is not notified here: one change of a signal's priority moves any number of tasks at
+   * once, and does not look at each of them.  Listen to
+   * [signal@PrioSched.TaskSignal::priority-change] or
+   * [property@PrioSched.TaskSignal:priority] of [method@PrioSched.Task.get_signal], if it is a
+   * [class@PrioSched.TaskSignal].  A task with a priority of its own keeps that.
    *
    * Since: 1.0
    */
@@ -160,6 +270,10 @@ prio_task_class_init (PrioTaskClass *class)
    * PrioTask:state: (getter get_state)
    *
    * Where the task is in its life.
+   *
+   * It is notified on the thread that runs the scheduler's main context: when the task
+   * begins to run, right before its function is called, and when it has completed,
+   * together with [property@PrioSched.Task:completed].
    *
    * Since: 1.0
    */
@@ -232,10 +346,11 @@ prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNo
   self->entry.job.notify = notify;
 }
 
+/* Whoever listens hears that the task has begun. */
 void
-prio_task_set_name (PrioTask *self, const char *name)
+prio_task_notify_state (PrioTask *self)
 {
-  self->name = g_strdup (name);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
 }
 
 /* The callbacks have been called: whoever listens hears that the task has completed. */
@@ -314,9 +429,12 @@ prio_task_get_priority (PrioTask *self)
  * prio_task_get_name: (get-property name)
  * @self: a task
  *
- * Tells what the task is called.  Any thread may call it.
+ * Tells what the task is called.
  *
- * Returns: (nullable): the name
+ * Any thread may call it, as long as no other changes the name meanwhile; who cannot know
+ * that gets [property@PrioSched.Task:name], which is a copy.
+ *
+ * Returns: (nullable): the name, which belongs to the task until it is changed
  *
  * Since: 1.0
  */
@@ -326,6 +444,50 @@ prio_task_get_name (PrioTask *self)
   g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
 
   return self->name;
+}
+
+/**
+ * prio_task_set_name: (set-property name)
+ * @self: a task
+ * @name: (nullable): the name, or %NULL for none
+ *
+ * Changes what the task is called where a human looks: in the messages of this library, and in
+ * debuggers.  The task's function can say so what the task is at.
+ *
+ * ```c
+ * static void
+ * open_book (PrioTask *task, gpointer file)
+ * {
+ *   g_autofree char *name = g_strdup_printf ("open %s", g_file_peek_path (file));
+ *
+ *   prio_task_set_name (task, name);
+ *   …
+ * }
+ * ```
+ *
+ * Any thread may call it; [property@PrioSched.Task:name] is notified on the thread that does.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_set_name (PrioTask *self, const char *name)
+{
+  char *copy, *old;
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (name == NULL && __atomic_load_n (&self->name, __ATOMIC_RELAXED) == NULL)
+    return;
+
+  copy = g_strdup (name);
+  prio_lock_lock (&prio_hub_lock);
+  old = self->name;
+  __atomic_store_n (&self->name, copy, __ATOMIC_RELAXED);
+  prio_lock_unlock (&prio_hub_lock);
+
+  if (prio_task_is_listened_to (self) && g_strcmp0 (old, name) != 0)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NAME]);
+  g_free (old);
 }
 
 /**

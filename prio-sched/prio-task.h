@@ -32,6 +32,8 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
  * returns without having done so, the task is fulfilled with no value, unless it
  * has called [method@PrioSched.Task.defer].
  *
+ * It is called on the thread that runs the scheduler's main context.
+ *
  * Since: 1.0
  */
 typedef void (*PrioTaskFunc) (PrioTask *task,
@@ -62,6 +64,9 @@ PRIO_AVAILABLE_IN_ALL
 PrioTaskPriority prio_task_get_priority      (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 const char      *prio_task_get_name          (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_set_name          (PrioTask            *self,
+                                              const char          *name);
 PRIO_AVAILABLE_IN_ALL
 GCancellable    *prio_task_get_signal        (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
@@ -98,6 +103,8 @@ void             prio_task_return_new_error  (PrioTask            *self,
                                               gint                 code,
                                               const char          *format,
                                               ...) G_GNUC_PRINTF (4, 5);
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_return_error_if_cancelled (PrioTask    *self);
 
 PRIO_AVAILABLE_IN_ALL
 gpointer         prio_task_propagate_pointer (PrioTask            *self,

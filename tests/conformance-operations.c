@@ -83,6 +83,8 @@ body_end (Body *body, GError *error)
     prio_task_return_error (body->task, g_steal_pointer (&error));
   else if (body->task != NULL && body->deferred)
     prio_task_return_value (body->task, NULL);
+  if (body->deferred)
+    g_clear_object (&body->task);
   g_clear_error (&error);
 }
 
@@ -453,7 +455,7 @@ body_perform (Body *body)
         {
           if (body->task != NULL && !body->deferred)
             {
-              prio_task_defer (body->task);
+              prio_task_defer (g_object_ref (body->task));
               body->deferred = TRUE;
             }
           if (program->traced)

@@ -46,7 +46,7 @@ MUTANTS = [
     ('ready-private.h', 'return ready->only[effective] == queue && ready->mask >> effective == 1;',
      'return ready->only[effective] == queue;'),
     ('dispatch.c', 'if (again && !prio_entry_is_aborted (entry))', 'if (again)'),
-    ('dispatch.c', '/* Before the result settles and the abort steps are removed (§4.1.4). */\n      if (loop->microtasks.length > 0)\n        prio_loop_checkpoint (loop);', ''),
+    ('dispatch.c', '/* Before the result settles and the abort steps are removed (§2.4.2). */\n      if (loop->microtasks.length > 0)\n        prio_loop_checkpoint (loop);', ''),
     ('dispatch.c', 'if (now >= loop->slice_end && !loop->turn)\n    prio_loop_begin_turn (loop, now);', ''),
     ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
     ('loop.c', 'prio_inbox_wake (&loop->inbox);\n  if (!loop->awake)\n    g_main_context_wakeup (loop->context);', 'prio_inbox_wake (&loop->inbox);'),

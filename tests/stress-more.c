@@ -283,14 +283,14 @@ more_defers (World *world, PrioTask *task)
     return FALSE;
 
   prio_task_defer (task);
-  world->deferred[i] = task;
+  world->deferred[i] = g_object_ref (task);
   return TRUE;
 }
 
 static void
 return_deferred (World *world, guint i)
 {
-  PrioTask *task = g_steal_pointer (&world->deferred[i]);
+  g_autoptr (PrioTask) task = g_steal_pointer (&world->deferred[i]);
 
   if (task != NULL)
     prio_task_return_pointer (task, g_strdup ("result"), g_free);

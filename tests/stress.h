@@ -32,7 +32,7 @@ typedef struct
   gboolean more;
   gboolean owns_signals; /* they were made in its context */
   GCancellable *signals[N_MORE]; /* of every other kind */
-  PrioTask *deferred[N_TASKS];   /* not held: whoever returns the result may come later */
+  PrioTask *deferred[N_TASKS];
   PrioSchedulingState *state;
   guint n_emitting;
   guint n_sources_made;

@@ -80,7 +80,7 @@ queue_abort (PrioTask *task, gpointer data)
   g_string_append_c (step->f->log, 't');
 }
 
-/* The checkpoint is before the result settles: §4.1.4. */
+/* The checkpoint is before the result settles: §2.4.2. */
 static void
 test_by_a_microtask_of_the_task (Fixture *f, gconstpointer data)
 {

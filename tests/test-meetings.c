@@ -34,7 +34,7 @@ static struct
   PrioTaskController *controller;
   GCancellable *signals[N_SIGNALS];
   PrioTask *tasks[N_TASKS];
-  PrioTask *deferred[N_TASKS]; /* not held */
+  PrioTask *deferred[N_TASKS];
   PrioSchedulingState *state;
   PrioScheduler *schedulers[N_CONTEXTS];
   GMainContext *contexts[N_CONTEXTS];
@@ -105,7 +105,7 @@ run_closure (gpointer token)
 static void
 return_result (guint i)
 {
-  PrioTask *task = TAKE (shared.deferred[i]);
+  g_autoptr (PrioTask) task = TAKE (shared.deferred[i]);
 
   if (task != NULL)
     prio_task_return_pointer (task, g_strdup ("result"), g_free);
@@ -122,14 +122,14 @@ static void
 run_task (PrioTask *task, gpointer token)
 {
   guint i = dice (N_TASKS);
-  PrioTask *other;
+  g_autoptr (PrioTask) other = NULL;
 
   run_closure (token);
   if (dice (2) == 0 || g_atomic_int_get (&shared.over) || without ("defer"))
     return;
 
   prio_task_defer (task);
-  other = PUT (shared.deferred[i], task);
+  other = PUT (shared.deferred[i], g_object_ref (task));
   if (other != NULL)
     prio_task_return_int (other, 1);
   if (dice (2) == 0)

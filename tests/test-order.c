@@ -29,7 +29,7 @@ continue_twice (gpointer data)
   return step->letter < 'd' ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
-/* What each effective priority goes before and after: the table of §4.1.2. */
+/* What each effective priority goes before and after: the table of §2.4. */
 static void
 test_continuations_between_priorities (Fixture *f, gconstpointer data)
 {

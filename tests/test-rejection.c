@@ -126,7 +126,7 @@ abort_nest_and_go_on (PrioTask *task, gpointer data)
 
   prio_task_then (task, log_own, rejected->f, NULL);
   if (rejected->deferred)
-    prio_task_defer (task);
+    prio_task_defer (g_object_ref (task));
   else
     prio_task_return_boolean (task, TRUE);
 }
@@ -151,7 +151,10 @@ check_goes_on (Fixture *f, gboolean alone, gboolean deferred)
   g_assert_cmpuint (rejected.n_freed, ==, 1);
   g_assert_true ((task != NULL) == deferred);
   if (task != NULL)
-    prio_task_return_boolean (task, TRUE);
+    {
+      prio_task_return_boolean (task, TRUE);
+      g_object_unref (task);
+    }
   g_assert_null (task);
 }
 

@@ -223,7 +223,9 @@ test_one_wakeup_per_burst (Fixture *f, gconstpointer data)
 static gpointer
 return_later (gpointer data)
 {
-  prio_task_return_int (data, 42);
+  g_autoptr (PrioTask) task = data;
+
+  prio_task_return_int (task, 42);
   return NULL;
 }
 
@@ -231,7 +233,7 @@ static void
 defer_to_thread (PrioTask *task, gpointer data)
 {
   prio_task_defer (task);
-  g_thread_unref (g_thread_new ("result", return_later, task));
+  g_thread_unref (g_thread_new ("result", return_later, g_object_ref (task)));
 }
 
 static void
@@ -377,7 +379,7 @@ test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
 }
 
-/* C3: who returns a deferred result holds nothing.  Of several that do, one is heard; a thread
+/* C3: who returns a deferred result holds the task, and nobody else may.  Of several that do, one is heard; a thread
  * of its own for each, which are let go at the same time. */
 enum { N_RETURNERS = 2, N_ROUNDS = 5000, NO_MORE_ROUNDS = G_MAXINT };
 
@@ -419,6 +421,8 @@ return_each (gpointer data)
         return NULL;
       spin (i * 13 % 300);
       prio_task_return_int (returning->task, (gssize) i);
+      if (returning->controller != NULL)
+        g_object_unref (returning->task);
       g_atomic_int_inc (&returning->ready);
     }
 }
@@ -429,7 +433,7 @@ defer_and_abort (PrioTask *task, gpointer data)
   Returning *returning = data;
 
   prio_task_defer (task);
-  returning->task = task;
+  returning->task = g_object_ref (task);
   prio_task_controller_abort (returning->controller, NULL);
   g_atomic_int_inc (&returning->round);
   spin ((guint) returning->round * 7 % 300);

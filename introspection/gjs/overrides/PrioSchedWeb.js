@@ -273,7 +273,7 @@ class TaskSignal extends AbortSignal {
 }
 defineHandler(TaskSignal, 'prioritychange');
 
-// The draft's "signal priority change" (§4.3.1).
+// The draft's "signal priority change" (§3.3).
 function changePriority(signal, priority) {
     const s = slots.get(signal);
     if (s.changing)

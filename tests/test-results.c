@@ -1,0 +1,581 @@
+/* test-results.c: results have a type, misuse is told in words, and what is dropped fails
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+static guint n_destroyed;
+
+static void
+destroy (gpointer data)
+{
+  n_destroyed++;
+}
+
+static PrioTask *
+post_with (Fixture *f, PrioTaskFunc func, gpointer data, gpointer signal)
+{
+  return prio_scheduler_post_task (f->scheduler, func, data, NULL, PRIO_PRIORITY_UNSET, signal, 0, "a name");
+}
+
+static PrioTask *
+post (Fixture *f, PrioTaskFunc func)
+{
+  return post_with (f, func, f, NULL);
+}
+
+#define expect(level, message) g_test_expect_message ("PrioSched", level, message)
+
+#define assert_told(message, expression)                 \
+  G_STMT_START                                           \
+  {                                                      \
+    expect (G_LOG_LEVEL_CRITICAL, message);              \
+    expression;                                          \
+    g_test_assert_expected_messages ();                  \
+  }                                                      \
+  G_STMT_END
+
+static void
+return_nothing (PrioTask *task, gpointer data)
+{
+}
+
+static void
+return_pointer (PrioTask *task, gpointer data)
+{
+  prio_task_return_pointer (task, data, destroy);
+}
+
+static void
+return_boolean (PrioTask *task, gpointer data)
+{
+  prio_task_return_boolean (task, TRUE);
+}
+
+static void
+return_int (PrioTask *task, gpointer data)
+{
+  prio_task_return_int (task, 42);
+}
+
+static void
+return_value (PrioTask *task, gpointer data)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_STRING);
+  g_value_set_static_string (&value, "text");
+  prio_task_return_value (task, &value);
+}
+
+/* A3: who asks for another type is told, and the result stays. */
+static void
+test_of_another_type (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) pointer = post (f, return_pointer);
+  g_autoptr (PrioTask) boolean = post (f, return_boolean);
+  g_autoptr (PrioTask) number = post (f, return_int);
+  g_autoptr (PrioTask) value = post (f, return_value);
+  g_autoptr (GError) error = NULL;
+  g_auto (GValue) text = G_VALUE_INIT;
+
+  n_destroyed = 0;
+  fixture_run (f);
+
+  assert_told ("prio_task_propagate_int: task 'a name' has a pointer*not an int*",
+               g_assert_cmpint (prio_task_propagate_int (pointer, &error), ==, -1));
+  assert_told ("prio_task_propagate_boolean: task 'a name' has a pointer*not a boolean*",
+               g_assert_false (prio_task_propagate_boolean (pointer, &error)));
+  assert_told ("prio_task_propagate_pointer: task 'a name' has a boolean*not a pointer*",
+               g_assert_null (prio_task_propagate_pointer (boolean, &error)));
+  assert_told ("prio_task_propagate_pointer: task 'a name' has an int*not a pointer*",
+               g_assert_null (prio_task_propagate_pointer (number, &error)));
+  assert_told ("prio_task_propagate_boolean: task 'a name' has an int*not a boolean*",
+               g_assert_false (prio_task_propagate_boolean (number, &error)));
+  assert_told ("prio_task_propagate_pointer: task 'a name' has a GValue*not a pointer*",
+               g_assert_null (prio_task_propagate_pointer (value, &error)));
+  g_assert_no_error (error);
+
+  g_assert_true (prio_task_propagate_pointer (pointer, &error) == f);
+  g_assert_true (prio_task_propagate_boolean (boolean, &error));
+  g_assert_cmpint (prio_task_propagate_int (number, &error), ==, 42);
+  g_assert_true (prio_task_propagate_value (value, &text, &error));
+  g_assert_cmpstr (g_value_get_string (&text), ==, "text");
+  g_assert_cmpuint (n_destroyed, ==, 0);
+}
+
+/* A3: any result comes as a value of its natural type. */
+static void
+test_as_a_value (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) pointer = post (f, return_pointer);
+  g_autoptr (PrioTask) boolean = post (f, return_boolean);
+  g_autoptr (PrioTask) number = post (f, return_int);
+  g_auto (GValue) of_pointer = G_VALUE_INIT;
+  g_auto (GValue) of_boolean = G_VALUE_INIT;
+  g_auto (GValue) of_number = G_VALUE_INIT;
+  g_auto (GValue) again = G_VALUE_INIT;
+
+  n_destroyed = 0;
+  fixture_run (f);
+
+  g_assert_true (prio_task_propagate_value (boolean, &of_boolean, NULL));
+  g_assert_true (G_VALUE_HOLDS_BOOLEAN (&of_boolean) && g_value_get_boolean (&of_boolean));
+  g_assert_true (prio_task_propagate_value (number, &of_number, NULL));
+  g_assert_true (G_VALUE_HOLDS_INT64 (&of_number) && g_value_get_int64 (&of_number) == 42);
+
+  /* Whoever gets a pointer owns it. */
+  g_assert_true (prio_task_propagate_value (pointer, &of_pointer, NULL));
+  g_assert_true (G_VALUE_HOLDS_POINTER (&of_pointer) && g_value_get_pointer (&of_pointer) == f);
+  assert_told ("prio_task_propagate_value: task 'a name'*handed over*",
+               g_assert_false (prio_task_propagate_value (pointer, &again, NULL)));
+  g_assert_false (G_IS_VALUE (&again));
+  g_clear_object (&pointer);
+  g_assert_cmpuint (n_destroyed, ==, 0);
+}
+
+static void
+test_of_no_value (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, return_nothing);
+  g_autoptr (GError) error = NULL;
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  fixture_run (f);
+  g_assert_null (prio_task_propagate_pointer (task, &error));
+  g_assert_true (prio_task_propagate_value (task, &value, &error));
+  g_assert_false (G_IS_VALUE (&value));
+  assert_told ("prio_task_propagate_boolean: task 'a name' has no value*",
+               g_assert_false (prio_task_propagate_boolean (task, &error)));
+  assert_told ("prio_task_propagate_int: task 'a name' has no value*",
+               g_assert_cmpint (prio_task_propagate_int (task, &error), ==, -1));
+  g_assert_no_error (error);
+}
+
+static void
+got_value (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  g_assert_true (prio_scheduler_post_task_finish (PRIO_SCHEDULER (source), result, &value, NULL));
+  g_assert_cmpint (g_value_get_int64 (&value), ==, 42);
+  ++*(guint *) data;
+}
+
+/* Nobody takes the pointer, so that it is destroyed. */
+static void
+got_to_know (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_true (prio_scheduler_post_task_finish (PRIO_SCHEDULER (source), result, NULL, NULL));
+  ++*(guint *) data;
+}
+
+static void
+yielded (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  assert_told ("prio_scheduler_post_task_finish: *yield*prio_scheduler_yield_finish*",
+               g_assert_false (prio_scheduler_post_task_finish (PRIO_SCHEDULER (source), result, &value, NULL)));
+  g_assert_true (prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL));
+  ++*(guint *) data;
+}
+
+/* A3 */
+static void
+test_finish (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) number = post (f, return_int);
+  PrioTask *pointer = post (f, return_pointer);
+  guint n_called = 0;
+
+  n_destroyed = 0;
+  prio_task_then (number, got_value, &n_called, NULL);
+  prio_task_then (pointer, got_to_know, &n_called, NULL);
+  g_object_unref (pointer);
+  prio_scheduler_yield_async (f->scheduler, yielded, &n_called);
+  fixture_run (f);
+  g_assert_cmpuint (n_called, ==, 3);
+  g_assert_cmpuint (n_destroyed, ==, 1);
+}
+
+static void
+misuse_return (PrioTask *task, gpointer data)
+{
+  prio_task_return_boolean (task, TRUE);
+  assert_told ("prio_task_return_int: task 'a name' cannot be given a second result*", prio_task_return_int (task, 1));
+  assert_told ("prio_task_defer: task 'a name' has been given its result*", prio_task_defer (task));
+}
+
+static void
+misuse_defer (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+  assert_told ("prio_task_defer: task 'a name' has deferred its result already*", prio_task_defer (task));
+  prio_task_return_boolean (task, TRUE);
+}
+
+/* A5: each is one sentence, with the name of the task. */
+static void
+test_misuse (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) returned = post (f, misuse_return);
+  g_autoptr (PrioTask) deferred = post (f, misuse_defer);
+
+  assert_told ("prio_task_return_int: task 'a name'*has not begun*", prio_task_return_int (returned, 1));
+  assert_told ("prio_task_defer: task 'a name' is not running yet*", prio_task_defer (returned));
+  assert_told ("prio_task_propagate_int: task 'a name' has not completed*",
+               g_assert_cmpint (prio_task_propagate_int (returned, NULL), ==, -1));
+  fixture_run (f);
+  g_assert_true (prio_task_propagate_boolean (returned, NULL));
+  g_assert_true (prio_task_propagate_boolean (deferred, NULL));
+  assert_told ("prio_task_defer: task 'a name' has completed*", prio_task_defer (returned));
+
+  prio_task_set_name (returned, NULL);
+  assert_told ("prio_task_propagate_int: an unnamed task (of function *)*a boolean*",
+               g_assert_cmpint (prio_task_propagate_int (returned, NULL), ==, -1));
+}
+
+typedef struct
+{
+  Fixture *f;
+  PrioTask *held;
+  guint n_failed, n_completed;
+} Dropped;
+
+static void
+failed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Dropped *dropped = data;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (prio_task_propagate_pointer (PRIO_TASK (result), &error));
+  g_assert_error (error, PRIO_ERROR, PRIO_ERROR_DROPPED);
+  dropped->n_failed++;
+}
+
+static void
+completed (PrioTask *task, GParamSpec *pspec, Dropped *dropped)
+{
+  g_assert_true (g_main_context_is_owner (dropped->f->context));
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
+  dropped->n_completed++;
+}
+
+static void
+defer_and_forget (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+}
+
+static void
+defer_and_hold (PrioTask *task, gpointer data)
+{
+  Dropped *dropped = data;
+
+  prio_task_defer (task);
+  dropped->held = g_object_ref (task);
+}
+
+static void
+post_to_be_dropped (Dropped *dropped, PrioTaskFunc func)
+{
+  PrioTask *task = post_with (dropped->f, func, dropped, NULL);
+
+  prio_task_then (task, failed, dropped, NULL);
+  g_signal_connect (task, "notify::completed", G_CALLBACK (completed), dropped);
+  g_object_unref (task);
+}
+
+#define expect_dropped() \
+  expect (G_LOG_LEVEL_WARNING, "Task 'a name' has deferred its result, and the last reference*")
+
+/* A5: nobody can give the result any more. */
+static void
+test_dropped (Fixture *f, gconstpointer data)
+{
+  Dropped dropped = { .f = f };
+
+  post_to_be_dropped (&dropped, defer_and_forget);
+  expect_dropped ();
+  fixture_run (f);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (dropped.n_failed, ==, 1);
+  g_assert_cmpuint (dropped.n_completed, ==, 1);
+
+  post_to_be_dropped (&dropped, defer_and_hold);
+  fixture_run (f);
+  g_assert_cmpuint (dropped.n_failed, ==, 1);
+  expect_dropped ();
+  g_object_unref (dropped.held);
+  g_test_assert_expected_messages ();
+  fixture_run (f);
+  g_assert_cmpuint (dropped.n_failed, ==, 2);
+  g_assert_cmpuint (dropped.n_completed, ==, 2);
+}
+
+static void
+finalized (gpointer data, GObject *object)
+{
+  ++*(guint *) data;
+}
+
+static void
+return_and_drop (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Dropped *dropped = data;
+
+  prio_task_return_int (dropped->held, 1);
+  g_clear_object (&dropped->held);
+}
+
+/* What is returned, held or aborted is not warned of, and none of it stays. */
+static void
+test_not_dropped (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  Dropped dropped = { .f = f };
+  PrioTask *task = post_with (f, defer_and_hold, &dropped, prio_task_controller_get_signal (controller));
+  guint n_finalized = 0;
+
+  g_object_weak_ref (G_OBJECT (task), finalized, &n_finalized);
+  g_object_unref (task);
+  fixture_run (f);
+  prio_task_controller_abort (controller, NULL);
+  return_and_drop (NULL, NULL, &dropped);
+  fixture_run (f);
+  g_assert_cmpuint (n_finalized, ==, 1);
+
+  task = post_with (f, defer_and_forget, &dropped, NULL);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  prio_task_return_int (task, 1);
+  g_object_weak_ref (G_OBJECT (task), finalized, &n_finalized);
+  g_object_unref (task);
+  fixture_run (f);
+  g_assert_cmpuint (n_finalized, ==, 2);
+}
+
+static gpointer
+drop (gpointer task)
+{
+  g_object_unref (task);
+  return NULL;
+}
+
+static gint n_warned; /* atomic */
+
+static void
+count_warned (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  g_atomic_int_inc (&n_warned);
+}
+
+enum { N_DROPPED = 2000 };
+
+/* The last reference is dropped on another thread, beside the context that runs. */
+static void
+test_dropped_elsewhere (Fixture *f, gconstpointer data)
+{
+  Dropped dropped = { .f = f };
+  GLogLevelFlags fatal = g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  guint handler = g_log_set_handler ("PrioSched", G_LOG_LEVEL_WARNING, count_warned, NULL);
+  gint64 end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC;
+
+  n_warned = 0;
+  for (guint i = 1; i <= N_DROPPED && g_get_monotonic_time () < end; i++)
+    {
+      GThread *thread;
+
+      dropped.held = NULL;
+      post_to_be_dropped (&dropped, defer_and_hold);
+      while (dropped.held == NULL)
+        g_main_context_iteration (f->context, FALSE);
+      thread = g_thread_new ("dropper", drop, dropped.held);
+      while (dropped.n_completed < i)
+        g_main_context_iteration (f->context, FALSE);
+      g_thread_join (thread);
+      g_assert_cmpuint (dropped.n_failed, ==, i);
+      g_assert_cmpint (g_atomic_int_get (&n_warned), ==, (gint) i);
+    }
+  g_log_remove_handler ("PrioSched", handler);
+  g_log_set_always_fatal (fatal);
+}
+
+/* Its context has gone: nobody is called, nothing stays. */
+static void
+test_dropped_without_a_context (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      GMainContext *context = g_main_context_new ();
+      PrioScheduler *scheduler = prio_scheduler_new (context);
+      Fixture other = { .context = context, .scheduler = scheduler };
+      Dropped dropped = { .f = &other };
+      guint n_finalized = 0;
+
+      n_destroyed = 0;
+      post_to_be_dropped (&dropped, defer_and_hold);
+      fixture_run (&other);
+      prio_task_then (dropped.held, failed, &dropped, destroy);
+      g_object_weak_ref (G_OBJECT (dropped.held), finalized, &n_finalized);
+      g_object_unref (scheduler);
+      g_main_context_unref (context);
+
+      expect_dropped ();
+      if (i == 0)
+        g_object_unref (dropped.held);
+      else
+        g_thread_join (g_thread_new ("dropper", drop, dropped.held));
+      g_test_assert_expected_messages ();
+      g_assert_cmpuint (n_finalized, ==, 1);
+      g_assert_cmpuint (n_destroyed, ==, 1);
+      g_assert_cmpuint (dropped.n_failed, ==, 0);
+    }
+}
+
+typedef struct
+{
+  PrioTaskController *controller;
+  const GError *reason;
+  gboolean alone; /* prio_task_cancel () */
+  gboolean failed;
+} Asking;
+
+static void
+ask (PrioTask *task, gpointer data)
+{
+  Asking *asking = data;
+
+  g_assert_false (prio_task_return_error_if_cancelled (task));
+  if (asking->alone)
+    prio_task_cancel (task);
+  else
+    prio_task_controller_abort (asking->controller, asking->reason);
+  asking->failed = prio_task_return_error_if_cancelled (task);
+  assert_told ("prio_task_return_int: task 'a name'*second result*", prio_task_return_int (task, 1));
+}
+
+static void
+test_return_error_if_cancelled (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "a reason");
+      Asking asking = { .controller = controller, .reason = reason, .alone = i != 0 };
+      g_autoptr (PrioTask) task = post_with (f, ask, &asking, prio_task_controller_get_signal (controller));
+
+      fixture_run (f);
+      g_assert_true (asking.failed);
+      if (asking.alone)
+        g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      else
+        g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
+    }
+}
+
+/* It ends a deferred result, which the abort does not. */
+static void
+test_return_error_if_cancelled_later (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (PrioTask) task = post_with (f, defer_and_forget, NULL, prio_task_controller_get_signal (controller));
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "a reason");
+
+  fixture_run (f);
+  g_assert_false (prio_task_return_error_if_cancelled (task));
+  prio_task_controller_abort (controller, reason);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  g_assert_true (prio_task_return_error_if_cancelled (task));
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
+  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
+}
+
+static void
+log_notified (GObject *object, GParamSpec *pspec, gpointer data)
+{
+  Fixture *f = data;
+
+  g_string_append_printf (f->log, "%s:", pspec->name);
+  if (g_str_equal (pspec->name, "state"))
+    g_string_append_printf (f->log, "%d", prio_task_get_state (PRIO_TASK (object)));
+  g_string_append_c (f->log, ' ');
+}
+
+static void
+log_run (PrioTask *task, gpointer data)
+{
+  g_string_append (((Fixture *) data)->log, "run ");
+}
+
+/* A6: a task tells of its begin too. */
+static void
+test_state_is_notified (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, log_run);
+
+  g_signal_connect (task, "notify", G_CALLBACK (log_notified), f);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "state:1 run state:2 completed: ");
+}
+
+static gpointer
+set_names (gpointer task)
+{
+  for (guint i = 0; i < 1000; i++)
+    prio_task_set_name (task, i % 2 == 0 ? "even" : "odd");
+  return NULL;
+}
+
+static void
+test_name (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, return_nothing);
+  GThread *thread;
+
+  g_signal_connect (task, "notify::name", G_CALLBACK (log_notified), f);
+  prio_task_set_name (task, "another");
+  prio_task_set_name (task, "another");
+  g_assert_cmpstr (prio_task_get_name (task), ==, "another");
+  g_object_set (task, "name", NULL, NULL);
+  g_assert_null (prio_task_get_name (task));
+  g_assert_cmpstr (f->log->str, ==, "name: name: ");
+
+  g_signal_handlers_disconnect_by_data (task, f);
+  thread = g_thread_new ("names", set_names, task);
+  for (guint i = 0; i < 1000; i++)
+    {
+      g_autofree char *name = NULL;
+
+      g_object_get (task, "name", &name, NULL);
+      g_assert_true (name == NULL || g_str_equal (name, "even") || g_str_equal (name, "odd"));
+    }
+  g_thread_join (thread);
+  fixture_run (f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/results/of-another-type", test_of_another_type);
+  add_test ("/results/as-a-value", test_as_a_value);
+  add_test ("/results/of-no-value", test_of_no_value);
+  add_test ("/results/finish", test_finish);
+  add_test ("/results/misuse", test_misuse);
+  add_test ("/results/dropped", test_dropped);
+  add_test ("/results/not-dropped", test_not_dropped);
+  add_test ("/results/dropped-elsewhere", test_dropped_elsewhere);
+  add_test ("/results/dropped-without-a-context", test_dropped_without_a_context);
+  add_test ("/results/return-error-if-cancelled", test_return_error_if_cancelled);
+  add_test ("/results/return-error-if-cancelled-later", test_return_error_if_cancelled_later);
+  add_test ("/results/state-is-notified", test_state_is_notified);
+  add_test ("/results/name", test_name);
+
+  return g_test_run ();
+}
