@@ -444,7 +444,8 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
 
   task = prio_task_new (self->core, PRIO_ENTRY_TASK, signal, priority);
   prio_task_set_work (task, func, user_data, notify);
-  prio_task_set_name (task, name);
+  if (name != NULL)
+    prio_task_set_name (task, name);
   prio_scheduler_submit_task (self, g_object_ref (task), signal, priority, prio_due_after (delay));
 
   return task;
