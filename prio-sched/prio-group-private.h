@@ -23,12 +23,12 @@ struct _PrioGroup
   PrioEntry *entries;  /* those that are aborted with it, in the order of their coming */
   PrioEntry *last_entry;
   gsize n_elsewhere;   /* of @entries: those that do not stand in @queues */
-  gsize n_guests;      /* entries that follow its priority, but not its abort */
   gsize users;
   PrioCore *core;      /* valid while it has users */
   void (*ended) (PrioGroup *group); /* it has no users any more; it may go */
-  guint8 aborted;
-  guint8 dropped;      /* with the abort, what stood in its queues has been, whole */
+  guint64 n_guests : 62; /* entries that follow its priority, but not its abort */
+  guint64 aborted : 1;
+  guint64 dropped : 1;   /* with the abort, what stood in its queues has been, whole */
   PrioGroup *next, *prev;    /* among those of the core */
   PrioGroup *next_condemned; /* among those of the loop that are aborted, and still have entries */
 };
