@@ -28,11 +28,15 @@ G_BEGIN_DECLS
  * can run, none of a lower one does.  A continuation, that is what follows a
  * yield, goes before the tasks of its own priority and after those of the next.
  *
+ * A greater number is more urgent, which is the reverse of GLib's source priorities.  None
+ * of GLib's constants is a value of this type: %G_PRIORITY_DEFAULT, which is 0, %G_PRIORITY_HIGH
+ * and their kin are refused with a message.
+ *
  * Since: 1.0
  */
 typedef enum
 {
-  PRIO_TASK_PRIORITY_BACKGROUND,
+  PRIO_TASK_PRIORITY_BACKGROUND = 1,
   PRIO_TASK_PRIORITY_USER_VISIBLE,
   PRIO_TASK_PRIORITY_USER_BLOCKING
 } PrioTaskPriority;
@@ -46,7 +50,7 @@ typedef enum
  *
  * Since: 1.0
  */
-#define PRIO_PRIORITY_UNSET (-1)
+#define PRIO_PRIORITY_UNSET 0
 
 /**
  * PrioTaskState:

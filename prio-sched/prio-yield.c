@@ -30,7 +30,8 @@ urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
     return FALSE;
 
   entry = prio_entry_from_delay (first->node);
-  return (entry->follows != NULL ? entry->follows->queues[0].effective / 2 : entry->priority) > priority;
+  return (entry->follows != NULL ? (gint8) prio_effective_priority (entry->follows->queues[0].effective) : entry->priority) >
+         priority;
 }
 
 /* Whether input waits, which is not asked for each time. */
@@ -78,7 +79,7 @@ running_priority (const PrioState *state)
   if (state == NULL)
     return PRIO_TASK_PRIORITY_USER_VISIBLE;
   if (state->priority == PRIO_PRIORITY_UNSET)
-    return (gint8) (state->bond->queues[0].effective / 2);
+    return (gint8) prio_effective_priority (state->bond->queues[0].effective);
   return state->priority;
 }
 

@@ -35,7 +35,7 @@ queue_under_signals (guint n)
 {
   for (guint i = 0; i < n; i++)
     {
-      g_autoptr (PrioTaskController) other = prio_task_controller_new ((PrioTaskPriority) (i % 3));
+      g_autoptr (PrioTaskController) other = prio_task_controller_new ((PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + i % 3));
 
       post_under (other);
     }

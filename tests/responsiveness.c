@@ -106,6 +106,12 @@ run_flood (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+static PrioTaskPriority
+priority_of (FloodKind kind)
+{
+  return (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + kind);
+}
+
 static void
 start_flood (Flood *flood)
 {
@@ -114,7 +120,7 @@ start_flood (Flood *flood)
       if (flood->kind == IDLES)
         g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, run_flood, flood, NULL);
       else
-        prio_scheduler_post (scheduler, (PrioTaskPriority) flood->kind, run_flood, flood, NULL);
+        prio_scheduler_post (scheduler, priority_of (flood->kind), run_flood, flood, NULL);
     }
 }
 
@@ -197,7 +203,7 @@ static void
 measure_share (FloodKind kind, gint rival_priority, const char *rival_name)
 {
   Flood flood = { .kind = kind, .each = 100, .n_left = 1000000 };
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new ((PrioTaskPriority) kind);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (priority_of (kind));
   Rival rival = { 0, FALSE };
   gint64 end = g_get_monotonic_time () + 300000;
   guint n_posted = 10000;

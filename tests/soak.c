@@ -249,7 +249,7 @@ abort_some (Poster *self)
   for (guint i = 0; i < 5 && self->first + self->n_posted < self->end; i++)
     post_closure (self, signal_of (*controller), 0);
   g_object_unref (*controller);
-  *controller = prio_task_controller_new (dice (self, 3));
+  *controller = prio_task_controller_new (BACKGROUND + dice (self, 3));
 }
 
 /* A scheduler for a single task of the context that others use. */
@@ -309,7 +309,7 @@ run_poster (gpointer data)
   Round *round = self->round;
 
   for (guint i = 0; i < N_OWN; i++)
-    self->own[i] = prio_task_controller_new (i % 3);
+    self->own[i] = prio_task_controller_new (BACKGROUND + i % 3);
   for (guint i = 0; i < N_OWN; i++)
     renew_dependent (self, i);
 
@@ -318,7 +318,7 @@ run_poster (gpointer data)
       guint what = dice (self, 2000);
 
       if (what < 20)
-        self->n_changes += prio_task_controller_set_priority (any_controller (self), dice (self, 3), NULL);
+        self->n_changes += prio_task_controller_set_priority (any_controller (self), BACKGROUND + dice (self, 3), NULL);
       else if (what < 22)
         abort_some (self);
       else if (what < 24)
@@ -358,7 +358,7 @@ round_run (guint n_tasks, guint seed, gboolean tell)
   for (guint i = 0; i < N_SCHEDULERS; i++)
     round.schedulers[i] = prio_scheduler_new (round.context);
   for (guint i = 0; i < N_SHARED; i++)
-    round.shared[i] = prio_task_controller_new (i % 3);
+    round.shared[i] = prio_task_controller_new (BACKGROUND + i % 3);
 
   for (guint i = 0; i < N_POSTERS; i++)
     {

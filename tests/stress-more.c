@@ -82,7 +82,7 @@ make_signal (World *world, guint i)
       return g_cancellable_new ();
 
     case 1:
-      return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, dice (world, 3)));
+      return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, BACKGROUND + dice (world, 3)));
 
     default:
       return G_CANCELLABLE (prio_task_signal_new_timeout (dice (world, 3)));
@@ -126,7 +126,7 @@ cancel_then_move (World *world, guint i)
     }
   else
     {
-      prio_task_controller_set_priority (controller, dice (world, 3), NULL);
+      prio_task_controller_set_priority (controller, BACKGROUND + dice (world, 3), NULL);
     }
 }
 
@@ -382,7 +382,7 @@ more_act (World *world)
       break;
 
     default:
-      prio_scheduler_post_full (any_scheduler (world), (gint) dice (world, 4) - 1, world->signals[i % N_MORE], dice (world, 5) / 3,
+      prio_scheduler_post_full (any_scheduler (world), dice (world, 4), world->signals[i % N_MORE], dice (world, 5) / 3,
                                 run_closure, token_new (world, 1 + dice (world, 2)), token_free);
       break;
     }

@@ -169,7 +169,7 @@ static void
 post_everything (World *world)
 {
   for (Kind kind = 0; kind < N_KINDS; kind++)
-    post (world, kind, kind % 3, token_new (world, FALSE), token_free);
+    post (world, kind, BACKGROUND + kind % 3, token_new (world, FALSE), token_free);
   prio_scheduler_yield_full_async (world->scheduler, PRIO_YIELD_INHERIT_PRIORITY, G_CANCELLABLE (world->signal),
                                    PRIO_PRIORITY_UNSET, resumed, NULL);
 }
@@ -186,7 +186,7 @@ use (World *world)
       prio_scheduler_should_yield (world->scheduler);
     }
   if (world->controller != NULL)
-    prio_task_controller_set_priority (world->controller, (world->n_made + 1) % 3, NULL);
+    prio_task_controller_set_priority (world->controller, BACKGROUND + (world->n_made + 1) % 3, NULL);
   if (world->signal != NULL)
     {
       GCancellable *source = G_CANCELLABLE (world->signal);

@@ -72,20 +72,20 @@ test_posting (Fixture *f, gconstpointer data)
   PrioScheduler *s = f->scheduler;
 
   assert_critical_for_bad (prio_scheduler_post (bad, BACKGROUND, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post (s, -1, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post (s, 3, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post (s, G_PRIORITY_DEFAULT, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post (s, 4, closure, NULL, NULL));
   assert_critical (prio_scheduler_post (s, BACKGROUND, NULL, NULL, NULL));
 
   assert_critical_for_bad (prio_scheduler_post_full (bad, BACKGROUND, NULL, 0, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post_full (s, -2, NULL, 0, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post_full (s, 3, NULL, 0, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post_full (s, -1, NULL, 0, closure, NULL, NULL));
+  assert_critical (prio_scheduler_post_full (s, 4, NULL, 0, closure, NULL, NULL));
   assert_critical (prio_scheduler_post_full (s, BACKGROUND, (gpointer) no_object_of_ours, 0, closure, NULL, NULL));
   assert_critical (prio_scheduler_post_full (s, BACKGROUND, NULL, 0, NULL, NULL, NULL));
 
   assert_critical_for_bad (prio_scheduler_post_task (bad, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL));
   assert_critical (prio_scheduler_post_task (s, NULL, NULL, NULL, BACKGROUND, NULL, 0, NULL));
-  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, -2, NULL, 0, NULL));
-  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, 3, NULL, 0, NULL));
+  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, -1, NULL, 0, NULL));
+  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, 4, NULL, 0, NULL));
   assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, BACKGROUND, (gpointer) no_object_of_ours, 0, NULL));
 
   assert_critical_for_bad (prio_scheduler_post_task_async (bad, task_function, NULL, NULL, BACKGROUND, NULL, 0, callback, NULL));
@@ -114,8 +114,8 @@ test_yielding (Fixture *f, gconstpointer data)
   assert_critical (prio_scheduler_yield_async (f->scheduler, NULL, NULL));
   assert_critical (prio_scheduler_yield_full_async (f->scheduler, 4, NULL, BACKGROUND, callback, NULL));
   assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, (gpointer) no_object_of_ours, BACKGROUND, callback, NULL));
-  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, -2, callback, NULL));
-  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, 3, callback, NULL));
+  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, -1, callback, NULL));
+  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, 4, callback, NULL));
   assert_critical (prio_scheduler_yield_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), NULL));
   assert_critical_for_bad (prio_scheduler_yield_finish (f->scheduler, bad, NULL));
   assert_critical (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), NULL));
@@ -211,19 +211,19 @@ test_signals (void)
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   GCancellable *no_signals[] = { signal_of (controller), (gpointer) no_object_of_ours };
 
-  assert_critical (prio_task_controller_new (-1));
-  assert_critical (prio_task_controller_new (3));
+  assert_critical (prio_task_controller_new (0));
+  assert_critical (prio_task_controller_new (4));
   assert_critical_for_bad (prio_task_controller_get_signal (bad));
   assert_critical_for_bad (prio_task_controller_set_priority (bad, BACKGROUND, NULL));
-  assert_critical (prio_task_controller_set_priority (controller, -1, NULL));
-  assert_critical (prio_task_controller_set_priority (controller, 3, NULL));
+  assert_critical (prio_task_controller_set_priority (controller, 0, NULL));
+  assert_critical (prio_task_controller_set_priority (controller, 4, NULL));
   assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
   assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
 
   assert_critical (prio_task_signal_any (NULL, 1, BACKGROUND));
   assert_critical (prio_task_signal_any (no_signals, 2, BACKGROUND));
-  assert_critical (prio_task_signal_any (no_signals, 1, -1));
-  assert_critical (prio_task_signal_any (no_signals, 1, 3));
+  assert_critical (prio_task_signal_any (no_signals, 1, 0));
+  assert_critical (prio_task_signal_any (no_signals, 1, 4));
   assert_critical (prio_task_signal_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical (prio_task_signal_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical_for_bad (prio_task_signal_any_following (no_signals, 1, bad));
@@ -279,12 +279,12 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_unref (NULL));
   assert_critical (prio_runner_post (NULL, 1, BACKGROUND));
   assert_critical (prio_runner_post (runner, 0, BACKGROUND));
-  assert_critical (prio_runner_post (runner, 1, -1));
-  assert_critical (prio_runner_post (runner, 1, 3));
+  assert_critical (prio_runner_post (runner, 1, 0));
+  assert_critical (prio_runner_post (runner, 1, 4));
   assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 1, -2, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 1, 3, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, 4, NULL, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, FALSE));
   assert_critical (prio_runner_yield (NULL, 1));
   assert_critical (prio_runner_yield (runner, 0));

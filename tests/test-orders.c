@@ -35,7 +35,7 @@ test_by_age (Fixture *f, gconstpointer border)
   n_ran = 0;
 
   for (guint i = 0; i < N_SIGNALS; i++)
-    controllers[i] = prio_task_controller_new (i % 3);
+    controllers[i] = prio_task_controller_new (BACKGROUND + i % 3);
 
   for (guint i = 0; i < N_TASKS; i++)
     {

@@ -185,7 +185,7 @@ renew_controller (World *world, guint i)
   g_autoptr (PrioTaskSignal) old_dependent G_GNUC_UNUSED = world->dependents[i];
   GCancellable *source;
 
-  world->controllers[i] = prio_task_controller_new (dice (world, 3));
+  world->controllers[i] = prio_task_controller_new (BACKGROUND + dice (world, 3));
   source = signal_of (world->controllers[i]);
   more_listen (world, source);
   world->dependents[i] = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
@@ -195,7 +195,7 @@ renew_controller (World *world, guint i)
 static void
 post_something (World *world)
 {
-  gint priority = (gint) dice (world, 4) - 1;
+  PrioTaskPriority priority = dice (world, 4); /* or none */
   guint64 delay = dice (world, 5) == 0 ? dice (world, 3) : 0;
   guint i = dice (world, N_TASKS);
 
@@ -203,7 +203,7 @@ post_something (World *world)
     {
     case 0:
     case 1:
-      prio_scheduler_post (any_scheduler (world), MAX (priority, 0), run_closure,
+      prio_scheduler_post (any_scheduler (world), MAX (priority, BACKGROUND), run_closure,
                            token_new (world, 1 + dice (world, 3)), token_free);
       break;
 
@@ -261,7 +261,7 @@ meddle (World *world)
 
     case 3:
     case 4:
-      prio_task_controller_set_priority (controller, dice (world, 3), NULL);
+      prio_task_controller_set_priority (controller, BACKGROUND + dice (world, 3), NULL);
       break;
 
     case 5:
@@ -326,7 +326,7 @@ act (World *world)
     case 4:
       world->n_open++;
       prio_scheduler_yield_full_async (any_scheduler (world), dice (world, 4), any_signal (world),
-                                       (gint) dice (world, 4) - 1, resumed, world);
+                                       dice (world, 4), resumed, world);
       break;
 
     default:

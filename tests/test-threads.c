@@ -31,7 +31,7 @@ post_many (gpointer data)
   Worker *worker = data;
 
   for (guint i = 0; i < N; i++)
-    prio_scheduler_post (worker->scheduler, i % 3, count_on_worker, worker, count_freed);
+    prio_scheduler_post (worker->scheduler, BACKGROUND + i % 3, count_on_worker, worker, count_freed);
   return NULL;
 }
 
@@ -126,7 +126,7 @@ change_priorities (gpointer data)
   Meddler *meddler = data;
 
   for (guint i = 0; i < 20000; i++)
-    prio_task_controller_set_priority (meddler->controllers[i % meddler->n_controllers], i / 7 % 3, NULL);
+    prio_task_controller_set_priority (meddler->controllers[i % meddler->n_controllers], BACKGROUND + i / 7 % 3, NULL);
   return NULL;
 }
 
@@ -154,7 +154,7 @@ test_abort_and_change (Fixture *f, gconstpointer data)
 
   n_ran = n_freed = 0;
   for (guint i = 0; i < G_N_ELEMENTS (controllers); i++)
-    controllers[i] = prio_task_controller_new (i % 3);
+    controllers[i] = prio_task_controller_new (BACKGROUND + i % 3);
   worker_start (&worker);
 
   changer = g_thread_new ("changer", change_priorities, &meddler);
@@ -271,7 +271,7 @@ cancel_tasks_elsewhere (gpointer data)
   for (guint i = 0; i < 2000; i++)
     {
       g_autoptr (PrioTask) task = prio_scheduler_post_task (worker->scheduler, defer_to_thread,
-                                                            NULL, NULL, i % 3, NULL, 100000, "never");
+                                                            NULL, NULL, BACKGROUND + i % 3, NULL, 100000, "never");
 
       prio_task_then (task, got_nothing, NULL, count_freed);
       prio_task_cancel (task);
