@@ -32,5 +32,5 @@ prio_scheduler_check (PrioScheduler *self)
 gboolean prio_core_post_token (PrioRunner *runner, PrioOp *op, GCancellable *signal, guint64 delay);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
-void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,
-                                 gint64 due);
+void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
+                                 PrioTaskPriority priority, gint64 due);

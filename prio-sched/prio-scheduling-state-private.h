@@ -14,6 +14,8 @@
 
 #include <glib.h>
 
+#include "prio-options.h"
+
 typedef struct _PrioBond PrioBond;
 typedef struct _PrioCore PrioCore;
 typedef struct _PrioLoop PrioLoop;
@@ -39,3 +41,11 @@ gboolean prio_state_is_current (PrioLoop *loop);
 /* Keep what @state points to alive, or no longer.  The caller is at home. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
+
+/* What @state has captured.  It is held as long as the caller holds @state; on any thread its
+ * fields may be read, and the signal of its bond. */
+const PrioState *prio_scheduling_state_peek (PrioSchedulingState *state);
+
+/* On any thread: the same in @held, and held, for use in @loop; its core is NULL if that is not
+ * the loop of @state. */
+void prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held);

@@ -45,6 +45,13 @@ typedef enum
   PRIO_TASK_RETURNED = 1 << 1
 } PrioTaskClaim;
 
+/* Of whose _async function a task is the result: what few of them have. */
+typedef struct
+{
+  GObject *source_object; /* owned, or NULL: the scheduler */
+  gpointer tag;
+} PrioTaskOrigin;
+
 struct _PrioTask
 {
   GObject parent_instance;
@@ -56,7 +63,7 @@ struct _PrioTask
 
   /* Home, and of no meaning while @reactions is NULL. */
   PrioReaction *last_reaction;
-  PrioReaction first_reaction; /* most tasks have one; its callback is set while it is in use */
+  PrioReaction first_reaction; /* most tasks have one; its callback is set once it has been used */
 
   /* From here on all is zero in a task that is as good as new. */
   PrioReaction *reactions; /* home */
@@ -64,7 +71,7 @@ struct _PrioTask
   /* Set before it is posted. */
   GCancellable *signal; /* what it was posted with */
   char *name;
-  gpointer tag; /* which function gave it out as a GAsyncResult */
+  const PrioTaskOrigin *origin; /* NULL: a scheduler, with no tag */
 
   /* Atomic. */
   gint state;  /* PrioTaskState */
@@ -77,6 +84,8 @@ struct _PrioTask
 
   PrioResult result; /* home; whoever sees it completed may read it */
 };
+
+extern const PrioTaskOrigin prio_yield_origin G_GNUC_INTERNAL;
 
 void prio_task_clear (PrioTask *self);
 void prio_task_tell (PrioTask *self);

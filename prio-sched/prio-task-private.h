@@ -12,9 +12,13 @@
 #include "prio-core-private.h"
 #include "prio-task.h"
 
-PrioTask *prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority);
+PrioTask *prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal,
+                         PrioTaskPriority priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_task_set_name (PrioTask *task, const char *name);
+void prio_task_set_origin (PrioTask *task, GObject *source_object, gpointer source_tag);
+void prio_task_be_yield (PrioTask *task);
+void prio_task_then_under (PrioTask *task, PrioSchedulingState *state, PrioTaskReadyCallback callback, gpointer data);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 PrioTask *prio_task_from_entry (PrioEntry *entry);
 

@@ -26,7 +26,7 @@ post_under (PrioTaskController *by)
 {
   GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (by));
 
-  prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, 0, never_called, NULL, NULL);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, never_called, NULL, NULL);
 }
 
 /* So many signals have queued tasks. */

@@ -210,8 +210,11 @@ measure_share (FloodKind kind, gint rival_priority, const char *rival_name)
 
   flood.n_left = n_posted;
   for (guint i = 0; i < n_posted; i++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET,
-                              G_CANCELLABLE (prio_task_controller_get_signal (controller)), 0, run_flood, &flood, NULL);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) {
+                                .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)),
+                              },
+                              run_flood, &flood, NULL);
   g_idle_add_full (rival_priority, run_rival, &rival, NULL);
   while (g_get_monotonic_time () < end)
     g_main_context_iteration (NULL, TRUE);

@@ -171,7 +171,8 @@ post_closure (Poster *self, GCancellable *signal, guint64 delay)
   guint8 *fate = next_task (self);
 
   posting = TRUE;
-  if (!prio_scheduler_post_full (any_scheduler (self), PRIO_PRIORITY_UNSET, signal, delay, run_closure, fate, ended))
+  if (!prio_scheduler_post_full (any_scheduler (self), &(PrioTaskOptions) { .signal = signal, .delay = delay },
+                                 run_closure, fate, ended))
     {
       g_assert_true (*fate == FREED);
       self->n_refused++;
@@ -185,8 +186,8 @@ post_with_result (Poster *self)
   g_autoptr (PrioTask) task = NULL;
 
   posting = TRUE;
-  task = prio_scheduler_post_task (any_scheduler (self), run_task, next_task (self), ended, PRIO_PRIORITY_UNSET,
-                                   any_signal (self), 0, NULL);
+  task = prio_scheduler_post_task (any_scheduler (self), &(PrioTaskOptions) { .signal = any_signal (self) }, run_task,
+                                   next_task (self), ended);
   posting = FALSE;
   if (dice (self, 2) == 0)
     prio_task_then (task, task_completed, NULL, NULL);
@@ -283,9 +284,16 @@ use_context (Poster *self)
   guint n_ran = 0, n_freed = 0;
 
   for (guint i = 0; i < 20; i++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal_of (any_controller (self)), i % 3, count_and_end, &n_ran, NULL);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) { .signal = signal_of (any_controller (self)), .delay = i % 3 },
+                              count_and_end, &n_ran, NULL);
   for (guint i = 0; i < 20; i++)
-    prio_scheduler_post_full (scheduler, BACKGROUND, signal_of (self->round->shared[0]), 0, count_and_end, &n_freed, count);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) {
+                                .priority = BACKGROUND,
+                                .signal = signal_of (self->round->shared[0]),
+                              },
+                              count_and_end, &n_freed, count);
   g_main_context_iteration (context, FALSE);
 
   if (dice (self, 2) == 0)

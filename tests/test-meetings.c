@@ -154,11 +154,14 @@ post (void)
     return;
   if (dice (2) == 0)
     {
-      prio_scheduler_post_full (scheduler, priority, signal, dice (8) / 7, run_closure, token_new (), token_free);
+      prio_scheduler_post_full (scheduler,
+                                &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = dice (8) / 7 },
+                                run_closure, token_new (), token_free);
       return;
     }
 
-  task = prio_scheduler_post_task (scheduler, run_task, token_new (), token_free, priority, signal, 0, NULL);
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, run_task,
+                                   token_new (), token_free);
   if (dice (2) == 0)
     prio_task_then (task, completed, token_new (), token_free);
   g_clear_object (&task);
@@ -173,7 +176,8 @@ post_and_keep (void)
 
   if (scheduler != NULL)
     old = PUT (shared.tasks[dice (N_TASKS)],
-               prio_scheduler_post_task (scheduler, run_task, token_new (), token_free, PRIO_PRIORITY_UNSET, signal, 0, NULL));
+               prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_task, token_new (),
+                                         token_free));
 }
 
 static void

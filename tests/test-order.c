@@ -213,7 +213,7 @@ test_random_changes_against_a_model (Fixture *f, gconstpointer data)
           guint which = g_test_rand_int_range (0, N_CONTROLLERS);
           ModelTask task = { id, id, which, USER_VISIBLE };
 
-          prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (controllers[which]), 0,
+          prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controllers[which]) },
                                     note_id, GUINT_TO_POINTER (id), NULL);
           g_array_append_val (model, task);
 

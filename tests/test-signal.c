@@ -395,7 +395,7 @@ test_at_two_schedulers (Fixture *f, gconstpointer data)
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
   post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
-  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run,
+  prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, 'b', NULL, NULL), step_free);
   post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'c', NULL, NULL);
   prio_scheduler_pause (f->scheduler);
@@ -407,7 +407,7 @@ test_at_two_schedulers (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "bac");
 
-  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run,
+  prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, 'd', NULL, NULL), step_free);
   prio_task_controller_abort (controller, NULL);
   prio_scheduler_resume (other);

@@ -209,16 +209,26 @@ post_something (World *world)
 
     case 2:
     case 3:
-      prio_scheduler_post_full (any_scheduler (world), priority, any_signal (world), delay, run_closure,
-                                token_new (world, 1 + dice (world, 3)), token_free);
+      prio_scheduler_post_full (any_scheduler (world),
+                                &(PrioTaskOptions) {
+                                  .priority = priority,
+                                  .signal = any_signal (world),
+                                  .delay = delay,
+                                },
+                                run_closure, token_new (world, 1 + dice (world, 3)), token_free);
       break;
 
     case 4:
       {
         g_autoptr (PrioTask) old = NULL;
-        PrioTask *task = prio_scheduler_post_task (any_scheduler (world), run_task, token_new (world, 1), token_free,
-                                                   priority, any_signal (world), delay,
-                                                   dice (world, 2) == 0 ? "name" : NULL);
+        PrioTask *task = prio_scheduler_post_task (any_scheduler (world),
+                                                   &(PrioTaskOptions) {
+                                                     .priority = priority,
+                                                     .signal = any_signal (world),
+                                                     .delay = delay,
+                                                     .name = dice (world, 2) == 0 ? "name" : NULL,
+                                                   },
+                                                   run_task, token_new (world, 1), token_free);
 
         prio_task_then (task, run_reaction, token_new (world, 1), token_free);
         /* To drop the old one may come back here. */
@@ -325,8 +335,13 @@ act (World *world)
 
     case 4:
       world->n_open++;
-      prio_scheduler_yield_full_async (any_scheduler (world), dice (world, 4), any_signal (world),
-                                       dice (world, 4), resumed, world);
+      prio_scheduler_yield_full_async (any_scheduler (world),
+                                       &(PrioYieldOptions) {
+                                         .priority = dice (world, 4),
+                                         .signal = any_signal (world),
+                                         .flags = dice (world, PRIO_YIELD_KEEP_PRIORITY + 2),
+                                       },
+                                       resumed, world);
       break;
 
     default:

@@ -14,11 +14,11 @@ async int count_in_slices (Scheduler scheduler, StringBuilder log, string letter
 
 async void check_results (Scheduler scheduler) throws Error {
 	Value answer;
-	yield scheduler.post_task_async ((task) => task.return_value (42), TaskPriority.USER_BLOCKING, null, 0, out answer);
+	yield scheduler.post_task_async (TaskOptions () { priority = USER_BLOCKING, name = "answer" }, (task) => task.return_value (42), out answer);
 	assert (answer.get_int () == 42);
 
 	try {
-		yield scheduler.post_task_async ((task) => task.return_error (new IOError.FAILED ("no luck")), -1, null, 0, null);
+		yield scheduler.post_task_async (null, (task) => task.return_error (new IOError.FAILED ("no luck")), null);
 		assert_not_reached ();
 	} catch (IOError.FAILED error) {
 		assert (error.message == "no luck");
@@ -48,7 +48,7 @@ async void check_order (Scheduler scheduler) throws Error {
 		scheduler.queue_microtask (() => log.append ("m"));
 		return Source.REMOVE;
 	});
-	yield scheduler.post_task_async ((task) => {}, TaskPriority.BACKGROUND, null, 0, null);
+	yield scheduler.post_task_async (TaskOptions () { priority = BACKGROUND }, (task) => {}, null);
 
 	assert (log.str == "umbbbl");
 	assert (found == 3);
@@ -70,12 +70,12 @@ async void check_abort (Scheduler scheduler) throws Error {
 		return Source.REMOVE;
 	});
 	try {
-		yield scheduler.post_task_async ((task) => assert_not_reached (), -1, controller.signal, 0, null);
+		yield scheduler.post_task_async (TaskOptions () { @signal = controller.signal }, (task) => assert_not_reached (), null);
 		assert_not_reached ();
 	} catch (IOError.TIMED_OUT error) {
 	}
 	try {
-		yield scheduler.yield_full_async (YieldFlags.NONE, controller.signal, -1);
+		yield scheduler.yield_full_async (YieldOptions () { @signal = controller.signal });
 		assert_not_reached ();
 	} catch (IOError.TIMED_OUT error) {
 	}
