@@ -93,7 +93,7 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 {
   PrioCore *core = queue->core;
   PrioEffective effective = queue->effective;
-  PrioState state = { .core = core, .priority = effective / 2, .depth = depth };
+  PrioState state = { .core = core, .priority = (gint8) prio_effective_priority (effective), .depth = depth };
   const PrioState *inner = state_to_run_in (loop, core, &state);
   const PrioState *outer = prio_thread.state;
   guint n = 0;
@@ -346,7 +346,8 @@ begin_token (PrioBatch *batch, PrioQueue *queue)
       PrioJob *job = prio_queue_pop_job (queue);
 
       batch->entry = NULL;
-      batch->state = (PrioState) { .core = queue->core, .priority = queue->effective / 2, .depth = batch->depth };
+      batch->state = (PrioState) { .core = queue->core, .priority = (gint8) prio_effective_priority (queue->effective),
+                                   .depth = batch->depth };
       id = GPOINTER_TO_UINT (job->data);
       prio_slab_free (&loop->jobs, job);
     }

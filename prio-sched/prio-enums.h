@@ -28,11 +28,15 @@ G_BEGIN_DECLS
  * can run, none of a lower one does.  A continuation, that is what follows a
  * yield, goes before the tasks of its own priority and after those of the next.
  *
+ * A greater number is more urgent, which is the reverse of GLib's source priorities.  None
+ * of GLib's constants is a value of this type: %G_PRIORITY_DEFAULT, which is 0, %G_PRIORITY_HIGH
+ * and their kin are refused with a message.
+ *
  * Since: 1.0
  */
 typedef enum
 {
-  PRIO_TASK_PRIORITY_BACKGROUND,
+  PRIO_TASK_PRIORITY_BACKGROUND = 1,
   PRIO_TASK_PRIORITY_USER_VISIBLE,
   PRIO_TASK_PRIORITY_USER_BLOCKING
 } PrioTaskPriority;
@@ -46,7 +50,7 @@ typedef enum
  *
  * Since: 1.0
  */
-#define PRIO_PRIORITY_UNSET (-1)
+#define PRIO_PRIORITY_UNSET 0
 
 /**
  * PrioTaskState:
@@ -72,22 +76,26 @@ typedef enum
 
 /**
  * PrioYieldFlags:
- * @PRIO_YIELD_NONE: what is given counts, and nothing is inherited
- * @PRIO_YIELD_INHERIT_SIGNAL: the signal that can abort the continuation is the
- *   running task's
- * @PRIO_YIELD_INHERIT_PRIORITY: the priority of the continuation is the running
- *   task's
+ * @PRIO_YIELD_DEFAULT: what is not given is inherited; a signal that is given brings its own
+ *   priority
+ * @PRIO_YIELD_DROP_SIGNAL: no signal is inherited: none can abort the continuation, unless
+ *   one is given
+ * @PRIO_YIELD_DROP_PRIORITY: no priority is inherited: unless one is given, it is that of the
+ *   signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @PRIO_YIELD_KEEP_PRIORITY: the priority is inherited, even if a signal or a priority is
+ *   given
  *
- * What a continuation inherits from the task that yields: the value "inherit"
- * of the older draft's options.
+ * What a continuation inherits from the task that yields: with them all is said that the
+ * options of `yield()` could say in an older draft.
  *
  * Since: 1.0
  */
 typedef enum /*< flags >*/
 {
-  PRIO_YIELD_NONE             = 0,
-  PRIO_YIELD_INHERIT_SIGNAL   = 1 << 0,
-  PRIO_YIELD_INHERIT_PRIORITY = 1 << 1
+  PRIO_YIELD_DEFAULT       = 0,
+  PRIO_YIELD_DROP_SIGNAL   = 1 << 0,
+  PRIO_YIELD_DROP_PRIORITY = 1 << 1,
+  PRIO_YIELD_KEEP_PRIORITY = 1 << 2
 } PrioYieldFlags;
 
 /**

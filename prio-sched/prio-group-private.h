@@ -51,7 +51,7 @@ prio_group_release (PrioGroup *group)
 static inline PrioTaskPriority
 prio_group_get_priority (const PrioGroup *group)
 {
-  return (PrioTaskPriority) (group->queues[0].effective / 2);
+  return prio_effective_priority (group->queues[0].effective);
 }
 
 /* Whether @entry is to be aborted with the group whose priority it follows, so that it stands

@@ -27,7 +27,7 @@ typedef struct _PrioJob PrioJob;
 typedef struct _PrioEntry PrioEntry;
 typedef struct _PrioQueue PrioQueue;
 
-/* 2 × priority, plus one for continuations. */
+/* 2 × priority, from 0 for the lowest, plus one for continuations: see prio_effective (). */
 typedef guint8 PrioEffective;
 #define PRIO_N_EFFECTIVE 6
 
@@ -130,7 +130,14 @@ prio_entry_from_delay (PrioHeapNode *node)
 static inline PrioEffective
 prio_effective (PrioTaskPriority priority, gboolean continuation)
 {
-  return (PrioEffective) (2 * priority + (continuation ? 1 : 0));
+  return (PrioEffective) (2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND) + (continuation ? 1 : 0));
+}
+
+/* The priority of what has the effective priority @effective. */
+static inline PrioTaskPriority
+prio_effective_priority (PrioEffective effective)
+{
+  return (PrioTaskPriority) (effective / 2 + PRIO_TASK_PRIORITY_BACKGROUND);
 }
 
 static inline void

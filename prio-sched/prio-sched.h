@@ -14,6 +14,7 @@
 #include "prio-error.h"
 #include "prio-sched-enumtypes.h"
 #include "prio-idle-deadline.h"
+#include "prio-options.h"
 #include "prio-scheduling-state.h"
 #include "prio-task-signal.h"
 #include "prio-task-controller.h"

@@ -10,6 +10,7 @@
 #include "prio-bond-private.h"
 #include "prio-dependence-private.h"
 #include "prio-id-queue-private.h"
+#include "prio-options-private.h"
 #include "prio-task-impl-private.h"
 #include "prio-util-private.h"
 
@@ -50,12 +51,13 @@ static G_GNUC_NO_INLINE void
 post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpointer data,
           GDestroyNotify notify)
 {
+  static const char function[] G_GNUC_UNUSED = "prio_scheduler_post";
   PrioOp op = { .apply = job_came, .func = func, .data = data, .notify = notify,
                 .priority = (gint8) priority };
 
-  g_return_if_fail (PRIO_IS_SCHEDULER (self));
-  g_return_if_fail (PRIO_IS_PRIORITY (priority));
-  g_return_if_fail (func != NULL);
+  prio_return_if_wrong (prio_check_scheduler (function, self));
+  prio_return_if_wrong (prio_check_priority (function, (gint) priority));
+  prio_return_if_wrong (prio_check_callable (function, "func", func != NULL, NULL));
 
   op.target = self->core;
   prio_loop_submit (self->core->loop, &op);
@@ -64,7 +66,8 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
 /**
  * prio_scheduler_post:
  * @self: a scheduler
- * @priority: how urgent it is
+ * @priority: how urgent it is; %PRIO_PRIORITY_UNSET, and a priority of GLib's, such as
+ *   %G_PRIORITY_DEFAULT, are none
  * @func: (scope notified) (closure user_data) (destroy notify): what to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
@@ -77,6 +80,9 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
  *
  * This is the cheapest way to have something done: 40 bytes, and no lock on the
  * thread that runs the main context.  Any thread may call it.
+ *
+ * Who gives something wrong is told so, as everywhere, in a critical message: then nothing is
+ * posted, and @notify is not called.
  *
  * Since: 1.0
  */
@@ -91,7 +97,7 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
 
 /* What a new entry is bound to. */
 static void
-bind (PrioEntry *entry, PrioBond *bond, gint priority)
+bind (PrioEntry *entry, PrioBond *bond, PrioTaskPriority priority)
 {
   entry->abort = prio_bond_group (bond);
   if (priority != PRIO_PRIORITY_UNSET)
@@ -135,7 +141,7 @@ admit_op (PrioCore *core, const PrioOp *op, PrioBond *bond)
   PrioEntry *entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id, op->flag)
                                  : prio_core_new_entry (core, op->func, op->data, op->notify);
 
-  bind (entry, bond, op->priority);
+  bind (entry, bond, (PrioTaskPriority) op->priority);
   prio_core_admit (entry, op->due);
 }
 
@@ -249,7 +255,8 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
 
 /* Posts a closure that no signal aborts, if this is the home thread. */
 static gboolean
-post_closure_at_home (PrioCore *core, gint priority, gint64 due, GSourceFunc func, gpointer data, GDestroyNotify notify)
+post_closure_at_home (PrioCore *core, PrioTaskPriority priority, gint64 due, GSourceFunc func, gpointer data,
+                      GDestroyNotify notify)
 {
   PrioEntry *entry;
 
@@ -265,8 +272,8 @@ post_closure_at_home (PrioCore *core, gint priority, gint64 due, GSourceFunc fun
 
 /* The same with a signal, and from any thread.  Returns FALSE if @signal is aborted. */
 static gboolean
-post_closure (PrioCore *core, gint priority, GCancellable *signal, gint64 due, GSourceFunc func, gpointer data,
-              GDestroyNotify notify)
+post_closure (PrioCore *core, PrioTaskPriority priority, GCancellable *signal, gint64 due, GSourceFunc func,
+              gpointer data, GDestroyNotify notify)
 {
   PrioOp op = { .apply = entry_came, .target = core, .func = func, .data = data, .notify = notify,
                 .priority = (gint8) priority, .due = due };
@@ -288,11 +295,7 @@ prio_core_post_token (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable
 /**
  * prio_scheduler_post_full:
  * @self: a scheduler
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
- *   any other cancellable
- * @delay: milliseconds to wait before the task is queued
+ * @options: (nullable): with what to post it, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): what to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
@@ -300,28 +303,43 @@ prio_core_post_token (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable
  * Posts a task and forgets it, with all that `postTask()` may be given (§2.2,
  * §2.4.2 of the draft).
  *
- * A priority that is given beats the signal's, and never changes.  If @signal is
- * aborted before the task runs, @notify is called, and @func is not.
+ * ```c
+ * prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = 100 },
+ *                           index_files, index, NULL);
+ * ```
  *
- * Any thread may call it.
+ * If the signal is aborted before the task runs, @notify is called, and @func is not.
+ * There is no result, and so no use for a source object, a tag or a name.
  *
- * Returns: %FALSE if @signal is aborted already: then nothing is posted, and
+ * Who gives something wrong is told so in a critical message: then nothing is posted, and
+ * @notify is not called.
+ *
+ * Any thread may call it; @func is called on the thread that runs the scheduler's
+ * main context.
+ *
+ * Returns: %FALSE if the signal is aborted already: then nothing is posted, and
  *   @notify has been called
  *
  * Since: 1.0
  */
 gboolean
-prio_scheduler_post_full (PrioScheduler *self, gint priority, GCancellable *signal, guint64 delay,
-                          GSourceFunc func, gpointer user_data, GDestroyNotify notify)
+prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer user_data,
+                          GDestroyNotify notify)
 {
+  PrioTaskPriority priority;
+  GCancellable *signal;
   gint64 due;
 
-  g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
-  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), FALSE);
-  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), FALSE);
-  g_return_val_if_fail (func != NULL, FALSE);
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), FALSE);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), FALSE);
 
-  due = prio_due_after (delay);
+  if (options == NULL)
+    options = &prio_no_task_options;
+  priority = options->priority;
+  signal = options->signal;
+  due = prio_due_after (options->delay);
+
   if (signal == NULL && post_closure_at_home (self->core, priority, due, func, user_data, notify))
     return TRUE;
   if (post_closure (self->core, priority, signal, due, func, user_data, notify))
@@ -346,14 +364,14 @@ task_came (PrioLoop *loop, const PrioOp *op)
       return;
     }
 
-  bind (entry, bond, op->priority);
+  bind (entry, bond, (PrioTaskPriority) op->priority);
   prio_core_admit (entry, op->due);
 }
 
 /* Posts @task, whose reference it takes. */
 void
-prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,
-                            gint64 due)
+prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
+                            PrioTaskPriority priority, gint64 due)
 {
   PrioOp op = { .apply = task_came, .target = task, .priority = (gint8) priority, .due = due };
 
@@ -370,8 +388,8 @@ prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *s
  *
  * Returns: (transfer full) (nullable): the task */
 static PrioTask *
-post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify notify, gint priority,
-                gint64 due)
+post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
+                PrioTaskPriority priority, gint64 due)
 {
   PrioLoop *loop = core->loop;
   PrioTask *task;
@@ -398,23 +416,82 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
   return task;
 }
 
+/* Posts a task of which more is known. */
+static PrioTask *
+post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
+               GDestroyNotify notify)
+{
+  PrioTask *task = prio_task_new (self->core, PRIO_ENTRY_TASK, options->signal, options->priority);
+
+  prio_task_set_work (task, func, data, notify);
+  if (options->name != NULL)
+    prio_task_set_name (task, options->name);
+  prio_task_set_source (task, options->source_object, options->source_tag);
+  prio_scheduler_submit_task (self, g_object_ref (task), options->signal, options->priority,
+                              prio_due_after (options->delay));
+
+  return task;
+}
+
+/* What all is given for has been looked at. */
+static inline PrioTask *
+post_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
+           GDestroyNotify notify)
+{
+  PrioTask *task;
+
+  if (options == NULL)
+    options = &prio_no_task_options;
+
+  if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL)
+    {
+      task = post_used_task (self->core, func, data, notify, options->priority, prio_due_after (options->delay));
+      if (task != NULL)
+        return task;
+    }
+  return post_new_task (self, options, func, data, notify);
+}
+
 /**
  * prio_scheduler_post_task:
  * @self: a scheduler
+ * @options: (nullable): with what to post it, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
- *   any other cancellable
- * @delay: milliseconds to wait before the task is queued
- * @name: (nullable): what to call the task where a human looks
  *
  * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
  *
- * A priority that is given beats the signal's, and never changes.  If @signal is
- * aborted already, the task is, and is never queued.
+ * If the signal that is given is aborted already, the task is, and is never queued.
+ *
+ * A task can be the result of an `_async` function of somebody's own, as a [class@Gio.Task]
+ * is: with the object and the tag in @options.
+ *
+ * ```c
+ * void
+ * thing_load_async (Thing *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+ * {
+ *   g_autoptr (PrioTask) task = NULL;
+ *
+ *   task = prio_scheduler_post_task (self->scheduler,
+ *                                    &(PrioTaskOptions) { .signal = cancellable,
+ *                                                         .source_object = G_OBJECT (self),
+ *                                                         .source_tag = thing_load_async },
+ *                                    load, g_object_ref (self), g_object_unref);
+ *   prio_task_then (task, callback, user_data, NULL);
+ * }
+ *
+ * gboolean
+ * thing_load_finish (Thing *self, GAsyncResult *result, GError **error)
+ * {
+ *   g_return_val_if_fail (prio_task_is_valid (result, self, thing_load_async), FALSE);
+ *
+ *   return prio_task_propagate_boolean (PRIO_TASK (result), error);
+ * }
+ * ```
+ *
+ * Who gives something wrong is told so in a critical message: then nothing is posted, and
+ * @notify is not called.
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's
  * main context.
@@ -424,44 +501,24 @@ post_used_task (PrioCore *core, PrioTaskFunc func, gpointer data, GDestroyNotify
  * Since: 1.0
  */
 PrioTask *
-prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_data,
-                          GDestroyNotify notify, gint priority, GCancellable *signal, guint64 delay,
-                          const char *name)
+prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
+                          GDestroyNotify notify)
 {
-  PrioTask *task;
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL),
+                            NULL);
 
-  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), NULL);
-  g_return_val_if_fail (func != NULL, NULL);
-  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), NULL);
-  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), NULL);
-
-  if (signal == NULL && name == NULL)
-    {
-      task = post_used_task (self->core, func, user_data, notify, priority, prio_due_after (delay));
-      if (task != NULL)
-        return task;
-    }
-
-  task = prio_task_new (self->core, PRIO_ENTRY_TASK, signal, priority);
-  prio_task_set_work (task, func, user_data, notify);
-  if (name != NULL)
-    prio_task_set_name (task, name);
-  prio_scheduler_submit_task (self, g_object_ref (task), signal, priority, prio_due_after (delay));
-
-  return task;
+  return post_task (self, options, func, user_data, notify);
 }
 
 /**
  * prio_scheduler_post_task_async:
  * @self: a scheduler
+ * @options: (nullable): with what to post it, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
- *   any other cancellable
- * @delay: milliseconds to wait before the task is queued
  * @callback: (scope async) (closure callback_data): called when the task has
  *   completed
  * @callback_data: data for @callback
@@ -469,24 +526,30 @@ prio_scheduler_post_task (PrioScheduler *self, PrioTaskFunc func, gpointer user_
  * Posts a task, and waits for its result, in the manner of GIO: as
  * [method@PrioSched.Scheduler.post_task] and [method@PrioSched.Task.then] do.
  *
+ * Who gives something wrong is told so in a critical message: then nothing is posted, and
+ * neither @notify nor @callback is called.
+ *
  * Any thread may call it; both functions are called on the thread that runs the
  * scheduler's main context.
  *
  * Since: 1.0
  */
 void
-prio_scheduler_post_task_async (PrioScheduler *self, PrioTaskFunc func, gpointer user_data,
-                                GDestroyNotify notify, gint priority, GCancellable *signal, guint64 delay,
-                                GAsyncReadyCallback callback, gpointer callback_data)
+prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func,
+                                gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
+                                gpointer callback_data)
 {
+  const char *name G_GNUC_UNUSED = NULL;
   g_autoptr (PrioTask) task = NULL;
 
-  g_return_if_fail (PRIO_IS_SCHEDULER (self));
-  g_return_if_fail (callback != NULL);
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, options));
+  name = options != NULL ? options->name : NULL;
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, name));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, name));
 
-  task = prio_scheduler_post_task (self, func, user_data, notify, priority, signal, delay, NULL);
-  if (task != NULL)
-    prio_task_then (task, callback, callback_data, NULL);
+  task = post_task (self, options, func, user_data, notify);
+  prio_task_then (task, callback, callback_data, NULL);
 }
 
 /**

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "prio-core-private.h"
+#include "prio-options-private.h"
 #include "prio-scheduler.h"
 
 struct _PrioScheduler
@@ -29,8 +30,15 @@ prio_scheduler_check (PrioScheduler *self)
          self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type;
 }
 
+/* As the functions of prio-options-private.h. */
+static inline gboolean
+prio_check_scheduler (const char *function, PrioScheduler *self)
+{
+  return G_LIKELY (prio_scheduler_check (self)) || prio_check_type (function, self, PRIO_TYPE_SCHEDULER);
+}
+
 gboolean prio_core_post_token (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
-void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal, gint priority,
-                                 gint64 due);
+void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
+                                 PrioTaskPriority priority, gint64 due);

@@ -10,94 +10,148 @@
 #include "prio-bond-private.h"
 #include "prio-current-private.h"
 #include "prio-dependence-private.h"
+#include "prio-options-private.h"
+#include "prio-scheduling-state-private.h"
 #include "prio-task-impl-private.h"
 #include "prio-util-private.h"
 
-/* What a continuation is bound to: what it inherits is taken from the running
- * task's state, and only the rest from what is given. */
+/* What a continuation is bound to: what it inherits is taken from a state, that of the
+ * running task or one that is given, and only the rest from what is given. */
 typedef struct
 {
-  GCancellable *signal; /* given, or inherited and held by the running task's state */
-  gint priority;
-  PrioBond *abort;   /* inherited */
-  PrioBond *follows; /* inherited */
+  GCancellable *signal;   /* given, or inherited and held with the state */
+  GCancellable *followed; /* inherited: a signal whose priority is followed, and not its abort */
+  PrioTaskPriority priority;
+  PrioBond *abort;   /* inherited, in place of a signal; at home */
+  PrioBond *follows; /* the same */
 } PrioInheritance;
 
-/* The older draft's rules for the options of yield() (seed 003), and the current
- * draft's where none are given (§2.4.2, steps 2 to 6). */
-static PrioInheritance
-inherit (const PrioState *state, PrioYieldFlags flags, GCancellable *signal, gint priority)
+static void
+inherit_signal (PrioInheritance *from, const PrioState *state, gboolean is_here)
 {
   PrioBond *bond = state != NULL ? prio_bond_of (state->group) : NULL;
-  PrioInheritance from = { .priority = priority };
 
-  /* Who inherits the signal inherits its priority, unless told otherwise. */
-  if ((flags & PRIO_YIELD_INHERIT_SIGNAL) != 0 && priority == PRIO_PRIORITY_UNSET)
-    flags |= PRIO_YIELD_INHERIT_PRIORITY;
+  if (bond == NULL)
+    return;
 
   /* A plain cancellable may have been reset, and is not what the bond knows any more. */
-  if ((flags & PRIO_YIELD_INHERIT_SIGNAL) == 0)
-    from.signal = signal;
-  else if (bond != NULL && prio_bond_is_for_life (bond))
-    from.abort = bond;
-  else if (bond != NULL)
-    from.signal = bond->signal;
+  if (is_here && prio_bond_is_for_life (bond))
+    from->abort = bond;
+  else
+    from->signal = bond->signal;
+}
 
-  if ((flags & PRIO_YIELD_INHERIT_PRIORITY) != 0)
-    {
-      from.priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-      if (state != NULL && state->priority != PRIO_PRIORITY_UNSET)
-        from.priority = state->priority;
-      else if (state != NULL)
-        from.follows = bond;
-    }
+static void
+inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_here)
+{
+  PrioBond *bond;
+
+  from->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  if (state == NULL)
+    return;
+
+  bond = prio_bond_of (state->group);
+  if (state->priority != PRIO_PRIORITY_UNSET)
+    from->priority = (PrioTaskPriority) state->priority;
+  else if (is_here)
+    from->follows = bond;
+  else if (from->signal == bond->signal)
+    from->priority = PRIO_PRIORITY_UNSET;
+  else
+    from->followed = bond->signal;
+}
+
+/* The older draft's rules for the options of yield() (seed 003), and the current
+ * draft's where none are given (§4.1.3, steps 3 to 8).  Where @state is of the scheduler, and
+ * this is its thread, @is_here: its bonds can be used. */
+static PrioInheritance
+inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *options)
+{
+  PrioInheritance from = { .signal = options->signal, .priority = options->priority };
+  gboolean has_own = options->signal != NULL || options->priority != PRIO_PRIORITY_UNSET;
+
+  if (options->signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0)
+    inherit_signal (&from, state, is_here);
+
+  if ((options->flags & PRIO_YIELD_KEEP_PRIORITY) != 0 ||
+      (!has_own && (options->flags & PRIO_YIELD_DROP_PRIORITY) == 0))
+    inherit_priority (&from, state, is_here);
+  else if (from.priority == PRIO_PRIORITY_UNSET && from.abort != NULL)
+    from.follows = from.abort;
 
   return from;
 }
 
-/* The bonds that @from names are its own, and become the task's. */
+/* Home: the bonds that @from names are its own, and become the task's.  Returns FALSE if it
+ * is aborted. */
+static gboolean
+bind_heir (PrioLoop *loop, PrioEntry *entry, const PrioInheritance *from, GCancellable **signal, GCancellable **followed)
+{
+  PrioBond *abort = from->abort, *follows = from->follows;
+  PrioTaskPriority priority = from->priority;
+  gboolean refused = prio_loop_is_dead (loop);
+
+  if (!refused && *signal != NULL)
+    abort = prio_bond_acquire (entry->core, prio_hub_for (*signal), signal, &refused);
+  else if (!refused && abort != NULL)
+    refused = prio_hub_is_aborted (abort->hub);
+
+  if (!refused && *followed != NULL)
+    {
+      PrioHub *hub = prio_hub_for (*followed);
+      gboolean aborted;
+
+      /* What is aborted changes its priority no more. */
+      priority = prio_hub_get_priority (hub);
+      follows = prio_bond_acquire (entry->core, hub, followed, &aborted);
+    }
+
+  if (refused)
+    {
+      g_clear_pointer (&abort, prio_bond_release);
+      g_clear_pointer (&follows, prio_bond_release);
+      return FALSE;
+    }
+  entry->priority = (guint8) priority;
+  entry->abort = prio_bond_group (abort);
+  entry->follows = prio_bond_group (follows);
+  return TRUE;
+}
+
 static void
 heir_came (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *task = op->target;
   PrioEntry *entry = prio_task_get_entry (task);
   g_autofree PrioInheritance *from = op->data;
-  GCancellable *signal = op->signal;
-  gboolean refused = FALSE;
+  GCancellable *signal = from->signal, *followed = from->followed;
+  gboolean bound = bind_heir (loop, entry, from, &signal, &followed);
 
-  if (signal != NULL)
-    from->abort = prio_bond_acquire (entry->core, prio_hub_for (signal), &signal, &refused);
-  else if (from->abort != NULL)
-    refused = prio_hub_is_aborted (from->abort->hub);
   if (signal != NULL)
     prio_loop_bury (loop, g_object_unref, signal);
+  if (followed != NULL)
+    prio_loop_bury (loop, g_object_unref, followed);
 
-  if (refused)
-    {
-      g_clear_pointer (&from->abort, prio_bond_release);
-      g_clear_pointer (&from->follows, prio_bond_release);
-      prio_task_abort (task);
-      return;
-    }
-
-  entry->priority = (guint8) from->priority;
-  entry->abort = prio_bond_group (from->abort);
-  entry->follows = prio_bond_group (from->follows);
-  prio_core_admit (entry, 0);
+  if (bound)
+    prio_core_admit (entry, 0);
+  else
+    prio_task_abort (task);
 }
 
-/* Inherits from what runs on this thread, if that is a task of @self, and takes
- * hold of it. */
+/* Inherits from @state, of any context, if that is given, or else from what runs on this thread,
+ * if that is a task of @self, and takes hold of it. */
 static PrioInheritance
-inherit_from_current (PrioScheduler *self, PrioYieldFlags flags, GCancellable *signal, gint priority)
+inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
 {
+  const PrioState *given = options->state != NULL ? prio_scheduling_state_peek (options->state) : NULL;
   PrioLoop *loop = self->core->loop;
   PrioInheritance from;
 
   if (!prio_loop_enter (loop))
-    return inherit (NULL, flags, signal, priority);
+    return inherit (given, FALSE, options);
 
-  from = inherit (prio_state_current (self->core), flags, signal, priority);
+  from = inherit (given != NULL ? given : prio_state_current (self->core),
+                  given == NULL || given->core == self->core, options);
   if (from.abort != NULL)
     prio_bond_hold (from.abort);
   if (from.follows != NULL)
@@ -107,6 +161,7 @@ inherit_from_current (PrioScheduler *self, PrioYieldFlags flags, GCancellable *s
   return from;
 }
 
+/* Takes references to the signals of @from. */
 static void
 submit_heir (PrioScheduler *self, PrioTask *task, const PrioInheritance *from)
 {
@@ -115,9 +170,39 @@ submit_heir (PrioScheduler *self, PrioTask *task, const PrioInheritance *from)
   if (from->signal != NULL)
     {
       prio_hub_for (from->signal);
-      op.signal = g_object_ref (from->signal);
+      g_object_ref (from->signal);
     }
+  if (from->followed != NULL)
+    g_object_ref (from->followed);
   prio_loop_submit (self->core->loop, &op);
+}
+
+static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
+
+static void
+yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
+{
+  PrioInheritance from = inherit_for (self, options);
+  GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
+  PrioTask *task = prio_task_new (self->core, PRIO_ENTRY_CONTINUATION, signal, from.priority);
+
+  prio_task_set_origin (task, &yield_origin);
+  if (options->name != NULL)
+    prio_task_set_name (task, options->name);
+  if (options->state != NULL)
+    {
+      PrioState held;
+
+      prio_scheduling_state_hold_for (options->state, self->core->loop, &held);
+      prio_task_then_under (task, &held, callback, data);
+    }
+  else
+    prio_task_then (task, callback, data, NULL);
+
+  if (from.abort != NULL || from.follows != NULL || from.followed != NULL)
+    submit_heir (self, task, &from);
+  else
+    prio_scheduler_submit_task (self, task, from.signal, from.priority, 0);
 }
 
 /**
@@ -144,26 +229,35 @@ submit_heir (PrioScheduler *self, PrioTask *task, const PrioInheritance *from)
 void
 prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, gpointer user_data)
 {
-  prio_scheduler_yield_full_async (self, PRIO_YIELD_INHERIT_SIGNAL | PRIO_YIELD_INHERIT_PRIORITY, NULL,
-                                   PRIO_PRIORITY_UNSET, callback, user_data);
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, NULL));
+
+  yield (self, &prio_no_yield_options, callback, user_data);
 }
 
 /**
  * prio_scheduler_yield_full_async:
  * @self: a scheduler
- * @flags: what is inherited from the running task
- * @signal: (nullable): what may abort the continuation, unless that is inherited
- * @priority: a [enum@PrioSched.TaskPriority], unless that is inherited, or
- *   %PRIO_PRIORITY_UNSET for that of the signal or, if it has none,
- *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @options: (nullable): by what to go on, or %NULL for what
+ *   [method@PrioSched.Scheduler.yield_async] does
  * @callback: (scope async) (closure user_data): called when it is this task's turn
  *   again
  * @user_data: data for @callback
  *
  * Lets more urgent work go first, and says by what signal and priority to go on:
- * the options that `yield()` had in an older draft.
+ * the options that `yield()` had in an older draft, and more.
  *
- * A priority that is given beats the signal's.
+ * ```c
+ * prio_scheduler_yield_full_async (scheduler, &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
+ *                                  go_on, self);
+ * ```
+ *
+ * With a state, which may have been captured in a task of any scheduler, that is inherited and not
+ * what runs; @callback is called under it if it is of the same main context.  So a task goes on
+ * as itself from where it has none any more: see
+ * [method@PrioSched.SchedulingState.resume_async].
+ *
+ * Who gives something wrong is told so in a critical message: then @callback is not called.
  *
  * Any thread may call it; @callback is called on the thread that runs the
  * scheduler's main context.
@@ -171,29 +265,15 @@ prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, g
  * Since: 1.0
  */
 void
-prio_scheduler_yield_full_async (PrioScheduler *self, PrioYieldFlags flags, GCancellable *signal,
-                                 gint priority, GAsyncReadyCallback callback, gpointer user_data)
+prio_scheduler_yield_full_async (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback,
+                                 gpointer user_data)
 {
-  PrioTask *task;
-  PrioInheritance from;
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL,
+                                             options != NULL ? options->name : NULL));
 
-  g_return_if_fail (PRIO_IS_SCHEDULER (self));
-  g_return_if_fail ((flags & ~(PRIO_YIELD_INHERIT_SIGNAL | PRIO_YIELD_INHERIT_PRIORITY)) == 0);
-  g_return_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal));
-  g_return_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority));
-  g_return_if_fail (callback != NULL);
-
-  from = inherit_from_current (self, flags, signal, priority);
-  signal = from.abort != NULL ? from.abort->signal : from.signal;
-
-  task = prio_task_new (self->core, PRIO_ENTRY_CONTINUATION, signal, from.priority);
-  task->tag = prio_scheduler_yield_full_async;
-  prio_task_then (task, callback, user_data, NULL);
-
-  if (from.abort != NULL || from.follows != NULL)
-    submit_heir (self, task, &from);
-  else
-    prio_scheduler_submit_task (self, task, from.signal, from.priority, 0);
+  yield (self, options != NULL ? options : &prio_no_yield_options, callback, user_data);
 }
 
 /**
@@ -205,6 +285,8 @@ prio_scheduler_yield_full_async (PrioScheduler *self, PrioYieldFlags flags, GCan
  * Ends a yield.
  *
  * Fails with the reason of the abort if the continuation's signal is aborted.
+ *
+ * Called in the callback, on its thread.
  *
  * Returns: %TRUE if the task may go on, or %FALSE with @error set
  *
@@ -228,7 +310,7 @@ prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError *
  * @error: return location for a `GError`
  *
  * Ends a [method@PrioSched.Scheduler.yield_full_async], as
- * [method@PrioSched.Scheduler.yield_finish] does.
+ * [method@PrioSched.Scheduler.yield_finish] does: in the callback, on its thread.
  *
  * Returns: %TRUE if the task may go on, or %FALSE with @error set
  *

@@ -13,6 +13,7 @@
 
 #include "prio-enums.h"
 #include "prio-idle-deadline.h"
+#include "prio-options.h"
 #include "prio-task.h"
 #include "prio-version-macros.h"
 
@@ -39,33 +40,26 @@ void           prio_scheduler_post               (PrioScheduler       *self,
                                                   gpointer             user_data,
                                                   GDestroyNotify       notify);
 PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_post_full          (PrioScheduler       *self,
-                                                  gint                 priority,
-                                                  GCancellable        *signal,
-                                                  guint64              delay,
-                                                  GSourceFunc          func,
-                                                  gpointer             user_data,
-                                                  GDestroyNotify       notify);
+gboolean       prio_scheduler_post_full          (PrioScheduler          *self,
+                                                  const PrioTaskOptions  *options,
+                                                  GSourceFunc             func,
+                                                  gpointer                user_data,
+                                                  GDestroyNotify          notify);
 PRIO_AVAILABLE_IN_ALL
-PrioTask      *prio_scheduler_post_task          (PrioScheduler       *self,
-                                                  PrioTaskFunc         func,
-                                                  gpointer             user_data,
-                                                  GDestroyNotify       notify,
-                                                  gint                 priority,
-                                                  GCancellable        *signal,
-                                                  guint64              delay,
-                                                  const char          *name);
+PrioTask      *prio_scheduler_post_task          (PrioScheduler          *self,
+                                                  const PrioTaskOptions  *options,
+                                                  PrioTaskFunc            func,
+                                                  gpointer                user_data,
+                                                  GDestroyNotify          notify);
 
 PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_post_task_async    (PrioScheduler       *self,
-                                                  PrioTaskFunc         func,
-                                                  gpointer             user_data,
-                                                  GDestroyNotify       notify,
-                                                  gint                 priority,
-                                                  GCancellable        *signal,
-                                                  guint64              delay,
-                                                  GAsyncReadyCallback  callback,
-                                                  gpointer             callback_data);
+void           prio_scheduler_post_task_async    (PrioScheduler          *self,
+                                                  const PrioTaskOptions  *options,
+                                                  PrioTaskFunc            func,
+                                                  gpointer                user_data,
+                                                  GDestroyNotify          notify,
+                                                  GAsyncReadyCallback     callback,
+                                                  gpointer                callback_data);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_post_task_finish   (PrioScheduler       *self,
                                                   GAsyncResult        *result,
@@ -77,12 +71,10 @@ void           prio_scheduler_yield_async        (PrioScheduler       *self,
                                                   GAsyncReadyCallback  callback,
                                                   gpointer             user_data);
 PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_yield_full_async   (PrioScheduler       *self,
-                                                  PrioYieldFlags       flags,
-                                                  GCancellable        *signal,
-                                                  gint                 priority,
-                                                  GAsyncReadyCallback  callback,
-                                                  gpointer             user_data);
+void           prio_scheduler_yield_full_async   (PrioScheduler          *self,
+                                                  const PrioYieldOptions *options,
+                                                  GAsyncReadyCallback     callback,
+                                                  gpointer                user_data);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_yield_finish       (PrioScheduler       *self,
                                                   GAsyncResult        *result,

@@ -10,6 +10,7 @@
 #include "prio-bond-private.h"
 #include "prio-current-private.h"
 #include "prio-dispatch-private.h"
+#include "prio-scheduling-state-private.h"
 
 /**
  * PrioSchedulingState:
@@ -18,10 +19,32 @@
  *
  * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  What a task starts inherits
  * it: [method@PrioSched.Scheduler.yield_async], microtasks, the callbacks of
- * the tasks it waits for.  Whoever hands a callback of a task to something else, a
- * coroutine of a language say, takes the state along: he captures it with
- * [func@PrioSched.SchedulingState.get_current] where the callback is registered,
- * and calls the callback through [method@PrioSched.SchedulingState.run].
+ * the tasks it waits for.  What a task hands to something else, a GIO call say, is called
+ * back with no state, unless the state is taken along:
+ *
+ * - C gives `prio_scheduling_state_ready()` as the callback, and as its data what
+ *   `prio_scheduling_state_wrap()` has made of the callback and its data.
+ * - Whoever registers callbacks of other kinds, a coroutine of a language say, captures the state
+ *   with [func@PrioSched.SchedulingState.get_current] where the callback is registered, and calls
+ *   the callback through [method@PrioSched.SchedulingState.run].
+ * - Vala does the former in the task, and goes on after the call with
+ *   `yield state.resume_async ()`.
+ *
+ * ```c
+ * static gboolean
+ * load (gpointer file)
+ * {
+ *   g_file_load_contents_async (file, NULL, prio_scheduling_state_ready, prio_scheduling_state_wrap (loaded, NULL));
+ *   return G_SOURCE_REMOVE;
+ * }
+ *
+ * static void
+ * loaded (GObject *file, GAsyncResult *result, gpointer data)
+ * {
+ *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+ *   …   // what is posted here with the signal of that state is a part of the task, as load () was
+ * }
+ * ```
  *
  * Since: 1.0
  */
@@ -92,7 +115,7 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  * prio_scheduling_state_dup_scheduler:
  * @state: a state
  *
- * Gets the scheduler of the task it was captured from.
+ * Gets the scheduler of the task it was captured from.  Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has gone
  *
@@ -110,7 +133,7 @@ prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
  * prio_scheduling_state_get_signal:
  * @state: a state
  *
- * Gets the signal that may abort what inherits the state.
+ * Gets the signal that may abort what inherits the state.  Any thread may call it.
  *
  * Returns: (transfer none) (nullable): the signal
  *
@@ -128,7 +151,7 @@ prio_scheduling_state_get_signal (PrioSchedulingState *state)
  * prio_scheduling_state_get_priority:
  * @state: a state
  *
- * Gets the priority of what inherits the state.
+ * Gets the priority of what inherits the state.  Any thread may call it.
  *
  * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of the
  *   signal
@@ -210,4 +233,37 @@ prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpo
       func (user_data);
       prio_thread.state = outer;
     }
+}
+
+const PrioState *
+prio_scheduling_state_peek (PrioSchedulingState *state)
+{
+  return &state->state;
+}
+
+/* Uses up the reference in @op. */
+static void
+held_again (PrioLoop *loop, const PrioOp *op)
+{
+  PrioSchedulingState *state = op->target;
+
+  prio_state_hold (&state->state);
+  prio_loop_bury (loop, (GDestroyNotify) prio_scheduling_state_unref, state);
+}
+
+/* An operation of this thread that comes later finds it held. */
+void
+prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held)
+{
+  PrioOp op = { .apply = held_again };
+
+  if (state->loop != loop)
+    {
+      held->core = NULL;
+      return;
+    }
+
+  *held = state->state;
+  op.target = prio_scheduling_state_ref (state);
+  prio_loop_submit (loop, &op);
 }

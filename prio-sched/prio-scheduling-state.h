@@ -9,7 +9,7 @@
 #error "Only <prio-sched.h> can be included directly."
 #endif
 
-#include <glib-object.h>
+#include <gio/gio.h>
 
 #include "prio-scheduler.h"
 #include "prio-version-macros.h"
@@ -17,8 +17,6 @@
 G_BEGIN_DECLS
 
 #define PRIO_TYPE_SCHEDULING_STATE (prio_scheduling_state_get_type ())
-
-typedef struct _PrioSchedulingState PrioSchedulingState;
 
 PRIO_AVAILABLE_IN_ALL
 GType                prio_scheduling_state_get_type    (void) G_GNUC_CONST;
@@ -38,6 +36,22 @@ PRIO_AVAILABLE_IN_ALL
 void                 prio_scheduling_state_run         (PrioSchedulingState *state,
                                                         GSourceOnceFunc      func,
                                                         gpointer             user_data);
+
+PRIO_AVAILABLE_IN_ALL
+gpointer             prio_scheduling_state_wrap        (GAsyncReadyCallback  callback,
+                                                        gpointer             user_data);
+PRIO_AVAILABLE_IN_ALL
+void                 prio_scheduling_state_ready       (GObject             *source_object,
+                                                        GAsyncResult        *result,
+                                                        gpointer             wrapped);
+PRIO_AVAILABLE_IN_ALL
+void                 prio_scheduling_state_resume_async  (PrioSchedulingState *state,
+                                                        GAsyncReadyCallback  callback,
+                                                        gpointer             user_data);
+PRIO_AVAILABLE_IN_ALL
+gboolean             prio_scheduling_state_resume_finish (PrioSchedulingState *state,
+                                                        GAsyncResult        *result,
+                                                        GError             **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioSchedulingState, prio_scheduling_state_unref)
 

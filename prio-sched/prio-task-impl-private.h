@@ -72,7 +72,7 @@ struct _PrioTask
 
   /* Home, and of no meaning while @reactions is NULL. */
   PrioReaction *last_reaction;
-  PrioReaction first_reaction; /* most tasks have one; its callback is set while it is in use */
+  PrioReaction first_reaction; /* most tasks have one; its callback is set once it has been used */
 
   /* From here on all is zero in a task that is as good as new. */
   PrioReaction *reactions; /* home */
@@ -80,7 +80,7 @@ struct _PrioTask
   /* Set before it is posted. */
   GCancellable *signal; /* what it was posted with */
   char *name;           /* under prio_hub_lock once it is posted */
-  gpointer tag; /* which function gave it out as a GAsyncResult */
+  const PrioTaskOrigin *origin; /* NULL: a scheduler, with no tag */
 
   /* Atomic. */
   gint state;  /* PrioTaskState */

@@ -20,8 +20,19 @@ typedef enum
   PRIO_ENTRY_CONTINUATION /* it completes, that is all */
 } PrioEntryKind;
 
-PrioTask *prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority);
+/* Of whose _async function a task is the result: what few of them have. */
+typedef struct
+{
+  GObject *source_object; /* owned, or NULL: the scheduler */
+  gpointer tag;
+  gboolean is_constant;   /* it belongs to no task */
+} PrioTaskOrigin;
+
+PrioTask *prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, PrioTaskPriority priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
+void prio_task_set_source (PrioTask *task, GObject *source_object, gpointer source_tag);
+void prio_task_set_origin (PrioTask *task, const PrioTaskOrigin *origin);
+void prio_task_then_under (PrioTask *task, const PrioState *held, PrioTaskReadyCallback callback, gpointer data);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 
 /* prio-task-settle.c */

@@ -30,10 +30,19 @@ reaction_free (PrioTask *self, PrioReaction *reaction)
 {
   if (reaction->state.core != NULL)
     prio_state_release (&reaction->state);
-  if (reaction == &self->first_reaction)
-    reaction->callback = NULL;
-  else
+  if (reaction != &self->first_reaction)
     g_free (reaction);
+}
+
+/* Whose result the task is: what the callbacks are given. */
+static inline gpointer
+source_of (PrioTask *self, PrioLoop *loop)
+{
+  PrioCore *core = self->entry.core;
+
+  if (G_UNLIKELY (self->origin != NULL && self->origin->source_object != NULL))
+    return self->origin->source_object;
+  return core == loop->source_core ? loop->source : prio_loop_get_source (loop, core);
 }
 
 /* In a dispatch: calls what has been registered so far. */
@@ -41,8 +50,7 @@ static void
 deliver (gpointer data)
 {
   PrioTask *self = data;
-  PrioCore *core = self->entry.core;
-  PrioLoop *loop = core->loop;
+  PrioLoop *loop = self->entry.core->loop;
   const PrioState *outer = prio_thread.state;
   PrioReaction *reaction;
 
@@ -51,8 +59,7 @@ deliver (gpointer data)
       if (reaction->state.core != NULL)
         reaction->state.depth = g_main_depth ();
       prio_thread.state = reaction->state.core != NULL ? &reaction->state : NULL;
-      reaction->callback (core == loop->source_core ? loop->source : prio_loop_get_source (loop, core),
-                          (GAsyncResult *) self, reaction->data);
+      reaction->callback (source_of (self, loop), (GAsyncResult *) self, reaction->data);
       prio_thread.state = outer;
 
       if (reaction->notify != NULL)
@@ -445,6 +452,19 @@ register_here (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
   return is_open;
 }
 
+/* Registers the callback of a task that nobody else knows yet, to be called under @held, which it
+ * takes over, or under none if that has no core. */
+void
+prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallback callback, gpointer data)
+{
+  PrioReaction *reaction = append_reaction (self);
+
+  reaction->callback = callback;
+  reaction->data = data;
+  reaction->notify = NULL;
+  reaction->state = *held;
+}
+
 /* Registers it from any thread, or has it called soon. */
 static G_GNUC_NO_INLINE void
 register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
@@ -466,7 +486,8 @@ register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, G
  * prio_task_then:
  * @self: a task
  * @callback: (scope notified) (closure user_data) (destroy notify): called when the
- *   task has completed, with its scheduler, or %NULL if that is gone, as the source
+ *   task has completed, with its source object or, if it has none, with its scheduler, or
+ *   %NULL if that is gone, as the source
  * @user_data: data for @callback
  * @notify: (nullable): called when @user_data is no longer needed
  *

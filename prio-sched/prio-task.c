@@ -89,6 +89,13 @@ core_let_go (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_core_release (op->target);
 }
 
+static void
+origin_free (PrioTaskOrigin *origin)
+{
+  g_clear_object (&origin->source_object);
+  g_free (origin);
+}
+
 /* Lets go of what is its own, having settled, or never been posted: afterwards it is as if
  * new, but for its core, which it no longer holds.  What every post sets is left as it is. */
 void
@@ -100,12 +107,15 @@ prio_task_clear (PrioTask *self)
     g_object_unref (self->signal);
   if (self->name != NULL)
     g_free (self->name);
+  if (self->origin != NULL && !self->origin->is_constant)
+    origin_free ((PrioTaskOrigin *) self->origin);
 
   /* A continuation sets none. */
   self->func = NULL;
   self->entry.core = NULL;
   self->entry.continuation = FALSE;
   self->entry.said_state = PRIO_ENTRY_NEW;
+  self->first_reaction.callback = NULL;
   memset ((gchar *) self + G_STRUCT_OFFSET (PrioTask, reactions), 0,
           sizeof *self - G_STRUCT_OFFSET (PrioTask, reactions));
 }
@@ -312,7 +322,7 @@ user_came (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  *
  * Its core is held through the calling thread's own hold on it: its scheduler. */
 PrioTask *
-prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, gint priority)
+prio_task_new (PrioCore *core, PrioEntryKind kind, GCancellable *signal, PrioTaskPriority priority)
 {
   PrioTask *self = NULL;
   PrioOp op = { .apply = user_came, .target = core };
@@ -351,6 +361,28 @@ void
 prio_task_notify_state (PrioTask *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+}
+
+/* Makes it the result of @source_object's function that is known by @source_tag. */
+void
+prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_tag)
+{
+  PrioTaskOrigin *origin;
+
+  if (source_object == NULL && source_tag == NULL)
+    return;
+
+  origin = g_new0 (PrioTaskOrigin, 1);
+  origin->source_object = source_object != NULL ? g_object_ref (source_object) : NULL;
+  origin->tag = source_tag;
+  self->origin = origin;
+}
+
+/* Gives it an origin that many tasks have. */
+void
+prio_task_set_origin (PrioTask *self, const PrioTaskOrigin *origin)
+{
+  self->origin = origin;
 }
 
 /* The callbacks have been called: whoever listens hears that the task has completed. */
@@ -509,24 +541,60 @@ prio_task_get_signal (PrioTask *self)
   return self->signal;
 }
 
+/* That of the first callback: of the others each has its own. */
 static gpointer
-prio_task_get_user_data (GAsyncResult *result G_GNUC_UNUSED)
+prio_task_get_user_data (GAsyncResult *result)
 {
-  return NULL; /* each callback has its own */
+  PrioReaction *first = &PRIO_TASK (result)->first_reaction;
+
+  return first->callback != NULL ? first->data : NULL;
 }
 
 static GObject *
 prio_task_get_source_object (GAsyncResult *result)
 {
-  PrioCore *core = PRIO_TASK (result)->entry.core;
+  PrioTask *self = PRIO_TASK (result);
+  PrioCore *core = self->entry.core;
 
+  if (self->origin != NULL && self->origin->source_object != NULL)
+    return g_object_ref (self->origin->source_object);
   return core != NULL ? g_weak_ref_get (&core->scheduler) : NULL;
 }
 
 static gboolean
 prio_task_is_tagged (GAsyncResult *result, gpointer tag)
 {
-  return PRIO_TASK (result)->tag == tag;
+  const PrioTaskOrigin *origin = PRIO_TASK (result)->origin;
+
+  return (origin != NULL ? origin->tag : NULL) == tag;
+}
+
+/**
+ * prio_task_is_valid: (skip)
+ * @result: (type GObject.Object) (nullable): what a `_finish` function was given
+ * @source_object: (type GObject.Object) (nullable): the object it was called for
+ * @source_tag: (nullable): the tag that the task should have, or %NULL for any
+ *
+ * Tells whether @result is a task that was posted for @source_object, as
+ * [func@Gio.Task.is_valid] does: the question that a `_finish` function asks first.
+ *
+ * A task that was posted with no source object is its scheduler's, and nobody's (%NULL) when
+ * that has gone.  Any thread may call it.
+ *
+ * Returns: whether it is
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_is_valid (gpointer result, gpointer source_object, gpointer source_tag)
+{
+  g_autoptr (GObject) source = NULL;
+
+  if (!PRIO_IS_TASK (result) || (source_tag != NULL && !prio_task_is_tagged (result, source_tag)))
+    return FALSE;
+
+  source = prio_task_get_source_object (result);
+  return source == source_object;
 }
 
 static void

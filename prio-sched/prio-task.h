@@ -41,7 +41,8 @@ typedef void (*PrioTaskFunc) (PrioTask *task,
 
 /**
  * PrioTaskReadyCallback:
- * @source_object: (nullable): the task's scheduler, or %NULL if that is gone
+ * @source_object: (nullable): what the task was posted with as its source object, or else its
+ *   scheduler, or %NULL if that is gone
  * @result: the task
  * @user_data: what was given with the callback
  *
@@ -56,6 +57,10 @@ typedef void (*PrioTaskReadyCallback) (GObject      *source_object,
                                        GAsyncResult *result,
                                        gpointer      user_data);
 
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_is_valid          (gpointer             result,
+                                              gpointer             source_object,
+                                              gpointer             source_tag);
 PRIO_AVAILABLE_IN_ALL
 PrioTaskState    prio_task_get_state         (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL

@@ -31,7 +31,9 @@ bench_delays_iteration (void)
 
   scheduler = prio_scheduler_new (context);
   for (guint i = 0; i < N; i++)
-    prio_scheduler_post_full (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, NULL, 1000000 + i, bench_nothing, NULL, NULL);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .delay = 1000000 + i },
+                              bench_nothing, NULL, NULL);
   return iterate (context) - empty;
 }
 
@@ -75,7 +77,9 @@ bench_add_delay (void)
   double start = bench_now ();
 
   for (guint i = 0; i < N; i++)
-    prio_scheduler_post_full (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, NULL, 1000000 + i, bench_nothing, NULL, NULL);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .delay = 1000000 + i },
+                              bench_nothing, NULL, NULL);
   return (bench_now () - start) / N;
 }
 

@@ -165,8 +165,9 @@ post_task (void)
   bench_ran = 0;
   for (guint i = 0; i < N; i++)
     {
-      PrioTask *task = prio_scheduler_post_task (scheduler, task_function, &bench_ran, NULL,
-                                                 PRIO_TASK_PRIORITY_USER_VISIBLE, NULL, 0, NULL);
+      PrioTask *task = prio_scheduler_post_task (scheduler,
+                                                 &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_VISIBLE },
+                                                 task_function, &bench_ran, NULL);
 
       prio_task_then (task, task_ready, &bench_ran, NULL);
       g_object_unref (task);
@@ -219,7 +220,7 @@ abort_million (void)
   double start;
 
   for (guint i = 0; i < MILLION; i++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, 0, bench_nothing, NULL, NULL);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL, NULL);
 
   start = bench_now ();
   prio_task_controller_abort (controller, NULL);
@@ -269,7 +270,7 @@ reprioritize_million (void)
   double start, took;
 
   for (guint i = 0; i < MILLION; i++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, 0, bench_nothing, NULL, NULL);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL, NULL);
 
   start = bench_now ();
   for (guint i = 0; i < N_CHANGES; i++)
@@ -306,9 +307,11 @@ many_signals (void)
   bench_ran = 0;
   start = bench_now ();
   for (guint i = 0; i < N; i++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET,
-                              G_CANCELLABLE (prio_task_controller_get_signal (controllers[i])), 0, bench_nothing,
-                              NULL, NULL);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) {
+                                .signal = G_CANCELLABLE (prio_task_controller_get_signal (controllers[i])),
+                              },
+                              bench_nothing, NULL, NULL);
   bench_run_until (NULL, N);
   took = (bench_now () - start) / N;
 
@@ -372,9 +375,11 @@ pause_with_signals (guint n)
       PrioTaskController *controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
 
       g_ptr_array_add (controllers, controller);
-      prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET,
-                                G_CANCELLABLE (prio_task_controller_get_signal (controller)), 0, bench_nothing, NULL,
-                                NULL);
+      prio_scheduler_post_full (scheduler,
+                                &(PrioTaskOptions) {
+                                  .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)),
+                                },
+                                bench_nothing, NULL, NULL);
     }
 
   start = bench_now ();
@@ -414,12 +419,14 @@ post_at_schedulers (guint n)
   for (guint i = 0; i < n; i++)
     {
       g_ptr_array_add (schedulers, prio_scheduler_new (context));
-      prio_scheduler_post_full (schedulers->pdata[i], PRIO_PRIORITY_UNSET, signal, 0, bench_nothing, NULL, NULL);
+      prio_scheduler_post_full (schedulers->pdata[i], &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL,
+                                NULL);
     }
 
   start = bench_now ();
   for (guint i = 0; i < N_POSTS; i++)
-    prio_scheduler_post_full (schedulers->pdata[n - 1], PRIO_PRIORITY_UNSET, signal, 0, bench_nothing, NULL, NULL);
+    prio_scheduler_post_full (schedulers->pdata[n - 1], &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL,
+                              NULL);
   took = (bench_now () - start) / N_POSTS;
 
   bench_ran = 0;

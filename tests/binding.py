@@ -159,7 +159,7 @@ class BadInput(unittest.TestCase):
         def nothing():
             pass
         for error, args in ((TypeError, dict(callback=5)), (ValueError, dict(priority='urgent')),
-                            (ValueError, dict(priority=3)), (ValueError, dict(priority=True)),
+                            (ValueError, dict(priority=0)), (ValueError, dict(priority=4)), (ValueError, dict(priority=True)),
                             (ValueError, dict(delay=-1)), (TypeError, dict(delay=1.5)), (TypeError, dict(delay='1')),
                             (TypeError, dict(delay=float('nan'))), (ValueError, dict(delay=2 ** 64)),
                             (TypeError, dict(signal=5)), (TypeError, dict(name=5))):

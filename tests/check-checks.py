@@ -12,12 +12,13 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import re
 import sys
 
-CHECKS = re.compile(r'\b(g_return_if_fail|g_return_val_if_fail|g_assert\w*|g_warn_if_fail)\s*\(')
+CHECKS = re.compile(r'\b(g_return_if_fail|g_return_val_if_fail|prio_return_if_wrong|prio_return_val_if_wrong|g_assert\w*|g_warn_if_fail)\s*\(')
 
-# They answer, and do nothing else.
+# They answer, and do nothing else; prio_check_… () say what is wrong.
 QUESTIONS = {
-    'are_cancellables', 'g_async_result_is_tagged', 'g_signal_lookup', 'prio_entry_get_state', 'prio_scheduler_check',
-    'prio_task_get_state', 'prio_task_is_completed',
+    'are_cancellables', 'g_async_result_is_tagged', 'g_signal_lookup', 'prio_check_callable', 'prio_check_priority',
+    'prio_check_scheduler', 'prio_check_task_options', 'prio_check_type', 'prio_check_yield_options',
+    'prio_entry_get_state', 'prio_scheduler_check', 'prio_task_get_state', 'prio_task_is_completed',
 }
 
 

@@ -92,13 +92,14 @@ post_closure (Program *program, JsonObject *operation)
   PrioScheduler *scheduler = scheduler_in (place_of (program, operation), operation);
   Body *body = body_new (program, operation, "f");
   GCancellable *signal = signal_in (program, operation);
-  gint priority = priority_in (operation);
+  PrioTaskPriority priority = priority_in (operation);
   guint64 delay = (guint64) json_object_get_int_member_with_default (operation, "delay", 0);
 
   if (signal == NULL && delay == 0 && priority != PRIO_PRIORITY_UNSET)
-    prio_scheduler_post (scheduler, (PrioTaskPriority) priority, closure_function, body, body_gone);
+    prio_scheduler_post (scheduler, priority, closure_function, body, body_gone);
   else
-    prio_scheduler_post_full (scheduler, priority, signal, delay, closure_function, body, body_gone);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = delay },
+                              closure_function, body, body_gone);
 }
 
 static gboolean
@@ -126,7 +127,8 @@ post_many (Program *program, JsonObject *operation)
   for (gint64 n = json_object_get_int_member (operation, "times"); n > 0; n--)
     {
       program->n_open++;
-      prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal_in (program, operation), 0, one_of_many, program, one_gone);
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal_in (program, operation) }, one_of_many,
+                                program, one_gone);
     }
 }
 

@@ -148,14 +148,19 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
   const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
   const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
   GCancellable *given = signal != NULL ? g_hash_table_lookup (body->program->signals, signal) : NULL;
-  PrioYieldFlags flags = PRIO_YIELD_NONE;
+  PrioYieldOptions options = { .signal = given };
 
-  if (g_strcmp0 (signal, "inherit") == 0)
-    flags |= PRIO_YIELD_INHERIT_SIGNAL;
-  else if (given == NULL)
-    signal = NULL;
+  if (g_strcmp0 (signal, "inherit") != 0)
+    {
+      signal = given != NULL ? signal : NULL;
+      options.flags |= PRIO_YIELD_DROP_SIGNAL;
+    }
   if (g_strcmp0 (priority, "inherit") == 0)
-    flags |= PRIO_YIELD_INHERIT_PRIORITY;
+    options.flags |= PRIO_YIELD_KEEP_PRIORITY;
+  else if (priority != NULL)
+    options.priority = priority_from_nick (priority);
+  else if (signal == NULL || given != NULL)
+    options.flags |= PRIO_YIELD_DROP_PRIORITY;
 
   body->refs++;
   if (signal == NULL && priority == NULL)
@@ -164,10 +169,7 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
       return;
     }
 
-  prio_scheduler_yield_full_async (scheduler, flags, given,
-                                   priority != NULL && (flags & PRIO_YIELD_INHERIT_PRIORITY) == 0
-                                     ? (gint) priority_from_nick (priority) : PRIO_PRIORITY_UNSET,
-                                   yielded, body);
+  prio_scheduler_yield_full_async (scheduler, &options, yielded, body);
 }
 
 /* The scheduler that @operation names, the first if it names none. */
@@ -194,12 +196,12 @@ signal_in (Program *program, JsonObject *operation)
 }
 
 /* The priority that @operation gives. */
-gint
+PrioTaskPriority
 priority_in (JsonObject *operation)
 {
   const char *nick = json_object_get_string_member_with_default (operation, "priority", NULL);
 
-  return nick != NULL ? (gint) priority_from_nick (nick) : PRIO_PRIORITY_UNSET;
+  return nick != NULL ? priority_from_nick (nick) : PRIO_PRIORITY_UNSET;
 }
 
 static void
@@ -211,9 +213,14 @@ post (Program *program, JsonObject *operation)
   g_autoptr (PrioTask) task = NULL;
 
   program->n_open++;
-  task = prio_scheduler_post_task (scheduler_in (there, operation), task_function, body, body_gone, priority_in (operation),
-                                   signal_in (program, operation),
-                                   json_object_get_int_member_with_default (operation, "delay", 0), name);
+  task = prio_scheduler_post_task (scheduler_in (there, operation),
+                                   &(PrioTaskOptions) {
+                                     .priority = priority_in (operation),
+                                     .signal = signal_in (program, operation),
+                                     .delay = json_object_get_int_member_with_default (operation, "delay", 0),
+                                     .name = name,
+                                   },
+                                   task_function, body, body_gone);
   prio_task_then (task, task_completed, program, NULL);
   g_hash_table_insert (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")), g_steal_pointer (&task));
 }

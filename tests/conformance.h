@@ -69,7 +69,7 @@ const char *priority_to_nick (PrioTaskPriority priority);
 PrioScheduler *scheduler_in (Place *place, JsonObject *operation);
 Place *place_of (Program *program, JsonObject *operation);
 GCancellable *signal_in (Program *program, JsonObject *operation);
-gint priority_in (JsonObject *operation);
+PrioTaskPriority priority_in (JsonObject *operation);
 PrioScheduler *make_scheduler (Program *program, GMainContext *context);
 void make_signal (Program *program, const char *name, JsonObject *description);
 gboolean place_run (Place *place);

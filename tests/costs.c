@@ -26,7 +26,7 @@ post_under (PrioTaskController *by)
 {
   GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (by));
 
-  prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, 0, never_called, NULL, NULL);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, never_called, NULL, NULL);
 }
 
 /* So many signals have queued tasks. */
@@ -35,7 +35,7 @@ queue_under_signals (guint n)
 {
   for (guint i = 0; i < n; i++)
     {
-      g_autoptr (PrioTaskController) other = prio_task_controller_new ((PrioTaskPriority) (i % 3));
+      g_autoptr (PrioTaskController) other = prio_task_controller_new ((PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + i % 3));
 
       post_under (other);
     }

@@ -294,6 +294,13 @@ step_anew (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* Of the tasks of @flood, which are named in the order of their priorities. */
+static PrioTaskPriority
+priority_of (Flood flood)
+{
+  return (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + flood);
+}
+
 static void
 start_flood (Frames *frames, Flood flood)
 {
@@ -307,12 +314,12 @@ start_flood (Frames *frames, Flood flood)
 
       if (i % 2 == 0)
         {
-          prio_scheduler_post (frames->scheduler, (PrioTaskPriority) flood, step, frames, NULL);
+          prio_scheduler_post (frames->scheduler, priority_of (flood), step, frames, NULL);
           continue;
         }
       reposted = g_new (Reposted, 1);
-      *reposted = (Reposted) { frames, (PrioTaskPriority) flood };
-      prio_scheduler_post (frames->scheduler, (PrioTaskPriority) flood, step_anew, reposted, NULL);
+      *reposted = (Reposted) { frames, priority_of (flood) };
+      prio_scheduler_post (frames->scheduler, priority_of (flood), step_anew, reposted, NULL);
     }
 }
 

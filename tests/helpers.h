@@ -125,8 +125,8 @@ static inline gboolean
 post_with_signal (Fixture *f, gint priority, gpointer signal, char letter, void (*then) (Step *step),
                   gpointer data)
 {
-  return prio_scheduler_post_full (f->scheduler, priority, signal, 0, step_run,
-                                   step_new (f, letter, then, data), step_free);
+  return prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal },
+                                   step_run, step_new (f, letter, then, data), step_free);
 }
 
 /* A context that a thread of its own runs. */

@@ -24,7 +24,7 @@ MUTANTS = [
     ('ready.c', 'prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);', ';'),
     ('ready.c', 'prio_heap_first (groups)->key = prio_ready_oldest (ready, effective)->head->order;', ';'),
     ('ready.c', 'ready->mask &= ~(1u << effective);', ';'),
-    ('queue-private.h', '2 * priority + (continuation ? 1 : 0)', '2 * priority'),
+    ('queue-private.h', '2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND) + (continuation ? 1 : 0)', '2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND)'),
     ('queue-private.h', 'next->prev = entry->prev;', ';'),
     ('queue-private.h', 'queue->tail = (PrioJob *) entry->prev;', 'queue->tail = NULL;'),
     ('core.c', 'entry->job.order = core->loop->next_order++;', 'entry->job.order = core->loop->next_order;'),

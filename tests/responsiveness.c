@@ -106,6 +106,12 @@ run_flood (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+static PrioTaskPriority
+priority_of (FloodKind kind)
+{
+  return (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + kind);
+}
+
 static void
 start_flood (Flood *flood)
 {
@@ -114,7 +120,7 @@ start_flood (Flood *flood)
       if (flood->kind == IDLES)
         g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, run_flood, flood, NULL);
       else
-        prio_scheduler_post (scheduler, (PrioTaskPriority) flood->kind, run_flood, flood, NULL);
+        prio_scheduler_post (scheduler, priority_of (flood->kind), run_flood, flood, NULL);
     }
 }
 
@@ -197,15 +203,18 @@ static void
 measure_share (FloodKind kind, gint rival_priority, const char *rival_name)
 {
   Flood flood = { .kind = kind, .each = 100, .n_left = 1000000 };
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new ((PrioTaskPriority) kind);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (priority_of (kind));
   Rival rival = { 0, FALSE };
   gint64 end = g_get_monotonic_time () + 300000;
   guint n_posted = 10000;
 
   flood.n_left = n_posted;
   for (guint i = 0; i < n_posted; i++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET,
-                              G_CANCELLABLE (prio_task_controller_get_signal (controller)), 0, run_flood, &flood, NULL);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) {
+                                .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)),
+                              },
+                              run_flood, &flood, NULL);
   g_idle_add_full (rival_priority, run_rival, &rival, NULL);
   while (g_get_monotonic_time () < end)
     g_main_context_iteration (NULL, TRUE);

@@ -171,7 +171,8 @@ post_closure (Poster *self, GCancellable *signal, guint64 delay)
   guint8 *fate = next_task (self);
 
   posting = TRUE;
-  if (!prio_scheduler_post_full (any_scheduler (self), PRIO_PRIORITY_UNSET, signal, delay, run_closure, fate, ended))
+  if (!prio_scheduler_post_full (any_scheduler (self), &(PrioTaskOptions) { .signal = signal, .delay = delay },
+                                 run_closure, fate, ended))
     {
       g_assert_true (*fate == FREED);
       self->n_refused++;
@@ -185,8 +186,8 @@ post_with_result (Poster *self)
   g_autoptr (PrioTask) task = NULL;
 
   posting = TRUE;
-  task = prio_scheduler_post_task (any_scheduler (self), run_task, next_task (self), ended, PRIO_PRIORITY_UNSET,
-                                   any_signal (self), 0, NULL);
+  task = prio_scheduler_post_task (any_scheduler (self), &(PrioTaskOptions) { .signal = any_signal (self) }, run_task,
+                                   next_task (self), ended);
   posting = FALSE;
   if (dice (self, 2) == 0)
     prio_task_then (task, task_completed, NULL, NULL);
@@ -249,7 +250,7 @@ abort_some (Poster *self)
   for (guint i = 0; i < 5 && self->first + self->n_posted < self->end; i++)
     post_closure (self, signal_of (*controller), 0);
   g_object_unref (*controller);
-  *controller = prio_task_controller_new (dice (self, 3));
+  *controller = prio_task_controller_new (BACKGROUND + dice (self, 3));
 }
 
 /* A scheduler for a single task of the context that others use. */
@@ -283,9 +284,16 @@ use_context (Poster *self)
   guint n_ran = 0, n_freed = 0;
 
   for (guint i = 0; i < 20; i++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal_of (any_controller (self)), i % 3, count_and_end, &n_ran, NULL);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) { .signal = signal_of (any_controller (self)), .delay = i % 3 },
+                              count_and_end, &n_ran, NULL);
   for (guint i = 0; i < 20; i++)
-    prio_scheduler_post_full (scheduler, BACKGROUND, signal_of (self->round->shared[0]), 0, count_and_end, &n_freed, count);
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) {
+                                .priority = BACKGROUND,
+                                .signal = signal_of (self->round->shared[0]),
+                              },
+                              count_and_end, &n_freed, count);
   g_main_context_iteration (context, FALSE);
 
   if (dice (self, 2) == 0)
@@ -309,7 +317,7 @@ run_poster (gpointer data)
   Round *round = self->round;
 
   for (guint i = 0; i < N_OWN; i++)
-    self->own[i] = prio_task_controller_new (i % 3);
+    self->own[i] = prio_task_controller_new (BACKGROUND + i % 3);
   for (guint i = 0; i < N_OWN; i++)
     renew_dependent (self, i);
 
@@ -318,7 +326,7 @@ run_poster (gpointer data)
       guint what = dice (self, 2000);
 
       if (what < 20)
-        self->n_changes += prio_task_controller_set_priority (any_controller (self), dice (self, 3), NULL);
+        self->n_changes += prio_task_controller_set_priority (any_controller (self), BACKGROUND + dice (self, 3), NULL);
       else if (what < 22)
         abort_some (self);
       else if (what < 24)
@@ -358,7 +366,7 @@ round_run (guint n_tasks, guint seed, gboolean tell)
   for (guint i = 0; i < N_SCHEDULERS; i++)
     round.schedulers[i] = prio_scheduler_new (round.context);
   for (guint i = 0; i < N_SHARED; i++)
-    round.shared[i] = prio_task_controller_new (i % 3);
+    round.shared[i] = prio_task_controller_new (BACKGROUND + i % 3);
 
   for (guint i = 0; i < N_POSTERS; i++)
     {

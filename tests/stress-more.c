@@ -82,7 +82,7 @@ make_signal (World *world, guint i)
       return g_cancellable_new ();
 
     case 1:
-      return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, dice (world, 3)));
+      return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, BACKGROUND + dice (world, 3)));
 
     default:
       return G_CANCELLABLE (prio_task_signal_new_timeout (dice (world, 3)));
@@ -126,7 +126,7 @@ cancel_then_move (World *world, guint i)
     }
   else
     {
-      prio_task_controller_set_priority (controller, dice (world, 3), NULL);
+      prio_task_controller_set_priority (controller, BACKGROUND + dice (world, 3), NULL);
     }
 }
 
@@ -157,7 +157,8 @@ abort_group (World *world, guint i)
     return;
 
   for (guint n = 0; n < G_N_ELEMENTS (tasks); n++)
-    tasks[n] = prio_scheduler_post_task (scheduler, run_nothing, token_new (world, 1), token_free, PRIO_PRIORITY_UNSET, signal, 0, NULL);
+    tasks[n] = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_nothing,
+                                         token_new (world, 1), token_free);
   world->n_emitting++;
   g_cancellable_cancel (signal);
   world->n_emitting--;
@@ -201,7 +202,8 @@ post_many (World *world, GCancellable *signal)
 
   world->budget -= N_MANY;
   for (guint n = 0; n < N_MANY; n++)
-    prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, held, 0, run_closure, token_new (world, 1), token_free);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = held }, run_closure, token_new (world, 1),
+                              token_free);
 }
 
 /* The state of what runs here now, or that one again. */
@@ -382,7 +384,12 @@ more_act (World *world)
       break;
 
     default:
-      prio_scheduler_post_full (any_scheduler (world), (gint) dice (world, 4) - 1, world->signals[i % N_MORE], dice (world, 5) / 3,
+      prio_scheduler_post_full (any_scheduler (world),
+                                &(PrioTaskOptions) {
+                                  .priority = dice (world, 4),
+                                  .signal = world->signals[i % N_MORE],
+                                  .delay = dice (world, 5) / 3,
+                                },
                                 run_closure, token_new (world, 1 + dice (world, 2)), token_free);
       break;
     }

@@ -17,8 +17,8 @@ log_outcome (GObject *source, GAsyncResult *result, gpointer data)
 static PrioTask *
 post_task (Fixture *f, gpointer signal, PrioTaskFunc func, gpointer func_data)
 {
-  PrioTask *task = prio_scheduler_post_task (f->scheduler, func, func_data, NULL, PRIO_PRIORITY_UNSET,
-                                             signal, 0, NULL);
+  PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal }, func, func_data,
+                                             NULL);
 
   prio_task_then (task, log_outcome, f, NULL);
   return task;
@@ -38,8 +38,13 @@ test_queued_tasks_leave_at_once (Fixture *f, gconstpointer data)
 
   post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
   post_with_signal (f, BACKGROUND, signal_of (controller), 'b', NULL, NULL);
-  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, signal_of (controller), G_MAXUINT64, step_run,
-                            step_new (f, 'c', NULL, NULL), step_free);
+  prio_scheduler_post_full (f->scheduler,
+                            &(PrioTaskOptions) {
+                              .priority = USER_VISIBLE,
+                              .signal = signal_of (controller),
+                              .delay = G_MAXUINT64,
+                            },
+                            step_run, step_new (f, 'c', NULL, NULL), step_free);
   post_letter (f, USER_VISIBLE, 'd');
   prio_task_controller_abort (controller, NULL);
 
@@ -176,7 +181,7 @@ test_continuation_is_refused (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   guint freed = step_n_freed;
 
-  prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (controller), 0, abort_and_continue,
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, abort_and_continue,
                             step_new (f, 'a', NULL, controller), step_free);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
@@ -201,7 +206,7 @@ test_from_a_destroy_notify (Fixture *f, gconstpointer data)
   guint freed = step_n_freed;
 
   for (guint i = 0; i < 1000; i++)
-    prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run,
+    prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                               step_new (f, 'a', NULL, controller), abort_again);
   prio_task_controller_abort (controller, NULL);
   g_assert_cmpuint (step_n_freed - freed, ==, 2000);
@@ -212,8 +217,8 @@ test_from_a_destroy_notify (Fixture *f, gconstpointer data)
 static PrioTask *
 post_step_task (Fixture *f, PrioTaskController *controller, char letter)
 {
-  PrioTask *task = prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, letter, NULL, NULL),
-                                             step_free, PRIO_PRIORITY_UNSET, signal_of (controller), 0, NULL);
+  PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) },
+                                             step_run_task, step_new (f, letter, NULL, NULL), step_free);
 
   prio_task_then (task, log_outcome, f, NULL);
   return task;
@@ -256,8 +261,9 @@ test_one_task_while_it_runs (Fixture *f, gconstpointer data)
 static void
 inherit_priority (Step *step)
 {
-  prio_scheduler_yield_full_async (step->f->scheduler, PRIO_YIELD_INHERIT_PRIORITY, step->data,
-                                   PRIO_PRIORITY_UNSET, log_outcome, step->f);
+  prio_scheduler_yield_full_async (step->f->scheduler,
+                                   &(PrioYieldOptions) { .signal = step->data, .flags = PRIO_YIELD_KEEP_PRIORITY },
+                                   log_outcome, step->f);
 }
 
 static void
@@ -344,7 +350,9 @@ test_dropped_tasks_are_cancelled_in_a_task (Fixture *f, gconstpointer data)
       Dropped dropped = { .f = f, .controller = controller, .pauses = i == 0 };
 
       g_string_truncate (f->log, 0);
-      prio_scheduler_post_full (f->scheduler, USER_BLOCKING, signal_of (controller), 0, cancel_dropped, &dropped, NULL);
+      prio_scheduler_post_full (f->scheduler,
+                                &(PrioTaskOptions) { .priority = USER_BLOCKING, .signal = signal_of (controller) },
+                                cancel_dropped, &dropped, NULL);
       post_dropped (&dropped);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "AAAAAAAAAA");
@@ -372,7 +380,7 @@ test_dropped_tasks_are_cancelled_by_a_destroy_notify (Fixture *f, gconstpointer 
   guint freed;
 
   for (guint i = 0; i < 64; i++)
-    prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run, &dropped,
+    prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run, &dropped,
                               i == 0 ? cancel_first : NULL);
   post_dropped (&dropped);
   prio_task_controller_abort (controller, why);
@@ -383,7 +391,8 @@ test_dropped_tasks_are_cancelled_by_a_destroy_notify (Fixture *f, gconstpointer 
   /* Nobody's record is another's. */
   freed = step_n_freed;
   for (guint i = 0; i < 100; i++)
-    prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 1, step_run, step_new (f, 'y', NULL, NULL), step_free);
+    prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .delay = 1 }, step_run,
+                              step_new (f, 'y', NULL, NULL), step_free);
   check_settled_once (&dropped);
   while (step_n_freed - freed < 100)
     g_main_context_iteration (f->context, TRUE);
@@ -425,8 +434,9 @@ test_cancelled_wherever_it_stood (Fixture *f, gconstpointer data)
   g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "a");
 
-  delayed = prio_scheduler_post_task (f->scheduler, step_run_task, NULL, NULL, PRIO_PRIORITY_UNSET,
-                                      signal_of (controller), G_MAXUINT64, NULL);
+  delayed = prio_scheduler_post_task (f->scheduler,
+                                      &(PrioTaskOptions) { .signal = signal_of (controller), .delay = G_MAXUINT64 },
+                                      step_run_task, NULL, NULL);
   queued = post_task (f, signal_of (controller), step_run_task, NULL);
   g_cancellable_cancel (signal_of (controller));
   prio_task_cancel (delayed);
@@ -472,8 +482,8 @@ test_nothing_runs_inside_cancelled (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = NULL;
   guint freed = step_n_freed;
 
-  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, plain, 0, step_run, step_new (f, 'x', NULL, NULL),
-                            assert_not_in_cancel);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .signal = plain }, step_run,
+                            step_new (f, 'x', NULL, NULL), assert_not_in_cancel);
   task = post_task (f, plain, step_run_task, NULL);
   in_cancel = TRUE;
   g_cancellable_cancel (plain);

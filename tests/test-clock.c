@@ -41,7 +41,8 @@ step_ask (gpointer data)
 static void
 post_delayed (Fixture *f, guint64 delay, char letter)
 {
-  prio_scheduler_post_full (f->scheduler, USER_BLOCKING, NULL, delay, step_run, step_new (f, letter, NULL, NULL), step_free);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING, .delay = delay }, step_run,
+                            step_new (f, letter, NULL, NULL), step_free);
 }
 
 /* Tasks of every kind, from @start on, run in their order. */

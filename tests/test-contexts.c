@@ -104,7 +104,8 @@ static void
 post (PrioScheduler *scheduler, GCancellable *signal, guint64 delay)
 {
   g_atomic_int_inc (&n_posted);
-  prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, delay, nothing, NULL, notified);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = delay }, nothing, NULL,
+                            notified);
 }
 
 static void

@@ -99,7 +99,7 @@ change_many (gpointer data)
     {
       g_autoptr (GError) error = NULL;
 
-      prio_task_controller_set_priority (shared->controller, i % 3, &error);
+      prio_task_controller_set_priority (shared->controller, BACKGROUND + i % 3, &error);
       g_assert_no_error (error);
     }
   return NULL;

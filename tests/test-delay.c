@@ -8,7 +8,8 @@
 static void
 post_delayed (Fixture *f, gint priority, gpointer signal, guint64 delay, char letter)
 {
-  prio_scheduler_post_full (f->scheduler, priority, signal, delay, step_run, step_new (f, letter, NULL, NULL), step_free);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = delay },
+                            step_run, step_new (f, letter, NULL, NULL), step_free);
 }
 
 static void

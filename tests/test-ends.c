@@ -132,15 +132,23 @@ post (World *world, Kind kind, PrioTaskPriority priority, Token *token, GDestroy
       break;
 
     case CLOSURE_WITH_SIGNAL:
-      prio_scheduler_post_full (scheduler, priority, signal, 0, run_closure, token, notify);
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, run_closure,
+                                token, notify);
       break;
 
     case DELAYED_CLOSURE:
-      prio_scheduler_post_full (scheduler, priority, signal, 1, run_closure, token, notify);
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = 1 },
+                                run_closure, token, notify);
       break;
 
     case POSTED_TASK:
-      g_object_unref (prio_scheduler_post_task (scheduler, run_task, token, notify, priority, signal, 0, "a task"));
+      g_object_unref (prio_scheduler_post_task (scheduler,
+                                                &(PrioTaskOptions) {
+                                                  .priority = priority,
+                                                  .signal = signal,
+                                                  .name = "a task",
+                                                },
+                                                run_task, token, notify));
       break;
 
     case MICROTASK:
@@ -169,9 +177,13 @@ static void
 post_everything (World *world)
 {
   for (Kind kind = 0; kind < N_KINDS; kind++)
-    post (world, kind, kind % 3, token_new (world, FALSE), token_free);
-  prio_scheduler_yield_full_async (world->scheduler, PRIO_YIELD_INHERIT_PRIORITY, G_CANCELLABLE (world->signal),
-                                   PRIO_PRIORITY_UNSET, resumed, NULL);
+    post (world, kind, BACKGROUND + kind % 3, token_new (world, FALSE), token_free);
+  prio_scheduler_yield_full_async (world->scheduler,
+                                   &(PrioYieldOptions) {
+                                     .signal = G_CANCELLABLE (world->signal),
+                                     .flags = PRIO_YIELD_KEEP_PRIORITY,
+                                   },
+                                   resumed, NULL);
 }
 
 /* Uses what is left. */
@@ -186,7 +198,7 @@ use (World *world)
       prio_scheduler_should_yield (world->scheduler);
     }
   if (world->controller != NULL)
-    prio_task_controller_set_priority (world->controller, (world->n_made + 1) % 3, NULL);
+    prio_task_controller_set_priority (world->controller, BACKGROUND + (world->n_made + 1) % 3, NULL);
   if (world->signal != NULL)
     {
       GCancellable *source = G_CANCELLABLE (world->signal);
@@ -285,7 +297,7 @@ from_destroy_notify_of_abort (World *world)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
-  prio_scheduler_post_full (world->scheduler, PRIO_PRIORITY_UNSET, signal_of (controller), 0, run_closure,
+  prio_scheduler_post_full (world->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, run_closure,
                             token_new (world, FALSE), token_drop_and_free);
   prio_task_controller_abort (controller, NULL);
 }
@@ -299,8 +311,8 @@ run_and_return (PrioTask *task, gpointer data)
 static void
 from_destroy_notify_of_result (World *world)
 {
-  g_object_unref (prio_scheduler_post_task (world->scheduler, run_and_return, token_new (world, FALSE), token_free,
-                                            USER_BLOCKING, NULL, 0, NULL));
+  g_object_unref (prio_scheduler_post_task (world->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING },
+                                            run_and_return, token_new (world, FALSE), token_free));
 }
 
 /* Handlers of signals. */
@@ -469,8 +481,12 @@ run_world (guint place, const guint *order, Manner manner)
   world.scheduler = prio_scheduler_new (world.context);
   world.controller = prio_task_controller_new (USER_VISIBLE);
   world.signal = g_object_ref (prio_task_controller_get_signal (world.controller));
-  world.task = prio_scheduler_post_task (world.scheduler, run_task, token_new (&world, FALSE), token_free,
-                                         PRIO_PRIORITY_UNSET, G_CANCELLABLE (world.signal), 0, "a task");
+  world.task = prio_scheduler_post_task (world.scheduler,
+                                         &(PrioTaskOptions) {
+                                           .signal = G_CANCELLABLE (world.signal),
+                                           .name = "a task",
+                                         },
+                                         run_task, token_new (&world, FALSE), token_free);
 
   start (&world, place);
   if (!world.dropped)

@@ -313,8 +313,8 @@ test_releases_in_a_row (Fixture *f, gconstpointer data)
   for (guint i = 0; i < N_LINKS; i++)
     {
       links[i] = (Link) { f, prio_task_controller_new (BACKGROUND) };
-      prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (links[i].controller), 0, run_link, &links[i],
-                                release_link);
+      prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (links[i].controller) },
+                                run_link, &links[i], release_link);
     }
 
   prio_task_controller_abort (links[0].controller, NULL);
@@ -341,12 +341,14 @@ wait_for_it (PrioTask *task, gpointer data)
 static void
 test_results_in_a_row (Fixture *f, gconstpointer data)
 {
-  g_autoptr (PrioTask) first = prio_scheduler_post_task (f->scheduler, wait_for_it, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+  g_autoptr (PrioTask) first = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                         wait_for_it, NULL, NULL);
   PrioTask *last = g_object_ref (first);
 
   for (guint i = 1; i < MANY; i++)
     {
-      PrioTask *next = prio_scheduler_post_task (f->scheduler, wait_for_it, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+      PrioTask *next = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                 wait_for_it, NULL, NULL);
 
       prio_task_then (last, return_too, g_object_ref (next), g_object_unref);
       g_object_unref (last);

@@ -99,7 +99,8 @@ test_ends_at_the_next_delay (Fixture *f, gconstpointer data)
 {
   gint64 due = g_get_monotonic_time () + 30000;
 
-  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 30, step_run, step_new (f, 'd', NULL, NULL), step_free);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .delay = 30 }, step_run,
+                            step_new (f, 'd', NULL, NULL), step_free);
   request (f, 0, 'i', NULL, NULL);
   run_until_length (f, 2);
   if (last_begun < due)
@@ -275,7 +276,8 @@ static void
 test_should_yield_for_a_delay (Fixture *f, gconstpointer data)
 {
   prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
-  prio_scheduler_post_full (f->scheduler, USER_BLOCKING, NULL, 2, step_run, step_new (f, 'd', NULL, NULL), step_free);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING, .delay = 2 }, step_run,
+                            step_new (f, 'd', NULL, NULL), step_free);
   prio_scheduler_post (f->scheduler, BACKGROUND, ask_until_told, step_new (f, 'a', NULL, NULL), step_free);
   run_until_length (f, 2);
   g_assert_cmpstr (f->log->str, ==, "ad");

@@ -175,7 +175,8 @@ test_sleeps_when_nothing_is_runnable (Fixture *f, gconstpointer data)
   g_main_context_iteration (f->context, TRUE);
   g_assert_cmpint (last_timeout, ==, -1);
 
-  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 1000000, step_run, step_new (f, 'b', NULL, NULL), step_free);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .delay = 1000000 }, step_run,
+                            step_new (f, 'b', NULL, NULL), step_free);
   g_main_context_iteration (f->context, TRUE);
   g_assert_cmpint (last_timeout, >, 900000);
   g_assert_cmpint (last_timeout, <=, 1000000);
@@ -290,17 +291,24 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < n; i++)
     {
-      post_letter (f, i % 3, 'x');
+      post_letter (f, BACKGROUND + i % 3, 'x');
       post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'x', NULL, NULL);
-      prio_scheduler_post_full (f->scheduler, BACKGROUND, NULL, 100000, step_run, step_new (f, 'x', NULL, NULL), step_free);
+      prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .delay = 100000 }, step_run,
+                                step_new (f, 'x', NULL, NULL), step_free);
       prio_scheduler_queue_microtask (f->scheduler, step_run_once, step_new (f, 'x', NULL, NULL), step_free);
     }
-  task = prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, 'x', NULL, NULL), step_free,
-                                   USER_VISIBLE, signal_of (controller), 0, "lost");
+  task = prio_scheduler_post_task (f->scheduler,
+                                   &(PrioTaskOptions) {
+                                     .priority = USER_VISIBLE,
+                                     .signal = signal_of (controller),
+                                     .name = "lost",
+                                   },
+                                   step_run_task, step_new (f, 'x', NULL, NULL), step_free);
   prio_task_then (task, never_called, NULL, count_gone);
 
   /* One that has its result, though nobody has been told. */
-  settled = prio_scheduler_post_task (f->scheduler, step_run_task, NULL, NULL, USER_VISIBLE, NULL, 0, NULL);
+  settled = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, step_run_task,
+                                      NULL, NULL);
   prio_task_then (settled, never_called, NULL, count_gone);
   prio_task_cancel (settled);
   g_object_unref (settled);

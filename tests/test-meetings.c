@@ -147,18 +147,21 @@ post (void)
 {
   g_autoptr (PrioScheduler) scheduler = LOOK (shared.schedulers[dice (N_CONTEXTS)]);
   g_autoptr (GCancellable) signal = dice (4) > 0 ? LOOK (shared.signals[dice (N_SIGNALS)]) : NULL;
-  gint priority = (gint) dice (4) - 1;
+  PrioTaskPriority priority = dice (4); /* or none */
   PrioTask *task;
 
   if (scheduler == NULL)
     return;
   if (dice (2) == 0)
     {
-      prio_scheduler_post_full (scheduler, priority, signal, dice (8) / 7, run_closure, token_new (), token_free);
+      prio_scheduler_post_full (scheduler,
+                                &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = dice (8) / 7 },
+                                run_closure, token_new (), token_free);
       return;
     }
 
-  task = prio_scheduler_post_task (scheduler, run_task, token_new (), token_free, priority, signal, 0, NULL);
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, run_task,
+                                   token_new (), token_free);
   if (dice (2) == 0)
     prio_task_then (task, completed, token_new (), token_free);
   g_clear_object (&task);
@@ -173,7 +176,8 @@ post_and_keep (void)
 
   if (scheduler != NULL)
     old = PUT (shared.tasks[dice (N_TASKS)],
-               prio_scheduler_post_task (scheduler, run_task, token_new (), token_free, PRIO_PRIORITY_UNSET, signal, 0, NULL));
+               prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_task, token_new (),
+                                         token_free));
 }
 
 static void
@@ -209,7 +213,7 @@ change_priority (void)
   if (controller == NULL || without ("changes"))
     return;
   changing++;
-  changed = prio_task_controller_set_priority (controller, dice (3), NULL);
+  changed = prio_task_controller_set_priority (controller, BACKGROUND + dice (3), NULL);
   changing--;
   g_assert_true (changed || changing > 0);
 }
@@ -376,7 +380,7 @@ set_up_thread (guint number)
     }
   else
     {
-      share_signal (2, prio_task_signal_any (&source, 1, dice (3)));
+      share_signal (2, prio_task_signal_any (&source, 1, BACKGROUND + dice (3)));
     }
 }
 
@@ -529,7 +533,7 @@ begin_round (gboolean last)
   shared.n_made = shared.n_freed = shared.n_contexts_freed = shared.aborted = shared.over = 0;
   shared.drop = !without ("contexts") && dice (3) == 0;
   shared.theme = dice (G_N_ELEMENTS (themes));
-  shared.controller = last ? NULL : prio_task_controller_new (dice (3));
+  shared.controller = last ? NULL : prio_task_controller_new (BACKGROUND + dice (3));
 }
 
 /* What GLib makes when it is first needed: made before there are threads, ThreadSanitizer

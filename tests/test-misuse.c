@@ -66,31 +66,75 @@ runner_function (guint id, gpointer data)
 {
 }
 
+#define OPTIONS(...) &(PrioTaskOptions) { __VA_ARGS__ }
+#define YIELD_OPTIONS(...) &(PrioYieldOptions) { __VA_ARGS__ }
+
+/* As assert_critical_for_bad (), where it is told in words. */
+#define assert_told_for_bad(function, expression)                                        \
+  G_STMT_START                                                                          \
+  {                                                                                     \
+    gpointer bad = NULL;                                                                \
+                                                                                        \
+    assert_told (function "(): NULL is no PrioScheduler", expression);                  \
+    bad = no_object_of_ours;                                                            \
+    assert_told (function "(): a GObject is no PrioScheduler", expression);             \
+  }                                                                                     \
+  G_STMT_END
+
+/* A1: priorities of GLib's are none of ours, and the message says so. */
+static void
+test_glib_priorities (Fixture *f, gconstpointer data)
+{
+  static const gint priorities[] = {
+    G_PRIORITY_DEFAULT, G_PRIORITY_HIGH, G_PRIORITY_HIGH_IDLE, G_PRIORITY_DEFAULT_IDLE, G_PRIORITY_LOW, G_MAXINT, G_MININT,
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
+    {
+      g_autofree char *message = g_strdup_printf ("prio_scheduler_post(): %d is no PrioTaskPriority*GLib's*", priorities[i]);
+
+      assert_told (message, prio_scheduler_post (f->scheduler, priorities[i], closure, NULL, NULL));
+    }
+  fixture_run (f);
+}
+
+/* A2: each misuse is told in one sentence that names the function, the value and the task. */
 static void
 test_posting (Fixture *f, gconstpointer data)
 {
   PrioScheduler *s = f->scheduler;
+  GCancellable *no_signal = (gpointer) no_object_of_ours;
 
-  assert_critical_for_bad (prio_scheduler_post (bad, BACKGROUND, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post (s, -1, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post (s, 3, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post (s, BACKGROUND, NULL, NULL, NULL));
+  assert_told_for_bad ("prio_scheduler_post", prio_scheduler_post (bad, BACKGROUND, closure, NULL, NULL));
+  assert_told ("prio_scheduler_post(): 4 is no PrioTaskPriority*", prio_scheduler_post (s, 4, closure, NULL, NULL));
+  assert_told ("prio_scheduler_post(): func is NULL*", prio_scheduler_post (s, BACKGROUND, NULL, NULL, NULL));
 
-  assert_critical_for_bad (prio_scheduler_post_full (bad, BACKGROUND, NULL, 0, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post_full (s, -2, NULL, 0, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post_full (s, 3, NULL, 0, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post_full (s, BACKGROUND, (gpointer) no_object_of_ours, 0, closure, NULL, NULL));
-  assert_critical (prio_scheduler_post_full (s, BACKGROUND, NULL, 0, NULL, NULL, NULL));
+#define POST_FULL(options) prio_scheduler_post_full (s, options, closure, NULL, NULL)
+  assert_told_for_bad ("prio_scheduler_post_full", prio_scheduler_post_full (bad, NULL, closure, NULL, NULL));
+  assert_told ("prio_scheduler_post_full(): -100 is no PrioTaskPriority*", POST_FULL (OPTIONS (.priority = -100)));
+  assert_told ("prio_scheduler_post_full(): 7 is no PrioTaskPriority*", POST_FULL (OPTIONS (.priority = 7)));
+  assert_told ("prio_scheduler_post_full(): a GObject is no GCancellable*", POST_FULL (OPTIONS (.signal = no_signal)));
+  assert_told ("prio_scheduler_post_full(): func is NULL*", prio_scheduler_post_full (s, NULL, NULL, NULL, NULL));
 
-  assert_critical_for_bad (prio_scheduler_post_task (bad, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL));
-  assert_critical (prio_scheduler_post_task (s, NULL, NULL, NULL, BACKGROUND, NULL, 0, NULL));
-  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, -2, NULL, 0, NULL));
-  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, 3, NULL, 0, NULL));
-  assert_critical (prio_scheduler_post_task (s, task_function, NULL, NULL, BACKGROUND, (gpointer) no_object_of_ours, 0, NULL));
+#define POST_TASK(options) prio_scheduler_post_task (s, options, task_function, NULL, NULL)
+  assert_told_for_bad ("prio_scheduler_post_task", prio_scheduler_post_task (bad, NULL, task_function, NULL, NULL));
+  assert_told ("prio_scheduler_post_task(): func is NULL, and has to be a function", prio_scheduler_post_task (s, NULL, NULL, NULL, NULL));
+  assert_told ("prio_scheduler_post_task(): func is NULL*(task \"mine\")",
+               prio_scheduler_post_task (s, OPTIONS (.name = "mine"), NULL, NULL, NULL));
+  assert_told ("prio_scheduler_post_task(): -1 is no PrioTaskPriority*(task \"mine\")",
+               POST_TASK (OPTIONS (.priority = -1, .name = "mine")));
+  assert_told ("prio_scheduler_post_task(): 4 is no PrioTaskPriority*", POST_TASK (OPTIONS (.priority = 4)));
+  assert_told ("prio_scheduler_post_task(): a GObject is no GCancellable*(task \"mine\")",
+               POST_TASK (OPTIONS (.signal = no_signal, .name = "mine")));
 
-  assert_critical_for_bad (prio_scheduler_post_task_async (bad, task_function, NULL, NULL, BACKGROUND, NULL, 0, callback, NULL));
-  assert_critical (prio_scheduler_post_task_async (s, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL, NULL));
-  assert_critical (prio_scheduler_post_task_async (s, NULL, NULL, NULL, BACKGROUND, NULL, 0, callback, NULL));
+  assert_told_for_bad ("prio_scheduler_post_task_async",
+                       prio_scheduler_post_task_async (bad, NULL, task_function, NULL, NULL, callback, NULL));
+  assert_told ("prio_scheduler_post_task_async(): callback is NULL*",
+               prio_scheduler_post_task_async (s, NULL, task_function, NULL, NULL, NULL, NULL));
+  assert_told ("prio_scheduler_post_task_async(): func is NULL*",
+               prio_scheduler_post_task_async (s, NULL, NULL, NULL, NULL, callback, NULL));
+  assert_told ("prio_scheduler_post_task_async(): 9 is no PrioTaskPriority*",
+               prio_scheduler_post_task_async (s, OPTIONS (.priority = 9), task_function, NULL, NULL, callback, NULL));
 
   assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
   assert_critical (prio_scheduler_queue_microtask (s, NULL, NULL, NULL));
@@ -103,19 +147,54 @@ test_posting (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
+/* Options of a later version, or of none, are refused, and nothing of them is lost silently. */
+static void
+test_unknown_options (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *s = f->scheduler;
+  const gsize size = sizeof (PrioTaskOptions);
+  PrioTaskOptions later = { .name = "later" };
+  PrioYieldOptions later_yield = { .name = "later" };
+
+  assert_told ("prio_scheduler_post_full(): options of 5 bytes*", POST_FULL (OPTIONS (.size = 5)));
+  assert_told ("prio_scheduler_post_task(): options of 1000 bytes*", POST_TASK (OPTIONS (.size = 1000)));
+  assert_told ("prio_scheduler_yield_full_async(): options of 5 bytes*",
+               prio_scheduler_yield_full_async (s, YIELD_OPTIONS (.size = 5), callback, NULL));
+  g_object_unref (POST_TASK (OPTIONS (.size = size)));
+
+  for (guint i = 0; i < G_N_ELEMENTS (later.reserved); i++)
+    {
+      later.reserved[i] = later_yield.reserved[i] = &later;
+      assert_told ("prio_scheduler_post_task(): options that this version*does not know*\"later\"*", POST_TASK (&later));
+      assert_told ("prio_scheduler_yield_full_async(): options that this version*does not know*\"later\"*",
+                   prio_scheduler_yield_full_async (s, &later_yield, callback, NULL));
+      later.reserved[i] = later_yield.reserved[i] = NULL;
+    }
+  g_object_unref (POST_TASK (&later));
+  fixture_run (f);
+}
+
 static void
 test_yielding (Fixture *f, gconstpointer data)
 {
-  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, task_function, NULL, NULL);
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   g_auto (GValue) value = G_VALUE_INIT;
 
-  assert_critical_for_bad (prio_scheduler_yield_async (bad, callback, NULL));
-  assert_critical (prio_scheduler_yield_async (f->scheduler, NULL, NULL));
-  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 4, NULL, BACKGROUND, callback, NULL));
-  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, (gpointer) no_object_of_ours, BACKGROUND, callback, NULL));
-  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, -2, callback, NULL));
-  assert_critical (prio_scheduler_yield_full_async (f->scheduler, 0, NULL, 3, callback, NULL));
+#define YIELD(options) prio_scheduler_yield_full_async (f->scheduler, options, callback, NULL)
+  assert_told_for_bad ("prio_scheduler_yield_async", prio_scheduler_yield_async (bad, callback, NULL));
+  assert_told ("prio_scheduler_yield_async(): callback is NULL*", prio_scheduler_yield_async (f->scheduler, NULL, NULL));
+  assert_told_for_bad ("prio_scheduler_yield_full_async", prio_scheduler_yield_full_async (bad, NULL, callback, NULL));
+  assert_told ("prio_scheduler_yield_full_async(): callback is NULL*(task \"mine\")",
+               prio_scheduler_yield_full_async (f->scheduler, YIELD_OPTIONS (.name = "mine"), NULL, NULL));
+  assert_told ("prio_scheduler_yield_full_async(): 0x9 is no set of PrioYieldFlags: 0x8 is unknown (task \"mine\")",
+               YIELD (YIELD_OPTIONS (.flags = 8 | PRIO_YIELD_DROP_SIGNAL, .name = "mine")));
+  assert_told ("prio_scheduler_yield_full_async(): *exclude each other",
+               YIELD (YIELD_OPTIONS (.flags = PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)));
+  assert_told ("prio_scheduler_yield_full_async(): a GObject is no GCancellable*",
+               YIELD (YIELD_OPTIONS (.signal = (gpointer) no_object_of_ours)));
+  assert_told ("prio_scheduler_yield_full_async(): -1 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
+  assert_told ("prio_scheduler_yield_full_async(): 4 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
   assert_critical (prio_scheduler_yield_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), NULL));
   assert_critical_for_bad (prio_scheduler_yield_finish (f->scheduler, bad, NULL));
   assert_critical (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), NULL));
@@ -153,8 +232,12 @@ test_scheduler (Fixture *f, gconstpointer data)
 static void
 test_task (Fixture *f, gconstpointer data)
 {
-  g_autoptr (PrioTask) pending = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 1000, NULL);
-  g_autoptr (PrioTask) completed = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+  g_autoptr (PrioTask) pending = prio_scheduler_post_task (f->scheduler,
+                                                           &(PrioTaskOptions) { .priority = BACKGROUND, .delay = 1000 },
+                                                           task_function, NULL, NULL);
+  g_autoptr (PrioTask) completed = prio_scheduler_post_task (f->scheduler,
+                                                             &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                             task_function, NULL, NULL);
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   g_autoptr (GError) second = g_error_copy (error);
   g_auto (GValue) value = G_VALUE_INIT;
@@ -211,19 +294,19 @@ test_signals (void)
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   GCancellable *no_signals[] = { signal_of (controller), (gpointer) no_object_of_ours };
 
-  assert_critical (prio_task_controller_new (-1));
-  assert_critical (prio_task_controller_new (3));
+  assert_critical (prio_task_controller_new (0));
+  assert_critical (prio_task_controller_new (4));
   assert_critical_for_bad (prio_task_controller_get_signal (bad));
   assert_critical_for_bad (prio_task_controller_set_priority (bad, BACKGROUND, NULL));
-  assert_critical (prio_task_controller_set_priority (controller, -1, NULL));
-  assert_critical (prio_task_controller_set_priority (controller, 3, NULL));
+  assert_critical (prio_task_controller_set_priority (controller, 0, NULL));
+  assert_critical (prio_task_controller_set_priority (controller, 4, NULL));
   assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
   assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
 
   assert_critical (prio_task_signal_any (NULL, 1, BACKGROUND));
   assert_critical (prio_task_signal_any (no_signals, 2, BACKGROUND));
-  assert_critical (prio_task_signal_any (no_signals, 1, -1));
-  assert_critical (prio_task_signal_any (no_signals, 1, 3));
+  assert_critical (prio_task_signal_any (no_signals, 1, 0));
+  assert_critical (prio_task_signal_any (no_signals, 1, 4));
   assert_critical (prio_task_signal_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical (prio_task_signal_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical_for_bad (prio_task_signal_any_following (no_signals, 1, bad));
@@ -255,6 +338,10 @@ test_states_and_deadlines (Fixture *f, gconstpointer data)
   assert_critical (prio_scheduling_state_get_signal (NULL));
   assert_critical (prio_scheduling_state_get_priority (NULL));
   assert_critical (prio_scheduling_state_run (state, NULL, NULL));
+  assert_critical (prio_scheduling_state_ready (NULL, NULL, NULL));
+  assert_critical (prio_scheduling_state_resume_async (NULL, callback, NULL));
+  assert_told ("prio_scheduling_state_resume_async(): callback is NULL*", prio_scheduling_state_resume_async (state, NULL, NULL));
+  assert_critical (prio_scheduling_state_resume_finish (state, NULL, NULL));
   prio_scheduling_state_unref (state);
 
   assert_critical (prio_idle_deadline_copy (NULL));
@@ -279,12 +366,12 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_unref (NULL));
   assert_critical (prio_runner_post (NULL, 1, BACKGROUND));
   assert_critical (prio_runner_post (runner, 0, BACKGROUND));
-  assert_critical (prio_runner_post (runner, 1, -1));
-  assert_critical (prio_runner_post (runner, 1, 3));
+  assert_critical (prio_runner_post (runner, 1, 0));
+  assert_critical (prio_runner_post (runner, 1, 4));
   assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 1, -2, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 1, 3, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, 4, NULL, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, FALSE));
   assert_critical (prio_runner_yield (NULL, 1));
   assert_critical (prio_runner_yield (runner, 0));
@@ -376,7 +463,8 @@ static void
 test_unknown_properties (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, task_function, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                        task_function, NULL, NULL);
   GObject *objects[] = { G_OBJECT (f->scheduler), G_OBJECT (controller), G_OBJECT (signal_of (controller)), G_OBJECT (task) };
   g_autoptr (GParamSpec) foreign = g_param_spec_ref_sink (g_param_spec_int ("foreign", NULL, NULL, 0, 1, 0, G_PARAM_READWRITE));
   g_auto (GValue) value = G_VALUE_INIT;
@@ -406,7 +494,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   no_object_of_ours = g_object_new (G_TYPE_OBJECT, NULL);
 
+  add_test ("/misuse/glib-priorities", test_glib_priorities);
   add_test ("/misuse/posting", test_posting);
+  add_test ("/misuse/unknown-options", test_unknown_options);
   add_test ("/misuse/yielding", test_yielding);
   add_test ("/misuse/scheduler", test_scheduler);
   add_test ("/misuse/task", test_task);

@@ -206,19 +206,19 @@ test_random_changes_against_a_model (Fixture *f, gconstpointer data)
 
       ran_ids = g_array_new (FALSE, FALSE, sizeof (guint));
       for (guint i = 0; i < N_CONTROLLERS; i++)
-        controllers[i] = prio_task_controller_new (priorities[i] = g_test_rand_int_range (0, 3));
+        controllers[i] = prio_task_controller_new (priorities[i] = g_test_rand_int_range (BACKGROUND, USER_BLOCKING + 1));
 
       for (guint id = 0; id < N_TASKS; id++)
         {
           guint which = g_test_rand_int_range (0, N_CONTROLLERS);
           ModelTask task = { id, id, which, USER_VISIBLE };
 
-          prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signal_of (controllers[which]), 0,
+          prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controllers[which]) },
                                     note_id, GUINT_TO_POINTER (id), NULL);
           g_array_append_val (model, task);
 
           which = g_test_rand_int_range (0, N_CONTROLLERS);
-          priorities[which] = g_test_rand_int_range (0, 3);
+          priorities[which] = g_test_rand_int_range (BACKGROUND, USER_BLOCKING + 1);
           prio_task_controller_set_priority (controllers[which], priorities[which], NULL);
         }
 

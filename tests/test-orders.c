@@ -35,17 +35,22 @@ test_by_age (Fixture *f, gconstpointer border)
   n_ran = 0;
 
   for (guint i = 0; i < N_SIGNALS; i++)
-    controllers[i] = prio_task_controller_new (i % 3);
+    controllers[i] = prio_task_controller_new (BACKGROUND + i % 3);
 
   for (guint i = 0; i < N_TASKS; i++)
     {
       GCancellable *signal = i % 3 == 0 ? NULL : signal_of (controllers[i * 7 % N_SIGNALS]);
 
-      prio_scheduler_post_full (f->scheduler, signal != NULL ? PRIO_PRIORITY_UNSET : USER_VISIBLE, signal, 0,
+      prio_scheduler_post_full (f->scheduler,
+                                &(PrioTaskOptions) {
+                                  .priority = signal != NULL ? PRIO_PRIORITY_UNSET : USER_VISIBLE,
+                                  .signal = signal,
+                                },
                                 run_numbered, GUINT_TO_POINTER (i), NULL);
     }
   for (guint i = 0; i < N_TASKS; i++)
-    prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 1, run_numbered, GUINT_TO_POINTER (N_TASKS + i), NULL);
+    prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .delay = 1 }, run_numbered,
+                              GUINT_TO_POINTER (N_TASKS + i), NULL);
 
   for (guint i = 0; i < N_SIGNALS; i++)
     g_assert_true (prio_task_controller_set_priority (controllers[i], USER_VISIBLE, NULL));

@@ -28,8 +28,9 @@ test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
   g_signal_connect_swapped (root, "cancelled", G_CALLBACK (iterate), f);
-  prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, root, 0, never_run, f, iterate);
-  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, root, 0, step_run, step_new (f, 'o', NULL, NULL), step_free);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = root }, never_run, f, iterate);
+  prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = root }, step_run, step_new (f, 'o', NULL, NULL),
+                            step_free);
   post_with_signal (f, PRIO_PRIORITY_UNSET, dependent, 'd', NULL, NULL);
 
   prio_task_controller_abort (controller, NULL);
@@ -92,8 +93,9 @@ static void
 test_notifies_have_no_state (Fixture *f, gconstpointer data)
 {
   for (guint n = 0; n < 5; n++)
-    g_object_unref (prio_scheduler_post_task (f->scheduler, return_nothing, f, has_no_state, USER_VISIBLE, NULL, 0, NULL));
-  prio_scheduler_post_full (f->scheduler, USER_VISIBLE, NULL, 0, post_another, f, NULL);
+    g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE },
+                                              return_nothing, f, has_no_state));
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, post_another, f, NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "n n n n n ");
 }
@@ -118,7 +120,7 @@ test_releases_in_order (Fixture *f, gconstpointer data)
   GCancellable *signals[] = { root, first, second, root };
 
   for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
-    prio_scheduler_post_full (f->scheduler, PRIO_PRIORITY_UNSET, signals[i], 0, step_run,
+    prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signals[i] }, step_run,
                               step_new (f, (char) ('a' + i), NULL, NULL), log_release);
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);

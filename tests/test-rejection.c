@@ -24,7 +24,7 @@ log_own (GObject *source, GAsyncResult *result, gpointer data)
 static PrioTask *
 post_task (Fixture *f, gpointer signal, PrioTaskFunc func, gpointer func_data)
 {
-  return prio_scheduler_post_task (f->scheduler, func, func_data, NULL, PRIO_PRIORITY_UNSET, signal, 0, NULL);
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal }, func, func_data, NULL);
 }
 
 static void
@@ -59,7 +59,8 @@ test_at_the_abort (Fixture *f, gconstpointer data)
   GCancellable *signal = signal_of (controller);
   Step step = { .f = f, .then = abort_it, .data = controller };
   g_autoptr (PrioTask) first =
-      prio_scheduler_post_task (f->scheduler, step_run_task, NULL, NULL, BACKGROUND, signal, 0, NULL);
+      prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .signal = signal },
+                                step_run_task, NULL, NULL);
   g_autoptr (PrioTask) own = post_task (f, signal, abort_then_queue_microtask, &step);
   g_autoptr (PrioTask) queued = post_task (f, signal, step_run_task, NULL);
 
@@ -136,8 +137,8 @@ check_goes_on (Fixture *f, gboolean alone, gboolean deferred)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Rejected rejected = { .f = f, .controller = alone ? NULL : controller, .deferred = deferred };
-  PrioTask *task = prio_scheduler_post_task (f->scheduler, abort_nest_and_go_on, &rejected, rejected_freed,
-                                             PRIO_PRIORITY_UNSET, signal_of (controller), 0, NULL);
+  PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) },
+                                             abort_nest_and_go_on, &rejected, rejected_freed);
 
   g_string_truncate (f->log, 0);
   prio_task_then (task, log_outcome, f, NULL);

@@ -16,7 +16,8 @@ destroy (gpointer data)
 static PrioTask *
 post_with (Fixture *f, PrioTaskFunc func, gpointer data, gpointer signal)
 {
-  return prio_scheduler_post_task (f->scheduler, func, data, NULL, PRIO_PRIORITY_UNSET, signal, 0, "a name");
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal, .name = "a name" }, func, data,
+                                   NULL);
 }
 
 static PrioTask *

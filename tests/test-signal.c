@@ -37,7 +37,7 @@ test_change_tells_the_previous_priority (Fixture *f, gconstpointer data)
   g_assert_true (prio_task_controller_set_priority (controller, USER_BLOCKING, NULL));
   g_assert_true (prio_task_controller_set_priority (controller, USER_VISIBLE, NULL));
 
-  g_assert_cmpstr (f->log->str, ==, "s0>2 s2>1 ");
+  g_assert_cmpstr (f->log->str, ==, "s1>3 s3>2 ");
 }
 
 static void
@@ -81,7 +81,7 @@ test_dependents_follow_in_order (Fixture *f, gconstpointer data)
   listen (f, source, "s");
   prio_task_controller_set_priority (controller, USER_VISIBLE, NULL);
 
-  g_assert_cmpstr (f->log->str, ==, "s0>1 f0>1 n0>1 t0>1 ");
+  g_assert_cmpstr (f->log->str, ==, "s1>2 f1>2 n1>2 t1>2 ");
   g_assert_false (prio_task_signal_has_fixed_priority (second));
 }
 
@@ -217,7 +217,7 @@ test_dependent_with_handlers_lives_as_its_source (Fixture *f, gconstpointer data
   g_assert_nonnull (alive);
 
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
-  g_assert_cmpstr (f->log->str, ==, "a0>2 ");
+  g_assert_cmpstr (f->log->str, ==, "a1>3 ");
   g_object_unref (controller);
   g_assert_null (alive);
 }
@@ -395,7 +395,7 @@ test_at_two_schedulers (Fixture *f, gconstpointer data)
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
   post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
-  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run,
+  prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, 'b', NULL, NULL), step_free);
   post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'c', NULL, NULL);
   prio_scheduler_pause (f->scheduler);
@@ -407,7 +407,7 @@ test_at_two_schedulers (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "bac");
 
-  prio_scheduler_post_full (other, PRIO_PRIORITY_UNSET, signal_of (controller), 0, step_run,
+  prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, 'd', NULL, NULL), step_free);
   prio_task_controller_abort (controller, NULL);
   prio_scheduler_resume (other);

@@ -88,7 +88,7 @@ static void
 post_one_of_each (Fixture *f)
 {
   for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
-    post_letter (f, priority, (char) ('0' + priority));
+    post_letter (f, priority, (char) ('0' + priority - BACKGROUND));
 }
 
 /* Has each lane's source in the context. */

@@ -119,23 +119,24 @@ test_yield_is_refused_after_abort (Fixture *f, gconstpointer data)
 typedef struct
 {
   PrioYieldFlags flags;
-  gint priority;
+  PrioTaskPriority priority;
   gboolean own_signal; /* a user-blocking one is given */
   const char *order;
   const char *after_abort; /* of the running task's signal */
 } YieldCase;
 
 static const YieldCase yield_cases[] = {
-  { PRIO_YIELD_NONE, PRIO_PRIORITY_UNSET, FALSE, "a2Y10", "aY" },
-  { PRIO_YIELD_NONE, USER_BLOCKING, FALSE, "aY210", "aY" },
-  { PRIO_YIELD_NONE, PRIO_PRIORITY_UNSET, TRUE, "aY210", "aY" },
-  { PRIO_YIELD_NONE, BACKGROUND, TRUE, "a21Y0", "aY" },
-  { PRIO_YIELD_INHERIT_SIGNAL, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
-  { PRIO_YIELD_INHERIT_SIGNAL, USER_BLOCKING, FALSE, "aY210", "a-" },
-  { PRIO_YIELD_INHERIT_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "aY" },
-  { PRIO_YIELD_INHERIT_PRIORITY, PRIO_PRIORITY_UNSET, TRUE, "a21Y0", "aY" },
-  { PRIO_YIELD_INHERIT_PRIORITY, USER_BLOCKING, TRUE, "a21Y0", "aY" },
-  { PRIO_YIELD_INHERIT_SIGNAL | PRIO_YIELD_INHERIT_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+  { PRIO_YIELD_DROP_SIGNAL | PRIO_YIELD_DROP_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a2Y10", "aY" },
+  { PRIO_YIELD_DROP_SIGNAL, USER_BLOCKING, FALSE, "aY210", "aY" },
+  { PRIO_YIELD_DEFAULT, PRIO_PRIORITY_UNSET, TRUE, "aY210", "aY" },
+  { PRIO_YIELD_DEFAULT, BACKGROUND, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_DEFAULT, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+  { PRIO_YIELD_DEFAULT, USER_BLOCKING, FALSE, "aY210", "a-" },
+  { PRIO_YIELD_DROP_SIGNAL, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "aY" },
+  { PRIO_YIELD_KEEP_PRIORITY, PRIO_PRIORITY_UNSET, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_KEEP_PRIORITY, USER_BLOCKING, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_KEEP_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+  { PRIO_YIELD_DROP_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
 };
 
 static PrioTaskController *own_controller;
@@ -145,9 +146,13 @@ yield_with_options (Step *step)
 {
   const YieldCase *c = step->data;
 
-  prio_scheduler_yield_full_async (step->f->scheduler, c->flags,
-                                   c->own_signal ? signal_of (own_controller) : NULL, c->priority, resumed,
-                                   step_new (step->f, 'Y', NULL, NULL));
+  prio_scheduler_yield_full_async (step->f->scheduler,
+                                   &(PrioYieldOptions) {
+                                     .priority = c->priority,
+                                     .signal = c->own_signal ? signal_of (own_controller) : NULL,
+                                     .flags = c->flags,
+                                   },
+                                   resumed, step_new (step->f, 'Y', NULL, NULL));
 }
 
 static void
@@ -252,8 +257,8 @@ finish (Step *step)
 static void
 test_callbacks_keep_the_state_of_registration (Fixture *f, gconstpointer data)
 {
-  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, defer, NULL, NULL, USER_BLOCKING, NULL,
-                                                        0, NULL);
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING },
+                                                        defer, NULL, NULL);
 
   fixture_run (f);
   post_step (f, BACKGROUND, 'a', await_data, task);

@@ -185,7 +185,7 @@ renew_controller (World *world, guint i)
   g_autoptr (PrioTaskSignal) old_dependent G_GNUC_UNUSED = world->dependents[i];
   GCancellable *source;
 
-  world->controllers[i] = prio_task_controller_new (dice (world, 3));
+  world->controllers[i] = prio_task_controller_new (BACKGROUND + dice (world, 3));
   source = signal_of (world->controllers[i]);
   more_listen (world, source);
   world->dependents[i] = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
@@ -195,7 +195,7 @@ renew_controller (World *world, guint i)
 static void
 post_something (World *world)
 {
-  gint priority = (gint) dice (world, 4) - 1;
+  PrioTaskPriority priority = dice (world, 4); /* or none */
   guint64 delay = dice (world, 5) == 0 ? dice (world, 3) : 0;
   guint i = dice (world, N_TASKS);
 
@@ -203,22 +203,32 @@ post_something (World *world)
     {
     case 0:
     case 1:
-      prio_scheduler_post (any_scheduler (world), MAX (priority, 0), run_closure,
+      prio_scheduler_post (any_scheduler (world), MAX (priority, BACKGROUND), run_closure,
                            token_new (world, 1 + dice (world, 3)), token_free);
       break;
 
     case 2:
     case 3:
-      prio_scheduler_post_full (any_scheduler (world), priority, any_signal (world), delay, run_closure,
-                                token_new (world, 1 + dice (world, 3)), token_free);
+      prio_scheduler_post_full (any_scheduler (world),
+                                &(PrioTaskOptions) {
+                                  .priority = priority,
+                                  .signal = any_signal (world),
+                                  .delay = delay,
+                                },
+                                run_closure, token_new (world, 1 + dice (world, 3)), token_free);
       break;
 
     case 4:
       {
         g_autoptr (PrioTask) old = NULL;
-        PrioTask *task = prio_scheduler_post_task (any_scheduler (world), run_task, token_new (world, 1), token_free,
-                                                   priority, any_signal (world), delay,
-                                                   dice (world, 2) == 0 ? "name" : NULL);
+        PrioTask *task = prio_scheduler_post_task (any_scheduler (world),
+                                                   &(PrioTaskOptions) {
+                                                     .priority = priority,
+                                                     .signal = any_signal (world),
+                                                     .delay = delay,
+                                                     .name = dice (world, 2) == 0 ? "name" : NULL,
+                                                   },
+                                                   run_task, token_new (world, 1), token_free);
 
         prio_task_then (task, run_reaction, token_new (world, 1), token_free);
         /* To drop the old one may come back here. */
@@ -261,7 +271,7 @@ meddle (World *world)
 
     case 3:
     case 4:
-      prio_task_controller_set_priority (controller, dice (world, 3), NULL);
+      prio_task_controller_set_priority (controller, BACKGROUND + dice (world, 3), NULL);
       break;
 
     case 5:
@@ -325,8 +335,13 @@ act (World *world)
 
     case 4:
       world->n_open++;
-      prio_scheduler_yield_full_async (any_scheduler (world), dice (world, 4), any_signal (world),
-                                       (gint) dice (world, 4) - 1, resumed, world);
+      prio_scheduler_yield_full_async (any_scheduler (world),
+                                       &(PrioYieldOptions) {
+                                         .priority = dice (world, 4),
+                                         .signal = any_signal (world),
+                                         .flags = dice (world, PRIO_YIELD_KEEP_PRIORITY + 2),
+                                       },
+                                       resumed, world);
       break;
 
     default:

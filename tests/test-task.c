@@ -16,7 +16,8 @@ destroy (gpointer data)
 static PrioTask *
 post (Fixture *f, PrioTaskFunc func)
 {
-  return prio_scheduler_post_task (f->scheduler, func, f, NULL, USER_VISIBLE, NULL, 0, "a name");
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .name = "a name" },
+                                   func, f, NULL);
 }
 
 static void
@@ -71,8 +72,9 @@ static void
 test_priority_is_the_signals (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, nothing, NULL, NULL, PRIO_PRIORITY_UNSET,
-                                                        signal_of (controller), 0, NULL);
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler,
+                                                        &(PrioTaskOptions) { .signal = signal_of (controller) },
+                                                        nothing, NULL, NULL);
 
   g_assert_true (prio_task_get_signal (task) == signal_of (controller));
   g_assert_cmpint (prio_task_get_priority (task), ==, BACKGROUND);
@@ -127,7 +129,7 @@ finish_string (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
 
   g_assert_true (source == G_OBJECT (f->scheduler) && same_source == source);
-  g_assert_null (g_async_result_get_user_data (result));
+  g_assert_true (g_async_result_get_user_data (result) == f);
   g_assert_true (prio_scheduler_post_task_finish (f->scheduler, result, &value, &error));
   g_assert_no_error (error);
   g_string_append (f->log, g_value_get_string (&value));
@@ -136,7 +138,8 @@ finish_string (GObject *source, GAsyncResult *result, gpointer data)
 static void
 test_async (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_post_task_async (f->scheduler, return_string, NULL, NULL, BACKGROUND, NULL, 0, finish_string, f);
+  prio_scheduler_post_task_async (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, return_string, NULL,
+                                  NULL, finish_string, f);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "result");
 }
@@ -271,15 +274,18 @@ test_used_again (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < 100; i++)
     {
-      g_object_unref (prio_scheduler_post_task (f->scheduler, remember, seen, NULL, USER_VISIBLE, NULL, 0, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, remember,
+                                                seen, NULL));
       fixture_run (f);
     }
   g_assert_cmpuint (g_hash_table_size (seen), <, 100);
 
   /* One that somebody holds or listens to is not. */
-  held = prio_scheduler_post_task (f->scheduler, remember, seen, NULL, USER_VISIBLE, NULL, 0, NULL);
+  held = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, remember, seen,
+                                   NULL);
   fixture_run (f);
-  fresh = prio_scheduler_post_task (f->scheduler, nothing, NULL, NULL, USER_VISIBLE, NULL, 0, NULL);
+  fresh = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, nothing, NULL,
+                                    NULL);
   g_assert_true (fresh != held);
   g_assert_cmpint (prio_task_get_state (fresh), ==, PRIO_TASK_STATE_PENDING);
   g_signal_connect (fresh, "notify::completed", G_CALLBACK (log_notify), f);
@@ -292,7 +298,8 @@ test_used_again (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 10; i++)
     {
       g_object_unref (post (f, nothing));
-      g_object_unref (prio_scheduler_post_task (f->scheduler, nothing, NULL, NULL, USER_VISIBLE, NULL, 0, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, nothing,
+                                                NULL, NULL));
     }
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "!");

@@ -31,7 +31,7 @@ post_many (gpointer data)
   Worker *worker = data;
 
   for (guint i = 0; i < N; i++)
-    prio_scheduler_post (worker->scheduler, i % 3, count_on_worker, worker, count_freed);
+    prio_scheduler_post (worker->scheduler, BACKGROUND + i % 3, count_on_worker, worker, count_freed);
   return NULL;
 }
 
@@ -126,7 +126,7 @@ change_priorities (gpointer data)
   Meddler *meddler = data;
 
   for (guint i = 0; i < 20000; i++)
-    prio_task_controller_set_priority (meddler->controllers[i % meddler->n_controllers], i / 7 % 3, NULL);
+    prio_task_controller_set_priority (meddler->controllers[i % meddler->n_controllers], BACKGROUND + i / 7 % 3, NULL);
   return NULL;
 }
 
@@ -154,7 +154,7 @@ test_abort_and_change (Fixture *f, gconstpointer data)
 
   n_ran = n_freed = 0;
   for (guint i = 0; i < G_N_ELEMENTS (controllers); i++)
-    controllers[i] = prio_task_controller_new (i % 3);
+    controllers[i] = prio_task_controller_new (BACKGROUND + i % 3);
   worker_start (&worker);
 
   changer = g_thread_new ("changer", change_priorities, &meddler);
@@ -162,9 +162,12 @@ test_abort_and_change (Fixture *f, gconstpointer data)
   for (guint i = 0; i < N; i++)
     {
       n_posted++;
-      prio_scheduler_post_full (worker.scheduler, PRIO_PRIORITY_UNSET,
-                                signal_of (controllers[i % G_N_ELEMENTS (controllers)]), i % 5 == 0, count_on_worker,
-                                &worker, count_freed);
+      prio_scheduler_post_full (worker.scheduler,
+                                &(PrioTaskOptions) {
+                                  .signal = signal_of (controllers[i % G_N_ELEMENTS (controllers)]),
+                                  .delay = i % 5 == 0,
+                                },
+                                count_on_worker, &worker, count_freed);
     }
   g_thread_join (changer);
   g_thread_join (aborter);
@@ -248,8 +251,9 @@ test_result_from_another_thread (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 100; i++)
     {
       gssize got = 0;
-      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, defer_to_thread, NULL, NULL, USER_VISIBLE,
-                                                            NULL, 0, NULL);
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler,
+                                                            &(PrioTaskOptions) { .priority = USER_VISIBLE },
+                                                            defer_to_thread, NULL, NULL);
 
       prio_task_then (task, got_result, &got, NULL);
       while (got == 0)
@@ -272,8 +276,13 @@ cancel_tasks_elsewhere (gpointer data)
 
   for (guint i = 0; i < 2000; i++)
     {
-      g_autoptr (PrioTask) task = prio_scheduler_post_task (worker->scheduler, defer_to_thread,
-                                                            NULL, NULL, i % 3, NULL, 100000, "never");
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (worker->scheduler,
+                                                            &(PrioTaskOptions) {
+                                                              .priority = BACKGROUND + i % 3,
+                                                              .delay = 100000,
+                                                              .name = "never",
+                                                            },
+                                                            defer_to_thread, NULL, NULL);
 
       prio_task_then (task, got_nothing, NULL, count_freed);
       prio_task_cancel (task);
@@ -328,8 +337,12 @@ post_with_aborted_signal (gpointer data)
   Fixture *f = data;
   g_autoptr (PrioTaskSignal) aborted = prio_task_signal_new_aborted (NULL);
 
-  return GUINT_TO_POINTER (prio_scheduler_post_full (f->scheduler, USER_VISIBLE, G_CANCELLABLE (aborted), 0, step_run,
-                                                     step_new (f, 'x', NULL, NULL), step_free));
+  return GUINT_TO_POINTER (prio_scheduler_post_full (f->scheduler,
+                                                     &(PrioTaskOptions) {
+                                                       .priority = USER_VISIBLE,
+                                                       .signal = G_CANCELLABLE (aborted),
+                                                     },
+                                                     step_run, step_new (f, 'x', NULL, NULL), step_free));
 }
 
 /* Another thread is told at once, too. */
@@ -366,14 +379,15 @@ test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
 {
   for (guint i = 0; i < 10; i++)
     {
-      PrioTask *task = prio_scheduler_post_task (f->scheduler, defer_and_cancel, NULL, NULL, BACKGROUND, NULL, 0, NULL);
+      PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                 defer_and_cancel, NULL, NULL);
       GThread *thread;
 
       fixture_run (f);
       thread = g_thread_new ("result", return_and_drop, task);
       g_thread_join (thread);
-      g_object_unref (prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, 'a', NULL, NULL), step_free,
-                                                BACKGROUND, NULL, 0, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                step_run_task, step_new (f, 'a', NULL, NULL), step_free));
       fixture_run (f);
     }
   g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
@@ -450,8 +464,12 @@ test_result_while_it_is_aborted (Fixture *f, gconstpointer data)
   for (guint i = 1; i <= N_ROUNDS && g_get_monotonic_time () < returning.end; i++)
     {
       returning.controller = prio_task_controller_new (USER_VISIBLE);
-      g_object_unref (prio_scheduler_post_task (f->scheduler, defer_and_abort, &returning, NULL, USER_VISIBLE,
-                                                signal_of (returning.controller), 0, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler,
+                                                &(PrioTaskOptions) {
+                                                  .priority = USER_VISIBLE,
+                                                  .signal = signal_of (returning.controller),
+                                                },
+                                                defer_and_abort, &returning, NULL));
       while (g_atomic_int_get (&returning.ready) < (gint) i)
         g_main_context_iteration (f->context, FALSE);
       while (g_main_context_iteration (f->context, FALSE))
@@ -495,7 +513,8 @@ test_two_results_at_once (Fixture *f, gconstpointer data)
 
   for (guint i = 1; i <= N_ROUNDS && g_get_monotonic_time () < returning.end; i++)
     {
-      PrioTask *task = prio_scheduler_post_task (f->scheduler, defer_and_tell, &returning, NULL, USER_VISIBLE, NULL, 0, NULL);
+      PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE },
+                                                 defer_and_tell, &returning, NULL);
 
       while (g_atomic_int_get (&returning.ready) < (gint) i * N_RETURNERS || !prio_task_get_completed (task))
         g_main_context_iteration (f->context, FALSE);
@@ -521,8 +540,9 @@ post_and_cancel (gpointer data)
 
   for (guint i = 0; i < N; i++)
     {
-      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, step_run_task, step_new (f, 'x', NULL, NULL), step_free,
-                                                            BACKGROUND, NULL, 0, NULL);
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                            step_run_task, step_new (f, 'x', NULL, NULL),
+                                                            step_free);
 
       prio_task_cancel (task);
     }

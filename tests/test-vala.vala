@@ -14,11 +14,11 @@ async int count_in_slices (Scheduler scheduler, StringBuilder log, string letter
 
 async void check_results (Scheduler scheduler) throws Error {
 	Value answer;
-	yield scheduler.post_task_async ((task) => task.return_value (42), TaskPriority.USER_BLOCKING, null, 0, out answer);
+	yield scheduler.post_task_async (TaskOptions () { priority = USER_BLOCKING, name = "answer" }, (task) => task.return_value (42), out answer);
 	assert (answer.get_int () == 42);
 
 	try {
-		yield scheduler.post_task_async ((task) => task.return_error (new IOError.FAILED ("no luck")), -1, null, 0, null);
+		yield scheduler.post_task_async (null, (task) => task.return_error (new IOError.FAILED ("no luck")), null);
 		assert_not_reached ();
 	} catch (IOError.FAILED error) {
 		assert (error.message == "no luck");
@@ -48,7 +48,7 @@ async void check_order (Scheduler scheduler) throws Error {
 		scheduler.queue_microtask (() => log.append ("m"));
 		return Source.REMOVE;
 	});
-	yield scheduler.post_task_async ((task) => {}, TaskPriority.BACKGROUND, null, 0, null);
+	yield scheduler.post_task_async (TaskOptions () { priority = BACKGROUND }, (task) => {}, null);
 
 	assert (log.str == "umbbbl");
 	assert (found == 3);
@@ -70,14 +70,67 @@ async void check_abort (Scheduler scheduler) throws Error {
 		return Source.REMOVE;
 	});
 	try {
-		yield scheduler.post_task_async ((task) => assert_not_reached (), -1, controller.signal, 0, null);
+		yield scheduler.post_task_async (TaskOptions () { @signal = controller.signal }, (task) => assert_not_reached (), null);
 		assert_not_reached ();
 	} catch (IOError.TIMED_OUT error) {
 	}
 	try {
-		yield scheduler.yield_full_async (YieldFlags.NONE, controller.signal, -1);
+		yield scheduler.yield_full_async (YieldOptions () { @signal = controller.signal });
 		assert_not_reached ();
 	} catch (IOError.TIMED_OUT error) {
+	}
+}
+
+// F4: after something that is not the scheduler's, a task is itself again.
+async void stay_in_background (TaskController controller, bool abort) throws Error {
+	var state = SchedulingState.get_current ();
+	yield File.new_for_path ("/").query_info_async ("standard::type", 0);
+	assert (SchedulingState.get_current () == null);
+	if (abort)
+		controller.abort (new IOError.TIMED_OUT ("too late"));
+	yield state.resume_async ();
+	assert (SchedulingState.get_current ().get_signal () == controller.signal);
+	yield state.dup_scheduler ().yield_async ();
+	assert (SchedulingState.get_current ().get_signal () == controller.signal);
+}
+
+async void check_carried (Scheduler scheduler, bool abort) throws Error {
+	var controller = new TaskController (BACKGROUND);
+	Error? failure = null;
+	SourceFunc go_on = check_carried.callback;
+
+	scheduler.post_full (TaskOptions () { @signal = controller.signal }, () => {
+		stay_in_background.begin (controller, abort, (source, result) => {
+			try {
+				stay_in_background.end (result);
+			} catch (Error error) {
+				failure = error;
+			}
+			go_on ();
+		});
+		return Source.REMOVE;
+	});
+	yield;
+	assert (abort ? failure is IOError.TIMED_OUT : failure == null);
+}
+
+async void check_no_scheduler () {
+	var scheduler = new Scheduler (null);
+	SchedulingState? state = null;
+
+	scheduler.post (USER_BLOCKING, () => {
+		state = SchedulingState.get_current ();
+		return Source.REMOVE;
+	});
+	while (state == null)
+		MainContext.default ().iteration (true);
+	scheduler = null;
+	try {
+		yield state.resume_async ();
+		assert_not_reached ();
+	} catch (SchedulerError.CLOSED error) {
+	} catch (Error error) {
+		assert_not_reached ();
 	}
 }
 
@@ -88,6 +141,9 @@ async void run_checks (MainLoop loop) {
 		yield check_results (scheduler);
 		yield check_order (scheduler);
 		yield check_abort (scheduler);
+		yield check_carried (scheduler, false);
+		yield check_carried (scheduler, true);
+		yield check_no_scheduler ();
 	} catch (Error error) {
 		GLib.error ("%s", error.message);
 	}

@@ -269,7 +269,7 @@ test('the scheduler\'s own methods', async () => {
     plain.cancel();
     assert((await rejection(native.post_task(() => {}, {signal: plain}))).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
 
-    for (const bad of [[5], [() => {}, {priority: 'x'}], [() => {}, {priority: 3}], [() => {}, {delay: NaN}],
+    for (const bad of [[5], [() => {}, {priority: 'x'}], [() => {}, {priority: 0}], [() => {}, {priority: 4}], [() => {}, {delay: NaN}],
         [() => {}, {delay: -1}], [() => {}, {signal: 5}]])
         assert(thrown(() => native.post_task(...bad)) instanceof TypeError, JSON.stringify(bad));
 });
@@ -375,7 +375,7 @@ test('a hundred thousand tasks and yields leave the collector alone', async () =
 test('bad input to the scheduler of GJS', () => {
     const native = PrioSched.Scheduler.get_default();
     const nothing = () => {};
-    for (const [callback, options] of [[null], ['x'], [nothing, {priority: 'urgent'}], [nothing, {priority: 3}],
+    for (const [callback, options] of [[null], ['x'], [nothing, {priority: 'urgent'}], [nothing, {priority: 0}], [nothing, {priority: 4}],
         [nothing, {priority: 0.5}], [nothing, {delay: -1}], [nothing, {delay: NaN}], [nothing, {delay: Infinity}],
         [nothing, {delay: 2 ** 60}], [nothing, {delay: '5'}], [nothing, {signal: {}}], [nothing, 5]])
         assert(thrown(() => native.post_task(callback, options)) instanceof TypeError, `${callback} ${JSON.stringify(options)}`);
@@ -389,7 +389,7 @@ test('bad input to the scheduler of GJS', () => {
 test('a scheduler of its own, and options of yield', async () => {
     const native = PrioSched.Scheduler.new(null);
     const log = [];
-    const controller = new PrioSched.TaskController({priority: 0});
+    const controller = new PrioSched.TaskController({priority: 1});
     const task = native.post_task(async () => {
         log.push('a');
         await native.yield({priority: 'user-blocking'});

@@ -16,7 +16,7 @@ declare namespace PrioSched {
     type Nick = 'background' | 'user-visible' | 'user-blocking';
 
     enum TaskPriority {
-        BACKGROUND,
+        BACKGROUND = 1,
         USER_VISIBLE,
         USER_BLOCKING,
     }

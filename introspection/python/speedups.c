@@ -168,7 +168,7 @@ static PyObject *
 table_post (PyObject *object, PyObject *callback)
 {
   TableObject *self = (TableObject *) object;
-  FutureObject *task = new_future (task_type, self->states[PRIO_TASK_PRIORITY_USER_VISIBLE]);
+  FutureObject *task = new_future (task_type, self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND]);
   guint number;
 
   if (task == NULL)

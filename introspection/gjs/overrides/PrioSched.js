@@ -7,8 +7,8 @@
 
 const {Gio, GLib, GObject} = imports.gi;
 
-const UNSET = -1;
-const NICKS = ['background', 'user-visible', 'user-blocking'];
+const UNSET = 0;
+const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
 function describe(value) {
     return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedTasks.describe(value);
@@ -17,10 +17,10 @@ function describe(value) {
 function toPriority(value) {
     if (value === undefined || value === null)
         return UNSET;
-    if (Number.isInteger(value) && value >= 0 && value < NICKS.length)
+    if (Number.isInteger(value) && value > 0 && value <= NICKS.length)
         return value;
-    const priority = typeof value === 'string' ? NICKS.indexOf(value) : -1;
-    if (priority < 0)
+    const priority = typeof value === 'string' ? NICKS.indexOf(value) + 1 : UNSET;
+    if (priority === UNSET)
         throw new TypeError(`${describe(value)} is no task priority`);
     return priority;
 }

@@ -11,8 +11,10 @@
 const {Gio, GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
 
-const UNSET = -1;
-const USER_VISIBLE = 1;
+const UNSET = 0;
+const BACKGROUND = 1;
+const USER_VISIBLE = 2;
+const USER_BLOCKING = 3;
 const REASON_DOMAIN = GLib.quark_from_string('prio-sched-js-reason');
 
 const TABLE = Symbol('table');
@@ -196,7 +198,7 @@ function make(PrioSched) {
     class Table {
         #entries = [0]; // by number; where there is none, the next number that is free
         #free = 0;      // the first of them, or 0
-        #states = [0, 1, 2].map(priority => new State(this, null, priority));
+        #states = [UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING].map(priority => new State(this, null, priority));
         #runner;
         #idleRunner = null;
         #nWithSignals = 0;
@@ -291,9 +293,9 @@ function make(PrioSched) {
 
         // Has drain() called, in a task of its own.
         wake() {
-            const entry = new Entry(null, this.#states[2]);
+            const entry = new Entry(null, this.#states[USER_BLOCKING]);
             entry.resolve = () => {};
-            this.#runner.post(this.#add(entry), 2);
+            this.#runner.post(this.#add(entry), USER_BLOCKING);
         }
 
         // Its signal has been aborted, or the main context has gone.

@@ -8,9 +8,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
-const UNSET = -1;
-const USER_VISIBLE = 1;
-const USER_BLOCKING = 2;
+const UNSET = 0;
+const USER_VISIBLE = 2;
+const USER_BLOCKING = 3;
 
 // Given to constructors that are not for programs.
 const INTERNAL = Symbol('internal');
@@ -25,6 +25,11 @@ function toPriority(value) {
     if (!PRIORITIES.includes(priority))
         throw new TypeError(`“${priority}” is no TaskPriority`);
     return priority;
+}
+
+// The library's number of what toPriority() has let through.
+function toNumber(priority) {
+    return PRIORITIES.indexOf(priority) + 1;
 }
 
 // [EnforceRange] unsigned long long, or unsigned long
@@ -283,7 +288,7 @@ function changePriority(signal, priority) {
     s.changing = true;
     const previousPriority = s.priority;
     s.priority = priority;
-    s.controller?.set_priority(PRIORITIES.indexOf(priority));
+    s.controller?.set_priority(toNumber(priority));
     Event._dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
     for (const follower of dependentsOf(signal, CHANGES))
         changePriority(follower, priority);
@@ -315,7 +320,7 @@ function make(PrioSched, tasks) {
     // What the library knows a signal by.
     function controllerOf(signal) {
         const s = slots.get(signal);
-        s.controller ??= new PrioSched.TaskController({priority: PRIORITIES.indexOf(s.priority ?? 'user-visible')});
+        s.controller ??= new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')});
         return s.controller;
     }
 
@@ -355,7 +360,7 @@ function make(PrioSched, tasks) {
                 const {delay: rawDelay} = dictionary;
                 const delay = rawDelay === undefined ? 0 : toInteger(rawDelay, Number.MAX_SAFE_INTEGER, 'delay');
                 const {priority: rawPriority} = dictionary;
-                const priority = rawPriority === undefined ? UNSET : PRIORITIES.indexOf(toPriority(rawPriority));
+                const priority = rawPriority === undefined ? UNSET : toNumber(toPriority(rawPriority));
                 const {signal} = dictionary;
                 const s = signal === undefined ? null : slots.get(toAbortSignal(signal, 'signal'));
                 if (s?.aborted)

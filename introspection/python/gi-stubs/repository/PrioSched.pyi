@@ -11,9 +11,9 @@ _T = TypeVar('_T')
 _Callback = Callable[[], Union[Awaitable[_T], _T]]
 
 class TaskPriority(enum.IntEnum):
-    BACKGROUND = 0
-    USER_VISIBLE = 1
-    USER_BLOCKING = 2
+    BACKGROUND = 1
+    USER_VISIBLE = 2
+    USER_BLOCKING = 3
     value_nick: str
 
 class TaskState(enum.IntEnum):

@@ -81,8 +81,8 @@ def _called_back(name, position, awaitable):
 class Scheduler(PrioSched.Scheduler):
 
     yield_async = _called_back('yield_async', 0, 'yield_')
-    yield_full_async = _called_back('yield_full_async', 3, 'yield_')
-    post_task_async = _called_back('post_task_async', 5, 'post_task')
+    yield_full_async = _called_back('yield_full_async', 1, 'yield_')
+    post_task_async = _called_back('post_task_async', 3, 'post_task')
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
         """Posts callback, a function or a coroutine function; gives what can be awaited."""

@@ -26,8 +26,9 @@ except ImportError:
 
 PrioSched = get_introspection_module('PrioSched')
 
-UNSET = -1
-_USER_VISIBLE = 1
+UNSET = 0
+_USER_VISIBLE = 2
+_USER_BLOCKING = 3
 _REFUSED = 0
 _copy_context = contextvars.copy_context
 _logger = logging.getLogger('PrioSched')
@@ -281,7 +282,7 @@ class Table(TableBase):
         # Neither the function nor the table keeps the scheduler alive.
         self._runner = PrioSched.Runner.new(scheduler, self._run)
         self._post_full = self._runner.post_full
-        self._states = tuple(_State(self, None, priority) for priority in range(3))
+        self._states = tuple(_State(self, None, priority) for priority in range(1, 4))  # by priority - 1
         super().__init__(self._runner, self._states)
 
     # Running
@@ -338,7 +339,7 @@ class Table(TableBase):
         if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
             priority = _USER_VISIBLE
         if signal is None and delay == 0:
-            task._posted_with = self._states[priority]
+            task._posted_with = self._states[priority - 1]
             number = self._add(task)
             posted = self._runner.post(number, priority)
         else:
@@ -352,7 +353,7 @@ class Table(TableBase):
     def forget(self, task):
         """Has task, which has been cancelled, settled soon."""
         number = self._add(task)
-        if self._runner.post(number, 2) == _REFUSED:
+        if self._runner.post(number, _USER_BLOCKING) == _REFUSED:
             self._refuse(self._take(number))
 
     def _yield_elsewhere(self):
@@ -372,7 +373,7 @@ class Table(TableBase):
     def _heir(self):
         """The state of what the current task starts."""
         state = current_state()
-        return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE]
+        return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
     def yield_with(self, signal, priority):
         """The older draft's options, each of which may be "inherit"."""

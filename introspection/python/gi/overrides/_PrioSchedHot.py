@@ -16,7 +16,7 @@ from ..module import get_introspection_module
 PrioSched = get_introspection_module('PrioSched')
 
 _MAX_NUMBER = 2 ** 32 - 1
-_USER_VISIBLE = 1
+_USER_VISIBLE = 2
 _copy_context = contextvars.copy_context
 _next_task = PrioSched.Runner.next
 _end_task = PrioSched.Runner.end
@@ -73,7 +73,7 @@ class TableBase:
         self._entries = {}
         self._numbers = itertools.count(1)
         self._states = states
-        self._visible = states[_USER_VISIBLE]
+        self._visible = states[_USER_VISIBLE - 1]
         self._post = runner.post
         self._yield = runner.yield_
 
