@@ -77,7 +77,12 @@ static void
 app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFunc func, gpointer data,
           GDestroyNotify notify)
 {
-  static const gint plain_priorities[] = { G_PRIORITY_LOW, G_PRIORITY_DEFAULT, G_PRIORITY_HIGH };
+  static const gint plain_priorities[] = {
+    [PRIO_TASK_PRIORITY_BACKGROUND] = G_PRIORITY_LOW,
+    [PRIO_TASK_PRIORITY_USER_VISIBLE] = G_PRIORITY_DEFAULT,
+    [PRIO_TASK_PRIORITY_USER_BLOCKING] = G_PRIORITY_HIGH,
+  };
+
 
   if (app->plain)
     g_idle_add_full (plain_priorities[priority], func, data, notify);

@@ -52,7 +52,7 @@ waits_print (Waits *waits)
   g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
 
   g_print ("%-16s%10s%14s%14s%14s\n", _("Waiting times"), _("tasks"), _("median"), _("p99"), _("longest"));
-  for (gint i = PRIO_TASK_PRIORITY_USER_BLOCKING; i >= 0; i--)
+  for (gint i = PRIO_TASK_PRIORITY_USER_BLOCKING; i >= PRIO_TASK_PRIORITY_BACKGROUND; i--)
     {
       GArray *sorted = waits->waits[i];
 

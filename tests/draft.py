@@ -38,6 +38,7 @@ class Entry:
         self.continuation = False
         self.order = None
         self.aborted = False
+        self.label, self.returned = None, False  # its function has returned
 
 
 class Scheduler:
@@ -328,6 +329,7 @@ class Model:
             self.n_loose -= loosely
 
         entry = Entry(own, run, refuse, reject)
+        entry.label = label
         self.admit(entry, op)
         self.listen()
         self.tasks[op['id']] = entry  # now that the call has returned
@@ -403,6 +405,8 @@ class Model:
             entry = Entry(own, run, refuse)
             entry.continuation = True
             self.enqueue(entry)
+        if self.running:
+            self.running[-1].returned = True
         self.listen()
 
     def there(self, op):
@@ -580,13 +584,18 @@ class Model:
         if self.n_cancelling == 0:
             self.signals[name].aborted = self.signals[name].said = False
 
+    def is_over(self, entry):
+        """A notify that comes when the library likes may come before its checkpoint ends, or after: what is heard tells."""
+        return (self.n_loose > 0 and entry.returned and entry.label is not None and self.heard is not None
+                and f'settled {entry.label} aborted' not in self.heard[len(self.log):])
+
     def cancel(self, entry, loosely=False):
         waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
         loosely = loosely or entry.place is not self.here
         if waits:
             self.withdraw(entry)
             entry.refuse(loosely)
-        elif entry in self.running and not entry.aborted:
+        elif entry in self.running and not entry.aborted and not self.is_over(entry):
             entry.aborted = True
             entry.reject(loosely)
 

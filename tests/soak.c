@@ -230,7 +230,7 @@ post_something (Poster *self)
     case 6:
     case 7:
     case 8:
-      prio_scheduler_post (any_scheduler (self), dice (self, 3), run_closure, next_task (self), ended);
+      prio_scheduler_post (any_scheduler (self), BACKGROUND + dice (self, 3), run_closure, next_task (self), ended);
       break;
 
     default:
@@ -259,7 +259,7 @@ use_scheduler (Poster *self)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (self->round->context);
 
-  prio_scheduler_post (scheduler, dice (self, 3), run_closure, next_task (self), ended);
+  prio_scheduler_post (scheduler, BACKGROUND + dice (self, 3), run_closure, next_task (self), ended);
 }
 
 static void
