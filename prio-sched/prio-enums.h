@@ -100,7 +100,7 @@ typedef enum /*< flags >*/
 
 /**
  * PrioPosted:
- * @PRIO_POSTED_REFUSED: the task will not run: its signal is aborted already, or the
+ * @PRIO_POSTED_REJECTED: the task will not run: its signal is aborted already, or the
  *   main context or the scheduler has gone
  * @PRIO_POSTED_OUTSIDE: it has been posted from outside any task of the main context
  * @PRIO_POSTED_INSIDE: it has been posted from inside one, whose state is current
@@ -111,7 +111,7 @@ typedef enum /*< flags >*/
  */
 typedef enum
 {
-  PRIO_POSTED_REFUSED,
+  PRIO_POSTED_REJECTED,
   PRIO_POSTED_OUTSIDE,
   PRIO_POSTED_INSIDE
 } PrioPosted;

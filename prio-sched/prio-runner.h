@@ -50,7 +50,7 @@ typedef struct _PrioRunner PrioRunner;
 /**
  * PrioRunnerFunc:
  * @id: the number of the task to run first, or 0 if tasks have been refused, which
- *   [method@PrioSched.Runner.take_refused] tells
+ *   [method@PrioSched.Runner.take_rejected] tells
  * @user_data: what was given to [ctor@PrioSched.Runner.new]
  *
  * Runs the tasks of a [struct@PrioSched.Runner], in the thread that runs the
@@ -101,8 +101,8 @@ gboolean    prio_runner_end          (void);
 PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_next         (void);
 PRIO_AVAILABLE_IN_ALL
-guint      *prio_runner_take_refused (PrioRunner       *self,
-                                      gsize            *n_refused);
+guint      *prio_runner_take_rejected (PrioRunner       *self,
+                                       gsize            *n_rejected);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioRunner, prio_runner_unref)
 

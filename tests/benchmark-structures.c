@@ -11,12 +11,12 @@
 
 #include "benchmark.h"
 
-#include "prio-bias-private.h"
-#include "prio-heap-private.h"
-#include "prio-inbox-private.h"
-#include "prio-microtasks-private.h"
-#include "prio-slab-private.h"
-#include "prio-stopwatch-private.h"
+#include "base/prio-biased-lock-private.h"
+#include "base/prio-heap-private.h"
+#include "loop/prio-mailbox-private.h"
+#include "queue/prio-microtasks-private.h"
+#include "base/prio-slab-private.h"
+#include "base/prio-stopwatch-private.h"
 
 #define N BENCH_N
 
@@ -156,26 +156,26 @@ slice (void)
 static double
 inbox (void)
 {
-  static PrioInbox inbox;
+  static PrioMailbox inbox;
   static gboolean made;
   PrioOp op = { NULL };
-  PrioInboxChunk *chunk;
+  PrioMailboxChunk *chunk;
   gsize taken = 0;
   double start;
 
   if (!made)
-    prio_inbox_init (&inbox);
+    prio_mailbox_init (&inbox);
   made = TRUE;
 
   start = bench_now ();
   for (guint i = 0; i < N; i++)
-    prio_inbox_push (&inbox, &op, NULL);
-  for (chunk = prio_inbox_take (&inbox); chunk != NULL;)
+    prio_mailbox_push (&inbox, &op, NULL);
+  for (chunk = prio_mailbox_take (&inbox); chunk != NULL;)
     {
-      PrioInboxChunk *next = chunk->next;
+      PrioMailboxChunk *next = chunk->next;
 
       taken += chunk->length;
-      prio_inbox_give_back (&inbox, chunk);
+      prio_mailbox_give_back (&inbox, chunk);
       chunk = next;
     }
   start = bench_now () - start;
@@ -203,20 +203,20 @@ async_queue (void)
 static double
 biased_lock (void)
 {
-  PrioBias bias;
+  PrioBiasedLock bias;
   double start;
 
-  prio_bias_init (&bias);
-  prio_bias_take (&bias);
+  prio_biased_lock_init (&bias);
+  prio_biased_lock_acquire (&bias);
   start = bench_now ();
   for (guint i = 0; i < N; i++)
     {
-      if (prio_bias_enter (&bias))
-        prio_bias_leave (&bias);
+      if (prio_biased_lock_enter (&bias))
+        prio_biased_lock_leave (&bias);
     }
   start = bench_now () - start;
 
-  prio_bias_clear (&bias);
+  prio_biased_lock_clear (&bias);
   return start / N;
 }
 

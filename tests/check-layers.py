@@ -172,7 +172,7 @@ def self_test(layers, texts, defined, needed):
     planted, _ = check(layers, {**texts, header: texts[header] + f'static inline void\nf (void)\n{{\n  {symbol} ();\n}}\n'},
                        defined, needed)
     assert set(planted) == expected, planted
-    planted, _ = check(layers, {**texts, header: texts[header] + '#include "prio-task-impl-private.h"\n'}, defined, needed)
+    planted, _ = check(layers, {**texts, header: texts[header] + '#include "task/prio-task-impl-private.h"\n'}, defined, needed)
     assert set(planted) == {('loop', 'task-impl')}, planted
     _, wrong = check(layers, {**texts, header.parent / 'task' / 'prio-heap.c': '', header.parent / 'prio-new.c': ''}, defined,
                      needed)

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "prio-loop-private.h"
+#include "loop/prio-loop-private.h"
 
 /* Comes in, if this thread was the last to run the context, and looks @n_times for a task that is
  * not there. */

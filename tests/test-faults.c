@@ -8,7 +8,7 @@
 #include "config.h"
 
 #include "helpers.h"
-#include "prio-scheduler-private.h"
+#include "scheduler/prio-scheduler-private.h"
 #include "stay-inside.h"
 
 #include <sys/wait.h>
@@ -101,7 +101,7 @@ be_inside (gpointer data)
   g_main_context_iteration (f->context, FALSE);
   g_atomic_int_set (&is_busy, TRUE);
   while (!g_atomic_int_get (&stop_busy))
-    stay_inside (f->scheduler->core->loop, N_LOOKS);
+    stay_inside (f->scheduler->run_queue->loop, N_LOOKS);
   return NULL;
 }
 

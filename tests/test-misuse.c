@@ -310,7 +310,7 @@ test_signals (void)
   assert_critical (prio_task_signal_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical (prio_task_signal_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical_for_bad (prio_task_signal_any_following (no_signals, 1, bad));
-  assert_critical_for_bad (prio_task_signal_keep (bad));
+  assert_critical_for_bad (prio_task_signal_pin (bad));
   assert_critical_for_bad (prio_task_signal_get_priority (bad));
   assert_critical_for_bad (prio_task_signal_has_fixed_priority (bad));
   assert_critical_for_bad (prio_task_signal_is_aborted (bad));
@@ -376,8 +376,8 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_yield (NULL, 1));
   assert_critical (prio_runner_yield (runner, 0));
   assert_critical (prio_runner_request_idle_callback (NULL, 0));
-  assert_critical (prio_runner_take_refused (NULL, &n));
-  assert_critical (prio_runner_take_refused (runner, NULL));
+  assert_critical (prio_runner_take_rejected (NULL, &n));
+  assert_critical (prio_runner_take_rejected (runner, NULL));
 
   /* Outside of a runner's function. */
   assert_critical (prio_runner_end ());

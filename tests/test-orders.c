@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "helpers.h"
-#include "prio-scheduler-private.h"
+#include "scheduler/prio-scheduler-private.h"
 
 enum { N_SIGNALS = 40, N_TASKS = 400 };
 
@@ -28,7 +28,7 @@ run_numbered (gpointer number)
 static void
 test_by_age (Fixture *f, gconstpointer border)
 {
-  PrioLoop *loop = f->scheduler->core->loop;
+  PrioLoop *loop = f->scheduler->run_queue->loop;
   PrioTaskController *controllers[N_SIGNALS];
 
   loop->next_order = loop->next_delay = *(const guint64 *) border - N_TASKS / 2;

@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-#include "prio-ready-private.h"
+#include "queue/prio-ready-private.h"
 
 enum { N_GROUPS = 4, N_QUEUES = 6, N_JOBS = 60, N_STEPS = 200000 };
 
@@ -32,7 +32,7 @@ world_init (World *world)
       prio_ready_group_init (&world->groups[g]);
       for (guint q = 0; q < N_QUEUES; q++)
         prio_queue_init (&world->queues[g][q], NULL, (PrioEffective) (q % 2 + q % 3),
-                         q % 2 == 0 ? PRIO_QUEUE_JOBS : PRIO_QUEUE_TOKENS);
+                         q % 2 == 0 ? PRIO_QUEUE_JOBS : PRIO_QUEUE_IDS);
     }
   for (guint i = 0; i < N_JOBS; i++)
     g_queue_push_tail (&world->spare, &world->jobs[i]);
@@ -156,7 +156,7 @@ step (World *world)
     case 3:
       pop (world, group, queue);
       if (g_test_rand_int_range (0, 8) == 0)
-        prio_ready_drive_out (&world->ready);
+        prio_ready_evict (&world->ready);
       break;
 
     case 4:

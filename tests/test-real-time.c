@@ -13,7 +13,7 @@
 #include "config.h"
 
 #include "helpers.h"
-#include "prio-scheduler-private.h"
+#include "scheduler/prio-scheduler-private.h"
 #include "stay-inside.h"
 
 #include <pthread.h>
@@ -33,7 +33,7 @@ be_inside (gpointer data)
 
   g_main_context_iteration (f->context, FALSE);
   while (!g_atomic_int_get (&stop_staying))
-    stay_inside (f->scheduler->core->loop, N_LOOKS);
+    stay_inside (f->scheduler->run_queue->loop, N_LOOKS);
   return NULL;
 }
 

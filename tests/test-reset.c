@@ -149,7 +149,7 @@ run_token (guint id, gpointer data)
         continue;
 
       g_cancellable_cancel (run->plain);
-      g_assert_cmpint (prio_runner_yield (run->runner, 'z'), ==, PRIO_POSTED_REFUSED);
+      g_assert_cmpint (prio_runner_yield (run->runner, 'z'), ==, PRIO_POSTED_REJECTED);
       g_cancellable_reset (run->plain);
       g_assert_cmpint (prio_runner_yield (run->runner, 'y'), ==, PRIO_POSTED_INSIDE);
       if (run->cancels_again)

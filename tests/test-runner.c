@@ -28,7 +28,7 @@ run_tasks (guint id, gpointer user_data)
   if (id == 0)
     {
       gsize n;
-      g_autofree guint *refused = prio_runner_take_refused (run->runner, &n);
+      g_autofree guint *refused = prio_runner_take_rejected (run->runner, &n);
 
       for (gsize i = 0; i < n; i++)
         g_string_append_c (run->aborted, (gchar) refused[i]);
@@ -72,7 +72,7 @@ tear_down (Run *run)
 static void
 post (Run *run, char id, PrioTaskPriority priority)
 {
-  g_assert_cmpint (prio_runner_post (run->runner, (guint) id, priority), !=, PRIO_POSTED_REFUSED);
+  g_assert_cmpint (prio_runner_post (run->runner, (guint) id, priority), !=, PRIO_POSTED_REJECTED);
 }
 
 static gboolean

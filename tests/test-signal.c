@@ -432,10 +432,10 @@ test_kept (void)
   gulong handler;
 
   g_object_add_weak_pointer (watched, (gpointer *) &watched);
-  prio_task_signal_keep (dependent);
+  prio_task_signal_pin (dependent);
   g_assert_cmpuint (watched->ref_count, ==, 1);
   handler = g_signal_connect (dependent, "cancelled", nothing, NULL);
-  prio_task_signal_keep (dependent);
+  prio_task_signal_pin (dependent);
   g_signal_handler_disconnect (dependent, handler);
   g_object_unref (dependent);
   g_assert_nonnull (watched);

@@ -20,8 +20,8 @@
 #include "stress.h"
 
 #ifdef PRIO_INSIDE
-#include "prio-hub-private.h"
-#include "prio-scheduler-private.h"
+#include "signal/prio-signal-node-private.h"
+#include "scheduler/prio-scheduler-private.h"
 
 static void
 assert_unlocked (PrioLock *lock)
@@ -35,9 +35,9 @@ assert_outside (World *world)
 {
   PrioLoop *loop = world->loop;
 
-  g_assert_false (loop->bias.busy);
-  assert_unlocked (&loop->inbox.lock);
-  assert_unlocked (&prio_hub_lock);
+  g_assert_false (loop->lock.busy);
+  assert_unlocked (&loop->mailbox.lock);
+  assert_unlocked (&prio_signal_lock);
 }
 #endif
 
@@ -361,7 +361,7 @@ world_find_loop (World *world)
 #ifdef PRIO_INSIDE
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (world->context);
 
-  world->loop = prio_loop_ref (scheduler->core->loop);
+  world->loop = prio_loop_ref (scheduler->run_queue->loop);
 #endif
 }
 

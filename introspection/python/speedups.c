@@ -154,9 +154,9 @@ new_future (PyTypeObject *type, PyObject *posted_with)
   return future;
 }
 
-/* The number was refused: Python knows why. */
+/* The number was rejected: Python knows why. */
 static void
-refuse (TableObject *self, guint number, const char *method)
+reject (TableObject *self, guint number, const char *method)
 {
   PyObject *entry = table_take (self, number);
 
@@ -183,8 +183,8 @@ table_post (PyObject *object, PyObject *callback)
     }
 
   number = table_add (self, (PyObject *) task);
-  if (prio_runner_post (self->runner, number, PRIO_TASK_PRIORITY_USER_VISIBLE) == PRIO_POSTED_REFUSED)
-    refuse (self, number, "_refuse");
+  if (prio_runner_post (self->runner, number, PRIO_TASK_PRIORITY_USER_VISIBLE) == PRIO_POSTED_REJECTED)
+    reject (self, number, "_reject");
   return (PyObject *) task;
 }
 
@@ -239,8 +239,8 @@ table_yield_now (PyObject *object, PyObject *Py_UNUSED (ignored))
     return NULL;
 
   number = table_add (self, (PyObject *) future);
-  if (prio_runner_yield (self->runner, number) == PRIO_POSTED_REFUSED)
-    refuse (self, number, "_refuse_yield");
+  if (prio_runner_yield (self->runner, number) == PRIO_POSTED_REJECTED)
+    reject (self, number, "_reject_yield");
   return (PyObject *) future;
 }
 
@@ -361,7 +361,7 @@ table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
 
   running->depth = g_main_depth ();
   if (number == 0)
-    call_slow (object, "_take_refused", NULL);
+    call_slow (object, "_take_rejected", NULL);
 
   while (number != 0)
     {

@@ -135,7 +135,7 @@ function _init() {
             if (typeof args[0] !== 'string')
                 return connect.apply(this, args);
             const id = GObject.Object.prototype[name].apply(this, args);
-            this.keep();
+            this.pin();
             return id;
         };
     }
@@ -146,7 +146,7 @@ function _init() {
             native.abort.call(this, reason ?? null);
         else if (!this.signal.is_cancelled())
             native.abort.call(this, tasks.wrapReason(this.signal, reason));
-        tasks.takeRefused();
+        tasks.takeRejected();
     };
 
     PrioSched.web = imports.overrides.PrioSchedWeb.make(PrioSched, tasks);

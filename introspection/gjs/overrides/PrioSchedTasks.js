@@ -21,7 +21,7 @@ const TABLE = Symbol('table');
 const REASON = Symbol('reason');
 
 // PrioSched.Posted
-const REFUSED = 0;
+const REJECTED = 0;
 const OUTSIDE = 1;
 const INSIDE = 2;
 
@@ -189,9 +189,9 @@ function make(PrioSched) {
     const withSignals = new Set();
 
     // Rejects the promises of what has been aborted, wherever it was posted.
-    function takeRefused() {
+    function takeRejected() {
         for (const table of [...withSignals])
-            table.takeRefused();
+            table.takeRejected();
     }
 
     // The tasks of a scheduler: what the numbers mean.
@@ -230,7 +230,7 @@ function make(PrioSched) {
             depth = GLib.main_depth();
             if (id === 0) {
                 current = libraryState = null;
-                this.takeRefused();
+                this.takeRejected();
                 drain();
             }
             while (id !== 0) {
@@ -299,7 +299,7 @@ function make(PrioSched) {
         }
 
         // Its signal has been aborted, or the main context has gone.
-        #refuse(entry) {
+        #reject(entry) {
             const {signal, watcher} = entry.state;
             watcher?.settled();
             if (signal?.is_cancelled())
@@ -308,9 +308,9 @@ function make(PrioSched) {
                 settleLater(entry, entry.reject, new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'}));
         }
 
-        takeRefused() {
-            for (const id of this.#runner.take_refused() ?? [])
-                this.#refuse(this.#take(id));
+        takeRejected() {
+            for (const id of this.#runner.take_rejected() ?? [])
+                this.#reject(this.#take(id));
         }
 
         #postFull(id, {signal, priority}, delay, continuation) {
@@ -326,8 +326,8 @@ function make(PrioSched) {
         #enter(id, entry, outer, posted) {
             entry.outer = outer;
             this.#count(entry);
-            if (posted === REFUSED)
-                this.#refuse(this.#take(id));
+            if (posted === REJECTED)
+                this.#reject(this.#take(id));
         }
 
         // Posts what settles the promise made last.
@@ -357,7 +357,7 @@ function make(PrioSched) {
         }
 
         // What a continuation of state is posted with.
-        #heirOf(state) {
+        #stateToInherit(state) {
             return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
         }
 
@@ -382,7 +382,7 @@ function make(PrioSched) {
                 this.#strayed(id, entry, this.#runner.yield(id));
             } else {
                 const outer = currentState();
-                entry.state = this.#heirOf(outer);
+                entry.state = this.#stateToInherit(outer);
                 this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
             }
         }
@@ -390,23 +390,23 @@ function make(PrioSched) {
         // A continuation of what may be no part of the current task.
         #strayed(id, entry, posted) {
             const outer = stateFor(posted);
-            entry.state = this.#heirOf(outer);
+            entry.state = this.#stateToInherit(outer);
             this.#enter(id, entry, outer, posted);
         }
 
         // The older draft's options: what is not inherited is given.
         yieldWith(inheritsSignal, signal, inheritsPriority, priority) {
             const outer = currentState();
-            const heir = this.#heirOf(outer);
+            const inherited = this.#stateToInherit(outer);
 
             if (inheritsSignal && priority === UNSET)
                 inheritsPriority = true;
             if (inheritsSignal)
-                ({signal} = heir);
+                ({signal} = inherited);
             if (inheritsPriority) {
-                ({priority} = heir);
-                if (priority === UNSET && signal !== heir.signal)
-                    signal = TaskSignal.any_following(signal ? [signal] : [], heir.signal);
+                ({priority} = inherited);
+                if (priority === UNSET && signal !== inherited.signal)
+                    signal = TaskSignal.any_following(signal ? [signal] : [], inherited.signal);
             }
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
@@ -472,5 +472,5 @@ function make(PrioSched) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, takeRefused, wrapReason, report};
+    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, takeRejected, wrapReason, report};
 }

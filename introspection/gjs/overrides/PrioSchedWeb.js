@@ -117,7 +117,7 @@ function listenersChanged(target) {
     const changes = listeners.some(l => l.type === 'prioritychange');
     for (const source of new Set(s.prioritySource === null ? s.sources : [...s.sources, s.prioritySource])) {
         const wanted = (aborts && s.sources.has(source)) || (changes && source === s.prioritySource);
-        slots.get(source).kept[wanted ? 'add' : 'delete'](target);
+        slots.get(source).pinned[wanted ? 'add' : 'delete'](target);
     }
 }
 
@@ -128,7 +128,7 @@ class AbortSignal extends EventTarget {
         super();
         slots.set(this, {
             aborted: false, reason: undefined, algorithms: new Set(), dependent: false,
-            sources: new Set(), kept: new Set(), beacon: null, aborts: false, changes: false,
+            sources: new Set(), pinned: new Set(), beacon: null, aborts: false, changes: false,
             priority: null, changing: false, prioritySource: null, controller: null,
         });
     }

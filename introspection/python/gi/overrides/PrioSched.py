@@ -192,24 +192,24 @@ class TaskSignal(PrioSched.TaskSignal):
             handler = GObject.Object.connect(self, *args)
         else:
             handler = super().connect(*args)
-        return self._kept_for(handler)
+        return self._pinned_for(handler)
 
     def connect_after(self, *args):
-        return self._kept_for(super().connect_after(*args))
+        return self._pinned_for(super().connect_after(*args))
 
     def connect_data(self, *args, **kwargs):
-        return self._kept_for(super().connect_data(*args, **kwargs))
+        return self._pinned_for(super().connect_data(*args, **kwargs))
 
     def connect_object(self, *args):
-        return self._kept_for(super().connect_object(*args))
+        return self._pinned_for(super().connect_object(*args))
 
     def connect_object_after(self, *args):
-        return self._kept_for(super().connect_object_after(*args))
+        return self._pinned_for(super().connect_object_after(*args))
 
-    def _kept_for(self, handler):
+    def _pinned_for(self, handler):
         # A handler that mentions the signal is garbage to Python's collector when nobody else
         # does, and cleared; the library keeps the signal, and would call it.
-        self.keep()
+        self.pin()
         return handler
 
     @property

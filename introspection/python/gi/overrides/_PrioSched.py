@@ -29,7 +29,7 @@ PrioSched = get_introspection_module('PrioSched')
 UNSET = 0
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
-_REFUSED = 0
+_REJECTED = 0
 _copy_context = contextvars.copy_context
 _logger = logging.getLogger('PrioSched')
 
@@ -287,9 +287,9 @@ class Table(TableBase):
 
     # Running
 
-    def _take_refused(self):
-        for number in self._runner.take_refused():
-            self._refuse(self._take(number))
+    def _take_rejected(self):
+        for number in self._runner.take_rejected():
+            self._reject(self._take(number))
 
     def _settle_cancelled(self, task):
         """The number with which it was posted comes, or that of forget()."""
@@ -319,7 +319,7 @@ class Table(TableBase):
         else:
             step.future = task
 
-    def _refuse(self, entry):
+    def _reject(self, entry):
         state = entry._posted_with
         if state is not None and state.signal is not None and state.signal.is_cancelled():
             reason = _reason_of(state.signal)
@@ -346,55 +346,55 @@ class Table(TableBase):
             task._posted_with = _State(self, signal, priority)
             number = self._add(task)
             posted = self._post_full(number, priority, signal, delay, False)
-        if posted == _REFUSED:
-            self._refuse(self._take(number))
+        if posted == _REJECTED:
+            self._reject(self._take(number))
         return task
 
     def forget(self, task):
         """Has task, which has been cancelled, settled soon."""
         number = self._add(task)
-        if self._runner.post(number, _USER_BLOCKING) == _REFUSED:
-            self._refuse(self._take(number))
+        if self._runner.post(number, _USER_BLOCKING) == _REJECTED:
+            self._reject(self._take(number))
 
     def _yield_elsewhere(self):
         """The same where the library has another state than the task."""
         future = Continuation()
-        future._posted_with = heir = self._heir()
+        future._posted_with = inherited = self._inherited()
         number = self._add(future)
-        if self._post_full(number, heir.priority, heir.signal, 0, True) == _REFUSED:
-            self._refuse_yield(self._take(number))
+        if self._post_full(number, inherited.priority, inherited.signal, 0, True) == _REJECTED:
+            self._reject_yield(self._take(number))
         return future
 
-    def _refuse_yield(self, future):
+    def _reject_yield(self, future):
         if future._posted_with is None:
             future._posted_with = current_state()
-        self._refuse(future)
+        self._reject(future)
 
-    def _heir(self):
+    def _inherited(self):
         """The state of what the current task starts."""
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
     def yield_with(self, signal, priority):
         """The older draft's options, each of which may be "inherit"."""
-        heir = self._heir()
+        inherited = self._inherited()
         if signal == 'inherit':
-            signal = heir.signal
+            signal = inherited.signal
             if priority == UNSET:
                 priority = 'inherit'
         if priority == 'inherit':
-            priority = heir.priority
-            if priority == UNSET and signal is not heir.signal:
+            priority = inherited.priority
+            if priority == UNSET and signal is not inherited.signal:
                 # Aborted by the one, and as urgent as the other.
-                signal = PrioSched.TaskSignal.any_following([signal] if signal else [], heir.signal)
+                signal = PrioSched.TaskSignal.any_following([signal] if signal else [], inherited.signal)
         if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
             priority = _USER_VISIBLE
 
         future = Continuation()
         future._posted_with = _State(self, signal, priority)
         number = self._add(future)
-        if self._post_full(number, priority, signal, 0, True) == _REFUSED:
-            self._refuse(self._take(number))
+        if self._post_full(number, priority, signal, 0, True) == _REJECTED:
+            self._reject(self._take(number))
         return future
 
 

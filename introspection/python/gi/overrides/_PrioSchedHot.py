@@ -96,7 +96,7 @@ class TableBase:
         try:
             if number == 0:
                 running.state = None
-                self._take_refused()
+                self._take_rejected()
             while number:
                 entry = take(number)
                 running.state = state = entry._posted_with
@@ -137,7 +137,7 @@ class TableBase:
         task._posted_with = self._visible
         number = self._add(task)
         if not self._post(number, _USER_VISIBLE):
-            self._refuse(self._take(number))
+            self._reject(self._take(number))
         return task
 
     def yield_now(self):
@@ -149,6 +149,6 @@ class TableBase:
             future._posted_with = state
             number = self._add(future)
             if not self._yield(number):
-                self._refuse_yield(self._take(number))
+                self._reject_yield(self._take(number))
             return future
         return self._yield_elsewhere()

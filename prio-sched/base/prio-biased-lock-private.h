@@ -1,0 +1,130 @@
+/* prio-biased-lock-private.h: a biased lock, which costs its owner thread nothing
+ *
+ * Promises: at most one thread, the owner, is between prio_biased_lock_enter () and
+ * prio_biased_lock_leave (), at the price of a few plain loads and stores.  Every other
+ * thread is told that it is not the owner, and uses the mailbox instead.
+ * prio_biased_lock_acquire () makes the calling thread the owner, and returns when the
+ * former owner has left.
+ *
+ * How: the lock is Dekker's algorithm.  The owner sets `busy` and then checks
+ * that it still is the owner; the new owner writes `owner` and then checks that
+ * nobody is busy.  Each side needs a full barrier between its two steps.  The
+ * frequent side omits its barrier, because the rare side can make the kernel run
+ * one on every thread of the process: membarrier (2).  Where that call does not
+ * exist, and under ThreadSanitizer, both sides use a real barrier.
+ *
+ * A sandbox may deny membarrier () at any moment.  From then on every owner uses
+ * real barriers; the lowest bit of `owner` says so.  One case remains, once per
+ * lock: a former owner that has entered without a barrier.  The danger is that it
+ * has read `owner` before the new owner wrote it, while its store to `busy` is not
+ * visible yet.  The former owner may sleep for ever or have ended, so that it
+ * cannot help.  The new owner waits for PRIO_BIASED_LOCK_GRACE µs.  In this time the
+ * former owner
+ *
+ * - is switched out, or moves to another processor, at least once: the kernel's
+ *   scheduler passes a full barrier, on which membarrier () itself relies; or
+ * - stays on its processor and is interrupted by the tick, which comes every 10 ms
+ *   or more often: an interrupt drains the store buffer on x86 by definition, and
+ *   the kernel's own locks pass barriers elsewhere; or
+ * - stays on a processor without a tick, where no interrupt is certain.  C11 only
+ *   wants stores to become visible "within a reasonable amount of time" (7.17.3,
+ *   16).  A retired store leaves the buffer as soon as its cache line has arrived,
+ *   after microseconds at the most: this last case rests on the processor, and not
+ *   on a promise of the language.
+ *
+ * A thread that reads `owner` after the new owner has written it sees that it is not
+ * the owner any more.
+ *
+ * Around fork () the lock is frozen: the owner is outside, and waits if it wants to
+ * enter.  The child does not have that thread, and finds what the lock guards
+ * whole, without an owner.  Freezing works like acquiring, but the owner stays the
+ * same.
+ *
+ * Rules: only the owner of the GMainContext calls prio_biased_lock_acquire (), and there is
+ * one at a time.  Between enter and leave no code of the user's runs and no lock but
+ * a leaf is taken, so that the new owner waits for nanoseconds.  It waits longer for
+ * operations that other threads have sent, for the abort of a signal with many
+ * tasks, and for a pause with many signals: work that it would have to do
+ * itself if it were first.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "base/prio-lock-private.h"
+#include "base/prio-thread-private.h"
+
+typedef struct
+{
+  /* &prio_thread of the owner, or NULL; atomic.  If one of the flags below is set,
+   * prio_biased_lock_enter_quickly () fails. */
+  gsize owner;
+  guint busy;    /* whether the owner is inside; only the owner writes it */
+  PrioLock lock; /* held by whoever changes `owner` */
+} PrioBiasedLock;
+
+#define PRIO_BIASED_LOCK_SYMMETRIC ((gsize) 1) /* both sides need real barriers */
+#define PRIO_BIASED_LOCK_FROZEN ((gsize) 2)    /* a thread is in fork () */
+#define PRIO_BIASED_LOCK_FLAGS (PRIO_BIASED_LOCK_SYMMETRIC | PRIO_BIASED_LOCK_FROZEN)
+
+/* Three ticks of the slowest clock that Linux has, µs. */
+#define PRIO_BIASED_LOCK_GRACE 30000
+
+void prio_biased_lock_init (PrioBiasedLock *lock);
+void prio_biased_lock_clear (PrioBiasedLock *lock);
+void prio_biased_lock_acquire_slow (PrioBiasedLock *lock);
+void prio_biased_lock_leave_for_good (PrioBiasedLock *lock);
+gboolean prio_biased_lock_enter_slow (PrioBiasedLock *lock);
+
+/* Before fork (): freeze each lock, pass one barrier for all that ask for it, then await each owner. */
+gboolean prio_biased_lock_freeze (PrioBiasedLock *lock);
+void prio_biased_lock_freeze_barrier (void);
+void prio_biased_lock_freeze_await (PrioBiasedLock *lock);
+void prio_biased_lock_thaw (PrioBiasedLock *lock, gboolean in_child);
+
+static inline gboolean
+prio_biased_lock_is_owner (PrioBiasedLock *lock)
+{
+  return (__atomic_load_n (&lock->owner, __ATOMIC_RELAXED) & ~PRIO_BIASED_LOCK_FLAGS) == (gsize) &prio_thread;
+}
+
+/* Makes this thread the owner; returns when the former owner has left. */
+static inline void
+prio_biased_lock_acquire (PrioBiasedLock *lock)
+{
+  if (G_UNLIKELY (!prio_biased_lock_is_owner (lock)))
+    prio_biased_lock_acquire_slow (lock);
+}
+
+static inline void
+prio_biased_lock_leave (PrioBiasedLock *lock)
+{
+  __atomic_store_n (&lock->busy, FALSE, __ATOMIC_RELEASE);
+}
+
+/* Enters, if this thread is the owner and needs no real barrier.  It must leave before
+ * it enters again. */
+static inline gboolean
+prio_biased_lock_enter_quickly (PrioBiasedLock *lock)
+{
+  gsize self = (gsize) &prio_thread;
+
+  if (G_UNLIKELY (__atomic_load_n (&lock->owner, __ATOMIC_RELAXED) != self))
+    return FALSE;
+
+  __atomic_store_n (&lock->busy, TRUE, __ATOMIC_RELAXED);
+  __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  if (G_LIKELY (__atomic_load_n (&lock->owner, __ATOMIC_ACQUIRE) == self))
+    return TRUE;
+
+  prio_biased_lock_leave (lock);
+  return FALSE;
+}
+
+/* Enters, if this thread is the owner. */
+static inline gboolean
+prio_biased_lock_enter (PrioBiasedLock *lock)
+{
+  return prio_biased_lock_enter_quickly (lock) || prio_biased_lock_enter_slow (lock);
+}

@@ -1,0 +1,63 @@
+/* prio-input.c: whether a source that has a file descriptor is ready, asked in a dispatch
+ *
+ * This only queries and polls.  To begin another iteration here would call the functions of other sources, and
+ * GLib would forget what it has still to dispatch in this one.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "base/prio-input-private.h"
+
+/* Up to so many file descriptors are polled without an allocation. */
+#define FEW_FDS 64
+
+/* Whether one of @fds is readable, other than the one by which GLib is woken, which is among them
+ * from priority 0 on.  Nothing tells which one that is: so the context is woken once in its life, to
+ * see it. */
+static gboolean
+input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *fds, gint n_fds)
+{
+  gboolean finding = priority >= G_PRIORITY_DEFAULT && *wakeup_fd == -1;
+  gint n_ready = 0;
+  gint64 ready = -1;
+
+  if (finding)
+    g_main_context_wakeup (context);
+  if (g_poll (fds, (guint) n_fds, 0) <= 0)
+    return FALSE;
+
+  for (gint i = 0; i < n_fds; i++)
+    {
+      if (fds[i].revents != 0 && fds[i].fd != *wakeup_fd)
+        {
+          ready = fds[i].fd;
+          n_ready++;
+        }
+    }
+
+  if (!finding)
+    return n_ready > 0;
+  if (n_ready == 1)
+    *wakeup_fd = ready;
+  return n_ready > 1;
+}
+
+/* Whether a source of @priority or above of @context, which the calling thread owns, has input.  What the query
+ * changes, the next iteration sets again. */
+gboolean
+prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
+{
+  GPollFD few[FEW_FDS];
+  g_autofree GPollFD *many = NULL;
+  gint timeout, n_fds;
+
+  n_fds = g_main_context_query (context, priority, &timeout, few, FEW_FDS);
+  if (n_fds <= FEW_FDS)
+    return input_waits (context, wakeup_fd, priority, few, n_fds);
+
+  many = g_new (GPollFD, n_fds);
+  return input_waits (context, wakeup_fd, priority, many,
+                      MIN (n_fds, g_main_context_query (context, priority, &timeout, many, n_fds)));
+}

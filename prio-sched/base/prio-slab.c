@@ -1,0 +1,152 @@
+/* prio-slab.c: records of one size, for the owner thread of a loop
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "base/prio-slab-private.h"
+
+/* Four mebibytes stay for the next burst.  When there is nothing to do, one mebibyte stays, and the
+ * rest returns to the system, so many chunks at a time. */
+#define MAX_SPARE 256
+#define KEPT_SPARE 64
+#define TRIMMED 16
+
+void
+prio_slab_init (PrioSlab *slab, guint record_size)
+{
+  *slab = (PrioSlab) { .record_size = record_size };
+}
+
+static void
+chunk_list_push (PrioSlabChunk **list, PrioSlabChunk *chunk)
+{
+  chunk->prev = NULL;
+  chunk->next = *list;
+  if (*list != NULL)
+    (*list)->prev = chunk;
+  *list = chunk;
+}
+
+static void
+chunk_list_remove (PrioSlabChunk **list, PrioSlabChunk *chunk)
+{
+  if (chunk->prev != NULL)
+    chunk->prev->next = chunk->next;
+  else
+    *list = chunk->next;
+  if (chunk->next != NULL)
+    chunk->next->prev = chunk->prev;
+}
+
+static void
+chunk_list_free (PrioSlabChunk *chunk)
+{
+  while (chunk != NULL)
+    {
+      PrioSlabChunk *next = chunk->next;
+
+      g_assert (chunk->live == 0);
+      g_aligned_free (chunk);
+      chunk = next;
+    }
+}
+
+void
+prio_slab_clear (PrioSlab *slab)
+{
+  if (slab->current != NULL)
+    {
+      slab->current->next = NULL;
+      chunk_list_free (slab->current);
+    }
+  chunk_list_free (slab->spare);
+  g_assert (slab->room == NULL);
+}
+
+/* Makes @chunk as if new.  Its records follow its header, which has their alignment. */
+static void
+chunk_reset (PrioSlabChunk *chunk, guint record_size)
+{
+  gchar *first = (gchar *) (chunk + 1);
+  gsize n_records = (PRIO_SLAB_CHUNK_SIZE - sizeof *chunk) / record_size;
+
+  *chunk = (PrioSlabChunk) { .fresh = first, .end = first + n_records * record_size };
+}
+
+/* The current chunk is full; replaces it. */
+gpointer
+prio_slab_alloc_slow (PrioSlab *slab)
+{
+  PrioSlabChunk *chunk;
+
+  if (slab->room != NULL)
+    {
+      chunk = slab->room;
+      chunk_list_remove (&slab->room, chunk);
+      chunk->listed = FALSE;
+    }
+  else
+    {
+      if (slab->spare != NULL)
+        {
+          chunk = slab->spare;
+          chunk_list_remove (&slab->spare, chunk);
+          slab->n_spare--;
+        }
+      else
+        {
+          chunk = g_aligned_alloc (1, PRIO_SLAB_CHUNK_SIZE, PRIO_SLAB_CHUNK_SIZE);
+        }
+      chunk_reset (chunk, slab->record_size);
+    }
+
+  slab->current = chunk;
+  return prio_slab_alloc_quickly (slab);
+}
+
+/* A record of a chunk that is not the current one has been freed: the chunk has room
+ * again, or is empty. */
+void
+prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
+{
+  if (chunk->live > 0)
+    {
+      chunk_list_push (&slab->room, chunk);
+      chunk->listed = TRUE;
+      return;
+    }
+
+  if (chunk->listed)
+    chunk_list_remove (&slab->room, chunk);
+
+  if (slab->n_spare < MAX_SPARE)
+    {
+      chunk_list_push (&slab->spare, chunk);
+      slab->n_spare++;
+    }
+  else
+    {
+      g_aligned_free (chunk);
+    }
+}
+
+gboolean
+prio_slab_is_large (PrioSlab *slab)
+{
+  return slab->n_spare > KEPT_SPARE;
+}
+
+void
+prio_slab_trim (PrioSlab *slab)
+{
+  for (guint i = 0; i < TRIMMED && prio_slab_is_large (slab); i++)
+    {
+      PrioSlabChunk *chunk = slab->spare;
+
+      chunk_list_remove (&slab->spare, chunk);
+      slab->n_spare--;
+      g_aligned_free (chunk);
+    }
+}

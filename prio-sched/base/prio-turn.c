@@ -1,0 +1,246 @@
+/* prio-turn.c: whose turn it is: the tasks', or that of all other sources
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "base/prio-turn-private.h"
+
+/* There is a flood if GLib comes no further for so many iterations, and for so long, µs: many short
+ * iterations, or a few long ones. */
+#define SPIN_ITERATIONS 8
+#define SPIN_TIME 10000
+#define LONG_SPIN_ITERATIONS 3
+#define LONG_SPIN_TIME 50000
+
+/* For so long, µs, fewer iterations suffice to detect it again. */
+#define FLOOD_TIME 100000
+#define FLOOD_ITERATIONS 4
+#define LONG_FLOOD_ITERATIONS 2
+#define LONG_FLOOD_TIME 20000
+
+/* The most time that can be due to either side, µs. */
+#define MAX_BALANCE 50000
+
+/* Other sources that used less of a turn than this had nothing to do, µs. */
+#define MIN_USED 50
+
+/* Frames have so many times the time that tasks have beside them. */
+#define FRAME_SHARE 9
+
+/* A longer turn is taken for an endless one, µs. */
+#define LONG_TURN 50000
+
+/* The idle sources of others wait for no longer than this, if GLib reaches them at all, and background tasks
+ * for half of it, µs. */
+#define MAX_WAIT G_USEC_PER_SEC
+
+static void
+forget_flood (PrioTurn *turn)
+{
+  turn->flood_until = 0;
+  turn->balance = 0;
+}
+
+void
+prio_turn_init (PrioTurn *turn)
+{
+  turn->look = PRIO_MIN_LOOK;
+}
+
+/* The turn of the others ends, or tasks run before it is complete. */
+static void
+end (PrioTurn *turn, gint64 now)
+{
+  gint64 used = now - turn->began;
+
+  if (turn->began != 0)
+    {
+      if (used >= MIN_USED)
+        turn->quiet_since = now;
+      turn->look = CLAMP ((now - turn->quiet_since) / 10, PRIO_MIN_LOOK, PRIO_MAX_LOOK);
+    }
+  if (turn->whole && turn->reached == PRIO_REACH_REST)
+    {
+      turn->rest_balance = MIN (turn->rest_balance + used, MAX_BALANCE);
+      turn->since_whole = 0;
+    }
+
+  if (turn->others)
+    turn->spent = 0;
+  turn->others = turn->whole = turn->drawn = turn->paid = turn->waited = FALSE;
+  turn->began = turn->drawing = 0;
+  turn->n_top = 0;
+  turn->reached = PRIO_REACH_TOP;
+}
+
+static gboolean
+is_spinning (PrioTurn *turn, gint64 used)
+{
+  return (turn->n_top >= SPIN_ITERATIONS && used >= MAX (SPIN_TIME, MIN (turn->ran, MAX_BALANCE))) ||
+         (turn->n_top >= LONG_SPIN_ITERATIONS && used >= LONG_SPIN_TIME);
+}
+
+static gboolean
+is_still_spinning (PrioTurn *turn, gint64 used)
+{
+  return turn->n_top >= FLOOD_ITERATIONS || (turn->n_top >= LONG_FLOOD_ITERATIONS && used >= LONG_FLOOD_TIME);
+}
+
+/* @used µs have been spent above the frame, in iterations that came no further.  Returns whether
+ * this is a flood, beside which tasks have their share. */
+static gboolean
+is_flood (PrioTurn *turn, gint64 now, gint64 used)
+{
+  if (now < turn->flood_until)
+    return is_still_spinning (turn, used) && turn->balance + used >= 0;
+  if (!is_spinning (turn, used))
+    return FALSE;
+
+  turn->flood_until = now + FLOOD_TIME;
+  turn->balance = -MIN (turn->ran, MAX_BALANCE);
+  return TRUE;
+}
+
+static inline gboolean
+is_for_drawing (PrioTurn *turn, gint64 used)
+{
+  return turn->drawing * 2 >= used;
+}
+
+/* A frame has been drawn, and @used µs of the turn have passed.  Returns whether tasks may run before the next
+ * frame.  If drawing did not take this time, tasks are likely to get time anyway. */
+static gboolean
+may_run_after_frame (PrioTurn *turn, gint64 used)
+{
+  if (!is_for_drawing (turn, used) && used < LONG_TURN)
+    return FALSE;
+  return turn->ran <= MAX (turn->slice, PRIO_MAX_LOOK) || used >= MIN (turn->ran * FRAME_SHARE, MAX_WAIT);
+}
+
+/* Whether tasks may run although GLib has found something ready in the last iteration. */
+static gboolean
+is_over (PrioTurn *turn, gint64 now)
+{
+  gint64 used = now - turn->began;
+
+  if (turn->reached == PRIO_REACH_FRAME)
+    {
+      turn->drawn = turn->others;
+      turn->drawing += now - turn->iterated;
+    }
+  turn->paid = turn->drawn && may_run_after_frame (turn, used);
+
+  if (turn->reached == PRIO_REACH_TOP)
+    {
+      turn->n_top++;
+      if (!is_flood (turn, now, used))
+        return FALSE;
+
+      turn->balance = MIN (turn->balance + used, MAX_BALANCE);
+      return TRUE;
+    }
+
+  turn->n_top = 0;
+  forget_flood (turn);
+  if (turn->reached == PRIO_REACH_REST)
+    return turn->rest_balance + used >= 0;
+  if (turn->reached != PRIO_REACH_LAYOUT || used < MIN (turn->ran, MAX_WAIT))
+    return FALSE;
+
+  turn->share = used >= turn->slice ? used : 0;
+  return TRUE;
+}
+
+/* An iteration begins; tasks are ready, as they were in the last one.  @urgent says whether one of
+ * them is urgent or user-visible: background tasks wait until nothing else is ready. */
+void
+prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
+{
+  if (!turn->whole)
+    turn->others &= urgent;
+
+  if (turn->began == 0)
+    {
+      turn->began = now;
+      turn->ran = 0;
+    }
+  else if (is_over (turn, now))
+    {
+      turn->granted = urgent;
+      end (turn, now);
+    }
+  turn->reached = PRIO_REACH_TOP;
+  turn->iterated = now;
+
+  if (urgent)
+    turn->background_since = 0;
+  else if (turn->background_since == 0)
+    turn->background_since = now;
+  else if (now - turn->background_since >= MAX_WAIT / 2)
+    turn->granted = TRUE;
+}
+
+/* Tasks have run until @now, for @ran µs; @cut says that more are ready and that their time is over. */
+void
+prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
+{
+  turn->granted = turn->waited = FALSE;
+  turn->background_since = turn->began = 0;
+  turn->spent += ran;
+  turn->since_whole += ran;
+  turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
+  if (!cut)
+    return;
+
+  if (now < turn->flood_until)
+    turn->balance = MAX (turn->balance - turn->spent, -MAX_BALANCE);
+  else
+    turn->balance = 0;
+  turn->whole = (turn->frame != 0 && turn->frame <= now) ||
+                (turn->since_whole >= MIN (slice, MAX_WAIT) && turn->rest_balance <= 0);
+  if (turn->frame <= now)
+    turn->frame = 0;
+  turn->ran = turn->spent;
+  turn->slice = slice;
+  turn->others = TRUE;
+  turn->share = turn->spent = 0;
+  turn->began = now;
+  turn->n_top = 0;
+}
+
+/* Tasks are about to run: GLib reached a source of ours at the beginning of @reached, so that
+ * every source above it has been dispatched. */
+void
+prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
+{
+  gint64 used = now - turn->began;
+  gboolean at_bottom = turn->whole && reached == PRIO_REACH_REST;
+
+  if (reached == PRIO_REACH_FRAME)
+    {
+      turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
+    }
+  else if (reached > PRIO_REACH_FRAME)
+    {
+      forget_flood (turn);
+      turn->share = 0;
+    }
+  end (turn, now);
+  if (at_bottom)
+    turn->since_whole = turn->rest_balance = 0;
+}
+
+/* There is no task. */
+void
+prio_turn_rest (PrioTurn *turn)
+{
+  turn->reached = PRIO_REACH_TOP;
+  turn->began = 0;
+  end (turn, 0);
+  turn->rests = TRUE;
+  turn->granted = FALSE;
+  turn->frame = 0;
+  turn->spent = turn->since_whole = turn->rest_balance = turn->share = turn->background_since = 0;
+}

@@ -1,0 +1,32 @@
+/* prio-context.c: the way to the loop of a context
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-context-private.h"
+
+#include "loop/prio-run-queue-group-private.h"
+#include "loop/prio-loop-source-private.h"
+
+static const PrioLoopFuncs loop_funcs = {
+  .attach = prio_loop_attach,
+  .process_aborted = prio_groups_process_aborted,
+  .clear = prio_run_queue_free_own,
+};
+
+/* The loop of @context, made if need be, for one more user. */
+PrioLoop *
+prio_loop_for_context (GMainContext *context)
+{
+  static gboolean added = FALSE;
+
+  /* Not g_once_init_enter (): after a fork () meanwhile nobody would leave it. */
+  if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
+    {
+      prio_loop_add_leaf_lock (&prio_sources_lock);
+      __atomic_store_n (&added, TRUE, __ATOMIC_RELEASE);
+    }
+  return prio_loop_acquire (context, &loop_funcs);
+}

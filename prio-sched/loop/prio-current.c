@@ -1,0 +1,60 @@
+/* prio-current.c: the scheduling state that is current, and what holds one
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-current-private.h"
+
+const PrioState *
+prio_state_of_thread (void)
+{
+  const PrioState *state = prio_thread.state;
+
+  return state != NULL && state->depth == g_main_depth () ? state : NULL;
+}
+
+const PrioState *
+prio_state_current (PrioRunQueue *run_queue)
+{
+  const PrioState *state = prio_state_of_thread ();
+
+  return state != NULL && state->run_queue == run_queue ? state : NULL;
+}
+
+const PrioState *
+prio_state_capture (PrioRunQueue *run_queue)
+{
+  return prio_state_is_current (run_queue->loop) ? prio_thread.state : NULL;
+}
+
+gboolean
+prio_state_is_current (PrioLoop *loop)
+{
+  const PrioState *state = prio_state_of_thread ();
+
+  return state != NULL && state->run_queue->loop == loop;
+}
+
+void
+prio_state_hold (const PrioState *state)
+{
+  if (state->run_queue == NULL)
+    return;
+
+  prio_run_queue_hold (state->run_queue);
+  if (state->group != NULL)
+    prio_group_hold (state->group);
+}
+
+void
+prio_state_release (const PrioState *state)
+{
+  if (state->run_queue == NULL)
+    return;
+
+  if (state->group != NULL)
+    prio_group_release (state->group);
+  prio_run_queue_release (state->run_queue);
+}

@@ -1,0 +1,504 @@
+/* prio-dispatch.c: running tasks
+ *
+ * A batch: the next task of all, its microtask checkpoint, and so on, until the
+ * slice is over or what is next belongs to a lower lane.  The thread owns the
+ * context throughout, and so is on the owner thread.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-dispatch-private.h"
+
+#include "loop/prio-current-private.h"
+#include "loop/prio-idle-private.h"
+
+/* The scheduler of @run_queue, or NULL if it is gone.  A batch asks once. */
+GObject *
+prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
+{
+  if (loop->source_run_queue != run_queue)
+    {
+      prio_loop_forget_source (loop);
+      loop->source = g_weak_ref_get (&run_queue->scheduler);
+      loop->source_run_queue = loop->source != NULL ? run_queue : NULL;
+    }
+  return loop->source;
+}
+
+void
+prio_loop_forget_source (PrioLoop *loop)
+{
+  loop->source_run_queue = NULL;
+  g_clear_object (&loop->source);
+}
+
+/* Runs what is in the microtask queue, and what comes to it meanwhile (§4.1.4). */
+void
+prio_loop_checkpoint (PrioLoop *loop)
+{
+  const PrioState *outer = prio_thread.state;
+  PrioMicrotask microtask;
+
+  while (prio_microtasks_pop (&loop->microtasks, &microtask))
+    {
+      PrioState *state = microtask.state.run_queue != NULL ? &microtask.state : NULL;
+
+      if (state != NULL)
+        state->depth = g_main_depth ();
+      prio_thread.state = state;
+      microtask.func (microtask.data);
+      prio_thread.state = outer;
+
+      if (microtask.notify != NULL)
+        microtask.notify (microtask.data);
+      prio_state_release (&microtask.state);
+    }
+}
+
+/* Queues what is due.  Its order is given only now (§2.4.2, steps 11 to 13). */
+void
+prio_loop_expire_delays (PrioLoop *loop, gint64 now)
+{
+  while (loop->delays.n_items > 0 && prio_heap_first (&loop->delays)->key <= (guint64) now)
+    {
+      PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
+
+      prio_heap_remove (&loop->delays, node);
+      prio_run_queue_enqueue (prio_entry_from_delay (node));
+    }
+}
+
+/* Whether @queue has still the next task of all, and nothing else
+ * is to be done before it.  What other threads send is looked at when the stopwatch
+ * has been, which is after one task that takes its time, or a few that do not. */
+static inline gboolean
+is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
+{
+  return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->has_pending;
+}
+
+/* The state in which a task of @run_queue runs: none, if it is the library's own. */
+static inline const PrioState *
+state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
+{
+  return run_queue != loop->own ? state : NULL;
+}
+
+/* Runs up to @max jobs of @queue, as long as they are the next of all; returns how
+ * many.  A record is given back before its function runs, which may do anything. */
+static guint
+run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
+{
+  PrioRunQueue *run_queue = queue->run_queue;
+  PrioEffective effective = queue->effective;
+  PrioState state = { .run_queue = run_queue, .priority = (gint8) prio_effective_priority (effective), .depth = depth };
+  const PrioState *inner = state_to_run_in (loop, run_queue, &state);
+  const PrioState *outer = prio_thread.state;
+  guint n = 0;
+
+  prio_run_queue_hold (run_queue);
+  prio_thread.state = inner;
+
+  do
+    {
+      PrioJob *record = prio_queue_pop_job (queue);
+      PrioJob job = *record;
+      gboolean again;
+
+      prio_ready_head_gone (&loop->ready, &run_queue->ready, queue);
+      prio_slab_free (&loop->jobs, record);
+      n++;
+
+      again = job.func (job.data);
+
+      run_queue->users--;
+      if (again)
+        {
+          prio_run_queue_append_job (run_queue, effective | 1, job.func, job.data, job.notify);
+        }
+      else if (job.notify != NULL)
+        {
+          prio_thread.state = outer;
+          job.notify (job.data);
+          prio_thread.state = inner;
+        }
+    }
+  while (n < max && is_still_next (loop, queue, effective));
+
+  prio_thread.state = outer;
+  prio_run_queue_release (run_queue);
+  return n;
+}
+
+/* Takes in what other threads have sent: what they have done before a task ends is done. */
+static inline void
+catch_up (PrioLoop *loop)
+{
+  if (G_UNLIKELY (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED))
+    prio_loop_catch_up (loop);
+}
+
+/* A closure with a signal or a delay has run. */
+static void
+closure_ran (PrioEntry *entry, gboolean again)
+{
+  if (again && !prio_entry_is_aborted (entry))
+    {
+      entry->continuation = TRUE;
+      prio_run_queue_enqueue (entry);
+      return;
+    }
+
+  if (entry->job.notify != NULL)
+    prio_loop_defer_release (entry->run_queue->loop, entry->job.notify, entry->job.data);
+  prio_run_queue_release_entry (entry);
+}
+
+/* What @entry was posted with. */
+static PrioState
+state_of_entry (PrioEntry *entry, gint depth)
+{
+  return (PrioState) {
+    .run_queue = entry->run_queue,
+    .group = entry->abort,
+    .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
+    .depth = depth,
+  };
+}
+
+/* Runs the head of @queue. */
+static void
+run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
+{
+  PrioEntry *entry = prio_queue_pop_entry (queue);
+  PrioState state = state_of_entry (entry, depth);
+  const PrioState *outer = prio_thread.state;
+
+  prio_run_queue_head_gone (queue->run_queue, queue);
+  prio_entry_move (entry, PRIO_ENTRY_RUNNING);
+
+  prio_thread.state = state_to_run_in (loop, entry->run_queue, &state);
+  if (entry->funcs == &prio_closure_funcs)
+    {
+      gboolean again = entry->job.func (entry->job.data);
+
+      prio_thread.state = outer;
+      closure_ran (entry, again);
+    }
+  else
+    {
+      entry->funcs->run (entry);
+      prio_thread.state = outer;
+      catch_up (loop);
+      /* Before the result settles and the abort steps are removed (§2.4.2). */
+      if (loop->microtasks.length > 0)
+        prio_loop_checkpoint (loop);
+      entry->funcs->ran (entry);
+    }
+}
+
+/* Runs up to @max entries of @queue, as long as they are the next of all; returns how many. */
+static guint
+run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
+{
+  PrioEffective effective = queue->effective;
+  PrioRunQueue *run_queue = queue->run_queue;
+  PrioGroup *group = ((PrioEntry *) queue->head)->follows;
+  guint n = 0;
+
+  /* The queue is part of one of them. */
+  prio_run_queue_hold (run_queue);
+  if (group != NULL)
+    prio_group_hold (group);
+
+  do
+    {
+      run_entry (loop, queue, depth);
+      n++;
+    }
+  while (n < max && queue->effective == effective && is_still_next (loop, queue, effective) &&
+         prio_id_queue_of_head (queue) == NULL);
+
+  if (group != NULL)
+    prio_group_release (group);
+  prio_run_queue_release (run_queue);
+  return n;
+}
+
+/* So many things to release are left until a batch has ended. */
+#define MAX_LEFT_RELEASES 32
+
+static void
+process_pending_now (PrioLoop *loop)
+{
+  loop->has_pending = FALSE;
+  if (loop->n_releases > MAX_LEFT_RELEASES || loop->aborted_list != NULL)
+    prio_loop_flush_releases (loop);
+  prio_loop_checkpoint (loop);
+}
+
+/* What is to be done between two tasks. */
+static inline void
+process_pending (PrioLoop *loop)
+{
+  catch_up (loop);
+  if (G_UNLIKELY (loop->has_pending))
+    process_pending_now (loop);
+}
+
+/* How long tasks of @run_queue may run at a time, µs: half a frame by default, but not long; and if
+ * there is to be one task per iteration, so long they run in a row of iterations. */
+gint64
+prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
+{
+  gint64 slice = prio_run_queue_get_slice (run_queue);
+
+  *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
+  if (*is_set)
+    return slice;
+  return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
+}
+
+/* The next task is one of @run_queue. */
+static void
+adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
+{
+  gint64 raw = prio_run_queue_get_slice (run_queue);
+  gboolean is_set;
+
+  if (batch->raw == raw)
+    return;
+
+  batch->raw = raw;
+  batch->shortest = MIN (batch->shortest, prio_loop_get_slice (batch->loop, run_queue, &is_set));
+  batch->allowance = prio_turn_allowance (&batch->loop->turn, batch->shortest, is_set);
+  batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
+}
+
+/* Attends to what is between two tasks, and chooses the next; NULL if the batch is
+ * over: what is next is of a lower lane, or its time is. */
+static PrioQueue *
+choose (PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+  PrioQueue *queue;
+
+  if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others))
+    return NULL;
+
+  process_pending (loop);
+
+  queue = prio_ready_first (&loop->ready);
+  if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
+    return NULL;
+
+  /* Other tasks may take longer. */
+  if (batch->effective != queue->effective)
+    prio_stopwatch_hurry (&batch->watch);
+  batch->effective = queue->effective;
+  adapt_slice (batch, queue->run_queue);
+  loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
+  return queue;
+}
+
+/* How many tasks may run before the clock is looked at. */
+static inline guint
+how_many (PrioBatch *batch)
+{
+  return batch->raw == 0 ? 1 : prio_stopwatch_allows (&batch->watch);
+}
+
+/* @n tasks have run. */
+static inline void
+count (PrioBatch *batch, guint n)
+{
+  gint64 now = prio_stopwatch_lap (&batch->watch, n);
+
+  batch->begun = TRUE;
+  if (now == 0)
+    return;
+
+  batch->now = now;
+  prio_loop_expire_delays (batch->loop, now);
+  if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))
+    batch->over = TRUE;
+}
+
+/* Begins the task id at the head of @queue; returns its number. */
+static guint
+begin_id (PrioBatch *batch, PrioQueue *queue)
+{
+  PrioLoop *loop = batch->loop;
+  guint id;
+
+  batch->running = TRUE;
+  if (queue->kind == PRIO_QUEUE_ENTRIES)
+    {
+      batch->entry = prio_queue_pop_entry (queue);
+      prio_entry_move (batch->entry, PRIO_ENTRY_RUNNING);
+      batch->state = state_of_entry (batch->entry, batch->depth);
+      id = batch->entry->job.id;
+    }
+  else
+    {
+      PrioJob *job = prio_queue_pop_job (queue);
+
+      batch->entry = NULL;
+      batch->state = (PrioState) { .run_queue = queue->run_queue,
+                                   .priority = (gint8) prio_effective_priority (queue->effective),
+                                   .depth = batch->depth };
+      id = GPOINTER_TO_UINT (job->data);
+      prio_slab_free (&loop->jobs, job);
+    }
+
+  prio_run_queue_head_gone (queue->run_queue, queue);
+  prio_thread.state = &batch->state;
+  return id;
+}
+
+/* The running task id's function has returned: its checkpoint, and its end.  Returns
+ * whether it has been aborted meanwhile. */
+gboolean
+prio_batch_end_id (PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+  gboolean aborted = FALSE;
+
+  if (!batch->running)
+    return FALSE;
+
+  prio_thread.state = batch->outer_state;
+  catch_up (loop);
+  if (loop->microtasks.length > 0)
+    prio_loop_checkpoint (loop);
+
+  batch->running = FALSE;
+  if (batch->entry != NULL)
+    {
+      aborted = prio_entry_is_aborted (batch->entry);
+      prio_run_queue_release_entry (batch->entry);
+    }
+  else
+    {
+      prio_id_queue_release (batch->ids);
+    }
+  return aborted;
+}
+
+/* Goes on with the next task of all, if it is of those that run. */
+guint
+prio_batch_next_id (PrioBatch *batch)
+{
+  PrioQueue *queue;
+
+  count (batch, 1);
+  queue = choose (batch);
+  return queue != NULL && prio_id_queue_of_head (queue) == batch->ids ? begin_id (batch, queue) : 0;
+}
+
+/* Has @ids run the task id at the head of @queue, and those that follow it. */
+static void
+run_ids (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
+{
+  guint id;
+
+  /* Nothing of it is released while its function is in. */
+  prio_id_queue_hold (ids);
+  batch->ids = ids;
+  batch->outer_state = prio_thread.state;
+
+  id = begin_id (batch, queue);
+  ids->funcs->run (ids, id);
+
+  /* Who has asked for the next until there was none has ended the last. */
+  if (batch->running)
+    {
+      prio_batch_end_id (batch);
+      count (batch, 1);
+    }
+  batch->ids = NULL;
+  prio_id_queue_release (ids);
+}
+
+/* Whether the calling thread owns the context; if so, it is on the owner thread from now on.  Who was
+ * on the owner thread last need not: nobody has taken over yet, or nobody runs the context. */
+gboolean
+prio_loop_is_owner (PrioLoop *loop)
+{
+  gboolean is_owner;
+
+  /* Within a dispatch it does. */
+  for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
+    {
+      if (batch->loop == loop)
+        return TRUE;
+    }
+
+  if (prio_loop_enter (loop))
+    {
+      is_owner = g_main_context_is_owner (loop->context);
+      prio_loop_leave (loop);
+      return is_owner;
+    }
+
+  prio_lock_lock (&loop->mailbox.lock);
+  is_owner = !loop->mailbox.closed && g_main_context_is_owner (loop->context);
+  prio_lock_unlock (&loop->mailbox.lock);
+  if (is_owner)
+    prio_biased_lock_acquire (&loop->lock);
+  return is_owner;
+}
+
+/* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
+void
+prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
+{
+  PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
+                      .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
+                      .raw = -1, .shortest = G_MAXINT64 };
+  /* Of the callback that runs a nested loop. */
+  PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
+  GObject *outer_source = g_steal_pointer (&loop->source);
+  /* Of the destroy notify that runs one: what is left meanwhile is released in it. */
+  struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
+  PrioQueue *queue;
+  PrioIdQueue *ids;
+
+  prio_thread.batch = &batch;
+  /* A microtask that runs a nested loop leaves those behind it to that. */
+  if (loop->microtasks.length > 0)
+    loop->has_pending = TRUE;
+  prio_stopwatch_start (&batch.watch, now);
+  loop->asked = batch.watch;
+
+  while ((queue = choose (&batch)) != NULL)
+    {
+      if (queue->kind == PRIO_QUEUE_JOBS)
+        count (&batch, run_jobs (loop, queue, batch.depth, how_many (&batch)));
+      else if ((ids = prio_id_queue_of_head (queue)) != NULL)
+        run_ids (&batch, ids, queue);
+      else
+        count (&batch, run_entries (loop, queue, batch.depth, how_many (&batch)));
+    }
+
+  if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
+    prio_idle_run (loop, batch.now);
+
+  process_pending (loop);
+  if (batch.begun)
+    {
+      prio_turn_announce_frame (&loop->turn, loop->next_frame);
+      prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest, batch.over);
+    }
+  prio_thread.batch = batch.outer;
+  prio_loop_forget_source (loop);
+  loop->source_run_queue = outer_run_queue;
+  loop->source = outer_source;
+  if (prio_loop_has_releases (loop))
+    prio_loop_flush_releases (loop);
+  if (loop->ready.mask == 0)
+    prio_loop_trim (loop);
+  prio_thread.flushes = outer_flushes;
+}

@@ -1,0 +1,47 @@
+/* prio-frames-private.h: when the next frame is due
+ *
+ * Promises: several clocks may announce frames, each for itself, and none replaces what
+ * another has announced.  PrioLoop's next_frame is the nearest frame that was in the future
+ * at the last announcement, and frame_interval the shortest interval.
+ *
+ * Everything here belongs to the owner thread.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-loop-private.h"
+
+/* What one clock has announced: a frame clock that is followed, or prio_scheduler_set_next_frame ().
+ * All zero means nothing. */
+struct _PrioFrame
+{
+  PrioFrame *next;
+  gboolean linked; /* in the loop's list */
+  gint64 due;      /* µs */
+  gint64 interval; /* between two frames, µs, or 0 if it is not known */
+};
+
+void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);
+void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
+void prio_frames_update (PrioLoop *loop, gint64 now);
+
+/* When the next frame is due, as of @now; 0 if that is not known, µs. */
+static inline gint64
+prio_loop_next_frame (PrioLoop *loop, gint64 now)
+{
+  if (loop->next_frame != 0 && loop->next_frame <= now)
+    prio_frames_update (loop, now);
+  return loop->next_frame;
+}
+
+/* When @length from @start is over, or the first frame is due that comes after it, µs. */
+static inline gint64
+prio_loop_end_of_time (PrioLoop *loop, gint64 start, gint64 length)
+{
+  gint64 end = prio_time_after (start, length);
+  gint64 frame = prio_loop_next_frame (loop, start);
+
+  return frame > start ? MIN (end, frame) : end;
+}

@@ -1,0 +1,206 @@
+/* prio-idle.c: what is done when there is nothing else to do
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-idle-private.h"
+
+/* An idle period is no longer than that, so that whoever comes meanwhile does not
+ * feel it, µs. */
+#define MAX_PERIOD 50000
+
+/* A delayed task that is due sooner than this leaves no idle time worth having, µs. */
+#define MIN_PERIOD 100
+
+static void
+idle_enlist (PrioIdle *idle, GQueue *list)
+{
+  idle->list = list;
+  idle->link.data = idle;
+  g_queue_push_tail_link (list, &idle->link);
+}
+
+/* Nothing knows @idle any more. */
+static void
+idle_delist (PrioLoop *loop, PrioIdle *idle)
+{
+  PrioEntry *timeout = g_steal_pointer (&idle->timeout);
+
+  g_queue_unlink (idle->list, &idle->link);
+  g_hash_table_remove (loop->idles.by_id, GUINT_TO_POINTER (idle->id));
+
+  if (timeout != NULL && !prio_entry_is_running (timeout))
+    {
+      prio_run_queue_dequeue (timeout);
+      prio_run_queue_release_entry (timeout);
+    }
+}
+
+static void
+idle_free (PrioIdle *idle)
+{
+  if (idle->func == NULL)
+    prio_id_queue_release (idle->data);
+  prio_run_queue_release (idle->run_queue);
+  g_free (idle);
+}
+
+/* In a dispatch: calls @idle, with the state of a background task that nothing can
+ * abort (§4.2.1). */
+static void
+idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
+{
+  PrioIdleDeadline deadline = { time, did_timeout };
+  PrioState state = { .run_queue = idle->run_queue, .priority = PRIO_TASK_PRIORITY_BACKGROUND,
+                      .depth = g_main_depth () };
+  const PrioState *outer = prio_thread.state;
+  const PrioIdleDeadline *outer_deadline = prio_thread.deadline;
+  PrioIdQueue *ids = idle->data;
+
+  idle_delist (loop, idle);
+  prio_thread.state = &state;
+  prio_thread.deadline = &deadline;
+  if (idle->func != NULL)
+    idle->func (&deadline, idle->data);
+  else
+    ids->funcs->run (ids, idle->id);
+  prio_thread.state = outer;
+  prio_thread.deadline = outer_deadline;
+
+  if (idle->notify != NULL)
+    idle->notify (idle->data);
+  idle_free (idle);
+}
+
+/* The task of the timeout. */
+static gboolean
+idle_timed_out (gpointer data)
+{
+  PrioIdle *idle = data;
+
+  idle_call (idle->run_queue->loop, idle, 0, TRUE);
+  return G_SOURCE_REMOVE;
+}
+
+/* Adds @idle, which holds its run queue; at @due, unless that is 0, it is called in any
+ * case. */
+void
+prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
+{
+  if (loop->idles.by_id == NULL)
+    loop->idles.by_id = g_hash_table_new (NULL, NULL);
+  g_hash_table_insert (loop->idles.by_id, GUINT_TO_POINTER (idle->id), idle);
+  idle_enlist (idle, &loop->idles.pending);
+
+  if (due != 0)
+    {
+      idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
+      /* In any case: before whatever else waits then. */
+      idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
+      idle->timeout->continuation = TRUE;
+      prio_run_queue_add (idle->timeout, due);
+    }
+}
+
+static void
+idle_drop (PrioLoop *loop, PrioIdle *idle)
+{
+  idle_delist (loop, idle);
+  if (idle->notify != NULL)
+    prio_loop_defer_release (loop, idle->notify, idle->data);
+  idle_free (idle);
+}
+
+void
+prio_idle_cancel (PrioLoop *loop, guint id)
+{
+  PrioIdle *idle = NULL;
+
+  if (loop->idles.by_id != NULL)
+    idle = g_hash_table_lookup (loop->idles.by_id, GUINT_TO_POINTER (id));
+  if (idle != NULL)
+    idle_drop (loop, idle);
+}
+
+/* The context has gone: drops one.  Returns FALSE if there is none. */
+gboolean
+prio_idle_release_one (PrioLoop *loop)
+{
+  GList *first = loop->idles.running.head != NULL ? loop->idles.running.head : loop->idles.pending.head;
+
+  if (first == NULL)
+    return FALSE;
+
+  idle_drop (loop, first->data);
+  return TRUE;
+}
+
+/* When there will be something else to do, µs: the next frame, the next delay, the next timer of
+ * another source, which is due in @timer ms, rounded up, or never if that is below 0. */
+static gint64
+next_event (PrioLoop *loop, gint timer, gint64 now)
+{
+  gint64 next = prio_time_after (now, MAX_PERIOD);
+  gint64 frame = prio_loop_next_frame (loop, now);
+
+  if (frame != 0)
+    next = MIN (next, frame);
+  if (loop->delays.n_items > 0)
+    next = MIN (next, (gint64) prio_heap_first (&loop->delays)->key);
+  if (timer >= 0)
+    next = MIN (next, prio_time_after (now, MAX (timer * G_TIME_SPAN_MILLISECOND - G_TIME_SPAN_MILLISECOND / 2, 0)));
+  return next;
+}
+
+/* Asked in an iteration in which nothing else is ready: whether a callback may be called.
+ * Otherwise @timeout says when there is something to do if nothing else happens, ms. */
+gboolean
+prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
+{
+  PrioIdles *idles = &loop->idles;
+  gint64 now = g_get_monotonic_time ();
+
+  idles->asked = loop->iteration;
+  idles->next = next_event (loop, timer, now);
+  if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
+    return TRUE;
+
+  *timeout = MAX (prio_timeout_until (now < idles->deadline ? idles->deadline : idles->next, now), 1);
+  if (loop->delays.n_items > 0)
+    *timeout = MIN (*timeout, prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now));
+  return FALSE;
+}
+
+/* The draft's "start an idle period". */
+static void
+begin_period (PrioIdles *idles)
+{
+  GList *link;
+
+  idles->deadline = idles->next;
+  while ((link = g_queue_pop_head_link (&idles->pending)) != NULL)
+    idle_enlist (link->data, &idles->running);
+}
+
+/* In a dispatch: the next callback, in a new period if the last is over.  GLib may have asked in
+ * g_main_context_pending (), or before it has dispatched something else; what is older than one iteration
+ * has to be asked again. */
+void
+prio_idle_run (PrioLoop *loop, gint64 now)
+{
+  PrioIdles *idles = &loop->idles;
+
+  if (loop->iteration - idles->asked > 1)
+    return;
+
+  if (now >= idles->deadline)
+    {
+      if (idles->next <= now)
+        return;
+      begin_period (idles);
+    }
+  if (idles->running.length > 0)
+    idle_call (loop, idles->running.head->data, idles->deadline, FALSE);
+}

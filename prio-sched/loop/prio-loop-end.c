@@ -1,0 +1,104 @@
+/* prio-loop-end.c: the end of a loop, with its context
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-loop-end-private.h"
+
+#include "loop/prio-current-private.h"
+#include "loop/prio-id-queue-private.h"
+#include "loop/prio-idle-private.h"
+
+/* So much is released between two looks at who else wants to come in. */
+#define RELEASED_AT_ONCE 64
+
+/* Releases the head of @queue, of jobs or task ids. */
+static void
+release_job (PrioLoop *loop, PrioQueue *queue)
+{
+  PrioJob *job = prio_queue_pop_job (queue);
+
+  prio_run_queue_head_gone (queue->run_queue, queue);
+  if (queue->kind == PRIO_QUEUE_IDS)
+    {
+      prio_id_queue_release (prio_id_queue_from_queue (queue));
+    }
+  else
+    {
+      if (job->notify != NULL)
+        prio_loop_defer_release (loop, job->notify, job->data);
+      prio_run_queue_release (queue->run_queue);
+    }
+  prio_slab_free (&loop->jobs, job);
+}
+
+/* Returns FALSE when nothing is left. */
+static gboolean
+release_some (PrioLoop *loop)
+{
+  PrioMicrotask microtask;
+  gsize n = 0;
+
+  while (n < RELEASED_AT_ONCE && prio_microtasks_pop (&loop->microtasks, &microtask))
+    {
+      if (microtask.notify != NULL)
+        prio_loop_defer_release (loop, microtask.notify, microtask.data);
+      prio_state_release (&microtask.state);
+      n++;
+    }
+
+  while (n < RELEASED_AT_ONCE && prio_idle_release_one (loop))
+    n++;
+
+  while (n < RELEASED_AT_ONCE && loop->delays.n_items > 0)
+    {
+      prio_run_queue_abort_entry (prio_entry_from_delay (prio_heap_first (&loop->delays)->node));
+      n++;
+    }
+
+  while (n < RELEASED_AT_ONCE && prio_ready_first (&loop->ready) != NULL)
+    {
+      PrioQueue *queue = prio_ready_first (&loop->ready);
+
+      if (queue->kind == PRIO_QUEUE_ENTRIES)
+        prio_run_queue_abort_entry ((PrioEntry *) queue->head);
+      else
+        release_job (loop, queue);
+      n++;
+    }
+
+  return n > 0;
+}
+
+/* The context has gone, and with it every scheduler, which would hold it: what they left
+ * in the queues, none of which is paused any more, is released on this thread. */
+void
+prio_loop_tear_down (PrioLoop *loop)
+{
+  gboolean more;
+
+  prio_in_finalize (loop);
+  prio_loop_leave_table (loop);
+
+  prio_biased_lock_acquire (&loop->lock);
+
+  /* With the mailbox closed it is its lock that lets in, and nobody is on the owner thread. */
+  do
+    prio_loop_carry_out_inbox (loop);
+  while (!prio_mailbox_close (&loop->mailbox));
+  prio_biased_lock_leave_for_good (&loop->lock);
+
+  if (loop->pool_funcs != NULL)
+    loop->pool_funcs->clear (loop);
+  do
+    {
+      prio_lock_lock (&loop->mailbox.lock);
+      more = release_some (loop);
+      prio_lock_unlock (&loop->mailbox.lock);
+
+      prio_loop_flush_releases (loop);
+    }
+  while (more);
+}

@@ -1,0 +1,593 @@
+/* prio-loop-source.c: the GSources of a context
+ *
+ * One per lane, so that tasks go before, among or after the other sources of the
+ * context, as they are urgent, user-visible or background.  The governor, which comes
+ * before all others, does the housekeeping in its prepare, and has the lanes answer;
+ * it alone is always in the context, the others while there is work for
+ * them, so that an idle scheduler costs little.  Priorities of sources are never changed:
+ * GLib cannot bear that while it goes through its list.
+ *
+ * Turns (prio-turn): while the others have theirs, no lane is ready, and the sources in
+ * between tell how far down GLib comes.
+ *
+ * Removal: anybody can find our sources by id and destroy them, on any thread.  The next
+ * prepare of the governor puts the others back.  The governor replaces itself when GLib
+ * tells it that it has been destroyed, unless its context ends.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-loop-source-private.h"
+
+#include "loop/prio-dispatch-private.h"
+#include "loop/prio-idle-private.h"
+#include "loop/prio-loop-end-private.h"
+
+typedef struct
+{
+  GSource parent;
+  PrioLoop *loop; /* a reference */
+  guint kind;     /* a lane, or one of the others */
+} PrioSource;
+
+/* Guards the sources of every loop.  Nothing but GLib's own locks is taken under it. */
+PrioLock prio_sources_lock = PRIO_LOCK_INIT;
+
+static const gint priorities[PRIO_N_SOURCES] = {
+  [PRIO_SOURCE_GOVERNOR] = G_MININT,
+  [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
+  [PRIO_LANE_USER_VISIBLE] = G_PRIORITY_DEFAULT,
+  [PRIO_SOURCE_BEFORE_FRAME] = G_PRIORITY_HIGH_IDLE + 19,
+  [PRIO_SOURCE_BEFORE_LAYOUT] = G_PRIORITY_HIGH_IDLE + 21,
+  [PRIO_SOURCE_AFTER_FRAME] = G_PRIORITY_HIGH_IDLE + 26,
+  [PRIO_LANE_BACKGROUND] = G_PRIORITY_LOW,
+  [PRIO_LANE_IDLE] = G_MAXINT,
+  [PRIO_SOURCE_BOTTOM] = G_MAXINT,
+};
+
+static const char *const names[PRIO_N_SOURCES] = {
+  [PRIO_SOURCE_GOVERNOR] = "prio-sched governor",
+  [PRIO_LANE_URGENT] = "prio-sched user-blocking",
+  [PRIO_LANE_USER_VISIBLE] = "prio-sched user-visible",
+  [PRIO_SOURCE_BEFORE_FRAME] = "prio-sched before the frame",
+  [PRIO_SOURCE_BEFORE_LAYOUT] = "prio-sched before layout",
+  [PRIO_SOURCE_AFTER_FRAME] = "prio-sched after the frame",
+  [PRIO_LANE_BACKGROUND] = "prio-sched background",
+  [PRIO_LANE_IDLE] = "prio-sched idle callbacks",
+  [PRIO_SOURCE_BOTTOM] = "prio-sched at the bottom",
+};
+
+static GSourceFuncs governor_funcs, lane_funcs, idle_funcs, scout_funcs;
+static GSourceCallbackFuncs watch_funcs;
+
+static GSourceFuncs *
+funcs_of (guint kind)
+{
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR: return &governor_funcs;
+    case PRIO_LANE_IDLE: return &idle_funcs;
+    case PRIO_LANE_URGENT:
+    case PRIO_LANE_USER_VISIBLE:
+    case PRIO_LANE_BACKGROUND: return &lane_funcs;
+    default: return &scout_funcs;
+    }
+}
+
+static GSource *
+source_new (PrioLoop *loop, guint kind)
+{
+  GSource *source = g_source_new (funcs_of (kind), sizeof (PrioSource));
+
+  ((PrioSource *) source)->loop = prio_loop_ref (loop);
+  ((PrioSource *) source)->kind = kind;
+  g_source_set_static_name (source, names[kind]);
+  g_source_set_priority (source, priorities[kind]);
+  g_source_set_can_recurse (source, TRUE);
+  g_source_set_callback_indirect (source, source, &watch_funcs);
+  prio_before_unref (source);
+  return source;
+}
+
+/* What @source, of which GLib holds a reference meanwhile, is about.  It has come by GLib's
+ * lock, and goes by that reference: both have to be told to ThreadSanitizer. */
+static inline PrioLoop *
+loop_of (GSource *source, guint *kind)
+{
+  PrioSource *self = (PrioSource *) source;
+  PrioLoop *loop;
+
+  prio_in_finalize (source);
+  loop = self->loop;
+  if (kind != NULL)
+    *kind = self->kind;
+  prio_before_unref (source);
+  return loop;
+}
+
+/* Under the lock. */
+static void
+attach_source_locked (PrioLoop *loop, guint kind)
+{
+  GSource *source = source_new (loop, kind);
+
+  __atomic_store_n (&loop->sources[kind], source, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->n_sources, loop->n_sources + 1, __ATOMIC_RELAXED);
+  g_source_attach (source, loop->context);
+}
+
+/* Returns: (transfer full) (nullable): the source, which is no longer the loop's */
+static GSource *
+steal_source_locked (PrioLoop *loop, guint kind)
+{
+  GSource *source = loop->sources[kind];
+
+  __atomic_store_n (&loop->sources[kind], NULL, __ATOMIC_RELAXED);
+  if (source != NULL)
+    __atomic_store_n (&loop->n_sources, loop->n_sources - 1, __ATOMIC_RELAXED);
+  return source;
+}
+
+static void
+release_source (GSource *source)
+{
+  prio_before_unref (source);
+  g_source_unref (source);
+}
+
+/* Whether the context of @source, which has been destroyed, is being freed: GLib takes it
+ * from all of its sources before it destroys the first.  The field is read since
+ * g_source_get_context () may not be asked then. */
+static inline gboolean
+context_ends (GSource *source)
+{
+  return source->context == NULL;
+}
+
+/* @source has been destroyed: by us if it is no longer the loop's, otherwise by somebody
+ * else or with its context.  The loop ends here, and not when the source is finalized: GLib
+ * has not yet freed the memory of the context, which other threads may wake until the mailbox
+ * is closed, and which another context may get. */
+static void
+source_destroyed (GSource *source)
+{
+  guint kind;
+  PrioLoop *loop = loop_of (source, &kind);
+  gboolean was_ours, ends = FALSE;
+
+  prio_lock_lock (&prio_sources_lock);
+  was_ours = loop->sources[kind] == source;
+  if (was_ours)
+    {
+      steal_source_locked (loop, kind);
+      ends = kind == PRIO_SOURCE_GOVERNOR && context_ends (source);
+      if (kind == PRIO_SOURCE_GOVERNOR && !ends)
+        attach_source_locked (loop, kind);
+    }
+  prio_lock_unlock (&prio_sources_lock);
+
+  if (ends)
+    prio_loop_tear_down (loop);
+  if (was_ours)
+    release_source (source);
+}
+
+static void
+watch_ref (gpointer source G_GNUC_UNUSED)
+{
+}
+
+/* Called at the end of each dispatch, and when @source is destroyed, even in a dispatch. */
+static void
+watch_unref (gpointer source)
+{
+  if (g_source_is_destroyed (source))
+    source_destroyed (source);
+}
+
+/* There is no callback.  Its data is one that nobody finds a source by. */
+static void
+watch_get (gpointer watch, GSource *source, GSourceFunc *func, gpointer *data)
+{
+  *func = NULL;
+  *data = source;
+}
+
+static GSourceCallbackFuncs watch_funcs = {
+  watch_ref, watch_unref, watch_get
+};
+
+static void
+attach_source (PrioLoop *loop, guint kind)
+{
+  prio_lock_lock (&prio_sources_lock);
+  if (loop->sources[kind] == NULL)
+    attach_source_locked (loop, kind);
+  prio_lock_unlock (&prio_sources_lock);
+}
+
+static void
+detach_source (PrioLoop *loop, guint kind)
+{
+  GSource *source;
+
+  prio_lock_lock (&prio_sources_lock);
+  source = steal_source_locked (loop, kind);
+  prio_lock_unlock (&prio_sources_lock);
+
+  if (source == NULL)
+    return;
+
+  g_source_destroy (source);
+  if (kind == PRIO_SOURCE_GOVERNOR)
+    prio_loop_tear_down (loop);
+  release_source (source);
+}
+
+static inline gboolean
+has_source (PrioLoop *loop, guint kind)
+{
+  return __atomic_load_n (&loop->sources[kind], __ATOMIC_RELAXED) != NULL;
+}
+
+static void
+source_finalize (GSource *source)
+{
+  prio_in_finalize (source);
+  prio_loop_unref (((PrioSource *) source)->loop);
+}
+
+/* After so many passes without work, a source leaves the context. */
+#define MAX_IDLE_PASSES 100
+
+/* Another thread that has sent something is likely to send more: the loop looks
+ * again so often before it sleeps, which costs less than being woken. */
+#define SPINS 2
+
+static gboolean
+is_urgent (PrioLoop *loop)
+{
+  return loop->ready.mask >> 3 != 0 || loop->microtasks.length > 0 || prio_loop_has_releases (loop) ||
+         __atomic_load_n (&loop->unused, __ATOMIC_RELAXED);
+}
+
+/* The lane of what is to be done next. */
+static PrioLane
+next_lane (PrioLoop *loop)
+{
+  if (is_urgent (loop))
+    return PRIO_LANE_URGENT;
+  if (loop->ready.mask != 0)
+    return prio_lane_of ((PrioEffective) prio_ready_top (&loop->ready));
+  if (prio_loop_is_large (loop))
+    return PRIO_LANE_BACKGROUND;
+  return prio_idles_wait (&loop->idles) ? PRIO_LANE_IDLE : PRIO_LANE_NONE;
+}
+
+/* What both stages of an iteration begin with: this thread owns the context. */
+static void
+take_over (PrioLoop *loop)
+{
+  prio_biased_lock_acquire (&loop->lock);
+  if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
+    {
+      prio_loop_catch_up (loop);
+      loop->spins = SPINS;
+    }
+}
+
+static inline void
+adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
+{
+  if (is_needed)
+    {
+      loop->idle_passes[kind] = 0;
+      if (!has_source (loop, kind))
+        attach_source (loop, kind);
+    }
+  else if (has_source (loop, kind) && ++loop->idle_passes[kind] > MAX_IDLE_PASSES)
+    {
+      detach_source (loop, kind);
+    }
+}
+
+/* Has the sources in the context that are needed, and no longer one that has not been
+ * needed for a while.  Scouts come when a turn goes on for longer than an iteration. */
+static void
+adapt_sources (PrioLoop *loop)
+{
+  PrioTurn *turn = &loop->turn;
+  gboolean is_long = turn->n_top > 0 || turn->drawn;
+
+  if (loop->lane == PRIO_LANE_NONE && __atomic_load_n (&loop->n_sources, __ATOMIC_RELAXED) == 1)
+    return;
+
+  for (guint lane = 0; lane < PRIO_N_LANES; lane++)
+    adapt_source (loop, lane, (PrioLane) lane == loop->lane);
+  adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
+  adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
+  adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
+  adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
+}
+
+/* GLib goes on to another source, and may leave the context to another thread, or free it:
+ * it has locks for that, which ThreadSanitizer does not see. */
+static inline void
+leave_loop (PrioLoop *loop)
+{
+  prio_before_unref (loop);
+}
+
+/* Whose turn it is in this iteration.  The clock is read only if that depends on it. */
+static gint64
+take_turn (PrioLoop *loop, gint64 now)
+{
+  PrioTurn *turn = &loop->turn;
+
+  if (loop->lane < PRIO_LANE_BACKGROUND)
+    {
+      if (G_UNLIKELY (!turn->rests))
+        prio_turn_rest (turn);
+      return now;
+    }
+
+  if (turn->others || turn->waited)
+    {
+      now = now != 0 ? now : g_get_monotonic_time ();
+      prio_turn_iterate (turn, now, loop->lane > PRIO_LANE_BACKGROUND);
+    }
+  turn->waited = TRUE;
+  turn->rests = FALSE;
+  return now;
+}
+
+/* An iteration begins.  Returns whether tasks go before every other source in it. */
+static gboolean
+prepare (PrioLoop *loop, gint *timeout)
+{
+  gint64 now = 0;
+
+  loop->iteration++;
+  do
+    {
+      take_over (loop);
+      *timeout = -1;
+
+      /* Without GLib's lock, which g_source_get_time () takes. */
+      if (loop->delays.n_items > 0)
+        now = g_get_monotonic_time ();
+      prio_loop_expire_delays (loop, now);
+
+      loop->awake = FALSE;
+      loop->lane = next_lane (loop);
+      now = take_turn (loop, now);
+      adapt_sources (loop);
+
+      if (loop->lane > PRIO_LANE_IDLE)
+        {
+          if (loop->turn.others)
+            *timeout = 0;
+          return loop->turn.granted;
+        }
+
+      if (loop->spins > 0)
+        {
+          loop->spins--;
+          *timeout = 0;
+          return FALSE;
+        }
+    }
+  while (!prio_mailbox_fall_asleep (&loop->mailbox));
+
+  /* Nothing to do, unless GLib comes down to the idle callbacks, whose source says how long it may sleep. */
+  if (loop->delays.n_items > 0 && loop->lane == PRIO_LANE_NONE)
+    *timeout = prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now);
+  return FALSE;
+}
+
+static gboolean
+governor_prepare (GSource *source, gint *timeout)
+{
+  PrioLoop *loop = loop_of (source, NULL);
+  gboolean ready = prepare (loop, timeout);
+
+  leave_loop (loop);
+  return ready;
+}
+
+/* What has come meanwhile is looked at; it is run, and what has become due is queued, in the next
+ * iteration. */
+static gboolean
+governor_check (GSource *source)
+{
+  PrioLoop *loop = loop_of (source, NULL);
+
+  take_over (loop);
+  loop->awake = TRUE;
+  /* Who pushes from now on need not wake a context that may be about to end. */
+  prio_mailbox_wake (&loop->mailbox);
+  prio_stopwatch_hurry (&loop->asked);
+  if (G_LIKELY (loop->is_timed == 0))
+    {
+      loop->checked = prio_coarse_time ();
+    }
+  else
+    {
+      loop->is_timed--;
+      loop->checked = g_get_monotonic_time ();
+    }
+  leave_loop (loop);
+  return FALSE;
+}
+
+/* Whether the next tasks are those of @lane, and run in its place. */
+static inline gboolean
+is_ready (PrioLoop *loop, guint lane)
+{
+  return (guint) loop->lane == lane && !loop->turn.others && !loop->turn.granted;
+}
+
+static gboolean
+lane_prepare (GSource *source, gint *timeout)
+{
+  guint lane;
+  PrioLoop *loop = loop_of (source, &lane);
+
+  *timeout = -1;
+  return is_ready (loop, lane);
+}
+
+/* Urgent ones need not wait for another iteration. */
+static gboolean
+lane_check (GSource *source)
+{
+  guint lane;
+  PrioLoop *loop = loop_of (source, &lane);
+  gboolean ready = lane == PRIO_LANE_URGENT && !loop->turn.others && is_urgent (loop);
+
+  leave_loop (loop);
+  return ready;
+}
+
+/* One of the lowest of all: it is asked if no other source is ready. */
+static gboolean
+idle_prepare (GSource *source, gint *timeout)
+{
+  PrioLoop *loop = loop_of (source, NULL);
+  gboolean ready;
+  gint timer;
+
+  *timeout = -1;
+  if (loop->lane != PRIO_LANE_IDLE)
+    return FALSE;
+
+  g_main_context_query (loop->context, G_MAXINT, &timer, NULL, 0);
+  ready = prio_idle_prepare (loop, timer, timeout);
+  leave_loop (loop);
+  return ready;
+}
+
+/* Whether the turn of the others is over when GLib comes to @kind. */
+static gboolean
+ends_turn (PrioTurn *turn, guint kind)
+{
+  switch (kind)
+    {
+    case PRIO_SOURCE_BEFORE_FRAME: return turn->paid;
+    case PRIO_SOURCE_AFTER_FRAME: return turn->others && !turn->whole;
+    case PRIO_SOURCE_BOTTOM: return turn->whole;
+    default: return FALSE;
+    }
+}
+
+static gboolean
+scout_prepare (GSource *source, gint *timeout)
+{
+  guint kind;
+  PrioLoop *loop = loop_of (source, &kind);
+
+  *timeout = -1;
+  return ends_turn (&loop->turn, kind);
+}
+
+/* How far GLib has come when it comes to @kind. */
+static PrioReach
+reach_of (guint kind)
+{
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR:
+    case PRIO_LANE_URGENT:
+    case PRIO_LANE_USER_VISIBLE: return PRIO_REACH_TOP;
+    case PRIO_SOURCE_BEFORE_FRAME: return PRIO_REACH_FRAME;
+    case PRIO_SOURCE_BEFORE_LAYOUT: return PRIO_REACH_LAYOUT;
+    default: return PRIO_REACH_REST;
+    }
+}
+
+static gboolean
+scout_check (GSource *source)
+{
+  guint kind;
+  PrioLoop *loop = loop_of (source, &kind);
+
+  prio_turn_reach (&loop->turn, reach_of (kind));
+  leave_loop (loop);
+  return FALSE;
+}
+
+/* Nobody uses the record any more: its sources leave the context. */
+static gboolean
+dispose (PrioLoop *loop)
+{
+  if (!prio_loop_dispose (loop))
+    return FALSE;
+
+  for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
+    detach_source (loop, kind);
+  return TRUE;
+}
+
+/* What may run where @kind has been dispatched: what is of this lane, or above it. */
+static PrioLane
+lowest_lane (PrioLoop *loop, guint kind)
+{
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);
+    case PRIO_SOURCE_BEFORE_FRAME:
+    case PRIO_SOURCE_AFTER_FRAME: return PRIO_LANE_USER_VISIBLE;
+    case PRIO_SOURCE_BOTTOM: return PRIO_LANE_BACKGROUND;
+    default: return (PrioLane) kind;
+    }
+}
+
+static gboolean
+dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  guint kind;
+  PrioLoop *loop = prio_loop_ref (loop_of (source, &kind));
+  gint64 now = g_get_monotonic_time ();
+  gboolean disposed;
+
+  prio_biased_lock_acquire (&loop->lock);
+  loop->awake = TRUE;
+  /* The iteration may have been about to sleep. */
+  if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)
+    prio_loop_catch_up (loop);
+  if (!loop->turn.others || ends_turn (&loop->turn, kind))
+    {
+      prio_turn_end (&loop->turn, now, reach_of (kind));
+      prio_loop_run_batch (loop, lowest_lane (loop, kind), now);
+    }
+  disposed = dispose (loop);
+  leave_loop (loop);
+  prio_loop_unref (loop);
+
+  return disposed ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
+}
+
+static GSourceFuncs governor_funcs = {
+  governor_prepare, governor_check, dispatch, source_finalize, NULL, NULL
+};
+
+static GSourceFuncs lane_funcs = {
+  lane_prepare, lane_check, dispatch, source_finalize, NULL, NULL
+};
+
+static GSourceFuncs idle_funcs = {
+  idle_prepare, NULL, dispatch, source_finalize, NULL, NULL
+};
+
+static GSourceFuncs scout_funcs = {
+  scout_prepare, scout_check, dispatch, source_finalize, NULL, NULL
+};
+
+/* Puts @loop, which is new, into its context. */
+void
+prio_loop_attach (PrioLoop *loop)
+{
+  attach_source (loop, PRIO_SOURCE_GOVERNOR);
+}

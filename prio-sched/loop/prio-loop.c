@@ -1,0 +1,458 @@
+/* prio-loop.c: the record of a GMainContext: its life, and the way in
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-loop-private.h"
+
+#include <pthread.h>
+
+/* So many records are released between two looks at who else wants to come in. */
+#define RELEASE_BATCH 64
+/* What a burst needed beyond this is given back to the system. */
+#define MAX_SPARE_RELEASES 4096
+/* There are two. */
+#define MAX_LEAF_LOCKS 4
+
+/* Guards the table and every loop's `n_users`.  A loop in it is not dead, unless
+ * its context is being freed at this moment. */
+static PrioLock table_lock = PRIO_LOCK_INIT;
+static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
+
+/* Locks of other modules, for fork (); guarded by the same lock. */
+static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
+static guint n_leaf_locks;
+
+/* @lock is there for good, and may be taken inside a loop; nothing but GLib's own locks is taken under it.
+ * So fork () takes it last.  Any thread, outside; to say it again does nothing. */
+void
+prio_loop_add_leaf_lock (PrioLock *lock)
+{
+  guint i = 0;
+
+  prio_lock_lock (&table_lock);
+  while (i < n_leaf_locks && leaf_locks[i] != lock)
+    i++;
+  if (i == n_leaf_locks)
+    {
+      g_assert (n_leaf_locks < MAX_LEAF_LOCKS);
+      leaf_locks[n_leaf_locks++] = lock;
+    }
+  prio_lock_unlock (&table_lock);
+}
+
+PrioLoop *
+prio_loop_ref (PrioLoop *loop)
+{
+  g_atomic_int_inc (&loop->refs);
+  return loop;
+}
+
+void
+prio_loop_unref (PrioLoop *loop)
+{
+  if (!g_atomic_int_dec_and_test (&loop->refs))
+    return;
+
+  loop->funcs->clear (loop);
+  g_weak_ref_clear (&loop->thread_default);
+  prio_biased_lock_clear (&loop->lock);
+  prio_mailbox_clear (&loop->mailbox);
+  prio_slab_clear (&loop->jobs);
+  prio_slab_clear (&loop->entries);
+  prio_slab_clear (&loop->groups);
+  prio_ready_clear (&loop->ready);
+  prio_heap_clear (&loop->delays);
+  prio_microtasks_clear (&loop->microtasks);
+  g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
+  g_free (loop->releases);
+  g_aligned_free (loop);
+}
+
+static PrioLoop *
+loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
+{
+  PrioLoop *loop = g_aligned_alloc0 (1, sizeof *loop, PRIO_CACHE_LINE);
+
+  loop->context = context;
+  loop->funcs = funcs;
+  loop->lane = PRIO_LANE_NONE;
+  loop->wakeup_fd = -1;
+  g_weak_ref_init (&loop->thread_default, NULL);
+  prio_biased_lock_init (&loop->lock);
+  prio_mailbox_init (&loop->mailbox);
+  prio_turn_init (&loop->turn);
+  prio_slab_init (&loop->jobs, sizeof (PrioJob));
+  prio_slab_init (&loop->entries, sizeof (PrioEntry));
+  funcs->attach (loop);
+
+  return loop;
+}
+
+/* fork () waits until no other thread is inside of a loop, and none has a lock of ours, so
+ * that the child finds everything whole.  Locks are taken in the order in which they are
+ * taken elsewhere: those of the loops, whose owner threads may need one of the others to
+ * get out, first.  A loop whose tasks another thread is running at this moment is not
+ * waited for: the child can never own its context. */
+static void
+before_fork (void)
+{
+  GHashTableIter iter;
+  PrioLoop *loop;
+  gboolean barrier = FALSE;
+
+  prio_lock_lock (&table_lock);
+
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    barrier = prio_biased_lock_freeze (&loop->lock) || barrier;
+  if (barrier)
+    prio_biased_lock_freeze_barrier ();
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    prio_biased_lock_freeze_await (&loop->lock);
+
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    prio_lock_lock (&loop->mailbox.lock);
+  for (guint i = 0; i < n_leaf_locks; i++)
+    prio_lock_lock (leaf_locks[i]);
+}
+
+static void
+after_fork (gboolean in_child)
+{
+  GHashTableIter iter;
+  PrioLoop *loop;
+
+  for (guint i = n_leaf_locks; i > 0; i--)
+    prio_lock_unlock (leaf_locks[i - 1]);
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+    {
+      prio_lock_unlock (&loop->mailbox.lock);
+      prio_biased_lock_thaw (&loop->lock, in_child);
+    }
+
+  prio_lock_unlock (&table_lock);
+}
+
+static void
+after_fork_in_parent (void)
+{
+  after_fork (FALSE);
+}
+
+static void
+after_fork_in_child (void)
+{
+  after_fork (TRUE);
+}
+
+/* The record of @context, for one more user; one that is made has @funcs. */
+PrioLoop *
+prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
+{
+  PrioLoop *loop;
+
+  prio_lock_lock (&table_lock);
+
+  if (table == NULL)
+    {
+      table = g_hash_table_new (NULL, NULL);
+      pthread_atfork (before_fork, after_fork_in_parent, after_fork_in_child);
+    }
+
+  loop = g_hash_table_lookup (table, context);
+  if (loop == NULL)
+    {
+      loop = loop_new (context, funcs);
+      g_hash_table_insert (table, context, loop);
+    }
+  loop->n_users++;
+  __atomic_store_n (&loop->unused, FALSE, __ATOMIC_RELAXED);
+  prio_loop_ref (loop);
+
+  prio_lock_unlock (&table_lock);
+
+  return loop;
+}
+
+/* A user less.  The record itself goes with its next dispatch, if nobody has
+ * joined by then: its sources can be taken from the context there only without a
+ * race against the context's own end. */
+void
+prio_loop_release (PrioLoop *loop)
+{
+  prio_lock_lock (&table_lock);
+  if (--loop->n_users == 0)
+    __atomic_store_n (&loop->unused, TRUE, __ATOMIC_RELAXED);
+  prio_lock_unlock (&table_lock);
+
+  prio_loop_unref (loop);
+}
+
+/* Under the lock. */
+static void
+leave_table_locked (PrioLoop *loop)
+{
+  if (g_hash_table_lookup (table, loop->context) == loop)
+    g_hash_table_remove (table, loop->context);
+}
+
+/* Its context goes: nobody finds it any more. */
+void
+prio_loop_leave_table (PrioLoop *loop)
+{
+  prio_lock_lock (&table_lock);
+  leave_table_locked (loop);
+  prio_lock_unlock (&table_lock);
+}
+
+/* Called in a dispatch: whether nobody uses the record any more.  From then on
+ * nobody finds it either. */
+gboolean
+prio_loop_dispose (PrioLoop *loop)
+{
+  gboolean unused;
+
+  if (loop->run_queues != NULL)
+    return FALSE;
+
+  prio_lock_lock (&table_lock);
+  unused = loop->n_users == 0;
+  if (unused)
+    leave_table_locked (loop);
+  prio_lock_unlock (&table_lock);
+
+  return unused;
+}
+
+void
+prio_loop_carry_out_inbox (PrioLoop *loop)
+{
+  PrioMailboxChunk *chunk = prio_mailbox_take (&loop->mailbox);
+
+  while (chunk != NULL)
+    {
+      PrioMailboxChunk *next = chunk->next;
+
+      for (guint i = 0; i < chunk->length; i++)
+        {
+          __builtin_prefetch (&chunk->ops[i + 2]);
+          chunk->ops[i].apply (loop, &chunk->ops[i]);
+        }
+      prio_mailbox_give_back (&loop->mailbox, chunk);
+      chunk = next;
+    }
+}
+
+/* The owner thread has come in, and the mailbox is not simply empty.
+ *
+ * If it is asleep, and this is between our prepare and our check, another source's
+ * prepare for one, the context may be about to poll, and has to be told that there is
+ * something to do. */
+void
+prio_loop_catch_up (PrioLoop *loop)
+{
+  if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
+    {
+      prio_loop_carry_out_inbox (loop);
+      return;
+    }
+
+  prio_mailbox_wake (&loop->mailbox);
+  if (!loop->awake)
+    g_main_context_wakeup (loop->context);
+}
+
+void
+prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
+{
+  if (loop->n_releases == loop->allocated_releases)
+    {
+      loop->allocated_releases = MAX (loop->allocated_releases * 2, 16);
+      loop->releases = g_renew (PrioRelease, loop->releases, loop->allocated_releases);
+    }
+  loop->has_pending = TRUE;
+  loop->releases[loop->n_releases++] = (PrioRelease) { func, data };
+}
+
+/* Comes in as the owner thread or, after the context has gone, as anybody. */
+static gboolean
+enter_or_lock (PrioLoop *loop, gboolean *locked)
+{
+  *locked = FALSE;
+  if (prio_loop_enter (loop))
+    return TRUE;
+
+  prio_lock_lock (&loop->mailbox.lock);
+  *locked = loop->mailbox.closed;
+  if (!*locked)
+    prio_lock_unlock (&loop->mailbox.lock);
+  return *locked;
+}
+
+static void
+leave_or_unlock (PrioLoop *loop, gboolean locked)
+{
+  if (locked)
+    prio_lock_unlock (&loop->mailbox.lock);
+  else
+    prio_loop_leave (loop);
+}
+
+/* Takes the next few things to release, in the order in which they were deferred. */
+static guint
+take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
+{
+  guint n;
+
+  if (loop->aborted_list != NULL && loop->n_releases < max)
+    loop->funcs->process_aborted (loop, max);
+
+  n = (guint) MIN (max, loop->n_releases - loop->first_release);
+  if (n > 0)
+    memcpy (releases, loop->releases + loop->first_release, n * sizeof *releases);
+  loop->first_release += n;
+
+  if (loop->first_release == loop->n_releases)
+    {
+      loop->first_release = loop->n_releases = 0;
+      if (loop->allocated_releases > MAX_SPARE_RELEASES)
+        {
+          g_clear_pointer (&loop->releases, g_free);
+          loop->allocated_releases = 0;
+        }
+    }
+  return n;
+}
+
+/* A prio_loop_flush_releases () that is on the stack. */
+typedef struct _PrioFlush PrioFlush;
+
+struct _PrioFlush
+{
+  PrioLoop *loop;
+  PrioFlush *outer;
+};
+
+static gboolean
+is_flushing (PrioLoop *loop)
+{
+  for (PrioFlush *flush = prio_thread.flushes; flush != NULL; flush = flush->outer)
+    {
+      if (flush->loop == loop)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Releases what has been deferred: outside, on a thread that may come in.  What a destroy
+ * notify leaves comes after it, and not within, so that a chain of them goes no deeper. */
+void
+prio_loop_flush_releases (PrioLoop *loop)
+{
+  PrioFlush self = { loop, prio_thread.flushes };
+  const PrioState *state = prio_thread.state;
+  PrioRelease releases[RELEASE_BATCH];
+  gboolean locked, more = TRUE;
+
+  if (is_flushing (loop))
+    return;
+
+  prio_loop_ref (loop);
+  prio_thread.flushes = &self;
+  /* What is released has nothing to do with the task, if any, that releases it. */
+  prio_thread.state = NULL;
+
+  while (more && enter_or_lock (loop, &locked))
+    {
+      guint n = take_releases (loop, releases, RELEASE_BATCH);
+
+      more = n > 0 || prio_loop_has_releases (loop);
+      leave_or_unlock (loop, locked);
+
+      for (guint i = 0; i < n; i++)
+        {
+          prio_before_unref (releases[i].data);
+          releases[i].func (releases[i].data);
+        }
+    }
+
+  prio_thread.state = state;
+  prio_thread.flushes = self.outer;
+  prio_loop_unref (loop);
+}
+
+/* Returns whether there is something to be collected on this thread. */
+static gboolean
+submit (PrioLoop *loop, const PrioOp *op)
+{
+  gboolean locked = FALSE, releases;
+
+  /* Home moves when another thread begins to run the context, and the mailbox is
+   * closed once and for good: so this ends. */
+  while (!prio_loop_enter (loop))
+    {
+      if (prio_mailbox_push (&loop->mailbox, op, loop->context))
+        return FALSE;
+      if (enter_or_lock (loop, &locked))
+        break;
+    }
+
+  op->apply (loop, op);
+  releases = prio_loop_has_releases (loop);
+  leave_or_unlock (loop, locked);
+  return releases;
+}
+
+/* Has @op carried out: now if this is the owner thread, soon otherwise; and
+ * releases what that leaves. */
+void
+prio_loop_submit (PrioLoop *loop, const PrioOp *op)
+{
+  if (submit (loop, op))
+    prio_loop_flush_releases (loop);
+}
+
+/* The same where nothing of the user's may run; what is left is released by the
+ * next dispatch. */
+void
+prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
+{
+  submit (loop, op);
+}
+
+/* Whether the context has, asked on a thread that is not on the owner thread. */
+gboolean
+prio_loop_has_gone (PrioLoop *loop)
+{
+  gboolean closed;
+
+  prio_lock_lock (&loop->mailbox.lock);
+  closed = loop->mailbox.closed;
+  prio_lock_unlock (&loop->mailbox.lock);
+  return closed;
+}
+
+/* Whether there is memory from a burst to be given back. */
+gboolean
+prio_loop_is_large (PrioLoop *loop)
+{
+  return (loop->pool_funcs != NULL && loop->pool_funcs->is_large (loop)) || prio_slab_is_large (&loop->jobs) ||
+         prio_slab_is_large (&loop->entries) || prio_slab_is_large (&loop->groups);
+}
+
+/* Gives some of it back. */
+void
+prio_loop_trim (PrioLoop *loop)
+{
+  if (loop->pool_funcs != NULL)
+    loop->pool_funcs->trim (loop);
+  prio_slab_trim (&loop->jobs);
+  prio_slab_trim (&loop->entries);
+  prio_slab_trim (&loop->groups);
+}

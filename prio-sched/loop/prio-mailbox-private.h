@@ -1,0 +1,97 @@
+/* prio-mailbox-private.h: where other threads leave what the owner thread is to do
+ *
+ * Promises: any thread may push; what is pushed is taken by the owner thread, in
+ * order and whole; a loop that sleeps in poll () is woken once for a burst.  A
+ * closed mailbox refuses.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "base/prio-lock-private.h"
+
+typedef struct _PrioLoop PrioLoop;
+typedef struct _PrioOp PrioOp;
+
+/* Carries out @op, on the owner thread.  Nothing of the user's may run in it: what is to be
+ * released goes to the loop's garbage. */
+typedef void (*PrioOpFunc) (PrioLoop *loop, const PrioOp *op);
+
+/* Something to do on the owner thread.  What the fields mean is for @apply to say. */
+struct _PrioOp
+{
+  PrioOpFunc apply;
+  gpointer target; /* what it is about */
+  GSourceFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+  GCancellable *signal;
+  gint64 due; /* µs of g_get_monotonic_time (), or 0 */
+  gint8 priority;
+  guint8 flag;
+  guint id; /* of a task id, or 0 */
+};
+
+typedef enum
+{
+  PRIO_MAILBOX_EMPTY,  /* and the owner thread will look before it sleeps */
+  PRIO_MAILBOX_FILLED, /* and the owner thread will look, or has been woken */
+  PRIO_MAILBOX_ASLEEP  /* empty, and the context may be in poll (): cleared by who comes in or pushes */
+} PrioMailboxState;
+
+/* What goes from one processor to another goes by lines of this many bytes. */
+#define PRIO_CACHE_LINE 64
+#define PRIO_CACHE_ALIGNED __attribute__ ((aligned (PRIO_CACHE_LINE)))
+
+#define PRIO_MAILBOX_CHUNK_OPS 63
+
+typedef struct _PrioMailboxChunk PrioMailboxChunk;
+
+struct _PrioMailboxChunk
+{
+  PrioMailboxChunk *next;
+  guint length;
+  PrioOp ops[PRIO_MAILBOX_CHUNK_OPS] PRIO_CACHE_ALIGNED;
+};
+
+typedef struct
+{
+  gint state; /* PrioMailboxState; atomic, and FILLED is set under @lock */
+  PrioLock lock;
+  PrioMailboxChunk *head, *tail; /* under @lock, as is the rest */
+  PrioMailboxChunk *spare;       /* empty ones */
+  guint n_spare;
+  gboolean closed;
+} PrioMailbox;
+
+void prio_mailbox_init (PrioMailbox *mailbox);
+void prio_mailbox_clear (PrioMailbox *mailbox);
+gboolean prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context);
+PrioMailboxChunk *prio_mailbox_take (PrioMailbox *mailbox);
+gboolean prio_mailbox_close (PrioMailbox *mailbox);
+void prio_mailbox_give_back (PrioMailbox *mailbox, PrioMailboxChunk *chunk);
+
+static inline PrioMailboxState
+prio_mailbox_state (PrioMailbox *mailbox)
+{
+  return (PrioMailboxState) __atomic_load_n (&mailbox->state, __ATOMIC_ACQUIRE);
+}
+
+/* The context is about to poll: whoever pushes from now on has to wake it.
+ * Returns FALSE if there is something already. */
+static inline gboolean
+prio_mailbox_fall_asleep (PrioMailbox *mailbox)
+{
+  return prio_mailbox_state (mailbox) == PRIO_MAILBOX_ASLEEP ||
+         g_atomic_int_compare_and_exchange (&mailbox->state, PRIO_MAILBOX_EMPTY, PRIO_MAILBOX_ASLEEP);
+}
+
+static inline void
+prio_mailbox_wake (PrioMailbox *mailbox)
+{
+  if (prio_mailbox_state (mailbox) == PRIO_MAILBOX_ASLEEP)
+    g_atomic_int_compare_and_exchange (&mailbox->state, PRIO_MAILBOX_ASLEEP, PRIO_MAILBOX_EMPTY);
+}

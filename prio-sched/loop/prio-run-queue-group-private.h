@@ -1,0 +1,19 @@
+/* prio-run-queue-group-private.h: the groups of a run queue: they come and go, move, and are aborted
+ *
+ * Promises: a group moves to another priority, however many entries follow it; its abort takes
+ * them out of their queues at once, and releases them a few at a time.
+ *
+ * Everything here belongs to the owner thread.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-run-queue-private.h"
+
+void prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioTaskPriority priority);
+void prio_group_leave (PrioGroup *group);
+void prio_group_abort (PrioGroup *group);
+void prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority);
+void prio_groups_process_aborted (PrioLoop *loop, guint max);

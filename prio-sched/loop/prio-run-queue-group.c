@@ -1,0 +1,159 @@
+/* prio-run-queue-group.c: the groups of a run queue: they come and go, move, and are aborted
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-run-queue-group-private.h"
+
+/* @group, all zero but for `users` and `ended`, becomes one of @run_queue's, which it holds. */
+void
+prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioTaskPriority priority)
+{
+  group->run_queue = run_queue;
+  for (guint i = 0; i < 2; i++)
+    prio_queue_init (&group->queues[i], run_queue, prio_effective (priority, i == 1), PRIO_QUEUE_ENTRIES);
+
+  group->next = run_queue->groups;
+  if (run_queue->groups != NULL)
+    run_queue->groups->prev = group;
+  run_queue->groups = group;
+  prio_run_queue_hold (run_queue);
+}
+
+/* @group has no users any more. */
+void
+prio_group_leave (PrioGroup *group)
+{
+  PrioRunQueue *run_queue = g_steal_pointer (&group->run_queue);
+
+  g_assert (group->entries == NULL && group->n_elsewhere == 0);
+
+  if (group->prev != NULL)
+    group->prev->next = group->next;
+  else
+    run_queue->groups = group->next;
+  if (group->next != NULL)
+    group->next->prev = group->prev;
+
+  prio_run_queue_release (run_queue);
+}
+
+/* The queues that move with @group leave the ready set. */
+static void
+unready_queues (PrioGroup *group)
+{
+  PrioRunQueue *run_queue = group->run_queue;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      if (prio_ready_contains (&group->queues[i]))
+        prio_ready_remove (&run_queue->loop->ready, &run_queue->ready, &group->queues[i]);
+    }
+}
+
+/* Empties both, if all that is in them is aborted with @group: without a look
+ * at what that is. */
+static void
+drop_queues (PrioGroup *group)
+{
+  if (group->n_foreign > 0)
+    return;
+
+  unready_queues (group);
+  for (guint i = 0; i < 2; i++)
+    group->queues[i].head = group->queues[i].tail = NULL;
+  group->dropped = TRUE;
+}
+
+/* Takes out those entries that drop_queues () has left where they stand, in other queues
+ * and among the delayed ones.  One whose function is running is told, and left alone.  They
+ * are counted, so that a million that have been dropped are not looked at. */
+static void
+drop_elsewhere (PrioGroup *group)
+{
+  gsize left = group->dropped ? group->n_elsewhere : G_MAXSIZE;
+
+  for (PrioEntry *entry = group->entries, *next; entry != NULL && left > 0; entry = next)
+    {
+      next = entry->abort_next;
+
+      switch (prio_entry_get_state (entry))
+        {
+        case PRIO_ENTRY_RUNNING:
+          prio_run_queue_abort_running (entry);
+          left--;
+          break;
+
+        case PRIO_ENTRY_DELAYED:
+        case PRIO_ENTRY_QUEUED:
+          prio_run_queue_dequeue (entry);
+          left--;
+          break;
+
+        default:
+          g_assert (prio_entry_get_state (entry) == PRIO_ENTRY_DROPPED);
+        }
+    }
+}
+
+/* The entries of @group leave their queues at once, and wait on its list until
+ * prio_groups_process_aborted () releases them.  So does one whose function is running,
+ * which is told, and left alone. */
+void
+prio_group_abort (PrioGroup *group)
+{
+  PrioLoop *loop = group->run_queue->loop;
+
+  if (group->aborted)
+    return;
+
+  group->aborted = TRUE;
+  drop_queues (group);
+  drop_elsewhere (group);
+
+  if (group->entries != NULL)
+    {
+      prio_group_hold (group);
+      loop->has_pending = TRUE;
+      if (loop->aborted_list == NULL)
+        loop->aborted_list = group;
+      else
+        loop->last_aborted->next_aborted = group;
+      loop->last_aborted = group;
+    }
+}
+
+/* Releases up to @max of the entries of aborted groups, of which there are some. */
+void
+prio_groups_process_aborted (PrioLoop *loop, guint max)
+{
+  PrioGroup *group = loop->aborted_list;
+  PrioEntry *entry;
+
+  while (max-- > 0 && (entry = group->entries) != NULL)
+    prio_run_queue_abort_entry (entry);
+
+  if (group->entries == NULL)
+    {
+      loop->aborted_list = group->next_aborted;
+      prio_group_release (group);
+    }
+}
+
+/* The queues of @group move, however long they are. */
+void
+prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
+{
+  if (prio_group_get_priority (group) == priority)
+    return;
+
+  unready_queues (group);
+  for (guint i = 0; i < 2; i++)
+    {
+      group->queues[i].effective = prio_effective (priority, i == 1);
+      if (group->queues[i].head != NULL)
+        prio_run_queue_make_ready (group->run_queue, &group->queues[i]);
+    }
+}

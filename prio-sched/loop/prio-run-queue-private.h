@@ -1,0 +1,104 @@
+/* prio-run-queue-private.h: what of a scheduler its tasks need
+ *
+ * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its
+ * queued tasks, the objects and captured states that came from it.  It puts
+ * tasks into queues and takes them out; a task is in one place at a time.
+ *
+ * Everything here but prio_run_queue_new () belongs to the owner thread.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-frames-private.h"
+#include "loop/prio-loop-private.h"
+
+#define PRIO_DEFAULT_SLICE 5000 /* µs */
+
+struct _PrioRunQueue
+{
+  PrioLoop *loop;
+  GWeakRef scheduler; /* from any thread */
+  gint64 slice;       /* µs; atomic */
+
+  PrioQueue jobs[PRIO_N_EFFECTIVE];
+  PrioQueue entries[PRIO_N_EFFECTIVE];
+  PrioGroup *groups;
+  PrioIdQueue *id_queues;
+  PrioReadyGroup ready; /* those of its queues, and of those of the two above, that have a head */
+  PrioFrame next_frame; /* as its scheduler was told by hand */
+  gsize users;
+  PrioRunQueue *next, *prev; /* among those of the loop */
+};
+
+PrioRunQueue *prio_run_queue_new (PrioLoop *loop);
+PrioRunQueue *prio_run_queue_own (PrioLoop *loop);
+void prio_run_queue_free_own (PrioLoop *loop);
+void prio_run_queue_end (PrioRunQueue *run_queue);
+void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
+
+void prio_run_queue_enqueue (PrioEntry *entry);
+void prio_run_queue_add (PrioEntry *entry, gint64 due);
+void prio_run_queue_dequeue (PrioEntry *entry);
+void prio_run_queue_abort_running (PrioEntry *entry);
+void prio_run_queue_release_entry (PrioEntry *entry);
+void prio_run_queue_abort_entry (PrioEntry *entry);
+PrioEntry *prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify);
+
+extern const PrioEntryFuncs prio_closure_funcs G_GNUC_INTERNAL;
+
+static inline gint64
+prio_run_queue_get_slice (PrioRunQueue *run_queue)
+{
+  return __atomic_load_n (&run_queue->slice, __ATOMIC_RELAXED);
+}
+
+static inline void
+prio_run_queue_hold (PrioRunQueue *run_queue)
+{
+  run_queue->users++;
+}
+
+/* A user less; with the last it goes. */
+static inline void
+prio_run_queue_release (PrioRunQueue *run_queue)
+{
+  if (G_UNLIKELY (--run_queue->users == 0))
+    prio_run_queue_end (run_queue);
+}
+
+/* @queue has got a head, or another effective priority. */
+static inline void
+prio_run_queue_make_ready (PrioRunQueue *run_queue, PrioQueue *queue)
+{
+  prio_ready_add (&run_queue->loop->ready, &run_queue->ready, queue);
+}
+
+/* @queue has lost its head, or what has been one. */
+static inline void
+prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
+{
+  prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
+}
+
+static inline void
+prio_run_queue_fill_job (PrioRunQueue *run_queue, PrioJob *job, GSourceFunc func, gpointer data, GDestroyNotify notify)
+{
+  job->order = run_queue->loop->next_order++;
+  job->func = func;
+  job->data = data;
+  job->notify = notify;
+  run_queue->users++;
+}
+
+static inline void
+prio_run_queue_append_job (PrioRunQueue *run_queue, PrioEffective effective, GSourceFunc func, gpointer data,
+                           GDestroyNotify notify)
+{
+  PrioJob *job = prio_slab_alloc (&run_queue->loop->jobs);
+
+  prio_run_queue_fill_job (run_queue, job, func, data, notify);
+  if (prio_queue_append (&run_queue->jobs[effective], job))
+    prio_run_queue_make_ready (run_queue, &run_queue->jobs[effective]);
+}

@@ -1,0 +1,293 @@
+/* prio-run-queue.c: what of a scheduler its tasks need
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-run-queue-private.h"
+
+static void
+op_add_run_queue (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRunQueue *run_queue = op->target;
+
+  run_queue->next = loop->run_queues;
+  if (run_queue->next != NULL)
+    run_queue->next->prev = run_queue;
+  loop->run_queues = run_queue;
+}
+
+static PrioRunQueue *
+run_queue_alloc (PrioLoop *loop)
+{
+  PrioRunQueue *run_queue = g_new0 (PrioRunQueue, 1);
+
+  run_queue->loop = loop;
+  run_queue->slice = PRIO_DEFAULT_SLICE;
+  run_queue->users = 1;
+  prio_ready_group_init (&run_queue->ready);
+  g_weak_ref_init (&run_queue->scheduler, NULL);
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    {
+      prio_queue_init (&run_queue->jobs[i], run_queue, i, PRIO_QUEUE_JOBS);
+      prio_queue_init (&run_queue->entries[i], run_queue, i, PRIO_QUEUE_ENTRIES);
+    }
+  return run_queue;
+}
+
+/* Takes the user of @loop that its caller is. */
+PrioRunQueue *
+prio_run_queue_new (PrioLoop *loop)
+{
+  PrioRunQueue *run_queue = run_queue_alloc (loop);
+  PrioOp op = { .apply = op_add_run_queue, .target = run_queue };
+
+  prio_loop_submit (run_queue->loop, &op);
+  return run_queue;
+}
+
+/* For tasks of the library's own.  It is of no scheduler, so that nobody can pause it, and
+ * goes with @loop, without keeping it. */
+PrioRunQueue *
+prio_run_queue_own (PrioLoop *loop)
+{
+  if (loop->own == NULL)
+    loop->own = run_queue_alloc (loop);
+  return loop->own;
+}
+
+static void
+run_queue_clear (PrioRunQueue *run_queue)
+{
+  prio_ready_group_clear (&run_queue->ready);
+  g_weak_ref_clear (&run_queue->scheduler);
+  g_free (run_queue);
+}
+
+/* @loop goes. */
+void
+prio_run_queue_free_own (PrioLoop *loop)
+{
+  g_clear_pointer (&loop->own, run_queue_clear);
+}
+
+static void
+run_queue_free (gpointer data)
+{
+  PrioRunQueue *run_queue = data;
+
+  prio_loop_release (run_queue->loop);
+  run_queue_clear (run_queue);
+}
+
+/* It has no users any more. */
+void
+prio_run_queue_end (PrioRunQueue *run_queue)
+{
+  PrioLoop *loop = run_queue->loop;
+
+  if (run_queue->prev != NULL)
+    run_queue->prev->next = run_queue->next;
+  else
+    loop->run_queues = run_queue->next;
+  if (run_queue->next != NULL)
+    run_queue->next->prev = run_queue->prev;
+
+  prio_ready_evict (&loop->ready);
+  prio_loop_defer_release (loop, run_queue_free, run_queue);
+}
+
+/* However many of its queues have tasks. */
+void
+prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)
+{
+  prio_ready_set_paused (&run_queue->loop->ready, &run_queue->ready, paused);
+}
+
+static void
+closure_aborted (PrioEntry *entry)
+{
+  if (entry->job.notify != NULL)
+    prio_loop_defer_release (entry->run_queue->loop, entry->job.notify, entry->job.data);
+  prio_run_queue_release_entry (entry);
+}
+
+static void
+closure_released (PrioEntry *entry)
+{
+  prio_slab_free (&entry->run_queue->loop->entries, entry);
+}
+
+/* A GSourceFunc, its record from the slab.  The dispatch calls it without asking how. */
+const PrioEntryFuncs prio_closure_funcs = {
+  .aborted = closure_aborted,
+  .released = closure_released,
+};
+
+/* A record for a closure; its run queue and priority are set by the caller. */
+PrioEntry *
+prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify)
+{
+  PrioEntry *entry = prio_slab_alloc (&run_queue->loop->entries);
+
+  *entry = (PrioEntry) {
+    .job = { .func = func, .data = data, .notify = notify },
+    .run_queue = run_queue,
+    .funcs = &prio_closure_funcs,
+  };
+  return entry;
+}
+
+/* The queue that @entry stands in or belongs in. */
+static PrioQueue *
+queue_of_entry (PrioEntry *entry)
+{
+  if (entry->follows != NULL)
+    return &entry->follows->queues[entry->continuation];
+  return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
+}
+
+/* Puts @entry at the end of the queue where it belongs now (§2.4.1). */
+void
+prio_run_queue_enqueue (PrioEntry *entry)
+{
+  PrioRunQueue *run_queue = entry->run_queue;
+  PrioQueue *queue = queue_of_entry (entry);
+
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+  entry->job.order = run_queue->loop->next_order++;
+  if (prio_queue_append_entry (queue, entry))
+    prio_run_queue_make_ready (run_queue, queue);
+}
+
+/* Takes @entry, whose run queue and groups are set and held, in: it is queued, or
+ * waits until @due if that is not 0. */
+void
+prio_run_queue_add (PrioEntry *entry, gint64 due)
+{
+  PrioLoop *loop = entry->run_queue->loop;
+
+  prio_run_queue_hold (entry->run_queue);
+  if (entry->abort != NULL)
+    {
+      g_assert (!entry->abort->aborted);
+      prio_group_add (entry->abort, entry);
+    }
+  if (entry->follows != NULL && entry->follows != entry->abort)
+    entry->follows->n_foreign++;
+
+  if (due == 0)
+    {
+      prio_run_queue_enqueue (entry);
+    }
+  else
+    {
+      prio_entry_move (entry, PRIO_ENTRY_DELAYED);
+      prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
+    }
+}
+
+static void
+unlink_from_queue (PrioEntry *entry)
+{
+  PrioQueue *queue = queue_of_entry (entry);
+  gboolean was_head = queue->head == &entry->job;
+
+  prio_queue_unlink (queue, entry);
+  if (was_head && prio_ready_contains (queue))
+    prio_run_queue_head_gone (entry->run_queue, queue);
+}
+
+/* Takes @entry out of its queue, or from among the delayed ones: it is dropped, if it
+ * has not been. */
+void
+prio_run_queue_dequeue (PrioEntry *entry)
+{
+  switch (prio_entry_get_state (entry))
+    {
+    case PRIO_ENTRY_DROPPED:
+      return;
+
+    case PRIO_ENTRY_DELAYED:
+      prio_heap_remove (&entry->run_queue->loop->delays, &entry->delay);
+      break;
+
+    case PRIO_ENTRY_QUEUED:
+      unlink_from_queue (entry);
+      break;
+
+    default:
+      g_assert_not_reached ();
+    }
+  prio_entry_move (entry, PRIO_ENTRY_DROPPED);
+}
+
+/* What comes of @entry, which is running, will be an abort: when it is rejected, or at its
+ * end if that comes first. */
+void
+prio_run_queue_abort_running (PrioEntry *entry)
+{
+  prio_entry_move (entry, PRIO_ENTRY_ABORTED);
+}
+
+/* What comes of @entry, which is running and aborted, is known from now on.  Its function
+ * goes on, with what it was posted with. */
+static void
+reject_running (PrioEntry *entry)
+{
+  prio_entry_move (entry, PRIO_ENTRY_REJECTED);
+  if (entry->abort != NULL)
+    prio_group_remove (entry->abort, entry);
+
+  if (entry->funcs->rejected != NULL)
+    entry->funcs->rejected (entry);
+}
+
+/* @entry, which has run or been dropped, is through: it lets go of its groups and
+ * its run queue, and the record may go. */
+void
+prio_run_queue_release_entry (PrioEntry *entry)
+{
+  gboolean is_listed = prio_entry_get_state (entry) != PRIO_ENTRY_REJECTED;
+  PrioRunQueue *run_queue = entry->run_queue;
+  PrioGroup *abort, *follows;
+
+  prio_entry_move (entry, PRIO_ENTRY_DONE);
+  abort = g_steal_pointer (&entry->abort);
+  follows = g_steal_pointer (&entry->follows);
+
+  if (abort != NULL)
+    {
+      if (is_listed)
+        prio_group_remove (abort, entry);
+      prio_group_release (abort);
+    }
+  if (follows != NULL)
+    {
+      if (follows != abort)
+        follows->n_foreign--;
+      prio_group_release (follows);
+    }
+
+  if (entry->funcs->released != NULL)
+    entry->funcs->released (entry);
+  prio_run_queue_release (run_queue);
+}
+
+/* @entry will not run: its group has been aborted, it has been cancelled, or the context
+ * has gone.  If it is running, and ABORTED, it is rejected meanwhile. */
+void
+prio_run_queue_abort_entry (PrioEntry *entry)
+{
+  if (prio_entry_is_running (entry))
+    {
+      reject_running (entry);
+      return;
+    }
+
+  if (prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED)
+    prio_run_queue_dequeue (entry);
+
+  entry->funcs->aborted (entry);
+}

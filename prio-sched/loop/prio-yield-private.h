@@ -1,0 +1,10 @@
+/* prio-yield-private.h: whether what is running should let others go
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-run-queue-private.h"
+
+gboolean prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state);

@@ -1,0 +1,125 @@
+/* prio-yield.c: whether what is running should let others go
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-yield-private.h"
+
+#include "loop/prio-dispatch-private.h"
+#include "loop/prio-idle-private.h"
+#include "base/prio-input-private.h"
+
+/* So often input is asked for, at the most, µs. */
+#define PROBE_INTERVAL 1000
+
+/* For so many iterations the clock is read in each, once what is no task has asked. */
+#define TIMED_ITERATIONS 100
+
+/* Whether a delayed task that is more urgent than @priority has become due. */
+static gboolean
+urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
+{
+  PrioHeapItem *first;
+  PrioEntry *entry;
+
+  if (loop->delays.n_items == 0)
+    return FALSE;
+
+  first = prio_heap_first (&loop->delays);
+  if (first->key > (guint64) now)
+    return FALSE;
+
+  entry = prio_entry_from_delay (first->node);
+  return (entry->follows != NULL ? (gint8) prio_group_get_priority (entry->follows) : (gint8) entry->priority) >
+         priority;
+}
+
+/* Whether input waits, which is not asked for each time. */
+static gboolean
+input_waits (PrioLoop *loop, gint64 now)
+{
+  if (now < loop->next_probe)
+    return FALSE;
+
+  loop->next_probe = prio_time_after (now, PROBE_INTERVAL);
+  return prio_input_waits (loop->context, &loop->wakeup_fd, G_PRIORITY_DEFAULT);
+}
+
+/* The batch in whose dispatch the calling thread is, and not in one of a main loop
+ * within it; or NULL. */
+static PrioBatch *
+running_batch (PrioLoop *loop)
+{
+  PrioBatch *batch = prio_thread.batch;
+
+  return batch != NULL && batch->loop == loop && batch->depth == g_main_depth () ? batch : NULL;
+}
+
+/* Until when what is running may go on, µs: a task of @run_queue, an idle callback, or, if @batch is
+ * NULL, anything else that GLib has dispatched since it has looked at its sources. */
+static gint64
+end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
+{
+  gboolean is_set;
+  gint64 slice = prio_loop_get_slice (loop, run_queue, &is_set);
+
+  if (batch == NULL)
+    return prio_loop_end_of_time (loop, loop->checked, slice);
+  if (batch->over)
+    return 0;
+  if (batch->lane == PRIO_LANE_IDLE && prio_thread.deadline != NULL)
+    return prio_thread.deadline->time;
+  return prio_loop_end_of_time (loop, batch->start, prio_turn_allowance (&loop->turn, slice, is_set));
+}
+
+/* The priority of what is running with @state. */
+static gint8
+running_priority (const PrioState *state)
+{
+  if (state == NULL)
+    return PRIO_TASK_PRIORITY_USER_VISIBLE;
+  if (state->priority == PRIO_PRIORITY_UNSET)
+    return (gint8) prio_group_get_priority (state->group);
+  return state->priority;
+}
+
+/* Others have their turn after what is running; if it asks again, it is told so again. */
+static void
+end_time (PrioLoop *loop, PrioBatch *batch)
+{
+  if (batch != NULL)
+    batch->over = TRUE;
+  else
+    loop->checked = 0;
+}
+
+/* Asked on the thread that owns the context, by a task that runs with @state or by anything
+ * else.  The clock is read as often as a stopwatch would, and the coarse one in between. */
+gboolean
+prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
+{
+  PrioStopwatch *watch = &loop->asked;
+  gint8 priority = running_priority (state);
+  PrioBatch *batch;
+  gint64 now;
+
+  if (prio_ready_top (&loop->ready) > prio_effective ((PrioTaskPriority) priority, TRUE))
+    return TRUE;
+
+  now = prio_stopwatch_lap (watch, 1);
+  if (now == 0)
+    return FALSE;
+
+  batch = running_batch (loop);
+  if (batch == NULL)
+    loop->is_timed = TIMED_ITERATIONS;
+  if (now >= end_of_time (loop, run_queue, batch) || input_waits (loop, now))
+    end_time (loop, batch);
+  else if (!urgent_delay_is_due (loop, priority, now))
+    return FALSE;
+
+  prio_stopwatch_hurry (watch);
+  return TRUE;
+}

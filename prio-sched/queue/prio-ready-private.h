@@ -1,0 +1,130 @@
+/* prio-ready-private.h: the ready set: which task is next
+ *
+ * Promises: it finds the queue whose head is the oldest task of the highest effective
+ * priority, over all schedulers of a context, in O(1) if each priority has one queue.  It takes
+ * O(log queues) to update the set after a head has gone, and O(log schedulers) to pause or resume
+ * a scheduler, however many queues that has.
+ *
+ * There are two levels.  A scheduler has a ready group: its queues that have a head, with
+ * the order of the head as the key.  The loop has the ready set: the groups of all schedulers
+ * that are not paused, with the order of the oldest head as the key.  Both levels have one heap for each
+ * effective priority.
+ *
+ * The key of an item that is alone in its heap may be out of date: nothing is compared with it, and it
+ * is set when a second item comes.  `only` names the queue that is the only one of its effective
+ * priority, so that nobody has to look into the heaps.
+ *
+ * A queue of jobs that was the only one stays in the heaps when it becomes empty, because a
+ * task that posts itself again fills it at once; the masks say that it is not ready.  It is evicted by
+ * the next queue of its effective priority, by a pause, or at the end of its scheduler.
+ *
+ * Everything here belongs to the owner thread of the loop.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "queue/prio-queue-private.h"
+
+/* The queues of a scheduler that have a head. */
+typedef struct
+{
+  guint mask; /* bit E: there are queues of effective priority E */
+  gboolean paused;
+  PrioHeap queues[PRIO_N_EFFECTIVE];
+  PrioHeapNode places[PRIO_N_EFFECTIVE]; /* in the ready set, unless it is paused */
+} PrioReadyGroup;
+
+/* The groups of all schedulers of a loop that are not paused. */
+typedef struct
+{
+  guint mask;                        /* bit E: there are queues of effective priority E */
+  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the only queue, or the one that was; NULL if there are several, or none */
+  PrioHeap groups[PRIO_N_EFFECTIVE];
+} PrioReady;
+
+void prio_ready_group_init (PrioReadyGroup *group);
+void prio_ready_group_clear (PrioReadyGroup *group);
+void prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused);
+void prio_ready_clear (PrioReady *ready);
+
+void prio_ready_evict (PrioReady *ready);
+void prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+void prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+void prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
+
+/* Whether @queue is in its group. */
+static inline gboolean
+prio_ready_contains (PrioQueue *queue)
+{
+  return queue->ready.index != PRIO_HEAP_NONE && (queue->head != NULL || queue->kind != PRIO_QUEUE_JOBS);
+}
+
+/* @queue, of the scheduler of @group, has a new first head, or another effective priority. */
+static inline void
+prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  if (ready->only[queue->effective] == queue)
+    {
+      group->mask |= 1u << queue->effective;
+      ready->mask |= 1u << queue->effective;
+    }
+  else
+    {
+      prio_ready_add_another (ready, group, queue);
+    }
+}
+
+/* @queue, which is in @group, has become empty. */
+static inline void
+prio_ready_emptied (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  if (queue->kind == PRIO_QUEUE_JOBS && ready->only[queue->effective] == queue)
+    {
+      group->mask &= ~(1u << queue->effective);
+      ready->mask &= ~(1u << queue->effective);
+    }
+  else
+    {
+      prio_ready_remove (ready, group, queue);
+    }
+}
+
+/* The head of @queue, which is in @group, has been removed. */
+static inline void
+prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  if (G_UNLIKELY (queue->head == NULL))
+    prio_ready_emptied (ready, group, queue);
+  else if (G_UNLIKELY (ready->only[queue->effective] != queue))
+    prio_ready_rekey (ready, group, queue);
+}
+
+/* The highest effective priority that has a task, or -1. */
+static inline int
+prio_ready_top (PrioReady *ready)
+{
+  return ready->mask != 0 ? 31 - __builtin_clz (ready->mask) : -1;
+}
+
+/* The queue whose head is the next task, or NULL. */
+static inline PrioQueue *
+prio_ready_first (PrioReady *ready)
+{
+  PrioEffective top;
+
+  if (ready->mask == 0)
+    return NULL;
+
+  top = (PrioEffective) prio_ready_top (ready);
+  return G_LIKELY (ready->only[top] != NULL) ? ready->only[top] : prio_ready_oldest (ready, top);
+}
+
+/* Whether @queue has the next task, and is the only queue of its effective priority. */
+static inline gboolean
+prio_ready_is_alone (PrioReady *ready, PrioQueue *queue, PrioEffective effective)
+{
+  return ready->only[effective] == queue && ready->mask >> effective == 1;
+}

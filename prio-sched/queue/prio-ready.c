@@ -1,0 +1,224 @@
+/* prio-ready.c: which task is next
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "queue/prio-ready-private.h"
+
+static PrioQueue *
+queue_at (PrioHeapNode *node)
+{
+  return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
+}
+
+static PrioReadyGroup *
+group_at (PrioHeapNode *node, PrioEffective effective)
+{
+  return (gpointer) ((gchar *) (node - effective) - G_STRUCT_OFFSET (PrioReadyGroup, places));
+}
+
+/* The queue of @effective in @group that has the oldest head; there must be one. */
+static PrioQueue *
+oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
+{
+  return queue_at (prio_heap_first (&group->queues[effective])->node);
+}
+
+/* The queue of @effective that has the oldest head; there must be one. */
+PrioQueue *
+prio_ready_oldest (PrioReady *ready, PrioEffective effective)
+{
+  return oldest_of_group (group_at (prio_heap_first (&ready->groups[effective])->node, effective), effective);
+}
+
+void
+prio_ready_group_init (PrioReadyGroup *group)
+{
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    group->places[i].index = PRIO_HEAP_NONE;
+}
+
+void
+prio_ready_group_clear (PrioReadyGroup *group)
+{
+  g_assert (group->mask == 0);
+
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    prio_heap_clear (&group->queues[i]);
+}
+
+void
+prio_ready_clear (PrioReady *ready)
+{
+  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+    prio_heap_clear (&ready->groups[i]);
+  *ready = (PrioReady) { 0 };
+}
+
+/* The oldest head of @effective in @group may have changed. */
+static inline void
+rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
+{
+  if (ready->groups[effective].n_items > 1 && !group->paused)
+    prio_heap_rekey (&ready->groups[effective], &group->places[effective],
+                     oldest_of_group (group, effective)->head->order);
+}
+
+/* @queue has another head, and its place in the heaps may change. */
+void
+prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  PrioEffective effective = queue->effective;
+
+  if (group->queues[effective].n_items > 1)
+    {
+      prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);
+      rekey_group (ready, group, effective);
+    }
+  else if (!group->paused)
+    {
+      prio_heap_rekey (&ready->groups[effective], &group->places[effective], queue->head->order);
+    }
+}
+
+/* Sets `only`. */
+static inline void
+find_only (PrioReady *ready, PrioEffective effective)
+{
+  PrioHeap *groups = &ready->groups[effective];
+  PrioReadyGroup *group;
+
+  ready->only[effective] = NULL;
+  if (groups->n_items != 1)
+    return;
+
+  group = group_at (prio_heap_first (groups)->node, effective);
+  if (group->queues[effective].n_items == 1)
+    ready->only[effective] = oldest_of_group (group, effective);
+}
+
+static void
+enter_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
+{
+  PrioHeap *groups = &ready->groups[effective];
+
+  if (groups->n_items == 1)
+    prio_heap_first (groups)->key = prio_ready_oldest (ready, effective)->head->order;
+
+  prio_heap_insert (groups, &group->places[effective], oldest_of_group (group, effective)->head->order, 0);
+  ready->mask |= 1u << effective;
+}
+
+static void
+leave_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
+{
+  prio_heap_remove (&ready->groups[effective], &group->places[effective]);
+  if (ready->groups[effective].n_items == 0)
+    ready->mask &= ~(1u << effective);
+}
+
+/* Removes the queue of @effective that has stayed although it is empty, if there is one. */
+static void
+drive_out (PrioReady *ready, PrioEffective effective)
+{
+  PrioQueue *queue = ready->only[effective];
+  PrioReadyGroup *group;
+
+  if (queue == NULL || (ready->mask >> effective & 1) != 0)
+    return;
+
+  g_assert (queue->head == NULL);
+  group = group_at (prio_heap_first (&ready->groups[effective])->node, effective);
+  prio_heap_remove (&group->queues[effective], &queue->ready);
+  leave_set (ready, group, effective);
+  ready->only[effective] = NULL;
+}
+
+/* Removes all queues that have stayed although they are empty. */
+void
+prio_ready_evict (PrioReady *ready)
+{
+  for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)
+    drive_out (ready, effective);
+}
+
+/* Adds @queue, which has not stayed in the heaps. */
+void
+prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  PrioEffective effective = queue->effective;
+  PrioHeap *queues = &group->queues[effective];
+
+  drive_out (ready, effective);
+
+  if (queues->n_items == 1)
+    prio_heap_first (queues)->key = oldest_of_group (group, effective)->head->order;
+
+  prio_heap_insert (queues, &queue->ready, queue->head->order, 0);
+  group->mask |= 1u << effective;
+  if (group->paused)
+    return;
+
+  if (queues->n_items == 1)
+    {
+      enter_set (ready, group, effective);
+      ready->only[effective] = ready->groups[effective].n_items == 1 ? queue : NULL;
+    }
+  else
+    {
+      ready->only[effective] = NULL;
+      if (prio_heap_first (queues)->node == &queue->ready)
+        rekey_group (ready, group, effective);
+    }
+}
+
+/* Removes @queue, which is in @group: it has become empty, or gets another effective priority. */
+void
+prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
+{
+  PrioEffective effective = queue->effective;
+  PrioHeap *queues = &group->queues[effective];
+
+  prio_heap_remove (queues, &queue->ready);
+  if (queues->n_items == 0)
+    group->mask &= ~(1u << effective);
+  if (group->paused)
+    return;
+
+  if (queues->n_items == 0)
+    {
+      leave_set (ready, group, effective);
+      find_only (ready, effective);
+    }
+  else
+    {
+      rekey_group (ready, group, effective);
+      if (queues->n_items == 1 && ready->groups[effective].n_items == 1)
+        ready->only[effective] = oldest_of_group (group, effective);
+    }
+}
+
+/* While it is paused, no task of @group is next. */
+void
+prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
+{
+  if (group->paused == paused)
+    return;
+
+  prio_ready_evict (ready);
+  group->paused = paused;
+
+  for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)
+    {
+      if ((group->mask >> effective & 1) == 0)
+        continue;
+
+      if (paused)
+        leave_set (ready, group, effective);
+      else
+        enter_set (ready, group, effective);
+      find_only (ready, effective);
+    }
+}

@@ -1,0 +1,169 @@
+/* prio-options.c: what callers give is looked at here
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-options-private.h"
+
+#include "signal/prio-util-private.h"
+
+const PrioTaskOptions prio_no_task_options;
+const PrioYieldOptions prio_no_yield_options;
+
+/* Says that @function was given what @format tells, for the task @name if it has one. */
+static void G_GNUC_PRINTF (3, 4)
+complain (const char *function, const char *name, const char *format, ...)
+{
+  g_autofree char *what = NULL;
+  va_list args;
+
+  va_start (args, format);
+  what = g_strdup_vprintf (format, args);
+  va_end (args);
+
+  if (name != NULL)
+    g_critical ("%s(): %s (task \"%s\")", function, what, name);
+  else
+    g_critical ("%s(): %s", function, what);
+}
+
+/* What @instance is, in words. */
+static char *
+describe (gpointer instance)
+{
+  if (instance == NULL)
+    return g_strdup ("NULL");
+  if (G_IS_OBJECT (instance))
+    return g_strdup_printf ("a %s", G_OBJECT_TYPE_NAME (instance));
+  return g_strdup_printf ("%p", instance);
+}
+
+static void
+complain_of_instance (const char *function, const char *name, gpointer instance, const char *what)
+{
+  g_autofree char *description = describe (instance);
+
+  complain (function, name, "%s %s", description, what);
+}
+
+gboolean
+prio_check_type (const char *function, gpointer instance, GType type)
+{
+  g_autofree char *what = NULL;
+
+  if (G_LIKELY (G_TYPE_CHECK_INSTANCE_TYPE (instance, type)))
+    return TRUE;
+
+  what = g_strdup_printf ("is no %s", g_type_name (type));
+  complain_of_instance (function, NULL, instance, what);
+  return FALSE;
+}
+
+gboolean
+prio_check_priority (const char *function, gint priority)
+{
+  if (G_LIKELY (PRIO_IS_PRIORITY (priority)))
+    return TRUE;
+
+  complain (function, NULL, "%d is no PrioTaskPriority, of which there are 1 (background), 2 (user-visible) and 3 "
+            "(user-blocking); GLib's G_PRIORITY_DEFAULT and others are none", priority);
+  return FALSE;
+}
+
+/* @what is a function that there has to be. */
+gboolean
+prio_check_callable (const char *function, const char *what, gboolean is_given, const char *name)
+{
+  if (G_LIKELY (is_given))
+    return TRUE;
+
+  complain (function, name, "%s is NULL, and has to be a function", what);
+  return FALSE;
+}
+
+static gboolean
+check_size (const char *function, gsize size, gsize known)
+{
+  if (G_LIKELY (size == 0 || size == known))
+    return TRUE;
+
+  complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, where this version of the library knows those of %"
+            G_GSIZE_FORMAT, size, known);
+  return FALSE;
+}
+
+static gboolean
+check_reserved (const char *function, const char *name, const gpointer reserved[8])
+{
+  gboolean used = FALSE;
+
+  for (guint i = 0; i < 8; i++)
+    used |= reserved[i] != NULL;
+  if (G_LIKELY (!used))
+    return TRUE;
+
+  complain (function, name, "options that this version of the library does not know");
+  return FALSE;
+}
+
+static gboolean
+check_priority_and_signal (const char *function, const char *name, PrioTaskPriority priority, GCancellable *signal)
+{
+  if (G_UNLIKELY (!PRIO_IS_PRIORITY_OR_UNSET (priority)))
+    {
+      complain (function, name, "%d is no PrioTaskPriority, of which there are 1 (background), 2 (user-visible) and 3 "
+                "(user-blocking), and 0 (PRIO_PRIORITY_UNSET) for none", (gint) priority);
+      return FALSE;
+    }
+  if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (signal)))
+    {
+      complain_of_instance (function, name, signal, "is no GCancellable, and cannot be the signal");
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+prio_check_task_options (const char *function, const PrioTaskOptions *options)
+{
+  if (options == NULL)
+    return TRUE;
+  if (!check_size (function, options->size, sizeof *options) ||
+      !check_reserved (function, options->name, options->reserved) ||
+      !check_priority_and_signal (function, options->name, options->priority, options->signal))
+    return FALSE;
+  if (options->source_object == NULL || G_IS_OBJECT (options->source_object))
+    return TRUE;
+
+  complain (function, options->name, "%p is no GObject, and cannot be the source object",
+            (gpointer) options->source_object);
+  return FALSE;
+}
+
+gboolean
+prio_check_yield_options (const char *function, const PrioYieldOptions *options)
+{
+  const PrioYieldFlags both = PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY;
+
+  if (options == NULL)
+    return TRUE;
+  if (!check_size (function, options->size, sizeof *options) ||
+      !check_reserved (function, options->name, options->reserved) ||
+      !check_priority_and_signal (function, options->name, options->priority, options->signal))
+    return FALSE;
+
+  if ((options->flags & ~PRIO_YIELD_FLAGS_ALL) != 0)
+    {
+      complain (function, options->name, "0x%x is no set of PrioYieldFlags: 0x%x is unknown", (guint) options->flags,
+                (guint) (options->flags & ~PRIO_YIELD_FLAGS_ALL));
+      return FALSE;
+    }
+  if ((options->flags & both) == both)
+    {
+      complain (function, options->name, "PRIO_YIELD_DROP_PRIORITY and PRIO_YIELD_KEEP_PRIORITY exclude each other");
+      return FALSE;
+    }
+  return TRUE;
+}

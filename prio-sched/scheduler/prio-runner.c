@@ -1,0 +1,529 @@
+/* prio-runner.c: tasks that are known by number
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-runner-private.h"
+
+#include "signal/prio-registration-private.h"
+#include "loop/prio-current-private.h"
+#include "loop/prio-dispatch-private.h"
+#include "scheduler/prio-scheduler-private.h"
+#include "signal/prio-util-private.h"
+
+G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
+
+/* Owner thread: takes part in the scheduler's life. */
+static void
+op_add_runner (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_id_queue_open (&((PrioRunner *) op->target)->ids);
+}
+
+static PrioRunner *
+runner_of (PrioIdQueue *ids)
+{
+  return (gpointer) ((gchar *) ids - G_STRUCT_OFFSET (PrioRunner, ids));
+}
+
+/* A task, an idle callback, or 0. */
+static void
+run (PrioIdQueue *ids, guint id)
+{
+  PrioRunner *runner = runner_of (ids);
+
+  if (G_LIKELY (runner->func != NULL))
+    runner->func (id, runner->data);
+}
+
+/* No task will run any more, and none be posted. */
+static void
+closed (PrioIdQueue *ids)
+{
+  PrioRunner *runner = runner_of (ids);
+
+  runner->func = NULL;
+  if (runner->notify != NULL)
+    prio_loop_defer_release (runner->loop, g_steal_pointer (&runner->notify), runner->data);
+  prio_loop_defer_release (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
+}
+
+/* In a checkpoint. */
+static void
+notify_rejected (gpointer data)
+{
+  PrioRunner *runner = data;
+
+  if (runner->rejected->len > 0)
+    run (&runner->ids, 0);
+}
+
+/* The task @id will not run. */
+static void
+rejected (PrioIdQueue *ids, guint id)
+{
+  PrioRunner *runner = runner_of (ids);
+
+  if (prio_loop_is_dead (runner->loop))
+    return;
+
+  g_array_append_val (runner->rejected, id);
+  if (runner->rejected->len == 1)
+    {
+      PrioMicrotask microtask = { .func = notify_rejected, .data = prio_runner_ref (runner),
+                                  .notify = (GDestroyNotify) prio_runner_unref };
+
+      prio_loop_queue_microtask (runner->loop, &microtask);
+    }
+}
+
+static void
+ref (PrioIdQueue *ids)
+{
+  prio_runner_ref (runner_of (ids));
+}
+
+static void
+unref (gpointer ids)
+{
+  prio_runner_unref (runner_of (ids));
+}
+
+static const PrioIdQueueFuncs id_queue_funcs = {
+  .run = run,
+  .rejected = rejected,
+  .closed = closed,
+  .ref = ref,
+  .unref = unref,
+};
+
+/**
+ * prio_runner_new:
+ * @scheduler: a scheduler
+ * @func: (scope notified) (closure user_data) (destroy notify): runs the tasks
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed: when @scheduler
+ *   has gone and the last task has run, or when the main context is destroyed
+ *
+ * Makes a runner for tasks of @scheduler.
+ *
+ * A scheduler may have any number of them.  Any thread may call it; @func is called
+ * on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): a new runner
+ *
+ * Since: 1.0
+ */
+PrioRunner *
+prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  PrioRunner *self;
+  PrioOp op = { .apply = op_add_runner };
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
+  g_return_val_if_fail (func != NULL, NULL);
+
+  self = g_new0 (PrioRunner, 1);
+  self->refs = 2; /* the caller's, and that of the users */
+  self->rejected = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->loop = prio_loop_ref (scheduler->run_queue->loop);
+  self->func = func;
+  self->data = user_data;
+  self->notify = notify;
+  prio_id_queue_init (&self->ids, scheduler->run_queue, &id_queue_funcs);
+
+  op.target = self;
+  prio_loop_submit (self->loop, &op);
+  return self;
+}
+
+typedef struct
+{
+  GObject *target;
+  const char *property; /* the name of its GParamSpec */
+} Setter;
+
+static void
+set_property (guint id, gpointer user_data)
+{
+  Setter *setter = user_data;
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_UINT);
+  g_value_set_uint (&value, id);
+  g_object_set_property (setter->target, setter->property, &value);
+}
+
+static void
+setter_free (gpointer data)
+{
+  Setter *setter = data;
+
+  g_object_unref (setter->target);
+  g_free (setter);
+}
+
+/**
+ * prio_runner_new_for_property:
+ * @scheduler: a scheduler
+ * @target: an object with @property
+ * @property: a writable property of type `guint`
+ *
+ * Makes a runner that sets a property where others call a function: to the number
+ * of the task to run first.
+ *
+ * It is made for bindings whose closures cannot be called at all times, as those of
+ * GJS while its collector is at work, while the properties of their objects can be
+ * set.  @target is kept alive as long as the function would be that is given
+ * to [ctor@PrioSched.Runner.new].
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer full): a new runner
+ *
+ * Since: 1.0
+ */
+PrioRunner *
+prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const char *property)
+{
+  Setter *setter;
+  GParamSpec *pspec;
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
+  g_return_val_if_fail (G_IS_OBJECT (target), NULL);
+  g_return_val_if_fail (property != NULL, NULL);
+  pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (target), property);
+  g_return_val_if_fail (pspec != NULL && pspec->value_type == G_TYPE_UINT, NULL);
+  g_return_val_if_fail ((pspec->flags & G_PARAM_WRITABLE) != 0, NULL);
+
+  setter = g_new (Setter, 1);
+  setter->target = g_object_ref (target);
+  setter->property = pspec->name;
+  return prio_runner_new (scheduler, set_property, setter, setter_free);
+}
+
+/**
+ * prio_runner_ref: (skip)
+ * @self: a runner
+ *
+ * Adds a reference.  Any thread may call it.
+ *
+ * Returns: (transfer full): @self
+ *
+ * Since: 1.0
+ */
+PrioRunner *
+prio_runner_ref (PrioRunner *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  g_atomic_int_inc (&self->refs);
+  return self;
+}
+
+/**
+ * prio_runner_unref: (skip)
+ * @self: (transfer full): a runner
+ *
+ * Drops a reference.  What has been posted runs all the same.  Any thread may call
+ * it.
+ *
+ * Since: 1.0
+ */
+void
+prio_runner_unref (PrioRunner *self)
+{
+  g_return_if_fail (self != NULL);
+
+  if (!g_atomic_int_dec_and_test (&self->refs))
+    return;
+
+  prio_loop_unref (self->loop);
+  g_array_unref (self->rejected);
+  g_free (self);
+}
+
+/**
+ * prio_runner_take_rejected:
+ * @self: a runner
+ * @n_rejected: (out): how many there are
+ *
+ * Takes the numbers of the tasks that will not run, in the order of their refusal:
+ * the signal with which they were posted has been aborted.
+ *
+ * The runner's function is called with 0 at the next checkpoint after some have
+ * come; who aborts a signal may ask at once.  On other threads than that which runs
+ * the main context, there are none.
+ *
+ * Returns: (transfer full) (array length=n_rejected) (nullable): the numbers
+ *
+ * Since: 1.0
+ */
+guint *
+prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
+{
+  guint *rejected = NULL;
+
+  g_return_val_if_fail (self != NULL, NULL);
+  g_return_val_if_fail (n_rejected != NULL, NULL);
+
+  *n_rejected = 0;
+  if (prio_loop_enter (self->loop))
+    {
+      rejected = g_array_steal (self->rejected, n_rejected);
+      prio_loop_leave (self->loop);
+    }
+  return rejected;
+}
+
+/* Owner thread.  Returns FALSE if it is closed. */
+static gboolean
+append_id (PrioRunner *self, guint id, PrioEffective effective)
+{
+  if (self->ids.run_queue == NULL)
+    return FALSE;
+
+  prio_id_queue_append (&self->ids, id, effective);
+  return TRUE;
+}
+
+static inline PrioPosted
+posted_here (PrioRunner *self, gboolean accepted)
+{
+  if (!accepted)
+    return PRIO_POSTED_REJECTED;
+  return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+}
+
+static void
+op_post_id (PrioLoop *loop, const PrioOp *op)
+{
+  append_id (op->target, op->id, op->flag);
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, op->target);
+}
+
+/* Posts @id, that nothing can abort, from whichever thread. */
+static PrioPosted
+post_id (PrioRunner *self, guint id, PrioEffective effective)
+{
+  PrioOp op = { .apply = op_post_id, .id = id, .flag = effective };
+  PrioPosted posted;
+
+  if (G_LIKELY (prio_loop_enter (self->loop)))
+    {
+      posted = posted_here (self, append_id (self, id, effective));
+      prio_loop_leave (self->loop);
+      return posted;
+    }
+
+  if (prio_loop_has_gone (self->loop))
+    return PRIO_POSTED_REJECTED;
+
+  op.target = prio_runner_ref (self);
+  prio_loop_submit (self->loop, &op);
+  return PRIO_POSTED_OUTSIDE;
+}
+
+/**
+ * prio_runner_post:
+ * @self: a runner
+ * @id: what the caller knows the task by; not 0
+ * @priority: a [enum@PrioSched.TaskPriority]
+ *
+ * Posts a task that nothing can abort (§2.2, §2.4.2 of the draft).
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it comes from a task
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_post (PrioRunner *self, guint id, gint priority)
+{
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), PRIO_POSTED_REJECTED);
+
+  return post_id (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
+}
+
+/**
+ * prio_runner_post_full:
+ * @self: a runner
+ * @id: what the caller knows the task by; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
+ *   any other cancellable
+ * @delay: milliseconds to wait before the task is queued
+ * @continuation: whether it is what follows a yield, and goes before the tasks of
+ *   its priority
+ *
+ * Posts a task, with all that `postTask()` may be given (§2.2, §2.4.2 of the draft).
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it comes from a task; if not, it
+ *   will not be among those that [method@PrioSched.Runner.take_rejected] tells
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
+                       gboolean continuation)
+{
+  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
+
+  if (signal == NULL && delay == 0)
+    {
+      if (priority == PRIO_PRIORITY_UNSET)
+        priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+      return post_id (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
+    }
+
+  return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, delay));
+}
+
+/* Owner thread: a continuation of the running task, whose signal is its own, and none that
+ * can be reset. */
+static gboolean
+append_inherited (PrioRunner *self, guint id, const PrioState *state)
+{
+  PrioRegistration *registration = prio_registration_of (state->group);
+  PrioEntry *entry;
+
+  if (self->ids.run_queue == NULL || prio_signal_node_is_aborted (registration->node))
+    return FALSE;
+
+  entry = prio_id_queue_new_entry (&self->ids, id, TRUE);
+  prio_registration_hold (registration);
+  entry->abort = &registration->group;
+  if (state->priority != PRIO_PRIORITY_UNSET)
+    {
+      entry->priority = (guint8) state->priority;
+    }
+  else
+    {
+      prio_registration_hold (registration);
+      entry->follows = &registration->group;
+    }
+  prio_run_queue_add (entry, 0);
+  return TRUE;
+}
+
+/**
+ * prio_runner_yield:
+ * @self: a runner
+ * @id: what the caller knows the continuation by; not 0
+ *
+ * Posts what follows a yield of the running task, whose signal and priority it
+ * inherits (§2.2, §2.4.2 of the draft).
+ *
+ * Outside any task of the scheduler its priority is
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it comes from a task; if not, it
+ *   will not be among those that [method@PrioSched.Runner.take_rejected] tells
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_yield (PrioRunner *self, guint id)
+{
+  const PrioState *state = NULL;
+  PrioRegistration *registration = NULL;
+  PrioTaskPriority priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  PrioPosted posted;
+  gboolean accepted;
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+
+  if (!prio_loop_enter (self->loop))
+    return post_id (self, id, prio_effective (priority, TRUE));
+
+  if (self->ids.run_queue != NULL)
+    state = prio_state_current (self->ids.run_queue);
+  if (state != NULL)
+    registration = prio_registration_of (state->group);
+  if (registration != NULL && !prio_registration_is_for_life (registration))
+    {
+      prio_loop_leave (self->loop);
+      return prio_runner_post_full (self, id, state->priority, registration->signal, 0, TRUE);
+    }
+  if (registration != NULL)
+    {
+      accepted = append_inherited (self, id, state);
+    }
+  else
+    {
+      if (state != NULL)
+        priority = (PrioTaskPriority) state->priority;
+      accepted = append_id (self, id, prio_effective (priority, TRUE));
+    }
+  posted = posted_here (self, accepted);
+  prio_loop_leave (self->loop);
+  return posted;
+}
+
+/**
+ * prio_runner_end:
+ *
+ * Ends the function of the task that is running, and keeps its checkpoint: what has
+ * been queued as a microtask in it is called, and then its signal can abort it no
+ * more (§2.4.2 of the draft).  From then on no task is running.
+ *
+ * Called in the function of a runner, by who has to know of an abort before its
+ * result settles; [func@PrioSched.Runner.next] does it otherwise.  It is called on the thread
+ * that runs the function.
+ *
+ * Returns: whether the task has been aborted while it ran
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_runner_end (void)
+{
+  PrioBatch *batch = prio_thread.batch;
+
+  g_return_val_if_fail (batch != NULL && batch->ids != NULL, FALSE);
+
+  return prio_batch_end_id (batch);
+}
+
+/**
+ * prio_runner_next:
+ *
+ * Ends the task that is running, and begins the next of all if that is the same
+ * runner's.
+ *
+ * Called in the function of a runner, on the thread that runs it; it returns when there is
+ * none.
+ *
+ * Returns: the number of the task that is running now, or 0
+ *
+ * Since: 1.0
+ */
+guint
+prio_runner_next (void)
+{
+  PrioBatch *batch = prio_thread.batch;
+
+  g_return_val_if_fail (batch != NULL && batch->ids != NULL, 0);
+
+  prio_batch_end_id (batch);
+  return prio_batch_next_id (batch);
+}

@@ -1,0 +1,348 @@
+/* prio-scheduler-frames.c: knowing when the next frame is due
+ *
+ * A clock that is followed has a closure of ours, which goes with the clock, when it is followed
+ * no more, or with the first frame after the scheduler has gone.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+/* What is between two frames is the time of one if it is no longer than this, µs;
+ * otherwise nothing was animated in between.  No display is faster than the least. */
+#define MAX_INTERVAL 50000
+#define MIN_INTERVAL 1000
+#define USUAL_INTERVAL 16667
+
+#define N_GAPS 3
+
+/* So many views of a clock are told apart. */
+#define MAX_VIEWS 8
+
+/* Whom closures belong to, as long as there is one: an address that no other scheduler gets. */
+typedef struct
+{
+  GWeakRef scheduler;
+} PrioFollower;
+
+/* What emits frames: a clock, or one view of a stage that emits the same signal for all. */
+typedef struct _PrioClock PrioClock;
+
+struct _PrioClock
+{
+  PrioClock *next;   /* of the closure */
+  PrioFrame frame;   /* home */
+  gconstpointer view; /* never looked into, and NULL if there is none */
+  gint64 last;       /* when the last frame began, µs */
+  gint64 interval;   /* between frames, µs */
+  gint64 gaps[N_GAPS];
+  guint n_gaps; /* in a row */
+};
+
+typedef struct
+{
+  GClosure closure; /* the data is a PrioFollower */
+  PrioLoop *loop;
+  PrioClock *clocks;
+} PrioFrameClosure;
+
+static void
+follower_clear (gpointer data)
+{
+  g_weak_ref_clear (&((PrioFollower *) data)->scheduler);
+}
+
+static void
+follower_unref (gpointer follower)
+{
+  g_atomic_rc_box_release_full (follower, follower_clear);
+}
+
+/* Returns: (transfer none) */
+static PrioFollower *
+get_follower (PrioScheduler *self)
+{
+  if (g_once_init_enter (&self->follower))
+    {
+      PrioFollower *follower = g_atomic_rc_box_new0 (PrioFollower);
+
+      g_weak_ref_init (&follower->scheduler, self);
+      g_once_init_leave (&self->follower, follower);
+    }
+  return self->follower;
+}
+
+/* The scheduler is being finalized. */
+void
+prio_scheduler_clear_follower (PrioScheduler *self)
+{
+  g_clear_pointer (&self->follower, follower_unref);
+}
+
+static void
+clock_ticked (PrioLoop *loop, const PrioOp *op)
+{
+  PrioClock *clock = op->target;
+
+  prio_frames_put (loop, &clock->frame, op->due, (gint64) GPOINTER_TO_SIZE (op->data));
+}
+
+static void
+clock_gone (PrioLoop *loop, const PrioOp *op)
+{
+  PrioClock *clock = op->target;
+
+  prio_frames_remove (loop, &clock->frame);
+  g_free (clock);
+}
+
+/* What the signal's first argument is may be no view, but another object each time: those
+ * beyond MAX_VIEWS are taken for one. */
+static PrioClock *
+find_clock (PrioFrameClosure *self, gconstpointer view)
+{
+  PrioClock *clock = self->clocks;
+  guint n = 0;
+
+  while (clock != NULL && clock->view != view)
+    {
+      clock = clock->next;
+      n++;
+    }
+  if (clock != NULL)
+    return clock;
+  if (n == MAX_VIEWS)
+    return self->clocks;
+
+  clock = g_new0 (PrioClock, 1);
+  clock->view = view;
+  clock->interval = USUAL_INTERVAL;
+  clock->next = self->clocks;
+  self->clocks = clock;
+  return clock;
+}
+
+/* A frame may have been late, and then the next one comes all the earlier; so may the first after a pause.
+ * Neither is the middle one of three gaps.  The shorter of those that have been seen of late counts. */
+static void
+learn_interval (PrioClock *clock, gint64 gap)
+{
+  const gint64 *gaps = clock->gaps;
+  gint64 middle;
+
+  if (gap <= 0 || gap >= MAX_INTERVAL)
+    {
+      clock->n_gaps = 0;
+      return;
+    }
+
+  clock->gaps[clock->n_gaps++ % N_GAPS] = gap;
+  if (clock->n_gaps < N_GAPS)
+    return;
+
+  middle = MAX (MIN (gaps[0], gaps[1]), MIN (MAX (gaps[0], gaps[1]), gaps[2]));
+  if (middle < clock->interval)
+    clock->interval = MAX (middle, MIN_INTERVAL);
+  else
+    clock->interval += (middle - clock->interval) / 16;
+}
+
+static void
+notify_next_frame (PrioScheduler *self, gint64 next_frame)
+{
+  if (__atomic_exchange_n (&self->next_frame, next_frame, __ATOMIC_RELAXED) != next_frame)
+    prio_scheduler_notify_next_frame (self);
+}
+
+/* The nearest of the loop's; where this is not its thread, as it was of late. */
+static gint64
+nearest_frame (PrioScheduler *self)
+{
+  return __atomic_load_n (&self->run_queue->loop->next_frame, __ATOMIC_RELAXED);
+}
+
+/* A clock is followed no more, or has gone: after its emission, if that goes on. */
+static void
+closure_finalized (gpointer follower, GClosure *closure)
+{
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) follower)->scheduler);
+  PrioClock *clock;
+
+  while ((clock = self->clocks) != NULL)
+    {
+      PrioOp op = { .apply = clock_gone, .target = clock };
+
+      self->clocks = clock->next;
+      prio_loop_submit_quietly (self->loop, &op);
+    }
+  if (scheduler != NULL)
+    notify_next_frame (scheduler, nearest_frame (scheduler));
+  prio_loop_unref (self->loop);
+  follower_unref (follower);
+}
+
+/* A frame begins.  If another follows it will be an interval from now.  The signal's arguments
+ * are whatever they are; of those of ClutterStage, the first is the view. */
+static void
+before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, const GValue *values,
+              gpointer hint G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) closure->data)->scheduler);
+  PrioOp op = { .apply = clock_ticked };
+  PrioClock *clock;
+  gint64 now = g_get_monotonic_time ();
+
+  if (scheduler == NULL)
+    {
+      g_closure_invalidate (closure);
+      return;
+    }
+
+  clock = find_clock (self, n_values > 1 && G_VALUE_HOLDS_OBJECT (&values[1]) ? g_value_get_object (&values[1]) : NULL);
+  learn_interval (clock, now - clock->last);
+  clock->last = now;
+
+  op.target = clock;
+  op.due = prio_time_after (now, clock->interval);
+  op.data = GSIZE_TO_POINTER ((gsize) clock->interval);
+  prio_loop_submit (self->loop, &op);
+  notify_next_frame (scheduler, nearest_frame (scheduler));
+}
+
+static guint
+signal_of_clock (GObject *frame_clock)
+{
+  return g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock));
+}
+
+/**
+ * prio_scheduler_follow_frame_clock:
+ * @self: a scheduler
+ * @frame_clock: a `GdkFrameClock`, or another object that emits `before-paint`
+ *
+ * Has the scheduler know when the next frame is due, so that tasks let it be drawn
+ * in time, idle periods end before it, and slices last no longer than half a frame
+ * unless a time slice is set.
+ *
+ * With GTK 4, @frame_clock is what `gtk_widget_get_frame_clock()` returns for a
+ * realized widget; in GNOME Shell, it is the stage, `global.stage`.  Any number may be
+ * followed, and the nearest frame of all counts; to follow one that is followed
+ * already does nothing.  A clock that stops is waited for no more, and one that goes
+ * away is followed no more.  The clock does not hold the scheduler, nor the scheduler
+ * the clock.
+ *
+ * This library does not depend on GTK.  It may be called on the thread that runs the
+ * scheduler's main context, and frames are to be emitted there.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
+{
+  PrioFollower *follower;
+  GClosure *closure;
+  guint id;
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (G_IS_OBJECT (frame_clock));
+  g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
+
+  follower = get_follower (self);
+  id = signal_of_clock (frame_clock);
+  if (g_signal_handler_find (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA, id, 0, NULL, NULL, follower) != 0)
+    return;
+
+  closure = g_closure_new_simple (sizeof (PrioFrameClosure), g_atomic_rc_box_acquire (follower));
+  ((PrioFrameClosure *) closure)->loop = prio_loop_ref (self->run_queue->loop);
+  g_closure_add_finalize_notifier (closure, follower, closure_finalized);
+  g_closure_set_marshal (closure, before_paint);
+  g_signal_connect_closure_by_id (frame_clock, id, 0, closure, FALSE);
+}
+
+/**
+ * prio_scheduler_unfollow_frame_clock:
+ * @self: a scheduler
+ * @frame_clock: what [method@PrioSched.Scheduler.follow_frame_clock] was given
+ *
+ * Has the scheduler follow a clock no more: what is known of its frames is forgotten.
+ *
+ * A clock that is not followed is left alone.  It may be called on the thread that runs
+ * the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (G_IS_OBJECT (frame_clock));
+  g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
+
+  g_object_ref (self);
+  g_signal_handlers_disconnect_matched (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA,
+                                        signal_of_clock (frame_clock), 0, NULL, NULL, get_follower (self));
+  g_object_unref (self);
+}
+
+/**
+ * prio_scheduler_get_next_frame: (get-property next-frame)
+ * @self: a scheduler
+ *
+ * Gets when the next frame is due, as it was said last: by a clock that is followed,
+ * or by hand.  Any thread may call it.
+ *
+ * Returns: microseconds of [func@GLib.get_monotonic_time], or 0 if that is not known
+ *
+ * Since: 1.0
+ */
+gint64
+prio_scheduler_get_next_frame (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), 0);
+
+  return __atomic_load_n (&self->next_frame, __ATOMIC_RELAXED);
+}
+
+static void
+op_set_frame (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRunQueue *run_queue = op->target;
+
+  if (op->due == 0)
+    prio_frames_remove (loop, &run_queue->next_frame);
+  else
+    prio_frames_put (loop, &run_queue->next_frame, op->due, 0);
+}
+
+/**
+ * prio_scheduler_set_next_frame: (set-property next-frame)
+ * @self: a scheduler
+ * @next_frame: microseconds of [func@GLib.get_monotonic_time], or 0 if there is none
+ *
+ * Says when the next frame is due, for whatever else than a `GdkFrameClock` draws
+ * frames.
+ *
+ * Slices of tasks end then, other sources have their turn, and idle periods end.
+ * A time that has passed counts no more, so this is to be set for each frame.  Clocks
+ * that are followed count beside it: the nearest frame does.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_set_next_frame (PrioScheduler *self, gint64 next_frame)
+{
+  PrioOp op = { .apply = op_set_frame, .due = next_frame };
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (next_frame >= 0);
+
+  op.target = self->run_queue;
+  g_object_ref (self);
+  prio_loop_submit (self->run_queue->loop, &op);
+  notify_next_frame (self, next_frame);
+  g_object_unref (self);
+}

@@ -1,0 +1,44 @@
+/* prio-scheduler-private.h: the inside of PrioScheduler, for prio-scheduler*.c
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-run-queue-private.h"
+#include "scheduler/prio-options-private.h"
+#include "prio-scheduler.h"
+
+struct _PrioScheduler
+{
+  GObject parent_instance;
+
+  GMainContext *context;
+  PrioRunQueue *run_queue;
+  gint paused;       /* atomic: what was asked for last */
+  gint64 next_frame; /* the same */
+  gpointer follower; /* what prio-scheduler-frames.c knows it by, or NULL; made once */
+};
+
+extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
+
+/* Whether PRIO_IS_SCHEDULER () needs no asking. */
+static inline gboolean
+prio_scheduler_check (PrioScheduler *self)
+{
+  return self != NULL && self->parent_instance.g_type_instance.g_class != NULL &&
+         self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type;
+}
+
+/* As the functions of prio-options-private.h. */
+static inline gboolean
+prio_check_scheduler (const char *function, PrioScheduler *self)
+{
+  return G_LIKELY (prio_scheduler_check (self)) || prio_check_type (function, self, PRIO_TYPE_SCHEDULER);
+}
+
+gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay);
+void prio_scheduler_notify_next_frame (PrioScheduler *self);
+void prio_scheduler_clear_follower (PrioScheduler *self);
+void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
+                                 PrioTaskPriority priority, gint64 due);

@@ -1,0 +1,384 @@
+/* prio-scheduler-yield.c: going on later, and before the next task
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+#include "signal/prio-registration-private.h"
+#include "loop/prio-current-private.h"
+#include "signal/prio-dependence-private.h"
+#include "scheduler/prio-options-private.h"
+#include "scheduler/prio-scheduling-state-private.h"
+#include "task/prio-task-impl-private.h"
+#include "signal/prio-util-private.h"
+
+/* What a continuation is bound to: what it inherits is taken from a state, that of the
+ * running task or one that is given, and only the rest from what is given. */
+typedef struct
+{
+  GCancellable *signal;   /* given, or inherited and held with the state */
+  GCancellable *followed; /* inherited: a signal whose priority is followed, and not its abort */
+  PrioTaskPriority priority;
+  PrioRegistration *abort;   /* inherited, in place of a signal; on the owner thread */
+  PrioRegistration *follows; /* the same */
+} PrioInheritance;
+
+static void
+inherit_signal (PrioInheritance *from, const PrioState *state, gboolean is_here)
+{
+  PrioRegistration *registration = state != NULL ? prio_registration_of (state->group) : NULL;
+
+  if (registration == NULL)
+    return;
+
+  /* A plain cancellable may have been reset, and is not what the registration knows any more. */
+  if (is_here && prio_registration_is_for_life (registration))
+    from->abort = registration;
+  else
+    from->signal = registration->signal;
+}
+
+static void
+inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_here)
+{
+  PrioRegistration *registration;
+
+  from->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  if (state == NULL)
+    return;
+
+  registration = prio_registration_of (state->group);
+  if (state->priority != PRIO_PRIORITY_UNSET)
+    from->priority = (PrioTaskPriority) state->priority;
+  else if (is_here)
+    from->follows = registration;
+  else if (from->signal == registration->signal)
+    from->priority = PRIO_PRIORITY_UNSET;
+  else
+    from->followed = registration->signal;
+}
+
+/* The older draft's rules for the options of yield() (seed 003), and the current
+ * draft's where none are given (§4.1.3, steps 3 to 8).  Where @state is of the scheduler, and
+ * this is its thread, @is_here: its registrations can be used. */
+static PrioInheritance
+inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *options)
+{
+  PrioInheritance from = { .signal = options->signal, .priority = options->priority };
+  gboolean has_own = options->signal != NULL || options->priority != PRIO_PRIORITY_UNSET;
+
+  if (options->signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0)
+    inherit_signal (&from, state, is_here);
+
+  if ((options->flags & PRIO_YIELD_KEEP_PRIORITY) != 0 ||
+      (!has_own && (options->flags & PRIO_YIELD_DROP_PRIORITY) == 0))
+    inherit_priority (&from, state, is_here);
+  else if (from.priority == PRIO_PRIORITY_UNSET && from.abort != NULL)
+    from.follows = from.abort;
+
+  return from;
+}
+
+/* Owner thread: the registrations that @from names are its own, and become the task's.  Returns FALSE if it
+ * is aborted. */
+static gboolean
+bind_inherited (PrioLoop *loop, PrioEntry *entry, const PrioInheritance *from, GCancellable **signal,
+                GCancellable **followed)
+{
+  PrioRegistration *abort = from->abort, *follows = from->follows;
+  PrioTaskPriority priority = from->priority;
+  gboolean aborted = prio_loop_is_dead (loop);
+
+  if (!aborted && *signal != NULL)
+    abort = prio_registration_acquire (entry->run_queue, prio_signal_node_for (*signal), signal, &aborted);
+  else if (!aborted && abort != NULL)
+    aborted = prio_signal_node_is_aborted (abort->node);
+
+  if (!aborted && *followed != NULL)
+    {
+      PrioSignalNode *node = prio_signal_node_for (*followed);
+      gboolean is_aborted;
+
+      /* What is aborted changes its priority no more. */
+      priority = prio_signal_node_get_priority (node);
+      follows = prio_registration_acquire (entry->run_queue, node, followed, &is_aborted);
+    }
+
+  if (aborted)
+    {
+      g_clear_pointer (&abort, prio_registration_release);
+      g_clear_pointer (&follows, prio_registration_release);
+      return FALSE;
+    }
+  entry->priority = (guint8) priority;
+  entry->abort = prio_registration_group (abort);
+  entry->follows = prio_registration_group (follows);
+  return TRUE;
+}
+
+static void
+op_post_inherited (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *task = op->target;
+  PrioEntry *entry = prio_task_get_entry (task);
+  g_autofree PrioInheritance *from = op->data;
+  GCancellable *signal = from->signal, *followed = from->followed;
+  gboolean bound = bind_inherited (loop, entry, from, &signal, &followed);
+
+  if (signal != NULL)
+    prio_loop_defer_release (loop, g_object_unref, signal);
+  if (followed != NULL)
+    prio_loop_defer_release (loop, g_object_unref, followed);
+
+  if (bound)
+    prio_run_queue_add (entry, 0);
+  else
+    prio_task_abort (task);
+}
+
+/* Inherits from @state, of any context, if that is given, or else from what runs on this thread,
+ * if that is a task of @self, and takes hold of it. */
+static PrioInheritance
+inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
+{
+  const PrioState *given = options->state != NULL ? prio_scheduling_state_peek (options->state) : NULL;
+  PrioLoop *loop = self->run_queue->loop;
+  PrioInheritance from;
+
+  if (!prio_loop_enter (loop))
+    return inherit (given, FALSE, options);
+
+  from = inherit (given != NULL ? given : prio_state_current (self->run_queue),
+                  given == NULL || given->run_queue == self->run_queue, options);
+  if (from.abort != NULL)
+    prio_registration_hold (from.abort);
+  if (from.follows != NULL)
+    prio_registration_hold (from.follows);
+  prio_loop_leave (loop);
+
+  return from;
+}
+
+/* Takes references to the signals of @from. */
+static void
+submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *from)
+{
+  PrioOp op = { .apply = op_post_inherited, .target = task, .data = g_memdup2 (from, sizeof *from) };
+
+  if (from->signal != NULL)
+    {
+      prio_signal_node_for (from->signal);
+      g_object_ref (from->signal);
+    }
+  if (from->followed != NULL)
+    g_object_ref (from->followed);
+  prio_loop_submit (self->run_queue->loop, &op);
+}
+
+static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
+
+static void
+yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
+{
+  PrioInheritance from = inherit_for (self, options);
+  GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
+  PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_CONTINUATION, signal, from.priority);
+
+  prio_task_set_origin (task, &yield_origin);
+  if (options->name != NULL)
+    prio_task_set_name (task, options->name);
+  if (options->state != NULL)
+    {
+      PrioState held;
+
+      prio_scheduling_state_hold_for (options->state, self->run_queue->loop, &held);
+      prio_task_then_under (task, &held, callback, data);
+    }
+  else
+    prio_task_then (task, callback, data, NULL);
+
+  if (from.abort != NULL || from.follows != NULL || from.followed != NULL)
+    submit_inherited (self, task, &from);
+  else
+    prio_scheduler_submit_task (self, task, from.signal, from.priority, 0);
+}
+
+/**
+ * prio_scheduler_yield_async:
+ * @self: a scheduler
+ * @callback: (scope async) (closure user_data): called when it is this task's turn
+ *   again
+ * @user_data: data for @callback
+ *
+ * Lets more urgent work, and other sources of the main context, go first: the
+ * draft's `yield()` (§2.2, §2.4.2).
+ *
+ * What follows, in @callback, goes before other tasks of the same priority.  It
+ * inherits the signal and the priority of the running task, if that is of this
+ * scheduler; outside any task its priority is
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE.  If the inherited signal is aborted,
+ * [method@PrioSched.Scheduler.yield_finish] fails with its reason.
+ *
+ * Any thread may call it; @callback is called on the thread that runs the
+ * scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, gpointer user_data)
+{
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, NULL));
+
+  yield (self, &prio_no_yield_options, callback, user_data);
+}
+
+/**
+ * prio_scheduler_yield_full_async:
+ * @self: a scheduler
+ * @options: (nullable): by what to go on, or %NULL for what
+ *   [method@PrioSched.Scheduler.yield_async] does
+ * @callback: (scope async) (closure user_data): called when it is this task's turn
+ *   again
+ * @user_data: data for @callback
+ *
+ * Lets more urgent work go first, and says by what signal and priority to go on:
+ * the options that `yield()` had in an older draft, and more.
+ *
+ * ```c
+ * prio_scheduler_yield_full_async (scheduler, &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
+ *                                  go_on, self);
+ * ```
+ *
+ * With a state, which may have been captured in a task of any scheduler, that is inherited and not
+ * what runs; @callback is called under it if it is of the same main context.  So a task goes on
+ * as itself from where it has none any more: see
+ * [method@PrioSched.SchedulingState.resume_async].
+ *
+ * Who gives something wrong is told so in a critical message: then @callback is not called.
+ *
+ * Any thread may call it; @callback is called on the thread that runs the
+ * scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_yield_full_async (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback,
+                                 gpointer user_data)
+{
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL,
+                                             options != NULL ? options->name : NULL));
+
+  yield (self, options != NULL ? options : &prio_no_yield_options, callback, user_data);
+}
+
+/**
+ * prio_scheduler_yield_finish:
+ * @self: what the callback was given: the scheduler, or %NULL if that is gone
+ * @result: what the callback was given
+ * @error: return location for a `GError`
+ *
+ * Ends a yield.
+ *
+ * Fails with the reason of the abort if the continuation's signal is aborted.
+ *
+ * Called in the callback, on its thread.
+ *
+ * Returns: %TRUE if the task may go on, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (self == NULL || PRIO_IS_SCHEDULER (self), FALSE);
+  g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
+  g_return_val_if_fail (g_async_result_is_tagged (result, prio_scheduler_yield_full_async), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  return prio_task_propagate_value (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error);
+}
+
+/**
+ * prio_scheduler_yield_full_finish:
+ * @self: what the callback was given: the scheduler, or %NULL if that is gone
+ * @result: what the callback was given
+ * @error: return location for a `GError`
+ *
+ * Ends a [method@PrioSched.Scheduler.yield_full_async], as
+ * [method@PrioSched.Scheduler.yield_finish] does: in the callback, on its thread.
+ *
+ * Returns: %TRUE if the task may go on, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_yield_full_finish (PrioScheduler *self, GAsyncResult *result, GError **error)
+{
+  return prio_scheduler_yield_finish (self, result, error);
+}
+
+static void
+op_queue_microtask (PrioLoop *loop, const PrioOp *op)
+{
+  PrioMicrotask microtask = { .func = (GSourceOnceFunc) (gpointer) op->func, .data = op->data,
+                              .notify = op->notify };
+
+  prio_loop_queue_microtask (loop, &microtask);
+}
+
+/**
+ * prio_scheduler_queue_microtask:
+ * @self: a scheduler
+ * @func: (scope notified) (closure user_data) (destroy notify): what to call
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Has @func called before the next task of the main context: in the checkpoint
+ * that follows the running task's function, before that task's result is settled
+ * (§4.1.4 of the draft).
+ *
+ * It inherits the signal and the priority of what is running.  Outside any task it
+ * is called in the next iteration of the main context.
+ *
+ * Any thread may call it; @func is called on the thread that runs the scheduler's
+ * main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpointer user_data,
+                                GDestroyNotify notify)
+{
+  PrioRunQueue *run_queue;
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (func != NULL);
+
+  run_queue = self->run_queue;
+  if (prio_loop_enter (run_queue->loop))
+    {
+      const PrioState *state = prio_state_capture (run_queue);
+      PrioMicrotask microtask = { .func = func, .data = user_data, .notify = notify };
+
+      if (state != NULL)
+        {
+          microtask.state = *state;
+          prio_state_hold (state);
+        }
+      prio_loop_queue_microtask (run_queue->loop, &microtask);
+      prio_loop_leave (run_queue->loop);
+    }
+  else
+    {
+      PrioOp op = { .apply = op_queue_microtask, .func = (GSourceFunc) (gpointer) func, .data = user_data,
+                    .notify = notify };
+
+      prio_loop_submit (run_queue->loop, &op);
+    }
+}

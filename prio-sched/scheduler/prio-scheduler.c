@@ -1,0 +1,505 @@
+/* prio-scheduler.c: prioritized tasks in a main context
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+#include "loop/prio-context-private.h"
+#include "loop/prio-dispatch-private.h"
+#include "loop/prio-id-queue-private.h"
+#include "loop/prio-yield-private.h"
+
+/**
+ * PrioScheduler:
+ *
+ * Runs prioritized tasks in a [struct@GLib.MainContext]: the draft's `Scheduler`
+ * ([§2.2](https://wicg.github.io/scheduling-apis/#scheduler)).
+ *
+ * Work is posted with one of three priorities, and the most urgent, of that the
+ * oldest, runs next, over all schedulers of a main context.  It runs in slices
+ * between which every other source of the main context has its turn, so that
+ * input is handled and frames are drawn whatever is queued.
+ *
+ * ```c
+ * static gboolean
+ * thumbnail_next (gpointer data)
+ * {
+ *   return make_one_thumbnail (data) ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+ * }
+ *
+ * prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_BACKGROUND,
+ *                      thumbnail_next, g_object_ref (folder), g_object_unref);
+ * ```
+ *
+ * Any thread may use a scheduler; tasks run on the thread that runs its main
+ * context, and nowhere else.  What is queued runs even if the scheduler is no
+ * longer held by anybody.  A scheduler holds its main context; one that is destroyed
+ * after its schedulers releases what is queued in it, on the thread that destroys it.
+ *
+ * A destroy notify is called once, after its function if that is called at all: on
+ * the thread that runs the main context, even if another has aborted the task; on
+ * the thread that destroys the context; or, where a task is refused since its
+ * signal is aborted, on the thread that posts it.
+ *
+ * # What goes before what
+ *
+ * | work | goes before sources of | waits at most for |
+ * | --- | --- | --- |
+ * | `user-blocking`, and what follows a yield in it; what follows one in `user-visible` | %G_PRIORITY_DEFAULT | the task that runs, more urgent and older tasks, and a turn of the others |
+ * | `user-visible` | less than %G_PRIORITY_DEFAULT; it takes turns with those | the same, and sources of %G_PRIORITY_DEFAULT and above |
+ * | `background`, and what follows a yield in it | less than %G_PRIORITY_LOW | whatever else is ready, but for some tasks in half a second, and more urgent tasks for ever if need be |
+ * | idle callbacks | nothing | `background` tasks too; a timeout bounds it |
+ *
+ * Tasks run in batches: the next is chosen afresh after each, so that an urgent one
+ * that is posted meanwhile waits for one task at the most.  After a millisecond at the
+ * most, or for a frame that is due ([method@PrioSched.Scheduler.follow_frame_clock]), the
+ * other sources have a turn: input, timers, and all that GTK needs to draw (up to 125)
+ * are dispatched until nothing of it is ready, however long that takes, so that a
+ * window draws what it would draw beside a single idle source.  Once in a time slice
+ * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of less priority have theirs as well.
+ *
+ * Sources that are always ready do not end it: beside them tasks have half of the time.
+ * Where drawing takes all the time they have a tenth of it, between two frames, or
+ * the time slice that has been set.
+ *
+ * Nothing wakes the main context while nothing is runnable.
+ *
+ * Since: 1.0
+ */
+
+G_DEFINE_FINAL_TYPE (PrioScheduler, prio_scheduler, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_CONTEXT,
+  PROP_TIME_SLICE,
+  PROP_PAUSED,
+  PROP_NEXT_FRAME,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+GType prio_scheduler_type;
+
+static void
+prio_scheduler_constructed (GObject *object)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+
+  G_OBJECT_CLASS (prio_scheduler_parent_class)->constructed (object);
+
+  if (self->context == NULL)
+    self->context = g_main_context_ref (g_main_context_default ());
+  self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));
+  g_weak_ref_set (&self->run_queue->scheduler, self);
+}
+
+static void
+op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  PrioRunQueue *run_queue = op->target;
+
+  prio_id_queues_let_go (run_queue);
+  prio_frames_remove (run_queue->loop, &run_queue->next_frame);
+  /* Nobody could resume it any more. */
+  prio_run_queue_set_paused (run_queue, FALSE);
+  prio_run_queue_release (run_queue);
+}
+
+static void
+prio_scheduler_finalize (GObject *object)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+  PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
+
+  prio_scheduler_clear_follower (self);
+  prio_loop_submit (self->run_queue->loop, &op);
+  g_main_context_unref (self->context);
+
+  G_OBJECT_CLASS (prio_scheduler_parent_class)->finalize (object);
+}
+
+static void
+prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+
+  switch (id)
+    {
+    case PROP_CONTEXT:
+      g_value_set_boxed (value, self->context);
+      break;
+
+    case PROP_TIME_SLICE:
+      g_value_set_uint (value, prio_scheduler_get_time_slice (self));
+      break;
+
+    case PROP_PAUSED:
+      g_value_set_boolean (value, prio_scheduler_get_paused (self));
+      break;
+
+    case PROP_NEXT_FRAME:
+      g_value_set_int64 (value, prio_scheduler_get_next_frame (self));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  PrioScheduler *self = PRIO_SCHEDULER (object);
+
+  switch (id)
+    {
+    case PROP_CONTEXT:
+      self->context = g_value_dup_boxed (value);
+      break;
+
+    case PROP_TIME_SLICE:
+      prio_scheduler_set_time_slice (self, g_value_get_uint (value));
+      break;
+
+    case PROP_NEXT_FRAME:
+      prio_scheduler_set_next_frame (self, g_value_get_int64 (value));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_scheduler_class_init (PrioSchedulerClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  prio_scheduler_type = G_TYPE_FROM_CLASS (class);
+
+  object_class->constructed = prio_scheduler_constructed;
+  object_class->finalize = prio_scheduler_finalize;
+  object_class->get_property = prio_scheduler_get_property;
+  object_class->set_property = prio_scheduler_set_property;
+
+  /**
+   * PrioScheduler:context: (getter get_context)
+   *
+   * The main context that the tasks run in; the default one if %NULL is given.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_CONTEXT] =
+      g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
+                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioScheduler:time-slice: (getter get_time_slice) (setter set_time_slice)
+   *
+   * How long tasks run before every other source of the main context has its
+   * turn, in microseconds, and how long a task may go on until
+   * [method@PrioSched.Scheduler.should_yield] says that it is over.
+   *
+   * What goes before drawing, and drawing itself, is let in more often.  The default
+   * of 5,000 is no more than half a frame where a frame clock is followed, and less where
+   * drawing takes all the time; a time slice that has been set counts as it is.
+   *
+   * 0 means that one task runs per iteration of the main context.  Where several
+   * schedulers share a main context, the shortest of those that run counts.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_TIME_SLICE] =
+      g_param_spec_uint ("time-slice", NULL, NULL, 0, G_MAXUINT, PRIO_DEFAULT_SLICE,
+                         G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioScheduler:paused: (getter get_paused)
+   *
+   * Whether the scheduler's tasks are held back.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PAUSED] =
+      g_param_spec_boolean ("paused", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioScheduler:next-frame: (getter get_next_frame) (setter set_next_frame)
+   *
+   * When the next frame is due, in microseconds of [func@GLib.get_monotonic_time], or
+   * 0 if that is not known.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_NEXT_FRAME] =
+      g_param_spec_int64 ("next-frame", NULL, NULL, 0, G_MAXINT64, 0,
+                          G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+void
+prio_scheduler_notify_next_frame (PrioScheduler *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NEXT_FRAME]);
+}
+
+static void
+prio_scheduler_init (PrioScheduler *self G_GNUC_UNUSED)
+{
+}
+
+/**
+ * prio_scheduler_get_default:
+ *
+ * Gets the scheduler of the default main context, which a program's main thread
+ * runs.  It is made when first asked for, and stays.  Any thread may call it.
+ *
+ * Returns: (transfer none): the scheduler
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduler_get_default (void)
+{
+  static PrioScheduler *scheduler = NULL;
+
+  if (g_once_init_enter (&scheduler))
+    g_once_init_leave (&scheduler, prio_scheduler_new (NULL));
+
+  return scheduler;
+}
+
+/**
+ * prio_scheduler_ref_thread_default:
+ *
+ * Gets the scheduler of the calling thread's thread-default main context
+ * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if
+ * there is none.  As long as somebody holds it, it is the same one.
+ *
+ * Returns: (transfer full): the scheduler
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduler_ref_thread_default (void)
+{
+  GMainContext *context = g_main_context_get_thread_default ();
+  PrioScheduler *scheduler;
+  PrioLoop *loop;
+
+  if (context == NULL || context == g_main_context_default ())
+    return g_object_ref (prio_scheduler_get_default ());
+
+  loop = prio_loop_for_context (context);
+  scheduler = g_weak_ref_get (&loop->thread_default);
+  if (scheduler == NULL)
+    {
+      scheduler = prio_scheduler_new (context);
+      g_weak_ref_set (&loop->thread_default, scheduler);
+    }
+  prio_loop_release (loop);
+
+  return scheduler;
+}
+
+/**
+ * prio_scheduler_new:
+ * @context: (nullable): a main context, or %NULL for the default one
+ *
+ * Makes a scheduler.
+ *
+ * There may be several for a main context: to pause, or to give other time slices
+ * to, a part of a program's tasks.  Order and priorities are kept across all of
+ * them; what tasks inherit is not.  Any thread may call it.
+ *
+ * Returns: (transfer full): a new scheduler
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduler_new (GMainContext *context)
+{
+  return g_object_new (PRIO_TYPE_SCHEDULER, "context", context, NULL);
+}
+
+/**
+ * prio_scheduler_get_context: (get-property context)
+ * @self: a scheduler
+ *
+ * Gets the main context that the tasks run in.  Any thread may call it.
+ *
+ * Returns: (transfer none): the main context
+ *
+ * Since: 1.0
+ */
+GMainContext *
+prio_scheduler_get_context (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), NULL);
+
+  return self->context;
+}
+
+/**
+ * prio_scheduler_should_yield:
+ * @self: a scheduler
+ *
+ * Tells what takes long that it should let others go: its time slice is over, a frame is
+ * due, there is input, or work that is more urgent than it waits.
+ *
+ * A task's slice counts from when the tasks began that run in a row; in anything else, a
+ * handler, a callback of GIO, a microtask, it counts from when the main loop last looked at its
+ * sources, and what is urgent is what goes before `user-visible`.  In an idle callback it is
+ * its deadline that counts.
+ *
+ * It is cheap enough to be asked in an inner loop: the clock is read every 20 µs or
+ * so, and input, which is what comes by a descriptor at %G_PRIORITY_DEFAULT or above, is asked
+ * for every millisecond.  No other source is asked, and none of their functions is called.  On other threads,
+ * and where no main loop runs, it is %FALSE.
+ *
+ * Returns: whether to yield, or to return %G_SOURCE_CONTINUE
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_should_yield (PrioScheduler *self)
+{
+  PrioLoop *loop;
+  const PrioState *state = prio_thread.state;
+
+  g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
+
+  loop = self->run_queue->loop;
+  if (state == NULL || state->run_queue != self->run_queue)
+    {
+      if (g_main_depth () == 0 || !prio_loop_is_owner (loop))
+        return FALSE;
+      if (state != NULL && state->run_queue->loop != loop)
+        state = NULL;
+    }
+
+  /* What other threads have sent counts. */
+  if (!prio_loop_enter (loop))
+    return FALSE;
+  prio_loop_leave (loop);
+  return prio_loop_should_yield (loop, self->run_queue, state);
+}
+
+/**
+ * prio_scheduler_get_time_slice: (get-property time-slice)
+ * @self: a scheduler
+ *
+ * Gets how long tasks run before every other source has its turn.  Any thread may
+ * call it.
+ *
+ * Returns: microseconds
+ *
+ * Since: 1.0
+ */
+guint
+prio_scheduler_get_time_slice (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), 0);
+
+  return (guint) prio_run_queue_get_slice (self->run_queue);
+}
+
+/**
+ * prio_scheduler_set_time_slice: (set-property time-slice)
+ * @self: a scheduler
+ * @time_slice: microseconds, or 0 for one task per iteration
+ *
+ * Sets how long tasks run before every other source has its turn, from now on, for the task
+ * that runs too.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  if (__atomic_exchange_n (&self->run_queue->slice, (gint64) time_slice, __ATOMIC_RELAXED) != time_slice)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TIME_SLICE]);
+}
+
+static void
+op_set_paused (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_run_queue_set_paused (op->target, op->flag);
+}
+
+static void
+set_paused (PrioScheduler *self, gboolean paused)
+{
+  PrioOp op = { .apply = op_set_paused, .target = self->run_queue, .flag = (guint8) paused };
+
+  if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
+    return;
+
+  /* What is released meanwhile may hold the last reference but ours. */
+  g_object_ref (self);
+  prio_loop_submit (self->run_queue->loop, &op);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
+  g_object_unref (self);
+}
+
+/**
+ * prio_scheduler_pause:
+ * @self: a scheduler
+ *
+ * Holds the scheduler's tasks back.  What is posted meanwhile is queued, delays run
+ * on, and microtasks and other schedulers of the main context are not concerned.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_pause (PrioScheduler *self)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  set_paused (self, TRUE);
+}
+
+/**
+ * prio_scheduler_resume:
+ * @self: a scheduler
+ *
+ * Lets the scheduler's tasks go on, by age.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_resume (PrioScheduler *self)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  set_paused (self, FALSE);
+}
+
+/**
+ * prio_scheduler_get_paused: (get-property paused)
+ * @self: a scheduler
+ *
+ * Tells whether the scheduler's tasks are held back.  Any thread may call it.
+ *
+ * Returns: whether it is paused
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_get_paused (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+
+  return __atomic_load_n (&self->paused, __ATOMIC_SEQ_CST);
+}

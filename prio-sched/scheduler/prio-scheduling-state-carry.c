@@ -1,0 +1,181 @@
+/* prio-scheduling-state-carry.c: going on under a state after a call of GIO's
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-scheduling-state.h"
+
+#include "prio-error.h"
+#include "scheduler/prio-options-private.h"
+
+#include <glib/gi18n-lib.h>
+
+/* A callback that goes on under a state. */
+typedef struct
+{
+  PrioSchedulingState *state; /* owned, or NULL */
+  GAsyncReadyCallback callback;
+  gpointer data;
+
+  /* What it is called with. */
+  GObject *source_object;
+  GAsyncResult *result;
+} Wrapped;
+
+/**
+ * prio_scheduling_state_wrap: (skip)
+ * @callback: (nullable): what is to be called
+ * @user_data: data for @callback
+ *
+ * Captures the state of what is running for @callback, which is called under it by
+ * `prio_scheduling_state_ready()`.
+ *
+ * So a task goes on as itself after a call of GIO's, or any other function of that shape:
+ * with its priority for what it posts and for how it yields, and able to hear of an abort.
+ *
+ * ```c
+ * g_file_query_info_async (file, "*", 0, G_PRIORITY_DEFAULT, cancellable,
+ *                          prio_scheduling_state_ready, prio_scheduling_state_wrap (on_info, self));
+ * ```
+ *
+ * If nothing is running that has a state, @callback is called as it would be without this.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it:
+ *   use it once
+ *
+ * Since: 1.0
+ */
+gpointer
+prio_scheduling_state_wrap (GAsyncReadyCallback callback, gpointer user_data)
+{
+  Wrapped *wrapped = g_new0 (Wrapped, 1);
+
+  wrapped->state = prio_scheduling_state_get_current ();
+  wrapped->callback = callback;
+  wrapped->data = user_data;
+  return wrapped;
+}
+
+static void
+call_wrapped (gpointer data)
+{
+  Wrapped *wrapped = data;
+
+  wrapped->callback (wrapped->source_object, wrapped->result, wrapped->data);
+}
+
+/**
+ * prio_scheduling_state_ready: (skip)
+ * @source_object: (nullable): what the asynchronous function was called for
+ * @result: its result
+ * @wrapped: (transfer full): what `prio_scheduling_state_wrap()` has returned
+ *
+ * Calls the wrapped callback under the state in which it was wrapped: a
+ * [callback@Gio.AsyncReadyCallback].
+ *
+ * On a thread that does not own the context of that state, the callback runs with none.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpointer wrapped)
+{
+  g_autofree Wrapped *self = wrapped;
+  g_autoptr (PrioSchedulingState) state = NULL;
+
+  g_return_if_fail (wrapped != NULL);
+
+  state = self->state;
+  self->source_object = source_object;
+  self->result = result;
+  if (self->callback == NULL)
+    return;
+
+  if (state != NULL)
+    prio_scheduling_state_run (state, call_wrapped, self);
+  else
+    call_wrapped (self);
+}
+
+static void
+fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_autoptr (GTask) task = g_task_new (NULL, NULL, callback, user_data);
+
+  g_task_set_name (task, "prio_scheduling_state_resume_async");
+  g_task_set_source_tag (task, prio_scheduling_state_resume_async);
+  g_task_return_new_error (task, PRIO_ERROR, PRIO_ERROR_CLOSED, "%s",
+                           _("The scheduler of the scheduling state has gone"));
+}
+
+/**
+ * prio_scheduling_state_resume_async:
+ * @state: a state
+ * @callback: (scope async) (closure user_data): called when it is the turn of what goes on
+ * @user_data: data for @callback
+ *
+ * Goes on under @state: a yield of the task from which it was captured, from wherever this is
+ * called.
+ *
+ * What follows, in @callback, is a continuation of the state's scheduler, with the state's signal
+ * and priority, and under the state.  So a coroutine in Vala goes on as the task that it was before
+ * it waited for something else:
+ *
+ * ```vala
+ * var state = PrioSched.SchedulingState.get_current ();
+ * var info = yield file.query_info_async ("*", 0);
+ * yield state.resume_async ();   // throws the reason, if the task has been aborted meanwhile
+ * ```
+ *
+ * Any thread may call it; @callback is called on the thread that runs the scheduler's main
+ * context.  If the scheduler has gone, it is called in the thread-default main context of the
+ * caller.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_autoptr (PrioScheduler) scheduler = NULL;
+
+  g_return_if_fail (state != NULL);
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, NULL));
+
+  scheduler = prio_scheduling_state_dup_scheduler (state);
+  if (scheduler != NULL)
+    prio_scheduler_yield_full_async (scheduler, &(PrioYieldOptions) { .state = state }, callback, user_data);
+  else
+    fail_to_resume (callback, user_data);
+}
+
+/**
+ * prio_scheduling_state_resume_finish:
+ * @state: (nullable): the state
+ * @result: what the callback was given
+ * @error: return location for a `GError`
+ *
+ * Ends [method@PrioSched.SchedulingState.resume_async].
+ *
+ * Fails with the reason of the abort if the state's signal is aborted, and with
+ * %PRIO_ERROR_CLOSED if its scheduler has gone.
+ *
+ * Called once, in the callback, on its thread.
+ *
+ * Returns: %TRUE if the task may go on, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduling_state_resume_finish (PrioSchedulingState *state G_GNUC_UNUSED, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (G_IS_ASYNC_RESULT (result), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (g_async_result_is_tagged (result, prio_scheduling_state_resume_async))
+    return g_task_propagate_boolean (G_TASK (result), error);
+  return prio_scheduler_yield_finish (NULL, result, error);
+}

@@ -1,0 +1,269 @@
+/* prio-scheduling-state.c: what a running task was posted with
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-scheduling-state.h"
+
+#include "signal/prio-registration-private.h"
+#include "loop/prio-current-private.h"
+#include "loop/prio-dispatch-private.h"
+#include "scheduler/prio-scheduling-state-private.h"
+
+/**
+ * PrioSchedulingState:
+ *
+ * What a running task was posted with: its signal and its priority.
+ *
+ * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  What a task starts inherits
+ * it: [method@PrioSched.Scheduler.yield_async], microtasks, the callbacks of
+ * the tasks it waits for.  What a task hands to something else, a GIO call say, is called
+ * back with no state, unless the state is taken along:
+ *
+ * - C gives `prio_scheduling_state_ready()` as the callback, and as its data what
+ *   `prio_scheduling_state_wrap()` has made of the callback and its data.
+ * - Whoever registers callbacks of other kinds, a coroutine of a language say, captures the state
+ *   with [func@PrioSched.SchedulingState.get_current] where the callback is registered, and calls
+ *   the callback through [method@PrioSched.SchedulingState.run].
+ * - Vala does the former in the task, and goes on after the call with
+ *   `yield state.resume_async ()`.
+ *
+ * ```c
+ * static gboolean
+ * load (gpointer file)
+ * {
+ *   g_file_load_contents_async (file, NULL, prio_scheduling_state_ready, prio_scheduling_state_wrap (loaded, NULL));
+ *   return G_SOURCE_REMOVE;
+ * }
+ *
+ * static void
+ * loaded (GObject *file, GAsyncResult *result, gpointer data)
+ * {
+ *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+ *   …   // what is posted here with the signal of that state is a part of the task, as load () was
+ * }
+ * ```
+ *
+ * Since: 1.0
+ */
+struct _PrioSchedulingState
+{
+  gint refs; /* atomic */
+  PrioLoop *loop;
+  PrioState state; /* held */
+};
+
+G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
+
+/**
+ * prio_scheduling_state_get_current:
+ *
+ * Captures the state of what is running on the calling thread: a task, a microtask,
+ * a callback of a task, or a function inside
+ * [method@PrioSched.SchedulingState.run].
+ *
+ * Sources that a nested main loop dispatches while a task runs are not part of
+ * that task, and have no state.
+ *
+ * A captured state keeps its scheduler's queues and its signal alive.
+ *
+ * Returns: (transfer full) (nullable): the state, or %NULL if there is none
+ *
+ * Since: 1.0
+ */
+PrioSchedulingState *
+prio_scheduling_state_get_current (void)
+{
+  const PrioState *current = prio_state_of_thread ();
+  PrioSchedulingState *state = NULL;
+
+  if (current == NULL || !prio_loop_enter (current->run_queue->loop))
+    return NULL;
+
+  state = g_new (PrioSchedulingState, 1);
+  state->refs = 1;
+  state->loop = prio_loop_ref (current->run_queue->loop);
+  state->state = *current;
+  prio_state_hold (current);
+  prio_loop_leave (state->loop);
+
+  return state;
+}
+
+/**
+ * prio_scheduling_state_ref: (skip)
+ * @state: a state
+ *
+ * Adds a reference.  Any thread may call it.
+ *
+ * Returns: (transfer full): @state
+ *
+ * Since: 1.0
+ */
+PrioSchedulingState *
+prio_scheduling_state_ref (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, NULL);
+
+  g_atomic_int_inc (&state->refs);
+  return state;
+}
+
+/**
+ * prio_scheduling_state_dup_scheduler:
+ * @state: a state
+ *
+ * Gets the scheduler of the task it was captured from.  Any thread may call it.
+ *
+ * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has gone
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, NULL);
+
+  return g_weak_ref_get (&state->state.run_queue->scheduler);
+}
+
+/**
+ * prio_scheduling_state_get_signal:
+ * @state: a state
+ *
+ * Gets the signal that may abort what inherits the state.  Any thread may call it.
+ *
+ * Returns: (transfer none) (nullable): the signal
+ *
+ * Since: 1.0
+ */
+GCancellable *
+prio_scheduling_state_get_signal (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, NULL);
+
+  return state->state.group != NULL ? prio_registration_of (state->state.group)->signal : NULL;
+}
+
+/**
+ * prio_scheduling_state_get_priority:
+ * @state: a state
+ *
+ * Gets the priority of what inherits the state.  Any thread may call it.
+ *
+ * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of the
+ *   signal
+ *
+ * Since: 1.0
+ */
+gint
+prio_scheduling_state_get_priority (PrioSchedulingState *state)
+{
+  g_return_val_if_fail (state != NULL, PRIO_PRIORITY_UNSET);
+
+  return state->state.priority;
+}
+
+static void
+released (PrioLoop *loop, const PrioOp *op)
+{
+  PrioSchedulingState *state = op->target;
+
+  prio_state_release (&state->state);
+  prio_loop_unref (loop);
+  g_free (state);
+}
+
+/**
+ * prio_scheduling_state_unref: (skip)
+ * @state: (transfer full): a state
+ *
+ * Drops a reference.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_unref (PrioSchedulingState *state)
+{
+  PrioOp op = { .apply = released, .target = state };
+
+  g_return_if_fail (state != NULL);
+
+  if (g_atomic_int_dec_and_test (&state->refs))
+    prio_loop_submit (state->loop, &op);
+}
+
+/**
+ * prio_scheduling_state_run:
+ * @state: (nullable): a state, or %NULL for none
+ * @func: (scope call) (closure user_data): what to run
+ * @user_data: data for @func
+ *
+ * Calls @func with @state as the current one, and puts the former one back.
+ *
+ * On a thread that does not own the context from which @state was captured (see
+ * [method@GLib.MainContext.is_owner]: it runs it, or has acquired it), @func runs with
+ * no state.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
+{
+  const PrioState *outer = prio_thread.state;
+  PrioState inner;
+
+  g_return_if_fail (func != NULL);
+
+  if (state != NULL && prio_loop_is_owner (state->loop))
+    {
+      prio_scheduling_state_ref (state);
+      inner = state->state;
+      inner.depth = g_main_depth ();
+      prio_thread.state = &inner;
+      func (user_data);
+      prio_thread.state = outer;
+      prio_scheduling_state_unref (state);
+    }
+  else
+    {
+      prio_thread.state = NULL;
+      func (user_data);
+      prio_thread.state = outer;
+    }
+}
+
+const PrioState *
+prio_scheduling_state_peek (PrioSchedulingState *state)
+{
+  return &state->state;
+}
+
+/* Uses up the reference in @op. */
+static void
+held_again (PrioLoop *loop, const PrioOp *op)
+{
+  PrioSchedulingState *state = op->target;
+
+  prio_state_hold (&state->state);
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_scheduling_state_unref, state);
+}
+
+/* An operation of this thread that comes later finds it held. */
+void
+prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held)
+{
+  PrioOp op = { .apply = held_again };
+
+  if (state->loop != loop)
+    {
+      held->run_queue = NULL;
+      return;
+    }
+
+  *held = state->state;
+  op.target = prio_scheduling_state_ref (state);
+  prio_loop_submit (loop, &op);
+}

@@ -1,0 +1,133 @@
+/* prio-dependence.c: signals come, depend on others, and go
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "signal/prio-dependence-private.h"
+
+#include "signal/prio-edge-private.h"
+#include "signal/prio-signal-travel-private.h"
+#include "signal/prio-pin-private.h"
+
+/* The signal is being finalized.  What it alone kept alive goes with it. */
+void
+prio_signal_node_clear (PrioSignalNode *node)
+{
+  GSList *let_go = NULL;
+
+  prio_lock_lock (&prio_signal_lock);
+
+  g_assert (!node->pinned);
+  if (node->handle != NULL)
+    node->handle->node = NULL;
+
+  prio_edges_bridge (node);
+  while (node->sources != NULL)
+    prio_edge_free (node->sources);
+
+  while (node->dependents != NULL)
+    {
+      PrioSignalNode *dependent = node->dependents->dependent;
+
+      if (dependent->pinned)
+        let_go = g_slist_prepend (let_go, prio_handle_ref (dependent->handle));
+      prio_edge_free (node->dependents);
+    }
+
+  prio_lock_unlock (&prio_signal_lock);
+
+  g_clear_pointer (&node->handle, prio_handle_unref);
+  g_clear_pointer (&node->reason, prio_reason_unref);
+
+  g_slist_foreach (let_go, (GFunc) (gpointer) prio_handle_reevaluate, NULL);
+  g_slist_free_full (let_go, (GDestroyNotify) prio_handle_unref);
+}
+
+static void
+plain_node_free (gpointer data)
+{
+  prio_signal_node_clear (data);
+  g_free (data);
+}
+
+static void
+plain_cancelled (GCancellable *signal G_GNUC_UNUSED, gpointer data)
+{
+  prio_signal_node_cancelled (data);
+}
+
+/* The node of @signal, of which a plain cancellable gets one when first asked. */
+PrioSignalNode *
+prio_signal_node_for (GCancellable *signal)
+{
+  PrioSignalNode *node;
+
+  node = prio_signal_node_find (signal);
+  if (node != NULL)
+    return node;
+
+  node = g_new (PrioSignalNode, 1);
+  prio_signal_node_init (node, signal, FALSE, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  if (!g_object_replace_qdata (G_OBJECT (signal), prio_signal_node_quark (), NULL, node, plain_node_free, NULL))
+    {
+      g_free (node);
+      return g_object_get_qdata (G_OBJECT (signal), prio_signal_node_quark ());
+    }
+
+  /* One handler, however many tasks share the cancellable. */
+  g_signal_connect (signal, "cancelled", G_CALLBACK (plain_cancelled), node);
+  if (g_cancellable_is_cancelled (signal))
+    prio_signal_node_cancelled (node);
+
+  return node;
+}
+
+/* The reason of the first of @nodes that is aborted, or NULL. */
+static GError *
+first_reason (PrioSignalNode **nodes, gsize n_nodes)
+{
+  for (gsize i = 0; i < n_nodes; i++)
+    {
+      if (prio_signal_node_is_aborted (nodes[i]))
+        return prio_signal_node_dup_reason (nodes[i]);
+    }
+  return NULL;
+}
+
+/* Makes @node, which is new, depend on @sources, and its priority follow that of
+ * @follow, if given: the draft's "create a dependent task signal" (§4.3).
+ *
+ * Whatever is aborted before the edges are there is seen afterwards, and whatever
+ * is aborted later comes along them. */
+void
+prio_signal_node_depend (PrioSignalNode *node, GCancellable **sources, gsize n_sources, PrioSignalNode *follow)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autofree PrioSignalNode **nodes = g_new (PrioSignalNode *, n_sources);
+
+  prio_signal_node_reevaluate_some ();
+
+  for (gsize i = 0; i < n_sources; i++)
+    {
+      nodes[i] = prio_signal_node_for (sources[i]);
+      prio_signal_node_undo_reset (nodes[i]);
+    }
+
+  node->handle = prio_handle_new (node, node->signal);
+
+  prio_lock_lock (&prio_signal_lock);
+  node->is_dependent = TRUE;
+  prio_edges_add (node, nodes, n_sources, PRIO_EDGE_ABORT);
+  if (follow != NULL)
+    {
+      node->priority = follow->priority;
+      prio_edges_add (node, &follow, 1, PRIO_EDGE_PRIORITY);
+    }
+  prio_lock_unlock (&prio_signal_lock);
+
+  reason = first_reason (nodes, n_sources);
+  if (reason != NULL)
+    prio_signal_node_abort (node, reason);
+}

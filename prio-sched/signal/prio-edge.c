@@ -1,0 +1,140 @@
+/* prio-edge.c: which signal depends on which
+ *
+ * Everything here is under prio_signal_lock.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "signal/prio-edge-private.h"
+
+/* The last making of edges. */
+static guint64 generation = 0;
+
+void
+prio_edge_free (PrioEdge *edge)
+{
+  PrioSignalNode *source = edge->source, *dependent = edge->dependent;
+
+  if (edge->prev_dependent != NULL)
+    edge->prev_dependent->next_dependent = edge->next_dependent;
+  else
+    source->dependents = edge->next_dependent;
+  if (edge->next_dependent != NULL)
+    edge->next_dependent->prev_dependent = edge->prev_dependent;
+  else
+    source->last_dependent = edge->prev_dependent;
+
+  if (edge->prev_source != NULL)
+    edge->prev_source->next_source = edge->next_source;
+  else
+    dependent->sources = edge->next_source;
+  if (edge->next_source != NULL)
+    edge->next_source->prev_source = edge->prev_source;
+  else
+    dependent->last_source = edge->prev_source;
+
+  for (guint kind = 0; kind < 2; kind++)
+    dependent->n_sources[kind] -= prio_edge_is (edge, kind);
+  g_free (edge);
+}
+
+static PrioEdge *
+edge_new (PrioSignalNode *source, PrioSignalNode *dependent)
+{
+  PrioEdge *edge = g_new (PrioEdge, 1);
+
+  *edge = (PrioEdge) {
+    .generation = generation,
+    .source = source,
+    .dependent = dependent,
+    .prev_dependent = source->last_dependent,
+    .prev_source = dependent->last_source,
+  };
+
+  if (source->last_dependent != NULL)
+    source->last_dependent->next_dependent = edge;
+  else
+    source->dependents = edge;
+  source->last_dependent = edge;
+
+  if (dependent->last_source != NULL)
+    dependent->last_source->next_source = edge;
+  else
+    dependent->sources = edge;
+  dependent->last_source = edge;
+
+  return edge;
+}
+
+/* The edge from @source to @dependent, or NULL. */
+static PrioEdge *
+find_edge (PrioSignalNode *source, PrioSignalNode *dependent)
+{
+  for (PrioEdge *edge = dependent->sources; edge != NULL; edge = edge->next_source)
+    {
+      if (edge->source == source)
+        return edge;
+    }
+  return NULL;
+}
+
+/* Makes @dependent depend on @source, once.  Of signals whose priority it
+ * follows there is one, which has an edge already if it may abort it. */
+static void
+add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
+{
+  PrioEdge *edge = NULL;
+
+  if (source->generation == generation)
+    return;
+
+  source->generation = generation;
+  if (kind == PRIO_EDGE_PRIORITY)
+    edge = find_edge (source, dependent);
+  if (edge == NULL)
+    edge = edge_new (source, dependent);
+  edge->kinds |= 1u << kind;
+  dependent->n_sources[kind]++;
+}
+
+/* @node goes, and what depends on it goes on depending on those dependents
+ * that it depends on, which can be cancelled by hand.  It knows the roots itself. */
+void
+prio_edges_bridge (PrioSignalNode *node)
+{
+  for (PrioEdge *to = node->dependents; to != NULL; to = to->next_dependent)
+    {
+      generation++;
+      for (PrioEdge *from = node->sources; from != NULL && prio_edge_is (to, PRIO_EDGE_ABORT); from = from->next_source)
+        {
+          if (prio_edge_is (from, PRIO_EDGE_ABORT) && from->source->is_dependent)
+            add_edge (from->source, to->dependent, PRIO_EDGE_ABORT);
+        }
+    }
+}
+
+/* Makes @dependent depend on @sources and, where one is a
+ * dependent itself, on what is at the root of that.  By hand that one can be cancelled
+ * alone, which is no change of its priority. */
+void
+prio_edges_add (PrioSignalNode *dependent, PrioSignalNode **sources, gsize n_sources, PrioEdgeKind kind)
+{
+  generation++;
+
+  for (gsize i = 0; i < n_sources; i++)
+    {
+      if (kind == PRIO_EDGE_ABORT || !sources[i]->is_dependent)
+        add_edge (sources[i], dependent, kind);
+
+      if (!sources[i]->is_dependent)
+        continue;
+
+      for (PrioEdge *edge = sources[i]->sources; edge != NULL; edge = edge->next_source)
+        {
+          if (prio_edge_is (edge, kind) && !edge->source->is_dependent)
+            add_edge (edge->source, dependent, kind);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+/* prio-registration.c: a signal's presence at a scheduler
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "signal/prio-registration-private.h"
+
+/* Any thread: one more reference, and one of the loop. */
+PrioRegistration *
+prio_registration_ref (PrioRegistration *registration)
+{
+  g_atomic_int_inc (&registration->refs);
+  prio_loop_ref (registration->loop);
+  return registration;
+}
+
+/* Owner thread: the reference that the users have together, or one of prio_registration_ref () without that
+ * of the loop, is dropped. */
+static void
+drop_reference (PrioRegistration *registration)
+{
+  if (g_atomic_int_dec_and_test (&registration->refs))
+    prio_slab_free (&registration->loop->groups, registration);
+}
+
+/* Owner thread. */
+static void
+unref_on_owner_thread (PrioLoop *loop, PrioRegistration *registration)
+{
+  drop_reference (registration);
+  prio_loop_unref (loop);
+}
+
+static void
+op_free (PrioLoop *loop, const PrioOp *op)
+{
+  prio_slab_free (&loop->groups, op->target);
+}
+
+/* Any thread. */
+void
+prio_registration_unref (PrioRegistration *registration)
+{
+  PrioLoop *loop = registration->loop;
+  PrioOp op = { .apply = op_free, .target = registration };
+
+  if (g_atomic_int_dec_and_test (&registration->refs))
+    prio_loop_submit (loop, &op);
+  prio_loop_unref (loop);
+}
+
+/* Under prio_signal_lock. */
+static void
+add_to_node (PrioSignalNode *node, PrioRegistration *registration)
+{
+  registration->node_prev = node->last_registration;
+  if (node->last_registration != NULL)
+    node->last_registration->node_next = registration;
+  else
+    __atomic_store_n (&node->registrations, registration, __ATOMIC_RELAXED);
+  node->last_registration = registration;
+}
+
+/* Under prio_signal_lock. */
+static void
+remove_from_node (PrioSignalNode *node, PrioRegistration *registration)
+{
+  if (registration->node_prev != NULL)
+    registration->node_prev->node_next = registration->node_next;
+  else
+    __atomic_store_n (&node->registrations, registration->node_next, __ATOMIC_RELAXED);
+
+  if (registration->node_next != NULL)
+    registration->node_next->node_prev = registration->node_prev;
+  else
+    node->last_registration = registration->node_prev;
+}
+
+/* Its group has no users any more. */
+static void
+registration_ended (PrioGroup *group)
+{
+  PrioRegistration *registration = prio_registration_of (group);
+
+  prio_lock_lock (&prio_signal_lock);
+  remove_from_node (registration->node, registration);
+  prio_lock_unlock (&prio_signal_lock);
+
+  registration->node = NULL;
+  prio_loop_defer_release (registration->loop, g_object_unref, g_steal_pointer (&registration->signal));
+  prio_group_leave (group);
+  drop_reference (registration);
+}
+
+/* For one user. */
+static PrioRegistration *
+registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *signal)
+{
+  PrioLoop *loop = run_queue->loop;
+  PrioRegistration *registration;
+
+  if (G_UNLIKELY (loop->groups.record_size == 0))
+    prio_slab_init (&loop->groups, sizeof (PrioRegistration));
+
+  registration = prio_slab_alloc (&loop->groups);
+  *registration = (PrioRegistration) {
+    .group = { .users = 1, .ended = registration_ended },
+    .loop = loop,
+    .node = node,
+    .signal = signal,
+    .refs = 1,
+  };
+  prio_group_attach (&registration->group, run_queue, node->priority);
+
+  return registration;
+}
+
+/* Under prio_signal_lock.  The registration is on the list of the signal and on that of the scheduler,
+ * either of which may be long: who walks both in step ends with the shorter. */
+static PrioRegistration *
+find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
+{
+  PrioRegistration *of_node = node->registrations;
+  PrioGroup *of_run_queue = run_queue->groups;
+
+  for (; of_node != NULL && of_run_queue != NULL; of_node = of_node->node_next, of_run_queue = of_run_queue->next)
+    {
+      if (of_node->group.run_queue == run_queue && !of_node->group.aborted)
+        return of_node;
+      if (prio_registration_of (of_run_queue)->node == node && !of_run_queue->aborted)
+        return prio_registration_of (of_run_queue);
+    }
+  return NULL;
+}
+
+/* The registration between @run_queue and the signal of @node, for one more user; sets @aborted
+ * if that is aborted.
+ *
+ * A new registration takes the reference in @signal.  References are neither taken nor
+ * dropped in here, so without one a new registration cannot be made.
+ *
+ * Returns: NULL if @signal is aborted, or there is no registration and no reference */
+PrioRegistration *
+prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable **signal, gboolean *aborted)
+{
+  PrioRegistration *registration = NULL;
+
+  prio_lock_lock (&prio_signal_lock);
+
+  *aborted = prio_signal_node_is_aborted_locked (node);
+  if (!*aborted)
+    {
+      registration = find_registration (node, run_queue);
+      if (registration == NULL && *signal != NULL)
+        {
+          registration = registration_new (run_queue, node, g_steal_pointer (signal));
+          add_to_node (node, registration);
+        }
+      else if (registration != NULL)
+        {
+          prio_registration_hold (registration);
+        }
+    }
+
+  prio_lock_unlock (&prio_signal_lock);
+
+  return registration;
+}
+
+/* Whether its signal is a PrioTaskSignal: aborted once, and for good. */
+gboolean
+prio_registration_is_for_life (PrioRegistration *registration)
+{
+  return registration->node->is_task_signal;
+}
+
+static void
+op_apply (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRegistration *registration = op->target;
+  PrioOpFunc apply = (PrioOpFunc) (gpointer) op->func;
+
+  if (registration->group.users > 0)
+    apply (loop, op);
+  unref_on_owner_thread (loop, registration);
+}
+
+/* Has @apply carried out for @registration at its home; if @quietly, without releasing
+ * anything of the user's before the next dispatch. */
+void
+prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboolean quietly)
+{
+  PrioOp op = {
+    .apply = op_apply,
+    .target = prio_registration_ref (registration),
+    .func = (GSourceFunc) (gpointer) apply,
+  };
+
+  if (quietly)
+    prio_loop_submit_quietly (registration->loop, &op);
+  else
+    prio_loop_submit (registration->loop, &op);
+}
+
+/* The signal has been aborted. */
+void
+prio_registration_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_group_abort (&((PrioRegistration *) op->target)->group);
+}
+
+/* The priority of the signal has changed. */
+void
+prio_registration_follow (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  PrioRegistration *registration = op->target;
+
+  prio_group_set_priority (&registration->group, prio_signal_node_get_priority (registration->node));
+}

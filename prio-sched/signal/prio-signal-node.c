@@ -1,0 +1,187 @@
+/* prio-signal-node.c: what the library knows of a cancellable
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "signal/prio-signal-node-private.h"
+
+#include "loop/prio-loop-private.h"
+
+#include <glib/gi18n-lib.h>
+
+PrioLock prio_signal_lock = PRIO_LOCK_INIT;
+
+G_DEFINE_QUARK (prio-sched-node, prio_signal_node)
+
+/* Those of PrioTaskSignal; NULL as long as there is none; atomic. */
+static const PrioSignalNodeFuncs *task_signal_funcs;
+
+/* Returns: (transfer full): why, if nobody said why */
+GError *
+prio_reason_default (void)
+{
+  return g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, _("Operation was cancelled"));
+}
+
+PrioReason *
+prio_reason_new (const GError *error)
+{
+  PrioReason *reason = g_atomic_rc_box_new (PrioReason);
+
+  reason->error = error != NULL ? g_error_copy (error) : prio_reason_default ();
+  return reason;
+}
+
+static void
+reason_clear (gpointer reason)
+{
+  g_clear_error (&((PrioReason *) reason)->error);
+}
+
+void
+prio_reason_unref (PrioReason *reason)
+{
+  g_atomic_rc_box_release_full (reason, reason_clear);
+}
+
+/* Called once, before there is a PrioTaskSignal. */
+void
+prio_signal_node_set_funcs (const PrioSignalNodeFuncs *funcs)
+{
+  __atomic_store_n (&task_signal_funcs, funcs, __ATOMIC_RELEASE);
+}
+
+/* Of a task signal. */
+const PrioSignalNodeFuncs *
+prio_signal_node_get_funcs (void)
+{
+  return __atomic_load_n (&task_signal_funcs, __ATOMIC_ACQUIRE);
+}
+
+/* The node of @signal, or NULL: a plain cancellable may have none yet. */
+PrioSignalNode *
+prio_signal_node_find (GCancellable *signal)
+{
+  const PrioSignalNodeFuncs *funcs = prio_signal_node_get_funcs ();
+  PrioSignalNode *node = funcs != NULL ? funcs->get_node (signal) : NULL;
+
+  return node != NULL ? node : g_object_get_qdata (G_OBJECT (signal), prio_signal_node_quark ());
+}
+
+void
+prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_task_signal, PrioTaskPriority priority)
+{
+  static gboolean added = FALSE;
+
+  /* Not g_once_init_enter (): after a fork () meanwhile nobody would leave it. */
+  if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
+    {
+      prio_loop_add_leaf_lock (&prio_signal_lock);
+      __atomic_store_n (&added, TRUE, __ATOMIC_RELEASE);
+    }
+
+  *node = (PrioSignalNode) {
+    .signal = signal,
+    .is_task_signal = is_task_signal != FALSE,
+    .priority = priority,
+  };
+}
+
+/* Under the lock.  A plain cancellable is asked, since it may be used again after
+ * g_cancellable_reset (). */
+gboolean
+prio_signal_node_is_aborted_locked (PrioSignalNode *node)
+{
+  if (!node->is_task_signal)
+    {
+      gboolean cancelled = g_cancellable_is_cancelled (node->signal);
+
+      node->aborted = node->aborted && cancelled;
+      return cancelled;
+    }
+
+  /* Handlers that are called before its own hear of a cancel by hand first. */
+  return node->aborted || g_cancellable_is_cancelled (node->signal);
+}
+
+gboolean
+prio_signal_node_is_aborted (PrioSignalNode *node)
+{
+  gboolean aborted;
+
+  prio_lock_lock (&prio_signal_lock);
+  aborted = prio_signal_node_is_aborted_locked (node);
+  prio_lock_unlock (&prio_signal_lock);
+
+  return aborted;
+}
+
+/* Returns: (transfer full): why it was aborted, or would be if it were now */
+GError *
+prio_signal_node_dup_reason (PrioSignalNode *node)
+{
+  PrioReason *reason = NULL;
+  GError *error;
+
+  prio_lock_lock (&prio_signal_lock);
+  if (node->aborted)
+    reason = g_atomic_rc_box_acquire (node->reason);
+  prio_lock_unlock (&prio_signal_lock);
+
+  if (reason == NULL)
+    return prio_reason_default ();
+
+  error = g_error_copy (reason->error);
+  prio_reason_unref (reason);
+  return error;
+}
+
+PrioTaskPriority
+prio_signal_node_get_priority (PrioSignalNode *node)
+{
+  return (PrioTaskPriority) __atomic_load_n (&node->priority, __ATOMIC_RELAXED);
+}
+
+/* A dependent whose priority nothing can change. */
+gboolean
+prio_signal_node_has_fixed_priority (PrioSignalNode *node)
+{
+  gboolean fixed;
+
+  prio_lock_lock (&prio_signal_lock);
+  fixed = node->is_dependent && node->n_sources[PRIO_EDGE_PRIORITY] == 0;
+  prio_lock_unlock (&prio_signal_lock);
+
+  return fixed;
+}
+
+/* Whether the reason of @node is to be notified now: once. */
+gboolean
+prio_signal_node_begin_notice (PrioSignalNode *node)
+{
+  gboolean first;
+
+  prio_lock_lock (&prio_signal_lock);
+  first = node->aborted && !node->notified;
+  node->notified = node->aborted;
+  prio_lock_unlock (&prio_signal_lock);
+
+  return first;
+}
+
+/* The signal of @node is a PrioTaskSignal that was aborted, and has been reset with
+ * g_cancellable_reset (), which nothing can prevent, and nobody is told of.  It is aborted for
+ * good, as the draft has it: it is cancelled again, for GIO too.  Its caller holds it, and is
+ * outside. */
+void
+prio_signal_node_undo_reset_slow (PrioSignalNode *node)
+{
+  if (g_cancellable_is_cancelled (node->signal) || !__atomic_exchange_n (&node->emitted, FALSE, __ATOMIC_ACQ_REL))
+    return;
+
+  g_warning ("A PrioTaskSignal has been reset with g_cancellable_reset (): it is aborted for good, and cancelled again. "
+             "What is to go on needs a signal of a new PrioTaskController");
+  g_cancellable_cancel (node->signal);
+}

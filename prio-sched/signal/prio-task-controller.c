@@ -1,0 +1,251 @@
+/* prio-task-controller.c: who may abort a signal and change its priority
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-task-controller.h"
+
+#include "signal/prio-signal-travel-private.h"
+#include "prio-sched-enumtypes.h"
+#include "signal/prio-task-signal-private.h"
+#include "signal/prio-util-private.h"
+
+/**
+ * PrioTaskController:
+ *
+ * Aborts tasks, and changes how urgent they are, as a group.
+ *
+ * A controller has a [class@PrioSched.TaskSignal], which is handed to all that it
+ * is to control: tasks, and any asynchronous call that takes a
+ * [class@Gio.Cancellable].  It is the draft's `TaskController`
+ * ([§3.2](https://wicg.github.io/scheduling-apis/#taskcontroller)).
+ *
+ * ```c
+ * g_autoptr(PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+ * GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+ *
+ * prio_scheduler_post_full (scheduler, PRIO_PRIORITY_UNSET, signal, 0, index_folder, folder, NULL);
+ * …
+ * prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
+ * ```
+ *
+ * Every method may be called from any thread.
+ *
+ * Since: 1.0
+ */
+struct _PrioTaskController
+{
+  GObject parent_instance;
+
+  PrioTaskSignal *signal;
+  PrioTaskPriority priority; /* what it was made with */
+};
+
+G_DEFINE_FINAL_TYPE (PrioTaskController, prio_task_controller, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_PRIORITY,
+  PROP_SIGNAL,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+static void
+prio_task_controller_constructed (GObject *object)
+{
+  PrioTaskController *self = PRIO_TASK_CONTROLLER (object);
+
+  G_OBJECT_CLASS (prio_task_controller_parent_class)->constructed (object);
+  self->signal = g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", self->priority, NULL);
+}
+
+static void
+prio_task_controller_finalize (GObject *object)
+{
+  g_clear_object (&PRIO_TASK_CONTROLLER (object)->signal);
+  G_OBJECT_CLASS (prio_task_controller_parent_class)->finalize (object);
+}
+
+static void
+prio_task_controller_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioTaskController *self = PRIO_TASK_CONTROLLER (object);
+
+  switch (id)
+    {
+    case PROP_SIGNAL:
+      g_value_set_object (value, self->signal);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_controller_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  switch (id)
+    {
+    case PROP_PRIORITY:
+      PRIO_TASK_CONTROLLER (object)->priority = g_value_get_enum (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_controller_class_init (PrioTaskControllerClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->constructed = prio_task_controller_constructed;
+  object_class->finalize = prio_task_controller_finalize;
+  object_class->get_property = prio_task_controller_get_property;
+  object_class->set_property = prio_task_controller_set_property;
+
+  /**
+   * PrioTaskController:priority:
+   *
+   * The priority that the controller's signal begins with.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PRIORITY] =
+      g_param_spec_enum ("priority", NULL, NULL, PRIO_TYPE_TASK_PRIORITY,
+                         PRIO_TASK_PRIORITY_USER_VISIBLE,
+                         G_PARAM_WRITABLE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskController:signal: (getter get_signal)
+   *
+   * The signal that the controller controls.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_SIGNAL] =
+      g_param_spec_object ("signal", NULL, NULL, PRIO_TYPE_TASK_SIGNAL,
+                           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_task_controller_init (PrioTaskController *self G_GNUC_UNUSED)
+{
+}
+
+/**
+ * prio_task_controller_new:
+ * @priority: the priority to begin with
+ *
+ * Makes a controller, and its signal.  Any thread may call it.
+ *
+ * Returns: (transfer full): a new controller
+ *
+ * Since: 1.0
+ */
+PrioTaskController *
+prio_task_controller_new (PrioTaskPriority priority)
+{
+  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), NULL);
+
+  return g_object_new (PRIO_TYPE_TASK_CONTROLLER, "priority", priority, NULL);
+}
+
+/**
+ * prio_task_controller_get_signal: (get-property signal)
+ * @self: a controller
+ *
+ * Gets what tasks are posted with.  Any thread may call it.
+ *
+ * Returns: (transfer none): the signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_controller_get_signal (PrioTaskController *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_CONTROLLER (self), NULL);
+
+  return self->signal;
+}
+
+/**
+ * prio_task_controller_set_priority:
+ * @self: a controller
+ * @priority: the new priority
+ * @error: return location for a `GError`
+ *
+ * Changes the priority of the signal: the draft's "signal priority change"
+ * (§3.3).
+ *
+ * Every task that was posted with the signal, and without a priority of its own,
+ * takes its place by age among the tasks of the new priority; that costs the same
+ * for one task as for a million.  Then
+ * [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the
+ * change; then the signals that follow this one change, in the order in which they
+ * were made.  To set the priority that the signal has already does nothing.
+ *
+ * Any thread may call it.  Tasks of a context that another thread runs move when
+ * that thread comes to it, which is before it chooses its next task.
+ *
+ * Fails with %PRIO_ERROR_NOT_ALLOWED within the announcement of a change of this signal's
+ * priority, on the thread that announces it.  If another thread announces one at this
+ * moment, it makes this change too, right after that, and announces it; the function
+ * returns %TRUE at once.  Of several changes that come meanwhile the last is made.
+ *
+ * Returns: %TRUE, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority priority, GError **error)
+{
+  g_autoptr (PrioTaskSignal) signal = NULL;
+
+  g_return_val_if_fail (PRIO_IS_TASK_CONTROLLER (self), FALSE);
+  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  signal = g_object_ref (self->signal);
+  return prio_signal_node_set_priority (prio_task_signal_get_node (signal), priority, error);
+}
+
+/**
+ * prio_task_controller_abort:
+ * @self: a controller
+ * @reason: (nullable): why, or %NULL for %G_IO_ERROR_CANCELLED
+ *
+ * Aborts the signal, and the signals that depend on it.
+ *
+ * Tasks that are delayed or queued leave their queues at once; what they hold is
+ * released, and their result is @reason.  One whose function is running has that
+ * result at once too, and its function goes on; one whose function has returned, and which
+ * waits for something, ends as it will, but its next
+ * [method@PrioSched.Scheduler.yield_async] is refused.  Then `cancelled` is
+ * emitted, on the calling thread.  A second abort does nothing.
+ *
+ * Any thread may call it.  The tasks of a context that another thread runs are
+ * released on that thread.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_controller_abort (PrioTaskController *self, const GError *reason)
+{
+  g_autoptr (PrioTaskSignal) signal = NULL;
+
+  g_return_if_fail (PRIO_IS_TASK_CONTROLLER (self));
+
+  signal = g_object_ref (self->signal);
+  prio_signal_node_undo_reset (prio_task_signal_get_node (signal));
+  prio_signal_node_abort (prio_task_signal_get_node (signal), reason);
+}

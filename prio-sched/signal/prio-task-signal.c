@@ -1,0 +1,591 @@
+/* prio-task-signal.c: what aborts tasks, and says how urgent they are
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-task-signal.h"
+
+#include "signal/prio-dependence-private.h"
+#include "signal/prio-signal-travel-private.h"
+#include "signal/prio-pin-private.h"
+#include "prio-sched-enumtypes.h"
+#include "signal/prio-task-signal-private.h"
+#include "signal/prio-timeout-private.h"
+#include "signal/prio-util-private.h"
+
+#include <glib/gi18n-lib.h>
+
+/**
+ * PrioTaskSignal:
+ *
+ * Aborts tasks, and says how urgent they are.
+ *
+ * It is the draft's `TaskSignal`
+ * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: what aborts
+ * a group of tasks cancels the asynchronous calls of GIO that belong to them too.
+ * A [class@PrioSched.TaskController] controls it; a signal that was made of others
+ * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.
+ *
+ * ```c
+ * static void
+ * stop_spinner (PrioTaskSignal *signal, GParamSpec *pspec, gpointer spinner)
+ * {
+ *   gtk_spinner_stop (spinner);
+ * }
+ *
+ * GCancellable *sources[] = { page_signal, G_CANCELLABLE (prio_task_signal_new_timeout (5000)) };
+ * g_autoptr (PrioTaskSignal) signal = prio_task_signal_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
+ *
+ * g_signal_connect (signal, "notify::reason", G_CALLBACK (stop_spinner), spinner);
+ * g_file_load_contents_async (file, G_CANCELLABLE (signal), loaded, NULL);
+ * g_object_unref (sources[1]);
+ * ```
+ *
+ * A signal holds the signals that depend on it weakly, and they hold it weakly.
+ * But a dependent signal that has handlers or queued tasks lives as long as what
+ * it depends on, even if nobody else holds it (§3.3.1 of the draft).  When its last
+ * handler is disconnected it goes, not at once, since GObject tells nobody, but when it
+ * is next told something, or some other signals have been made: each looks at two.
+ *
+ * [method@Gio.Cancellable.cancel] on a signal aborts it too, as it does on any
+ * cancellable that tasks were posted with.  GLib may emit `cancelled` with a lock
+ * held, so what the tasks hold is released by the next iteration of their main
+ * context, and dependent signals emit their own `cancelled` from the main context
+ * that was the thread-default one where they were made, or from the default one if
+ * that has gone.  A signal does not hold a main context.
+ *
+ * A signal is aborted once, and for good: [method@Gio.Cancellable.reset] does not undo that,
+ * and is not to be called.  If it is, the library warns when it next meets the signal, in
+ * a function of this class, as a source of another signal, or when a task is posted with it,
+ * and cancels it again, so that it emits `cancelled` once more.  A plain cancellable that is reset begins a new life for its tasks
+ * too.  What was posted with it before stays aborted; what is posted, or goes on after a
+ * yield, from then on runs, until it is cancelled again.  Signals that depend on it stay
+ * aborted.
+ *
+ * The functions here may be called from any thread; the signals are emitted on the
+ * thread that aborts, or changes the priority.
+ *
+ * Since: 1.0
+ */
+struct _PrioTaskSignal
+{
+  GCancellable parent_instance;
+
+  PrioSignalNode node;
+};
+
+G_DEFINE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, G_TYPE_CANCELLABLE)
+
+enum
+{
+  PROP_0,
+  PROP_PRIORITY,
+  PROP_REASON,
+  N_PROPS
+};
+
+enum
+{
+  PRIORITY_CHANGE,
+  N_SIGNALS
+};
+
+static GParamSpec *properties[N_PROPS];
+static guint signal_ids[N_SIGNALS];
+static guint cancelled_signal, notify_signal;
+
+PrioSignalNode *
+prio_task_signal_get_node (PrioTaskSignal *self)
+{
+  return &self->node;
+}
+
+static PrioSignalNode *
+get_node (GCancellable *signal)
+{
+  return PRIO_IS_TASK_SIGNAL (signal) ? &((PrioTaskSignal *) signal)->node : NULL;
+}
+
+static void
+emit_change (PrioSignalNode *node, PrioTaskPriority previous)
+{
+  GObject *self = G_OBJECT (node->signal);
+
+  g_signal_emit (self, signal_ids[PRIORITY_CHANGE], 0, previous);
+  g_object_notify_by_pspec (self, properties[PROP_PRIORITY]);
+}
+
+static gboolean
+is_notified (GCancellable *signal, guint property)
+{
+  return g_signal_has_handler_pending (signal, notify_signal, g_param_spec_get_name_quark (properties[property]), TRUE);
+}
+
+static gboolean
+has_handlers (PrioSignalNode *node, PrioEdgeKind kind)
+{
+  guint id = kind == PRIO_EDGE_ABORT ? cancelled_signal : signal_ids[PRIORITY_CHANGE];
+
+  return g_signal_has_handler_pending (node->signal, id, 0, TRUE) ||
+         is_notified (node->signal, kind == PRIO_EDGE_ABORT ? PROP_REASON : PROP_PRIORITY);
+}
+
+/* A notification that is still to come, and holds nothing. */
+typedef struct
+{
+  GWeakRef signal;
+  gboolean done;
+} PendingNotice;
+
+static void notice_attach (PendingNotice *notice, GMainContext *context);
+
+static gboolean
+notice_carry_out (gpointer data)
+{
+  PendingNotice *notice = data;
+  g_autoptr (PrioTaskSignal) signal = g_weak_ref_get (&notice->signal);
+
+  notice->done = TRUE;
+  if (signal != NULL && prio_signal_node_begin_notice (&signal->node))
+    g_object_notify_by_pspec (G_OBJECT (signal), properties[PROP_REASON]);
+  return G_SOURCE_REMOVE;
+}
+
+/* If the context has gone before, it is said in the default one. */
+static void
+notice_end (gpointer data)
+{
+  PendingNotice *notice = data;
+
+  if (!notice->done)
+    {
+      notice_attach (notice, NULL);
+      return;
+    }
+  g_weak_ref_clear (&notice->signal);
+  g_free (notice);
+}
+
+static void
+notice_attach (PendingNotice *notice, GMainContext *context)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_HIGH);
+  g_source_set_callback (source, notice_carry_out, notice, notice_end);
+  g_source_set_static_name (source, "prio-sched reason of an abort");
+  g_source_attach (source, context);
+  g_source_unref (source);
+}
+
+static void
+notify_reason_later (GCancellable *signal)
+{
+  PendingNotice *notice;
+
+  if (!is_notified (signal, PROP_REASON))
+    return;
+
+  notice = g_new0 (PendingNotice, 1);
+  g_weak_ref_init (&notice->signal, signal);
+  notice_attach (notice, g_main_context_get_thread_default ());
+}
+
+/* Notifies `reason`, once. */
+static void
+notify_reason (PrioSignalNode *node, PrioNotice when)
+{
+  GObject *object = G_OBJECT (node->signal);
+
+  if (when == PRIO_NOTICE_LATER)
+    notify_reason_later (node->signal);
+  else if (!prio_signal_node_begin_notice (node))
+    return;
+  else if (when == PRIO_NOTICE_NOW)
+    g_object_notify_by_pspec (object, properties[PROP_REASON]);
+  else
+    G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[PROP_REASON]);
+}
+
+static const PrioSignalNodeFuncs node_funcs = { get_node, has_handlers, emit_change, notify_reason };
+
+static void
+prio_task_signal_cancelled (GCancellable *cancellable)
+{
+  prio_signal_node_cancelled (&PRIO_TASK_SIGNAL (cancellable)->node);
+}
+
+/* Returns whether the graph keeps it from now on. */
+static gboolean
+pin (PrioTaskSignal *self)
+{
+  gboolean pinned = prio_signal_node_pin (&self->node);
+
+  if (pinned)
+    prio_signal_node_catch_up (&self->node);
+  return pinned;
+}
+
+static void
+prio_task_signal_dispose (GObject *object)
+{
+  PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
+
+  /* What follows would disconnect the handlers. */
+  if (pin (self))
+    return;
+
+  G_OBJECT_CLASS (prio_task_signal_parent_class)->dispose (object);
+}
+
+static void
+prio_task_signal_finalize (GObject *object)
+{
+  PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
+
+  if (self->node.is_timeout)
+    prio_handle_stop_timer (self->node.handle);
+  prio_signal_node_clear (&self->node);
+
+  G_OBJECT_CLASS (prio_task_signal_parent_class)->finalize (object);
+}
+
+static void
+prio_task_signal_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
+
+  switch (id)
+    {
+    case PROP_PRIORITY:
+      g_value_set_enum (value, prio_task_signal_get_priority (self));
+      break;
+
+    case PROP_REASON:
+      g_value_take_boxed (value, prio_task_signal_get_reason (self));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_signal_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  switch (id)
+    {
+    case PROP_PRIORITY:
+      PRIO_TASK_SIGNAL (object)->node.priority = g_value_get_enum (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_signal_class_init (PrioTaskSignalClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->dispose = prio_task_signal_dispose;
+  object_class->finalize = prio_task_signal_finalize;
+  object_class->get_property = prio_task_signal_get_property;
+  object_class->set_property = prio_task_signal_set_property;
+  G_CANCELLABLE_CLASS (class)->cancelled = prio_task_signal_cancelled;
+
+  /**
+   * PrioTaskSignal:priority: (getter get_priority)
+   *
+   * The priority of the tasks posted with the signal.
+   *
+   * It is notified on the thread that changes it, after
+   * [signal@PrioSched.TaskSignal::priority-change].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PRIORITY] =
+      g_param_spec_enum ("priority", NULL, NULL, PRIO_TYPE_TASK_PRIORITY,
+                         PRIO_TASK_PRIORITY_USER_VISIBLE,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY |
+                         G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskSignal:reason: (getter get_reason)
+   *
+   * Why the signal was aborted, or %NULL if it was not.
+   *
+   * It is notified once, right after `cancelled`, on the thread that aborts.  After a
+   * [method@Gio.Cancellable.cancel] by hand, in which GLib may hold a lock, it is notified a
+   * little later: by the main context that was the thread-default one of the thread that
+   * cancelled or, for the signals that depend on it, by that which is said there.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_REASON] =
+      g_param_spec_boxed ("reason", NULL, NULL, G_TYPE_ERROR,
+                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  /**
+   * PrioTaskSignal::priority-change:
+   * @self: the signal
+   * @previous: the priority before
+   *
+   * The priority has changed, and the tasks have moved: the draft's
+   * `prioritychange` event.
+   *
+   * Emitted on the thread that changed it.
+   *
+   * Since: 1.0
+   */
+  signal_ids[PRIORITY_CHANGE] =
+      g_signal_new ("priority-change", PRIO_TYPE_TASK_SIGNAL, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                    g_cclosure_marshal_VOID__ENUM, G_TYPE_NONE, 1, PRIO_TYPE_TASK_PRIORITY);
+  g_signal_set_va_marshaller (signal_ids[PRIORITY_CHANGE], PRIO_TYPE_TASK_SIGNAL,
+                              g_cclosure_marshal_VOID__ENUMv);
+
+  cancelled_signal = g_signal_lookup ("cancelled", G_TYPE_CANCELLABLE);
+  prio_signal_node_set_funcs (&node_funcs);
+  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
+}
+
+static void
+prio_task_signal_init (PrioTaskSignal *self)
+{
+  prio_signal_node_init (&self->node, G_CANCELLABLE (self), TRUE, PRIO_TASK_PRIORITY_USER_VISIBLE);
+}
+
+static PrioTaskSignal *
+task_signal_new (PrioTaskPriority priority)
+{
+  return g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", priority, NULL);
+}
+
+/**
+ * prio_task_signal_new_aborted: (constructor)
+ * @reason: (nullable): why, or %NULL for %G_IO_ERROR_CANCELLED
+ *
+ * Makes a signal that is aborted already: `AbortSignal.abort()`.  Any thread may call it.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_new_aborted (const GError *reason)
+{
+  PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  prio_signal_node_abort (&self->node, reason);
+  return self;
+}
+
+/**
+ * prio_task_signal_new_timeout: (constructor)
+ * @delay: milliseconds
+ *
+ * Makes a signal that is aborted after a time, with %G_IO_ERROR_TIMED_OUT as the
+ * reason: `AbortSignal.timeout()`.
+ *
+ * The time runs in the thread-default main context of the calling thread, whether its
+ * schedulers are paused or not.  It ends if nobody holds the signal or listens to it, and
+ * with the main context, which the signal does not hold.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_new_timeout (guint64 delay)
+{
+  PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  prio_signal_node_reevaluate_some ();
+
+  self->node.is_timeout = TRUE;
+  self->node.handle = prio_handle_new (&self->node, G_CANCELLABLE (self));
+  self->node.may_time_out = TRUE;
+  prio_handle_start_timer (self->node.handle, delay);
+  return self;
+}
+
+static G_GNUC_UNUSED gboolean
+are_cancellables (GCancellable **sources, gsize n_sources)
+{
+  for (gsize i = 0; i < n_sources; i++)
+    {
+      if (!G_IS_CANCELLABLE (sources[i]))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/**
+ * prio_task_signal_any: (constructor)
+ * @signals: (array length=n_signals): signals and other cancellables
+ * @n_signals: how many
+ * @priority: the priority of the new signal, for good
+ *
+ * Makes a signal that is aborted as soon as one of @signals is: `TaskSignal.any()`
+ * with a fixed priority.
+ *
+ * If one of them is aborted already, the new signal is, for the same reason.  The
+ * signals are held weakly; one that was itself made of others stands for those.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority)
+{
+  PrioTaskSignal *self;
+
+  g_return_val_if_fail (signals != NULL || n_signals == 0, NULL);
+  g_return_val_if_fail (are_cancellables (signals, n_signals), NULL);
+  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), NULL);
+
+  self = task_signal_new (priority);
+  prio_signal_node_depend (&self->node, signals, n_signals, NULL);
+  return self;
+}
+
+/**
+ * prio_task_signal_any_following: (constructor)
+ * @signals: (array length=n_signals): signals and other cancellables
+ * @n_signals: how many
+ * @priority_source: whose priority the new signal's follows
+ *
+ * Makes a signal that is aborted as soon as one of @signals is, and whose priority
+ * is that of another: `TaskSignal.any()` with a signal as the priority.
+ *
+ * If @priority_source follows another signal itself, the new one follows that; if
+ * its priority is fixed, that of the new one is.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer full): a new signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_signal_any_following (GCancellable **signals, gsize n_signals, PrioTaskSignal *priority_source)
+{
+  PrioTaskSignal *self;
+
+  g_return_val_if_fail (signals != NULL || n_signals == 0, NULL);
+  g_return_val_if_fail (are_cancellables (signals, n_signals), NULL);
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (priority_source), NULL);
+
+  self = task_signal_new (prio_task_signal_get_priority (priority_source));
+  prio_signal_node_depend (&self->node, signals, n_signals, &priority_source->node);
+  return self;
+}
+
+/**
+ * prio_task_signal_pin:
+ * @self: a signal
+ *
+ * Keeps a signal that depends on others alive, for as long as they can make it say
+ * something that somebody listens to (§3.3.1 of the draft).
+ *
+ * That happens by itself when the last reference is dropped.  It is made for
+ * bindings whose handlers are gone by then: they call it when one is connected.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_signal_pin (PrioTaskSignal *self)
+{
+  g_return_if_fail (PRIO_IS_TASK_SIGNAL (self));
+
+  pin (self);
+}
+
+/**
+ * prio_task_signal_get_priority: (get-property priority)
+ * @self: a signal
+ *
+ * Gets the priority of the tasks posted with the signal.  Any thread may call it.
+ *
+ * Returns: the priority
+ *
+ * Since: 1.0
+ */
+PrioTaskPriority
+prio_task_signal_get_priority (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  return prio_signal_node_get_priority (&self->node);
+}
+
+/**
+ * prio_task_signal_has_fixed_priority:
+ * @self: a signal
+ *
+ * Tells whether the priority of the signal can never change: it was made of others
+ * with a fixed priority, or what its priority followed has been finalized.  Any thread may
+ * call it.
+ *
+ * Returns: whether the priority is fixed
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
+
+  return prio_signal_node_has_fixed_priority (&self->node);
+}
+
+/**
+ * prio_task_signal_is_aborted:
+ * @self: a signal
+ *
+ * Tells whether the signal has been aborted.
+ *
+ * It is %TRUE from the moment of the abort, which for a signal that depends on
+ * others is a little before [method@Gio.Cancellable.is_cancelled] is.  Any thread may call it.
+ *
+ * Returns: whether the signal has been aborted
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_signal_is_aborted (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
+
+  prio_signal_node_undo_reset (&self->node);
+  return prio_signal_node_is_aborted (&self->node);
+}
+
+/**
+ * prio_task_signal_get_reason: (get-property reason)
+ * @self: a signal
+ *
+ * Gets why the signal was aborted.  Any thread may call it.
+ *
+ * Returns: (transfer full) (nullable): the reason, or %NULL if it was not aborted
+ *
+ * Since: 1.0
+ */
+GError *
+prio_task_signal_get_reason (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
+
+  prio_signal_node_undo_reset (&self->node);
+  return prio_signal_node_is_aborted (&self->node) ? prio_signal_node_dup_reason (&self->node) : NULL;
+}

@@ -1,0 +1,11 @@
+/* prio-timeout-private.h: signals that abort themselves when their time is over
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "signal/prio-handle-private.h"
+
+void prio_handle_start_timer (PrioHandle *handle, guint64 delay);
+void prio_handle_stop_timer (PrioHandle *handle);

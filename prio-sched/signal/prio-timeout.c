@@ -1,0 +1,87 @@
+/* prio-timeout.c: signals that abort themselves when their time is over
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "signal/prio-timeout-private.h"
+
+#include "loop/prio-run-queue-private.h"
+#include "signal/prio-signal-travel-private.h"
+#include "signal/prio-pin-private.h"
+
+#include <glib/gi18n-lib.h>
+
+static gboolean
+timer_fired (gpointer data)
+{
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, _("The time is up"));
+  PrioHandle *handle = data;
+
+  handle->timer = NULL;
+  prio_signal_node_abort_by_handle (handle, reason);
+  return G_SOURCE_REMOVE;
+}
+
+/* The time is over, or runs no more: its signal or its context has gone. */
+static void
+timer_gone (gpointer data)
+{
+  PrioHandle *handle = data;
+
+  prio_lock_lock (&prio_signal_lock);
+  if (handle->node != NULL)
+    handle->node->may_time_out = FALSE;
+  prio_lock_unlock (&prio_signal_lock);
+
+  prio_handle_reevaluate (handle);
+  prio_handle_unref (handle);
+}
+
+static void
+op_start_timer (PrioLoop *loop, const PrioOp *op)
+{
+  PrioHandle *handle = op->target;
+
+  if (prio_loop_is_dead (loop))
+    {
+      prio_loop_defer_release (loop, timer_gone, handle);
+      return;
+    }
+
+  handle->timer = prio_run_queue_new_entry (prio_run_queue_own (loop), timer_fired, handle, timer_gone);
+  handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
+  prio_run_queue_add (handle->timer, op->due);
+}
+
+/* Has the signal time out @delay ms from now: a task of the library's own, at the priority
+ * of those who wait for it. */
+void
+prio_handle_start_timer (PrioHandle *handle, guint64 delay)
+{
+  PrioOp op = { .apply = op_start_timer, .target = prio_handle_ref (handle), .due = prio_due_after (delay) };
+
+  prio_loop_submit (handle->loop, &op);
+}
+
+/* After the context has gone, its timers have. */
+static void
+op_stop_timer (PrioLoop *loop, const PrioOp *op)
+{
+  PrioHandle *handle = op->target;
+  PrioEntry *timer = g_steal_pointer (&handle->timer);
+
+  if (timer != NULL && !prio_loop_is_dead (loop))
+    prio_run_queue_abort_entry (timer);
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_handle_unref, handle);
+}
+
+/* Nobody is there any more whom the time concerns. */
+void
+prio_handle_stop_timer (PrioHandle *handle)
+{
+  PrioOp op = { .apply = op_stop_timer, .target = prio_handle_ref (handle) };
+
+  prio_loop_submit (handle->loop, &op);
+}

@@ -1,0 +1,104 @@
+/* prio-task-async-result.c: a task as the result of an asynchronous function
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+/* Makes it the result of @source_object's function that is known by @source_tag. */
+void
+prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_tag)
+{
+  PrioTaskOrigin *origin;
+
+  if (source_object == NULL && source_tag == NULL)
+    return;
+
+  origin = g_new0 (PrioTaskOrigin, 1);
+  origin->source_object = source_object != NULL ? g_object_ref (source_object) : NULL;
+  origin->tag = source_tag;
+  self->origin = origin;
+}
+
+/* Gives it an origin that many tasks have. */
+void
+prio_task_set_origin (PrioTask *self, const PrioTaskOrigin *origin)
+{
+  self->origin = origin;
+}
+
+/* The task has no origin any more. */
+void
+prio_task_free_origin (PrioTask *self)
+{
+  PrioTaskOrigin *origin = (PrioTaskOrigin *) g_steal_pointer (&self->origin);
+
+  g_clear_object (&origin->source_object);
+  g_free (origin);
+}
+
+/* That of the first callback: of the others each has its own. */
+static gpointer
+prio_task_get_user_data (GAsyncResult *result)
+{
+  PrioReaction *first = &PRIO_TASK (result)->first_reaction;
+
+  return first->callback != NULL ? first->data : NULL;
+}
+
+static GObject *
+prio_task_get_source_object (GAsyncResult *result)
+{
+  PrioTask *self = PRIO_TASK (result);
+  PrioRunQueue *run_queue = self->entry.run_queue;
+
+  if (self->origin != NULL && self->origin->source_object != NULL)
+    return g_object_ref (self->origin->source_object);
+  return run_queue != NULL ? g_weak_ref_get (&run_queue->scheduler) : NULL;
+}
+
+static gboolean
+prio_task_is_tagged (GAsyncResult *result, gpointer tag)
+{
+  const PrioTaskOrigin *origin = PRIO_TASK (result)->origin;
+
+  return (origin != NULL ? origin->tag : NULL) == tag;
+}
+
+/**
+ * prio_task_is_valid: (skip)
+ * @result: (type GObject.Object) (nullable): what a `_finish` function was given
+ * @source_object: (type GObject.Object) (nullable): the object it was called for
+ * @source_tag: (nullable): the tag that the task should have, or %NULL for any
+ *
+ * Tells whether @result is a task that was posted for @source_object, as
+ * [func@Gio.Task.is_valid] does: the question that a `_finish` function asks first.
+ *
+ * A task that was posted with no source object is its scheduler's, and nobody's (%NULL) when
+ * that has gone.  Any thread may call it.
+ *
+ * Returns: whether it is
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_is_valid (gpointer result, gpointer source_object, gpointer source_tag)
+{
+  g_autoptr (GObject) source = NULL;
+
+  if (!PRIO_IS_TASK (result) || (source_tag != NULL && !prio_task_is_tagged (result, source_tag)))
+    return FALSE;
+
+  source = prio_task_get_source_object (result);
+  return source == source_object;
+}
+
+void
+prio_task_async_result_init (GAsyncResultIface *iface)
+{
+  iface->get_user_data = prio_task_get_user_data;
+  iface->get_source_object = prio_task_get_source_object;
+  iface->is_tagged = prio_task_is_tagged;
+}

@@ -1,0 +1,164 @@
+/* prio-task-defer.c: a result that comes later, or never
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+#include "signal/prio-registration-private.h"
+#include "prio-error.h"
+
+#include <glib/gi18n-lib.h>
+
+/**
+ * prio_task_defer:
+ * @self: a task, in its function
+ *
+ * Says that the result comes later than the end of the function: the draft's
+ * callback that returns a promise.
+ *
+ * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…`
+ * functions is called, once, on any thread.  Whoever is to call it holds a reference to the
+ * task until then, as with [class@Gio.Task]; a closure of Vala does so by itself:
+ *
+ * ```c
+ * static void
+ * loaded (GObject *file, GAsyncResult *result, gpointer user_data)
+ * {
+ *   g_autoptr (PrioTask) task = user_data;
+ *   GError *error = NULL;
+ *   char *text = NULL;
+ *
+ *   if (g_file_load_contents_finish (G_FILE (file), result, &text, NULL, NULL, &error))
+ *     prio_task_return_pointer (task, text, g_free);
+ *   else
+ *     prio_task_return_error (task, error);
+ * }
+ *
+ * static void
+ * load (PrioTask *task, gpointer file)
+ * {
+ *   prio_task_defer (task);
+ *   g_file_load_contents_async (file, prio_task_get_signal (task), loaded, g_object_ref (task));
+ * }
+ * ```
+ *
+ * The library keeps the task until its function has returned, and no longer.  If the last
+ * reference is dropped, on any thread, before there is a result, then a warning names the
+ * task, and it fails with %PRIO_ERROR_DROPPED, so that nobody waits for it for ever.
+ *
+ * The abort of its signal does not end the task any more once its function has returned.  If
+ * the task is aborted before that, its result is the abort, and what is returned later is
+ * released.
+ *
+ * It is called in the task's function, on the thread that runs it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_defer (PrioTask *self)
+{
+  PrioTaskState state;
+  guint claim;
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  /* It may be aborted meanwhile. */
+  state = prio_task_get_state (self);
+  if (state != PRIO_TASK_STATE_RUNNING && state != PRIO_TASK_STATE_ABORTED)
+    {
+      prio_task_complain (self, G_STRFUNC, state == PRIO_TASK_STATE_PENDING
+                                               ? "is not running yet, and cannot defer its result"
+                                               : "has completed, and cannot defer its result any more");
+      return;
+    }
+
+  claim = __atomic_fetch_or (&self->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL);
+  if ((claim & PRIO_TASK_RETURNED) != 0)
+    prio_task_complain (self, G_STRFUNC, "has been given its result, and cannot defer it any more");
+  else if (claim != 0)
+    prio_task_complain (self, G_STRFUNC, "has deferred its result already");
+}
+
+/* A task that has been dropped, and held again for its failure. */
+typedef struct
+{
+  PrioTask *task;
+  GThread *dropper; /* compared only */
+} PrioDropped;
+
+#define WAIT_STEP 100                      /* µs */
+#define WAIT_MAX (G_USEC_PER_SEC / WAIT_STEP)
+
+/* Before 2.80, g_object_unref () touches an object that dispose () has given another
+ * reference after it has dropped its own: it thaws the notifications of the object, of which
+ * GLib has a record by this name until then.  So nothing is to be notified, or freed,
+ * meanwhile on another thread.  That takes some instructions; somebody may have frozen them for
+ * good, and is not waited for. */
+static void
+wait_for_unref (const PrioDropped *dropped)
+{
+  GQuark record = g_quark_from_static_string ("GObject-notify-queue");
+
+  if (glib_check_version (2, 80, 0) == NULL || dropped->dropper == g_thread_self ())
+    return;
+  for (guint i = 0; i < WAIT_MAX && g_object_get_qdata (G_OBJECT (dropped->task), record) != NULL; i++)
+    g_usleep (WAIT_STEP);
+}
+
+/* Outside, on the thread that runs the context or, when that has gone, on any. */
+static void
+fail_dropped (gpointer data)
+{
+  PrioDropped *dropped = data;
+  PrioResult result = PRIO_RESULT_OF_ERROR (
+      g_error_new_literal (PRIO_ERROR, PRIO_ERROR_DROPPED, _("Whoever was to give the result has dropped the task")));
+
+  wait_for_unref (dropped);
+  prio_task_return (dropped->task, &result);
+
+  prio_before_unref (dropped->task);
+  g_object_unref (dropped->task);
+  g_free (dropped);
+}
+
+/* All is done in fail_dropped (), which is called even if the context goes before. */
+static void
+wait_for_checkpoint (gpointer data G_GNUC_UNUSED)
+{
+}
+
+static void
+op_fail_dropped (PrioLoop *loop, const PrioOp *op)
+{
+  PrioMicrotask microtask = { .func = wait_for_checkpoint, .data = op->data, .notify = fail_dropped };
+
+  if (prio_loop_is_dead (loop))
+    prio_loop_defer_release (loop, fail_dropped, op->data);
+  else
+    prio_loop_queue_microtask (loop, &microtask);
+}
+
+/* The task is being disposed.  Returns whether its result is still to come, and can come no
+ * more: then it lives on until it has failed. */
+gboolean
+prio_task_fail_if_dropped (PrioTask *self)
+{
+  PrioOp op = { .apply = op_fail_dropped };
+  PrioDropped *dropped;
+
+  if (__atomic_load_n (&self->claim, __ATOMIC_ACQUIRE) != PRIO_TASK_DEFERRED || prio_task_is_completed (self) ||
+      __atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) != PRIO_TASK_DEFERRED)
+    return FALSE;
+
+  prio_task_warn (self, "has deferred its result, and the last reference to it has been dropped without one: it fails. "
+                        "Whoever is to give the result holds the task until then");
+
+  dropped = g_new (PrioDropped, 1);
+  *dropped = (PrioDropped) { .task = g_object_ref (self), .dropper = g_thread_self () };
+  op.data = dropped;
+  prio_loop_submit (self->entry.run_queue->loop, &op);
+  return TRUE;
+}

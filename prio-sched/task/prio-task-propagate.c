@@ -1,0 +1,232 @@
+/* prio-task-propagate.c: getting the result of a task
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+/* What there is, and who gets it; in words for who asks for something else. */
+static const char *const results[PRIO_N_RESULT_KINDS] = {
+  [PRIO_RESULT_NONE] = "no value",
+  [PRIO_RESULT_POINTER] = "a pointer, which prio_task_propagate_pointer() gets",
+  [PRIO_RESULT_BOOLEAN] = "a boolean, which prio_task_propagate_boolean() gets",
+  [PRIO_RESULT_INT] = "an int, which prio_task_propagate_int() gets",
+  [PRIO_RESULT_VALUE] = "a GValue, which prio_task_propagate_value() gets",
+  [PRIO_RESULT_TAKEN] = "a pointer, which has been handed over to who asked before",
+};
+
+static const char *const wanted[PRIO_N_RESULT_KINDS] = {
+  [PRIO_RESULT_POINTER] = "a pointer",
+  [PRIO_RESULT_BOOLEAN] = "a boolean",
+  [PRIO_RESULT_INT] = "an int",
+  [PRIO_RESULT_VALUE] = "a GValue",
+};
+
+/* Tells why the result is not of @kind, unless it is an error, which @error is set to. */
+static G_GNUC_NO_INLINE void
+miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
+{
+  if (!prio_task_is_completed (self))
+    prio_task_complain (self, function, "has not completed, and has no result yet");
+  else if (self->result.kind != PRIO_RESULT_ERROR)
+    prio_task_complain (self, function, "has %s, and not %s, as its result", results[self->result.kind], wanted[kind]);
+  else if (error != NULL)
+    *error = g_error_copy (self->result.value.error);
+}
+
+static inline gboolean
+has_result_of (PrioTask *self, PrioResultKind kind)
+{
+  return G_LIKELY (prio_task_is_completed (self) && self->result.kind == kind);
+}
+
+/**
+ * prio_task_propagate_pointer: (skip)
+ * @self: a completed task
+ * @error: return location for a `GError`
+ *
+ * Gets what [method@PrioSched.Task.return_pointer] was given, and hands it over.
+ *
+ * Who asks again gets %NULL and a critical, unless the result is %NULL.  A task that was
+ * fulfilled with no value has %NULL as its pointer.  Who asks for the result of a task by a
+ * function of another type gets a critical that names both types, and the result stays for the
+ * right one.
+ *
+ * Any thread may call it for a task that it sees completed, but not two at a time.
+ *
+ * Returns: (transfer full) (nullable): the result, or %NULL with @error set
+ *
+ * Since: 1.0
+ */
+gpointer
+prio_task_propagate_pointer (PrioTask *self, GError **error)
+{
+  gpointer pointer;
+
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  if (!has_result_of (self, PRIO_RESULT_POINTER))
+    {
+      if (!has_result_of (self, PRIO_RESULT_NONE))
+        miss (self, PRIO_RESULT_POINTER, error, G_STRFUNC);
+      return NULL;
+    }
+
+  pointer = self->result.value.pointer;
+  self->result.destroy = NULL;
+  if (pointer != NULL)
+    self->result.kind = PRIO_RESULT_TAKEN;
+  return pointer;
+}
+
+/**
+ * prio_task_propagate_boolean:
+ * @self: a completed task
+ * @error: return location for a `GError`
+ *
+ * Gets what [method@PrioSched.Task.return_boolean] was given, as often as it is called.
+ *
+ * For a result of another type, and for a task that was fulfilled with no value, it says so
+ * in a critical, and returns %FALSE.
+ *
+ * Any thread may call it for a task that it sees completed.
+ *
+ * Returns: the result, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_propagate_boolean (PrioTask *self, GError **error)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (has_result_of (self, PRIO_RESULT_BOOLEAN))
+    return self->result.value.boolean;
+
+  miss (self, PRIO_RESULT_BOOLEAN, error, G_STRFUNC);
+  return FALSE;
+}
+
+/**
+ * prio_task_propagate_int:
+ * @self: a completed task
+ * @error: return location for a `GError`
+ *
+ * Gets what [method@PrioSched.Task.return_int] was given, as often as it is called.
+ *
+ * For a result of another type, and for a task that was fulfilled with no value, it says so
+ * in a critical, and returns -1.
+ *
+ * Any thread may call it for a task that it sees completed.
+ *
+ * Returns: the result, or -1 with @error set
+ *
+ * Since: 1.0
+ */
+gssize
+prio_task_propagate_int (PrioTask *self, GError **error)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), -1);
+  g_return_val_if_fail (error == NULL || *error == NULL, -1);
+
+  if (has_result_of (self, PRIO_RESULT_INT))
+    return self->result.value.integer;
+
+  miss (self, PRIO_RESULT_INT, error, G_STRFUNC);
+  return -1;
+}
+
+/* Sets @value, which is unset, to what there is, if there is something. */
+static void
+put_result (PrioTask *self, GValue *value)
+{
+  PrioResult *result = &self->result;
+
+  switch (result->kind)
+    {
+    case PRIO_RESULT_POINTER:
+      g_value_init (value, G_TYPE_POINTER);
+      g_value_set_pointer (value, prio_task_propagate_pointer (self, NULL));
+      break;
+
+    case PRIO_RESULT_BOOLEAN:
+      g_value_init (value, G_TYPE_BOOLEAN);
+      g_value_set_boolean (value, result->value.boolean);
+      break;
+
+    case PRIO_RESULT_INT:
+      g_value_init (value, G_TYPE_INT64);
+      g_value_set_int64 (value, result->value.integer);
+      break;
+
+    case PRIO_RESULT_VALUE:
+      g_value_init (value, G_VALUE_TYPE ((GValue *) result->value.pointer));
+      g_value_copy (result->value.pointer, value);
+      break;
+
+    default:
+      break;
+    }
+}
+
+/**
+ * prio_task_propagate_value:
+ * @self: a completed task
+ * @value: (out caller-allocates): where to put the result, unset before; stays unset if the
+ *   task was fulfilled with no value
+ * @error: return location for a `GError`
+ *
+ * Gets the result of a task, whatever its type.
+ *
+ * What [method@PrioSched.Task.return_value] was given is copied; others may get theirs.  A
+ * boolean comes as %G_TYPE_BOOLEAN, an int as %G_TYPE_INT64.  A pointer comes as
+ * %G_TYPE_POINTER, and is handed over: it is the caller's to free, which unsetting @value does
+ * not; who asks again gets a critical, and %FALSE.
+ *
+ * Any thread may call it for a task that it sees completed, but if the result is a pointer not
+ * two at a time.
+ *
+ * Returns: %TRUE, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+  g_return_val_if_fail (value != NULL, FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (!prio_task_is_completed (self) || self->result.kind >= PRIO_RESULT_ERROR)
+    {
+      miss (self, PRIO_RESULT_VALUE, error, G_STRFUNC);
+      return FALSE;
+    }
+
+  put_result (self, value);
+  return TRUE;
+}
+
+/**
+ * prio_task_get_error:
+ * @self: a task
+ *
+ * Gets why the task failed or was aborted.  It belongs to the task.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer none) (nullable): the error, or %NULL if there is none, or not yet
+ *
+ * Since: 1.0
+ */
+const GError *
+prio_task_get_error (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+
+  return prio_task_is_completed (self) ? prio_task_peek_error (self) : NULL;
+}

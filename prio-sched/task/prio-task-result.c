@@ -1,0 +1,318 @@
+/* prio-task-result.c: giving a task its result
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+#include "signal/prio-dependence-private.h"
+
+/* Lets the caller give @self its result, if it has begun and nobody else does; who has not
+ * heard of an abort may too. */
+static gboolean
+claim_return (PrioTask *self, const char *function)
+{
+  PrioTaskState state = __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
+  guint claim = __atomic_load_n (&self->claim, __ATOMIC_RELAXED);
+
+  if (state == PRIO_TASK_STATE_PENDING)
+    {
+      prio_task_complain (self, function, "cannot be given a result: it has not begun");
+      return FALSE;
+    }
+
+  if (state == PRIO_TASK_STATE_FULFILLED && claim == 0)
+    {
+      prio_task_complain (self, function, "cannot be given a result: it has ended without, and had not deferred it");
+      return FALSE;
+    }
+
+  /* In its function, with nothing deferred, no other thread may. */
+  if (claim == 0 && prio_biased_lock_is_owner (&self->entry.run_queue->loop->lock))
+    __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
+  else
+    claim = __atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL);
+
+  if ((claim & PRIO_TASK_RETURNED) != 0)
+    {
+      prio_task_complain (self, function, "cannot be given a second result: it has been given one");
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* The way of most results: given in the task's function, which has not deferred it, so that
+ * no other thread may. */
+static inline gboolean
+return_in_passing (PrioTask *self, const PrioResult *result)
+{
+  PrioLoop *loop = self->entry.run_queue->loop;
+  PrioBiasedLock *lock = &loop->lock;
+  gboolean is_simple;
+
+  if (G_UNLIKELY (!prio_biased_lock_enter_quickly (lock)))
+    return FALSE;
+
+  /* Another thread may have sent an abort. */
+  is_simple = prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_FILLED &&
+              __atomic_load_n (&self->claim, __ATOMIC_RELAXED) == 0 &&
+              __atomic_load_n (&self->state, __ATOMIC_RELAXED) == PRIO_TASK_STATE_RUNNING &&
+              prio_entry_is_running (&self->entry);
+  if (is_simple)
+    {
+      __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
+      self->result = *result;
+      self->has_result = TRUE;
+    }
+  prio_biased_lock_leave (lock);
+  return is_simple;
+}
+
+static void
+return_result (PrioTask *self, PrioResult *result, const char *function)
+{
+  if (claim_return (self, function))
+    prio_task_return (self, result);
+}
+
+/**
+ * prio_task_return_pointer: (skip)
+ * @self: a task whose function has begun
+ * @result: (nullable) (transfer full): the result
+ * @destroy: (nullable): what frees @result if nobody takes it
+ *
+ * Fulfils the task with a pointer.
+ *
+ * Like its kin, it may be called once, in the task's function or, after
+ * [method@PrioSched.Task.defer], later, on any thread by whoever holds the task.  @destroy is
+ * called outside of locks, on the thread that runs the scheduler's main context or, if the
+ * task has been dropped elsewhere, there.  Bindings use
+ * [method@PrioSched.Task.return_value].
+ *
+ * Since: 1.0
+ */
+void
+prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy)
+{
+  PrioResult all = { .value.pointer = result, .destroy = destroy, .kind = PRIO_RESULT_POINTER };
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (!return_in_passing (self, &all))
+    return_result (self, &all, G_STRFUNC);
+}
+
+/**
+ * prio_task_return_boolean:
+ * @self: a task whose function has begun
+ * @result: the result
+ *
+ * Fulfils the task with a boolean, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_return_boolean (PrioTask *self, gboolean result)
+{
+  PrioResult all = { .value.boolean = result, .kind = PRIO_RESULT_BOOLEAN };
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (!return_in_passing (self, &all))
+    return_result (self, &all, G_STRFUNC);
+}
+
+/**
+ * prio_task_return_int:
+ * @self: a task whose function has begun
+ * @result: the result
+ *
+ * Fulfils the task with a number, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_return_int (PrioTask *self, gssize result)
+{
+  PrioResult all = { .value.integer = result, .kind = PRIO_RESULT_INT };
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (!return_in_passing (self, &all))
+    return_result (self, &all, G_STRFUNC);
+}
+
+static void
+value_free (gpointer data)
+{
+  g_value_unset (data);
+  g_free (data);
+}
+
+/**
+ * prio_task_return_value:
+ * @self: a task whose function has begun
+ * @result: (nullable) (transfer none): the result
+ *
+ * Fulfils the task with a value, which is copied.
+ *
+ * It may be called once, in the task's function or, after
+ * [method@PrioSched.Task.defer], later, on any thread by whoever holds the task.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_return_value (PrioTask *self, const GValue *result)
+{
+  PrioResult all = { .kind = PRIO_RESULT_NONE };
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+  g_return_if_fail (result == NULL || G_IS_VALUE (result));
+
+  if (!claim_return (self, G_STRFUNC))
+    return;
+
+  if (result != NULL)
+    {
+      GValue *copy = g_new0 (GValue, 1);
+
+      g_value_init (copy, G_VALUE_TYPE (result));
+      g_value_copy (result, copy);
+      all = (PrioResult) { .value.pointer = copy, .destroy = value_free, .kind = PRIO_RESULT_VALUE };
+    }
+  prio_task_return (self, &all);
+}
+
+/**
+ * prio_task_return_error:
+ * @self: a task whose function has begun
+ * @error: (transfer full): the error
+ *
+ * Fails the task, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_return_error (PrioTask *self, GError *error)
+{
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+  g_return_if_fail (error != NULL);
+
+  if (!claim_return (self, G_STRFUNC))
+    return;
+
+  prio_task_return (self, &PRIO_RESULT_OF_ERROR (error));
+}
+
+/**
+ * prio_task_return_new_error: (skip)
+ * @self: a task whose function has begun
+ * @domain: the domain of the error
+ * @code: its code
+ * @format: its message, in the manner of printf()
+ * @...: what @format needs
+ *
+ * Fails the task with a new error, once: in its function, or later on any thread, as
+ * [method@PrioSched.Task.return_value] says.  Bindings use
+ * [method@PrioSched.Task.return_error].
+ *
+ * Since: 1.0
+ */
+void
+prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char *format, ...)
+{
+  va_list args;
+  GError *error;
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+  g_return_if_fail (format != NULL);
+
+  if (!claim_return (self, G_STRFUNC))
+    return;
+
+  va_start (args, format);
+  error = g_error_new_valist (domain, code, format, args);
+  va_end (args);
+
+  prio_task_return (self, &PRIO_RESULT_OF_ERROR (error));
+}
+
+/* The owner thread takes in what other threads have sent: they may have cancelled the task. */
+static void
+catch_up (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.run_queue->loop;
+  gboolean releases;
+
+  if (!prio_loop_enter (loop))
+    return;
+
+  releases = prio_loop_has_releases (loop);
+  prio_loop_leave (loop);
+  if (releases)
+    prio_loop_flush_releases (loop);
+}
+
+/* Returns: (transfer full) (nullable): why the task need not go on */
+static GError *
+dup_reason (PrioTask *self)
+{
+  PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
+
+  if (prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED)
+    return g_error_copy (prio_task_peek_error (self));
+  return node != NULL && prio_signal_node_is_aborted (node) ? prio_signal_node_dup_reason (node) : NULL;
+}
+
+/**
+ * prio_task_return_error_if_cancelled:
+ * @self: a task whose function has begun
+ *
+ * Fails the task if it has been cancelled, or its signal aborted, with the reason for that.
+ *
+ * A function that takes long asks now and then whether anybody still waits for it:
+ *
+ * ```c
+ * static void
+ * index_rows (PrioTask *task, gpointer rows)
+ * {
+ *   for (guint i = 0; i < n_rows; i++)
+ *     {
+ *       if (prio_task_return_error_if_cancelled (task))
+ *         return;
+ *       index_row (rows, i);
+ *     }
+ *   prio_task_return_boolean (task, TRUE);
+ * }
+ * ```
+ *
+ * If it returns %TRUE, the task has been given its result, and no other may be given.  This is
+ * so for a deferred result too, which an abort does not end otherwise.
+ *
+ * Any thread may call it.
+ *
+ * Returns: whether the task has been failed
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_return_error_if_cancelled (PrioTask *self)
+{
+  GError *reason;
+
+  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+
+  catch_up (self);
+  reason = dup_reason (self);
+  if (reason == NULL)
+    return FALSE;
+
+  prio_task_return_error (self, reason);
+  return TRUE;
+}

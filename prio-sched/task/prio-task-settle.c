@@ -1,0 +1,513 @@
+/* prio-task-settle.c: how a task comes to its result, and who is told
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+#include "loop/prio-current-private.h"
+#include "signal/prio-dependence-private.h"
+#include "loop/prio-dispatch-private.h"
+#include "prio-error.h"
+
+#include <glib/gi18n-lib.h>
+
+/* Owner thread: the first of the callbacks, to be freed with reaction_free (). */
+static PrioReaction *
+pop_reaction (PrioTask *self)
+{
+  PrioReaction *reaction = self->reactions;
+
+  if (reaction != NULL)
+    self->reactions = reaction->next;
+  return reaction;
+}
+
+static void
+reaction_free (PrioTask *self, PrioReaction *reaction)
+{
+  if (reaction->state.run_queue != NULL)
+    prio_state_release (&reaction->state);
+  if (reaction != &self->first_reaction)
+    g_free (reaction);
+}
+
+/* Whose result the task is: what the callbacks are given. */
+static inline gpointer
+source_of (PrioTask *self, PrioLoop *loop)
+{
+  PrioRunQueue *run_queue = self->entry.run_queue;
+
+  if (G_UNLIKELY (self->origin != NULL && self->origin->source_object != NULL))
+    return self->origin->source_object;
+  return run_queue == loop->source_run_queue ? loop->source : prio_loop_get_source (loop, run_queue);
+}
+
+/* In a dispatch: calls what has been registered so far. */
+static void
+deliver (gpointer data)
+{
+  PrioTask *self = data;
+  PrioLoop *loop = self->entry.run_queue->loop;
+  const PrioState *outer = prio_thread.state;
+  PrioReaction *reaction;
+
+  while ((reaction = pop_reaction (self)) != NULL)
+    {
+      if (reaction->state.run_queue != NULL)
+        reaction->state.depth = g_main_depth ();
+      prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
+      reaction->callback (source_of (self, loop), (GAsyncResult *) self, reaction->data);
+      prio_thread.state = outer;
+
+      if (reaction->notify != NULL)
+        reaction->notify (reaction->data);
+      reaction_free (self, reaction);
+    }
+
+  prio_task_notify (self);
+}
+
+/* Owner thread: releases callbacks that will not be called, the context having gone. */
+static void
+drop_reactions (PrioTask *self)
+{
+  PrioReaction *reaction;
+
+  while ((reaction = pop_reaction (self)) != NULL)
+    {
+      if (reaction->notify != NULL)
+        prio_loop_defer_release (self->entry.run_queue->loop, reaction->notify, reaction->data);
+      reaction_free (self, reaction);
+    }
+}
+
+/* Owner thread: has the callbacks called at the next checkpoint.  Takes a reference. */
+static void
+deliver_soon (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.run_queue->loop;
+
+  if (prio_loop_is_dead (loop))
+    {
+      drop_reactions (self);
+      prio_loop_defer_release (loop, g_object_unref, self);
+    }
+  else
+    {
+      PrioMicrotask microtask = { .func = deliver, .data = self, .notify = prio_task_pool_give };
+
+      prio_loop_queue_microtask (loop, &microtask);
+    }
+}
+
+static void
+dropped (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  deliver_soon (op->target);
+}
+
+/* The context has gone before the callbacks could be called.  Takes a reference. */
+void
+prio_task_drop (PrioTask *self)
+{
+  PrioOp op = { .apply = dropped, .target = self };
+
+  prio_loop_submit (self->entry.run_queue->loop, &op);
+}
+
+/* Owner thread: the task lets go of what it needed to come to its result, which it has. */
+static inline void
+finish (PrioTask *self)
+{
+  PrioEntry *entry = &self->entry;
+  PrioEntryState state = prio_entry_get_state (entry);
+
+  if (entry->job.notify != NULL)
+    prio_loop_defer_release (entry->run_queue->loop, g_steal_pointer (&entry->job.notify), entry->job.data);
+
+  if (state == PRIO_ENTRY_RUNNING && entry->abort == NULL && entry->follows == NULL)
+    {
+      /* What prio_run_queue_release_entry () does for most tasks; the run queue has another user in this one. */
+      prio_entry_move (entry, PRIO_ENTRY_DONE);
+      entry->run_queue->users--;
+    }
+  /* The signal may be aborted already, or the function have returned long ago. */
+  else if (state != PRIO_ENTRY_NEW && state != PRIO_ENTRY_DONE)
+    {
+      prio_run_queue_release_entry (entry);
+    }
+}
+
+static GError *
+abort_reason (PrioTask *self)
+{
+  PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
+
+  if (self->cancelled)
+    return prio_reason_default ();
+  if (node != NULL && prio_signal_node_is_aborted (node))
+    return prio_signal_node_dup_reason (node);
+  if (prio_loop_is_dead (self->entry.run_queue->loop))
+    return g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The main context of the task has been destroyed"));
+  return prio_reason_default ();
+}
+
+/* Owner thread: the result is the abort, whatever has been returned. */
+static void
+set_aborted (PrioTask *self)
+{
+  PrioLoop *loop = self->entry.run_queue->loop;
+
+  if (self->result.destroy != NULL)
+    prio_loop_defer_release (loop, self->result.destroy, self->result.value.pointer);
+
+  self->result = PRIO_RESULT_OF_ERROR (abort_reason (self));
+  __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
+}
+
+/* Owner thread. */
+static void
+settle_aborted (PrioTask *self)
+{
+  set_aborted (self);
+  finish (self);
+}
+
+/* Owner thread. */
+static void
+settle_returned (PrioTask *self)
+{
+  PrioTaskState state = prio_task_peek_error (self) != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
+
+  __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
+  finish (self);
+}
+
+/* It will not run: its entry is in no queue. */
+void
+prio_task_abort (PrioTask *self)
+{
+  settle_aborted (self);
+  deliver_soon (self);
+}
+
+static void
+task_aborted (PrioEntry *entry)
+{
+  prio_task_abort (prio_task_from_entry (entry));
+}
+
+/* The draft rejects the result at the abort (task handle's abort steps, step 1).  The
+ * reference of the loop stays with the function: whoever waits is called before that is
+ * over, at the latest in its checkpoint. */
+static void
+task_rejected (PrioEntry *entry)
+{
+  PrioTask *self = prio_task_from_entry (entry);
+  PrioMicrotask microtask = { .func = deliver, .data = self };
+
+  set_aborted (self);
+  prio_loop_queue_microtask (self->entry.run_queue->loop, &microtask);
+}
+
+static void
+task_run (PrioEntry *entry)
+{
+  PrioTask *self = prio_task_from_entry (entry);
+
+  __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
+  if (G_UNLIKELY (prio_task_is_listened_to (self)))
+    prio_task_notify_state (self);
+  if (self->func != NULL)
+    self->func (self, self->entry.job.data);
+}
+
+/* The function has returned, and its checkpoint is over (the task complete steps, §2.4 and §2.4.2). */
+static void
+task_ran (PrioEntry *entry)
+{
+  PrioTask *self = prio_task_from_entry (entry);
+  guint claim = __atomic_load_n (&self->claim, __ATOMIC_RELAXED);
+  PrioEntryState state = prio_entry_get_state (entry);
+
+  if (state == PRIO_ENTRY_REJECTED)
+    {
+      g_assert (self->notified);
+      finish (self);
+    }
+  else if (state == PRIO_ENTRY_ABORTED)
+    {
+      settle_aborted (self);
+    }
+  else if (self->has_result || (claim & PRIO_TASK_DEFERRED) == 0)
+    {
+      settle_returned (self);
+    }
+  else
+    {
+      /* From here on the result follows what it waits for, whatever its signal; and who is
+       * to give it holds the task, or it is dropped here. */
+      prio_run_queue_release_entry (entry);
+      prio_before_unref (self);
+      g_object_unref (self);
+      return;
+    }
+
+  /* The next checkpoint would be now, so this need not be queued. */
+  deliver (self);
+  prio_task_pool_give (self);
+}
+
+const PrioEntryFuncs prio_task_entry_funcs = {
+  .run = task_run,
+  .ran = task_ran,
+  .aborted = task_aborted,
+  .rejected = task_rejected,
+};
+
+/* Owner thread.  Returns whether a reference of the caller's has been taken: that of the loop, from
+ * now on. */
+static gboolean
+accept_result (PrioTask *self, PrioResult *result)
+{
+  PrioLoop *loop = self->entry.run_queue->loop;
+
+  if (self->has_result || prio_task_is_completed (self))
+    {
+      if (result->destroy != NULL)
+        prio_loop_defer_release (loop, result->destroy, result->value.pointer);
+      return FALSE;
+    }
+
+  self->result = *result;
+  self->has_result = TRUE;
+  if (prio_entry_is_running (&self->entry))
+    return FALSE;
+
+  settle_returned (self);
+  deliver_soon (self);
+  return TRUE;
+}
+
+/* Takes the reference to the task, which may be aborted, and held by nobody else. */
+static void
+returned (PrioLoop *loop, const PrioOp *op)
+{
+  gboolean taken = accept_result (op->target, op->data);
+
+  g_free (op->data);
+  if (!taken)
+    prio_loop_defer_release (loop, g_object_unref, op->target);
+}
+
+/* Gives the task its result, once, from any thread.  Its caller holds it. */
+void
+prio_task_return (PrioTask *self, PrioResult *result)
+{
+  PrioLoop *loop = self->entry.run_queue->loop;
+  PrioOp op = { .apply = returned, .target = g_object_ref (self) };
+  gboolean releases, taken;
+
+  if (!prio_loop_enter (loop))
+    {
+      op.data = g_memdup2 (result, sizeof *result);
+      prio_loop_submit (loop, &op);
+      return;
+    }
+
+  taken = accept_result (self, result);
+  releases = prio_loop_has_releases (loop);
+  prio_loop_leave (loop);
+  if (releases)
+    prio_loop_flush_releases (loop);
+  if (!taken)
+    {
+      prio_before_unref (self);
+      g_object_unref (self);
+    }
+}
+
+static void
+cancelled (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  switch (prio_entry_get_state (&self->entry))
+    {
+    case PRIO_ENTRY_DELAYED:
+    case PRIO_ENTRY_QUEUED:
+      self->cancelled = TRUE;
+      prio_run_queue_abort_entry (&self->entry);
+      break;
+
+    case PRIO_ENTRY_DROPPED:
+      /* Its signal has been faster, and is the reason. */
+      prio_run_queue_abort_entry (&self->entry);
+      break;
+
+    case PRIO_ENTRY_RUNNING:
+      self->cancelled = TRUE;
+      prio_run_queue_abort_running (&self->entry);
+      prio_run_queue_abort_entry (&self->entry);
+      break;
+
+    default:
+      break;
+    }
+  prio_loop_defer_release (loop, g_object_unref, self);
+}
+
+/**
+ * prio_task_cancel:
+ * @self: a task
+ *
+ * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
+ *
+ * What is queued leaves its queue; a running function goes on, and the task has that as its
+ * result at once; after that, the call does nothing.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_cancel (PrioTask *self)
+{
+  PrioOp op = { .apply = cancelled, .target = self };
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  g_object_ref (self);
+  prio_loop_submit (self->entry.run_queue->loop, &op);
+}
+
+/* Owner thread: a callback more, whose fields are set by the caller. */
+static inline PrioReaction *
+append_reaction (PrioTask *self)
+{
+  PrioReaction *reaction = self->first_reaction.callback == NULL ? &self->first_reaction : g_new (PrioReaction, 1);
+
+  reaction->next = NULL;
+  if (self->reactions == NULL)
+    self->reactions = reaction;
+  else
+    self->last_reaction->next = reaction;
+  self->last_reaction = reaction;
+  return reaction;
+}
+
+/* Takes the reference to the task. */
+static void
+registered (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+  PrioReaction *reaction = append_reaction (self);
+
+  *reaction = *(const PrioReaction *) op->data;
+  g_free (op->data);
+  if (prio_task_is_completed (self))
+    deliver_soon (self);
+  else
+    prio_loop_defer_release (loop, g_object_unref, self);
+}
+
+/* Owner thread: the state that is current, held for a callback; nobody has one outside of tasks. */
+static inline void
+capture_state (PrioTask *self, PrioState *state)
+{
+  const PrioState *current = prio_thread.state != NULL ? prio_state_capture (self->entry.run_queue) : NULL;
+
+  if (current == NULL)
+    {
+      state->run_queue = NULL;
+      return;
+    }
+  *state = *current;
+  prio_state_hold (state);
+}
+
+/* Registers a callback in passing, if this is the owner thread and the task has not
+ * completed. */
+static inline gboolean
+register_here (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+{
+  PrioLoop *loop = self->entry.run_queue->loop;
+  gboolean is_open;
+
+  if (!prio_loop_enter (loop))
+    return FALSE;
+
+  is_open = !prio_task_is_completed (self);
+  if (is_open)
+    {
+      PrioReaction *reaction = append_reaction (self);
+
+      reaction->callback = callback;
+      reaction->data = data;
+      reaction->notify = notify;
+      capture_state (self, &reaction->state);
+    }
+  prio_loop_leave (loop);
+  return is_open;
+}
+
+/* Registers the callback of a task that nobody else knows yet, to be called under @held, which it
+ * takes over, or under none if that has no run queue. */
+void
+prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallback callback, gpointer data)
+{
+  PrioReaction *reaction = append_reaction (self);
+
+  reaction->callback = callback;
+  reaction->data = data;
+  reaction->notify = NULL;
+  reaction->state = *held;
+}
+
+/* Registers it from any thread, or has it called soon. */
+static G_GNUC_NO_INLINE void
+register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+{
+  PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
+  PrioLoop *loop = self->entry.run_queue->loop;
+  PrioOp op = { .apply = registered, .target = g_object_ref (self) };
+
+  if (prio_loop_enter (loop))
+    {
+      capture_state (self, &reaction.state);
+      prio_loop_leave (loop);
+    }
+  op.data = g_memdup2 (&reaction, sizeof reaction);
+  prio_loop_submit (loop, &op);
+}
+
+/**
+ * prio_task_then:
+ * @self: a task
+ * @callback: (scope notified) (closure user_data) (destroy notify): called when the
+ *   task has completed, with its source object or, if it has none, with its scheduler, or
+ *   %NULL if that is gone, as the source
+ * @user_data: data for @callback
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Registers @callback for the completion of the task.
+ *
+ * Callbacks are called in the order in which they were registered, in a microtask
+ * on the thread that runs the scheduler's main context, with the scheduling state
+ * that is current now (§4.1.5 and §4.1.6 of the draft).  If the task has completed already,
+ * that is soon, and never within this call.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify)
+{
+  g_return_if_fail (PRIO_IS_POSTED (self));
+  g_return_if_fail (callback != NULL);
+
+  if (!register_here (self, callback, user_data, notify))
+    register_there (self, callback, user_data, notify);
+}

@@ -1,0 +1,511 @@
+/* prio-task.c: a task that has a result: the object
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+#include "prio-sched-enumtypes.h"
+#include "prio-task-signal.h"
+
+/**
+ * PrioTask:
+ *
+ * A task that has a result: what the draft's
+ * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) gives a promise of.
+ *
+ * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value,
+ * or an error, or defers that and gives it later, from any thread.  Whoever is
+ * interested registers a callback with [method@PrioSched.Task.then], or listens to
+ * [property@PrioSched.Task:completed], and gets the result with one of the
+ * `prio_task_propagate_…` functions; a task is a [iface@Gio.AsyncResult], so that it
+ * can be what a function of the usual `_async`/`_finish` shape hands out.
+ *
+ * ```c
+ * static void
+ * count_words (PrioTask *task, gpointer text)
+ * {
+ *   if (!g_utf8_validate (text, -1, NULL))
+ *     prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "No text");
+ *   else
+ *     prio_task_return_int (task, words_in (text));
+ * }
+ *
+ * static void
+ * counted (GObject *scheduler, GAsyncResult *result, gpointer label)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *   gssize n = prio_task_propagate_int (PRIO_TASK (result), &error);
+ *   g_autofree char *text = g_strdup_printf ("%" G_GSSIZE_FORMAT " words", n);
+ *
+ *   gtk_label_set_text (label, error != NULL ? error->message : text);
+ * }
+ *
+ * prio_task_then (task, counted, g_object_ref (label), g_object_unref);
+ * ```
+ *
+ * A result has a type: a pointer, a boolean, an int, a [struct@GObject.Value], or none at all.
+ * Who asks for it by the function of another type is told so by a critical, and the result
+ * stays; [method@PrioSched.Task.propagate_value] takes any.
+ *
+ * Callbacks run on the thread that runs the scheduler's main context, in a
+ * microtask: after the task's function, and before the next task.  What they start
+ * inherits the signal and the priority of whoever registered them.
+ *
+ * If the main context is destroyed before the task has run, the task is aborted with
+ * %PRIO_ERROR_CLOSED; its callbacks are released, and not called.
+ *
+ * Since: 1.0
+ */
+
+G_DEFINE_FINAL_TYPE_WITH_CODE (PrioTask, prio_task, G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (G_TYPE_ASYNC_RESULT, prio_task_async_result_init))
+
+enum
+{
+  PROP_0,
+  PROP_NAME,
+  PROP_PRIORITY,
+  PROP_STATE,
+  PROP_COMPLETED,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+PrioEntry *
+prio_task_get_entry (PrioTask *self)
+{
+  return &self->entry;
+}
+
+static void
+op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_run_queue_release (op->target);
+}
+
+/* Lets go of what is its own, having settled, or never been posted: afterwards it is as if
+ * new, but for its run queue, which it no longer holds.  What every post sets is left as it is. */
+void
+prio_task_clear (PrioTask *self)
+{
+  if (self->result.destroy != NULL)
+    self->result.destroy (self->result.value.pointer);
+  if (self->signal != NULL)
+    g_object_unref (self->signal);
+  if (self->name != NULL)
+    g_free (self->name);
+  if (self->origin != NULL && !self->origin->is_constant)
+    prio_task_free_origin (self);
+
+  /* A continuation sets none. */
+  self->func = NULL;
+  self->entry.run_queue = NULL;
+  self->entry.continuation = FALSE;
+  self->entry.stored_state = PRIO_ENTRY_NEW;
+  self->first_reaction.callback = NULL;
+  memset ((gchar *) self + G_STRUCT_OFFSET (PrioTask, reactions), 0,
+          sizeof *self - G_STRUCT_OFFSET (PrioTask, reactions));
+}
+
+static void
+prio_task_dispose (GObject *object)
+{
+  /* The handlers are to hear of a result that will come after all. */
+  if (!prio_task_fail_if_dropped (PRIO_TASK (object)))
+    G_OBJECT_CLASS (prio_task_parent_class)->dispose (object);
+}
+
+static void
+prio_task_finalize (GObject *object)
+{
+  PrioTask *self = PRIO_TASK (object);
+  PrioRunQueue *run_queue = self->entry.run_queue;
+  PrioOp op = { .apply = op_drop_scheduler, .target = run_queue };
+
+  prio_in_finalize (object);
+  prio_task_clear (self);
+  if (run_queue != NULL)
+    prio_loop_submit (run_queue->loop, &op);
+
+  G_OBJECT_CLASS (prio_task_parent_class)->finalize (object);
+}
+
+/* Returns: (transfer full) (nullable): the name, from any thread */
+static char *
+dup_name (PrioTask *self)
+{
+  char *name;
+
+  prio_lock_lock (&prio_signal_lock);
+  name = g_strdup (self->name);
+  prio_lock_unlock (&prio_signal_lock);
+
+  return name;
+}
+
+/* What messages call the task.
+ *
+ * Returns: (transfer full): the words */
+static char *
+describe (PrioTask *self)
+{
+  g_autofree char *name = dup_name (self);
+
+  if (name != NULL)
+    return g_strdup_printf ("task '%s'", name);
+  if (self->entry.continuation)
+    return g_strdup ("the result of a yield");
+  return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) self->func);
+}
+
+/* Says what is wrong about a call of @function. */
+void
+prio_task_complain (PrioTask *self, const char *function, const char *format, ...)
+{
+  g_autofree char *task = describe (self);
+  g_autofree char *what = NULL;
+  va_list args;
+
+  va_start (args, format);
+  what = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_critical ("%s: %s %s", function, task, what);
+}
+
+/* Says what has become of the task. */
+void
+prio_task_warn (PrioTask *self, const char *what)
+{
+  g_autofree char *task = describe (self);
+
+  g_warning ("%c%s %s", g_ascii_toupper (task[0]), task + 1, what);
+}
+
+static void
+prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioTask *self = PRIO_TASK (object);
+
+  switch (id)
+    {
+    case PROP_NAME:
+      g_value_take_string (value, dup_name (self));
+      break;
+
+    case PROP_PRIORITY:
+      g_value_set_enum (value, prio_task_get_priority (self));
+      break;
+
+    case PROP_STATE:
+      g_value_set_enum (value, prio_task_get_state (self));
+      break;
+
+    case PROP_COMPLETED:
+      g_value_set_boolean (value, prio_task_is_completed (self));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  switch (id)
+    {
+    case PROP_NAME:
+      prio_task_set_name (PRIO_TASK (object), g_value_get_string (value));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_class_init (PrioTaskClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->dispose = prio_task_dispose;
+  object_class->finalize = prio_task_finalize;
+  object_class->get_property = prio_task_get_property;
+  object_class->set_property = prio_task_set_property;
+
+  /**
+   * PrioTask:name: (getter get_name) (setter set_name)
+   *
+   * What the task is called where a human looks.
+   *
+   * It is notified on the thread that changes it.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_NAME] =
+      g_param_spec_string ("name", NULL, NULL, NULL,
+                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTask:priority: (getter get_priority)
+   *
+   * How urgent the task is: its own priority, or at this moment that of its signal.
+   *
+   * A change is not notified here: one change of a signal's priority moves any number of tasks at
+   * once, and does not look at each of them.  Listen to
+   * [signal@PrioSched.TaskSignal::priority-change] or
+   * [property@PrioSched.TaskSignal:priority] of [method@PrioSched.Task.get_signal], if it is a
+   * [class@PrioSched.TaskSignal].  A task with a priority of its own keeps that.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PRIORITY] =
+      g_param_spec_enum ("priority", NULL, NULL, PRIO_TYPE_TASK_PRIORITY,
+                         PRIO_TASK_PRIORITY_USER_VISIBLE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTask:state: (getter get_state)
+   *
+   * Where the task is in its life.
+   *
+   * It is notified on the thread that runs the scheduler's main context: when the task
+   * begins to run, right before its function is called, and when it has completed,
+   * together with [property@PrioSched.Task:completed].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_STATE] =
+      g_param_spec_enum ("state", NULL, NULL, PRIO_TYPE_TASK_STATE, PRIO_TASK_STATE_PENDING,
+                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTask:completed: (getter get_completed)
+   *
+   * Whether the task has a result.  It is notified on the thread that runs the
+   * scheduler's main context, after the callbacks of [method@PrioSched.Task.then].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_COMPLETED] =
+      g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+  prio_task_pool_learn ();
+}
+
+static void
+prio_task_init (PrioTask *self)
+{
+  self->entry.funcs = &prio_task_entry_funcs;
+}
+
+static void
+op_add_user (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_run_queue_hold (op->target);
+}
+
+/* A task of @run_queue that is posted nowhere yet.
+ *
+ * Its run queue is held through the calling thread's own hold on it: its scheduler. */
+PrioTask *
+prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellable *signal, PrioTaskPriority priority)
+{
+  PrioTask *self = NULL;
+  PrioOp op = { .apply = op_add_user, .target = run_queue };
+
+  if (prio_loop_enter (run_queue->loop))
+    {
+      self = prio_task_pool_take (run_queue->loop);
+      prio_run_queue_hold (run_queue);
+      prio_loop_leave (run_queue->loop);
+    }
+  else
+    {
+      prio_loop_submit (run_queue->loop, &op);
+    }
+  if (self == NULL)
+    self = g_object_new (PRIO_TYPE_TASK, NULL);
+
+  self->entry.run_queue = run_queue;
+  self->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
+  self->signal = signal != NULL ? g_object_ref (signal) : NULL;
+  self->priority = (gint8) priority;
+
+  return self;
+}
+
+void
+prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
+{
+  self->func = func;
+  self->entry.job.data = data;
+  self->entry.job.notify = notify;
+}
+
+/* Whoever listens hears that the task has begun. */
+void
+prio_task_notify_state (PrioTask *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+}
+
+/* The callbacks have been called: whoever listens hears that the task has completed. */
+void
+prio_task_notify (PrioTask *self)
+{
+  gboolean notified = self->notified;
+
+  /* A nested loop of a handler may come here again. */
+  self->notified = TRUE;
+  if (!notified && prio_task_is_listened_to (self))
+    {
+      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COMPLETED]);
+    }
+}
+
+/**
+ * prio_task_get_state: (get-property state)
+ * @self: a task
+ *
+ * Tells where the task is in its life.  Any thread may call it.
+ *
+ * Returns: the state
+ *
+ * Since: 1.0
+ */
+PrioTaskState
+prio_task_get_state (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), PRIO_TASK_STATE_ABORTED);
+
+  return (PrioTaskState) __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * prio_task_get_completed: (get-property completed)
+ * @self: a task
+ *
+ * Tells whether the task has a result.  Any thread may call it.
+ *
+ * Returns: whether it has completed
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_get_completed (PrioTask *self)
+{
+  return prio_task_get_state (self) >= PRIO_TASK_STATE_FULFILLED;
+}
+
+/**
+ * prio_task_get_priority: (get-property priority)
+ * @self: a task
+ *
+ * Tells how urgent the task is: its own priority, or at this moment that of its
+ * signal.  Any thread may call it.
+ *
+ * Returns: the priority
+ *
+ * Since: 1.0
+ */
+PrioTaskPriority
+prio_task_get_priority (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+
+  if (self->priority != PRIO_PRIORITY_UNSET)
+    return (PrioTaskPriority) self->priority;
+  if (PRIO_IS_TASK_SIGNAL (self->signal))
+    return prio_task_signal_get_priority (PRIO_TASK_SIGNAL (self->signal));
+  return PRIO_TASK_PRIORITY_USER_VISIBLE;
+}
+
+/**
+ * prio_task_get_name: (get-property name)
+ * @self: a task
+ *
+ * Tells what the task is called.
+ *
+ * Any thread may call it, as long as no other changes the name meanwhile; who cannot know
+ * that gets [property@PrioSched.Task:name], which is a copy.
+ *
+ * Returns: (nullable): the name, which belongs to the task until it is changed
+ *
+ * Since: 1.0
+ */
+const char *
+prio_task_get_name (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+
+  return self->name;
+}
+
+/**
+ * prio_task_set_name: (set-property name)
+ * @self: a task
+ * @name: (nullable): the name, or %NULL for none
+ *
+ * Changes what the task is called where a human looks: in the messages of this library, and in
+ * debuggers.  The task's function can say so what the task is at.
+ *
+ * ```c
+ * static void
+ * open_book (PrioTask *task, gpointer file)
+ * {
+ *   g_autofree char *name = g_strdup_printf ("open %s", g_file_peek_path (file));
+ *
+ *   prio_task_set_name (task, name);
+ *   …
+ * }
+ * ```
+ *
+ * Any thread may call it; [property@PrioSched.Task:name] is notified on the thread that does.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_set_name (PrioTask *self, const char *name)
+{
+  char *copy, *old;
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  if (name == NULL && __atomic_load_n (&self->name, __ATOMIC_RELAXED) == NULL)
+    return;
+
+  copy = g_strdup (name);
+  prio_lock_lock (&prio_signal_lock);
+  old = self->name;
+  __atomic_store_n (&self->name, copy, __ATOMIC_RELAXED);
+  prio_lock_unlock (&prio_signal_lock);
+
+  if (prio_task_is_listened_to (self) && g_strcmp0 (old, name) != 0)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NAME]);
+  g_free (old);
+}
+
+/**
+ * prio_task_get_signal:
+ * @self: a task
+ *
+ * Gets the signal that may abort the task: what it was posted with or, if it
+ * continues after a yield, what it has inherited.  Any thread may call it.
+ *
+ * Returns: (transfer none) (nullable): the signal
+ *
+ * Since: 1.0
+ */
+GCancellable *
+prio_task_get_signal (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+
+  return self->signal;
+}
