@@ -21,6 +21,7 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * PrioTaskOptions:
  * @priority: how urgent the task is; 0, which is %PRIO_PRIORITY_UNSET, for the priority of
  *   @signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @size: 0, or the size of the structure
  * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or any
  *   other cancellable
  * @delay: milliseconds to wait before the task is queued
@@ -29,7 +30,6 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *   scheduler's, if this is %NULL.  Only for tasks that have a result
  * @source_tag: (nullable): which `_async` function that is, as for
  *   [method@Gio.AsyncResult.is_tagged].  Only for tasks that have a result
- * @size: 0, or the size of the structure
  * @reserved: for later versions of the library; all %NULL
  *
  * What a task may be posted with: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
@@ -54,15 +54,15 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
 typedef struct
 {
   PrioTaskPriority priority;
+  guint size;
   GCancellable *signal;
   guint64 delay;
   const char *name;
   GObject *source_object;
   gpointer source_tag;
-  gsize size;
 
   /*< private >*/
-  gpointer reserved[8];
+  gpointer reserved[4];
 } PrioTaskOptions;
 
 /**
@@ -70,12 +70,12 @@ typedef struct
  * @priority: how urgent the continuation is; 0, which is %PRIO_PRIORITY_UNSET, for the
  *   priority that is inherited or, if @signal is given, that of @signal, or
  *   %PRIO_TASK_PRIORITY_USER_VISIBLE if that has none
+ * @size: 0, or the size of the structure
  * @signal: (nullable): what may abort the continuation, instead of what is inherited
  * @state: (nullable): the state to inherit from, and to go on under, instead of that of
  *   the running task
  * @name: (nullable): what to call the continuation where a human looks; it is copied
  * @flags: what else is not inherited, or is
- * @size: 0, or the size of the structure
  * @reserved: for later versions of the library; all %NULL
  *
  * What a yield may be given.  What is not given is inherited from the running task.
@@ -88,14 +88,14 @@ typedef struct
 typedef struct
 {
   PrioTaskPriority priority;
+  guint size;
   GCancellable *signal;
   PrioSchedulingState *state;
   const char *name;
   PrioYieldFlags flags;
-  gsize size;
 
   /*< private >*/
-  gpointer reserved[8];
+  gpointer reserved[4];
 } PrioYieldOptions;
 
 G_END_DECLS

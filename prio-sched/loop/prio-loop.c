@@ -387,25 +387,44 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Returns whether there is something to be collected on this thread. */
-static gboolean
-submit (PrioLoop *loop, const PrioOp *op)
+/* Applies @op inside.  Returns whether there are releases for this thread to flush. */
+static inline gboolean
+apply (PrioLoop *loop, const PrioOp *op)
+{
+  op->apply (loop, op);
+  return prio_loop_has_releases (loop);
+}
+
+/* Sends @op to the owner thread, or applies it if that has become this one or there is none any more. */
+static G_GNUC_NO_INLINE gboolean
+submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* Home moves when another thread begins to run the context, and the mailbox is
+  /* The owner changes when another thread begins to run the context, and the mailbox is
    * closed once and for good: so this ends. */
-  while (!prio_loop_enter (loop))
+  do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
         return FALSE;
-      if (enter_or_lock (loop, &locked))
-        break;
     }
+  while (!enter_or_lock (loop, &locked) && !prio_loop_enter (loop));
 
-  op->apply (loop, op);
-  releases = prio_loop_has_releases (loop);
+  releases = apply (loop, op);
   leave_or_unlock (loop, locked);
+  return releases;
+}
+
+static inline gboolean
+submit (PrioLoop *loop, const PrioOp *op)
+{
+  gboolean releases;
+
+  if (G_UNLIKELY (!prio_loop_enter (loop)))
+    return submit_from_elsewhere (loop, op);
+
+  releases = apply (loop, op);
+  prio_loop_leave (loop);
   return releases;
 }
 

@@ -7,7 +7,6 @@
 
 #include "scheduler/prio-options-private.h"
 
-#include "signal/prio-util-private.h"
 
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
@@ -72,39 +71,24 @@ prio_check_priority (const char *function, gint priority)
   return FALSE;
 }
 
-/* @what is a function that there has to be. */
 gboolean
-prio_check_callable (const char *function, const char *what, gboolean is_given, const char *name)
+prio_complain_of_callable (const char *function, const char *what, const char *name)
 {
-  if (G_LIKELY (is_given))
-    return TRUE;
-
   complain (function, name, "%s is NULL, and has to be a function", what);
   return FALSE;
 }
 
 static gboolean
-check_size (const char *function, gsize size, gsize known)
+check_known (const char *function, const char *name, guint size, gsize known_size, const gpointer reserved[4])
 {
-  if (G_LIKELY (size == 0 || size == known))
+  if (G_LIKELY (prio_options_are_known (size, known_size, reserved)))
     return TRUE;
 
-  complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, where this version of the library knows those of %"
-            G_GSIZE_FORMAT, size, known);
-  return FALSE;
-}
-
-static gboolean
-check_reserved (const char *function, const char *name, const gpointer reserved[8])
-{
-  gboolean used = FALSE;
-
-  for (guint i = 0; i < 8; i++)
-    used |= reserved[i] != NULL;
-  if (G_LIKELY (!used))
-    return TRUE;
-
-  complain (function, name, "options that this version of the library does not know");
+  if (size != 0 && size != known_size)
+    complain (function, NULL, "options of %u bytes, where this version of the library knows those of %" G_GSIZE_FORMAT,
+              size, known_size);
+  else
+    complain (function, name, "options that this version of the library does not know");
   return FALSE;
 }
 
@@ -126,19 +110,12 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 }
 
 gboolean
-prio_check_task_options (const char *function, const PrioTaskOptions *options)
+prio_complain_of_task_options (const char *function, const PrioTaskOptions *options)
 {
-  if (options == NULL)
-    return TRUE;
-  if (!check_size (function, options->size, sizeof *options) ||
-      !check_reserved (function, options->name, options->reserved) ||
-      !check_priority_and_signal (function, options->name, options->priority, options->signal))
-    return FALSE;
-  if (options->source_object == NULL || G_IS_OBJECT (options->source_object))
-    return TRUE;
-
-  complain (function, options->name, "%p is no GObject, and cannot be the source object",
-            (gpointer) options->source_object);
+  if (check_known (function, options->name, options->size, sizeof *options, options->reserved) &&
+      check_priority_and_signal (function, options->name, options->priority, options->signal))
+    complain (function, options->name, "%p is no GObject, and cannot be the source object",
+              (gpointer) options->source_object);
   return FALSE;
 }
 
@@ -149,8 +126,7 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
 
   if (options == NULL)
     return TRUE;
-  if (!check_size (function, options->size, sizeof *options) ||
-      !check_reserved (function, options->name, options->reserved) ||
+  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal))
     return FALSE;
 

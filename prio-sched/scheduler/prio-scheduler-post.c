@@ -434,25 +434,6 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
   return task;
 }
 
-/* What all is given for has been looked at. */
-static inline PrioTask *
-post_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
-           GDestroyNotify notify)
-{
-  PrioTask *task;
-
-  if (options == NULL)
-    options = &prio_no_task_options;
-
-  if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL)
-    {
-      task = post_used_task (self->run_queue, func, data, notify, options->priority, prio_due_after (options->delay));
-      if (task != NULL)
-        return task;
-    }
-  return post_new_task (self, options, func, data, notify);
-}
-
 /**
  * prio_scheduler_post_task:
  * @self: a scheduler
@@ -505,12 +486,23 @@ PrioTask *
 prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                           GDestroyNotify notify)
 {
+  PrioTask *task;
+
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
   prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
   prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
                                                  options != NULL ? options->name : NULL), NULL);
 
-  return post_task (self, options, func, user_data, notify);
+  if (options == NULL)
+    options = &prio_no_task_options;
+
+  if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL)
+    {
+      task = post_used_task (self->run_queue, func, user_data, notify, options->priority, prio_due_after (options->delay));
+      if (task != NULL)
+        return task;
+    }
+  return post_new_task (self, options, func, user_data, notify);
 }
 
 /**
@@ -549,7 +541,7 @@ prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *opti
   prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, name));
   prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, name));
 
-  task = post_task (self, options, func, user_data, notify);
+  task = prio_scheduler_post_task (self, options, func, user_data, notify);
   prio_task_then (task, callback, callback_data, NULL);
 }
 
