@@ -12,7 +12,7 @@
 #include "signal/prio-pin-private.h"
 
 /* Called when the signal is finalized.  Dependents that were pinned because of this signal alone
- * are pinned. */
+ * are unpinned. */
 void
 prio_signal_node_clear (PrioSignalNode *node)
 {

@@ -243,8 +243,8 @@ next_pinned (void)
 }
 
 /* Re-evaluates a few pinned signals.  GObject does not report that a handler is disconnected, so
- * whenever one is made, two of the pinned ones are re-evaluated.  This bounds the garbage:
- * signals that nobody listens to any more never outnumber the others by more than a few. */
+ * whenever a dependent or a timeout is made, two pinned signals are re-evaluated.  So pinned signals
+ * that nobody listens to any more never outnumber the others by more than a few. */
 void
 prio_signal_node_reevaluate_some (void)
 {

@@ -6,8 +6,8 @@
  * of the signal's node.
  *
  * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new
- * registration: what a task under a plain cancellable starts inherits the cancellable, and looks
- * up the registration again.
+ * registration: what a task under a plain cancellable starts inherits the cancellable, not the
+ * registration, and looks the registration up again.
  *
  * The record comes from the loop's slab, and is freed on the owner thread.  A registration that
  * has users keeps no reference to its loop, which outlives them; every other reference to a

@@ -16,8 +16,8 @@ prio_registration_ref (PrioRegistration *registration)
   return registration;
 }
 
-/* Owner thread: drops the reference of the users, or one of prio_registration_ref (); in that
- * case the caller drops the reference to the loop. */
+/* Owner thread: drops the reference of the users, or one of prio_registration_ref (); in the
+ * second case the caller drops the reference to the loop. */
 static void
 drop_reference (PrioRegistration *registration)
 {

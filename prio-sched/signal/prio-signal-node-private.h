@@ -127,8 +127,8 @@ extern PrioLock prio_signal_lock G_GNUC_INTERNAL;
 
 void prio_signal_node_undo_reset_slow (PrioSignalNode *node);
 
-/* Called wherever a signal is used: if g_cancellable_reset () has been called for it, cancels it
- * again.  The caller holds a reference to the signal, and is not inside a loop. */
+/* Called wherever a signal is used: cancels an aborted PrioTaskSignal again if it has been reset
+ * with g_cancellable_reset ().  The caller holds a reference to the signal, and is not inside a loop. */
 static inline void
 prio_signal_node_undo_reset (PrioSignalNode *node)
 {

@@ -187,8 +187,8 @@ put_result (PrioTask *self, GValue *value)
  *
  * A value that was given to [method@PrioSched.Task.return_value] is copied, as often as it is
  * asked for.  A boolean is returned as %G_TYPE_BOOLEAN, an int as %G_TYPE_INT64.  A pointer is
- * returned as %G_TYPE_POINTER, and transferred to the caller, who frees it: to unset @value does
- * not.  A second call then logs a critical, and returns %FALSE.
+ * returned as %G_TYPE_POINTER, and transferred to the caller, who frees it: unsetting @value does
+ * not free it.  A second call then logs a critical, and returns %FALSE.
  *
  * Any thread that sees the task completed may call it; but if the result is a pointer, not two
  * threads at a time.

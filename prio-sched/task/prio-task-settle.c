@@ -371,9 +371,9 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  *
  * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
  *
- * A task that is delayed or queued leaves its queue.  If the function is running, it goes on,
- * but the task has the error as its result at once.  Once the function has
- * returned and its microtasks have run, the call does nothing.  Any thread may call it.
+ * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
+ * but the task has the error as its result at once.  Once the function has returned and its
+ * microtasks have run, the call does nothing.  Any thread may call it.
  *
  * Since: 1.0
  */
