@@ -1,4 +1,4 @@
-/* prio-error.h: what can go wrong
+/* prio-error.h: the errors of the library
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -26,14 +26,14 @@ G_BEGIN_DECLS
 
 /**
  * PrioError:
- * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal was to be changed while its
- *   change was being announced (the draft's `NotAllowedError`)
+ * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while a change of it
+ *   is being announced (the draft's `NotAllowedError`)
  * @PRIO_ERROR_CLOSED: the main context was destroyed before the task had run
- * @PRIO_ERROR_DROPPED: the result of the task was deferred, and whoever was to give it
- *   has dropped the last reference to the task instead
+ * @PRIO_ERROR_DROPPED: the result of the task was deferred, and the last reference to the
+ *   task was dropped before a result was given
  *
- * Errors of the scheduler.  An abort is not among them: its reason is whatever
- * error it was given, %G_IO_ERROR_CANCELLED by default.
+ * Errors of the scheduler.  An abort is not among them: its reason is the error that it was
+ * given, by default %G_IO_ERROR_CANCELLED.
  *
  * Since: 1.0
  */

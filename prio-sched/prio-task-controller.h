@@ -1,4 +1,4 @@
-/* prio-task-controller.h: who may abort a signal and change its priority
+/* prio-task-controller.h: the object that may abort a signal and change its priority
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-task-signal.h: what aborts tasks, and says how urgent they are
+/* prio-task-signal.h: a signal that aborts tasks, and has their priority
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -34,7 +34,7 @@ PrioTaskSignal  *prio_task_signal_any_following (GCancellable     **signals,
                                                  gsize              n_signals,
                                                  PrioTaskSignal    *priority_source);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_signal_pin         (PrioTaskSignal    *self);
+void             prio_task_signal_pin           (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL
 PrioTaskPriority prio_task_signal_get_priority  (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL

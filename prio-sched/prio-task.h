@@ -24,12 +24,12 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
 /**
  * PrioTaskFunc:
  * @task: the task that runs
- * @user_data: what the task was posted with
+ * @user_data: the data that the task was posted with
  *
- * The work of a task.
+ * The function of a task, which does its work.
  *
  * It gives the task a result with one of the `prio_task_return_…` functions.  If it
- * returns without having done so, the task is fulfilled with no value, unless it
+ * returns without a result, the task is fulfilled with no value, unless it
  * has called [method@PrioSched.Task.defer].
  *
  * It is called on the thread that runs the scheduler's main context.
@@ -41,15 +41,16 @@ typedef void (*PrioTaskFunc) (PrioTask *task,
 
 /**
  * PrioTaskReadyCallback:
- * @source_object: (nullable): what the task was posted with as its source object, or else its
+ * @source_object: (nullable): the source object that the task was posted with, or else its
  *   scheduler, or %NULL if that is gone
  * @result: the task
- * @user_data: what was given with the callback
+ * @user_data: the data that was registered with the callback
  *
- * Hears of the completion of a task.
+ * Called when a task has completed.
  *
  * It is called on the thread that runs the scheduler's main context.  Its arguments
- * are those of a [callback@Gio.AsyncReadyCallback], which can be given as it is.
+ * are those of a [callback@Gio.AsyncReadyCallback], so that such a callback can be used
+ * without a cast.
  *
  * Since: 1.0
  */

@@ -1,4 +1,4 @@
-/* prio-dependence-private.h: signals come, depend on others, and go
+/* prio-dependence-private.h: how signals get nodes, depend on others, and go
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-dependence.c: signals come, depend on others, and go
+/* prio-dependence.c: how signals get nodes, depend on others, and go
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,11 +11,12 @@
 #include "signal/prio-signal-travel-private.h"
 #include "signal/prio-pin-private.h"
 
-/* The signal is being finalized.  What it alone kept alive goes with it. */
+/* Called when the signal is finalized.  Dependents that were pinned because of this signal alone
+ * are unpinned. */
 void
 prio_signal_node_clear (PrioSignalNode *node)
 {
-  GSList *let_go = NULL;
+  GSList *pinned = NULL;
 
   prio_lock_lock (&prio_signal_lock);
 
@@ -32,7 +33,7 @@ prio_signal_node_clear (PrioSignalNode *node)
       PrioSignalNode *dependent = node->dependents->dependent;
 
       if (dependent->pinned)
-        let_go = g_slist_prepend (let_go, prio_handle_ref (dependent->handle));
+        pinned = g_slist_prepend (pinned, prio_handle_ref (dependent->handle));
       prio_edge_free (node->dependents);
     }
 
@@ -41,8 +42,8 @@ prio_signal_node_clear (PrioSignalNode *node)
   g_clear_pointer (&node->handle, prio_handle_unref);
   g_clear_pointer (&node->reason, prio_reason_unref);
 
-  g_slist_foreach (let_go, (GFunc) (gpointer) prio_handle_reevaluate, NULL);
-  g_slist_free_full (let_go, (GDestroyNotify) prio_handle_unref);
+  g_slist_foreach (pinned, (GFunc) (gpointer) prio_handle_reevaluate, NULL);
+  g_slist_free_full (pinned, (GDestroyNotify) prio_handle_unref);
 }
 
 static void
@@ -58,7 +59,7 @@ plain_cancelled (GCancellable *signal G_GNUC_UNUSED, gpointer data)
   prio_signal_node_cancelled (data);
 }
 
-/* The node of @signal, of which a plain cancellable gets one when first asked. */
+/* Returns the node of @signal; a plain cancellable gets one at the first call. */
 PrioSignalNode *
 prio_signal_node_for (GCancellable *signal)
 {
@@ -96,11 +97,11 @@ first_reason (PrioSignalNode **nodes, gsize n_nodes)
   return NULL;
 }
 
-/* Makes @node, which is new, depend on @sources, and its priority follow that of
- * @follow, if given: the draft's "create a dependent task signal" (§4.3).
+/* Makes the new @node depend on @sources and, unless @follow is NULL, follow its priority: the
+ * draft's "create a dependent task signal" (§4.3).
  *
- * Whatever is aborted before the edges are there is seen afterwards, and whatever
- * is aborted later comes along them. */
+ * No abort is missed: a source that is aborted before the edges exist is found afterwards by
+ * first_reason (); a later abort travels along the edges. */
 void
 prio_signal_node_depend (PrioSignalNode *node, GCancellable **sources, gsize n_sources, PrioSignalNode *follow)
 {

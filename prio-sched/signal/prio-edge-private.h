@@ -1,7 +1,8 @@
 /* prio-edge-private.h: which signal depends on which
  *
- * Promises: a dependent knows its sources, and a source its dependents, weakly.  What depends
- * on a dependent knows what that depends on, and, since it can be cancelled by hand, that too.
+ * Promises: sources and dependents have edges to each other, and no references.  A signal that
+ * depends on a dependent has edges to the roots of that dependent, and also to the dependent
+ * itself, which g_cancellable_cancel () can abort alone.
  *
  * Everything here is under prio_signal_lock.
  *

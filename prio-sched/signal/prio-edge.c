@@ -9,7 +9,7 @@
 
 #include "signal/prio-edge-private.h"
 
-/* The last making of edges. */
+/* The number of the current call that adds edges to a dependent. */
 static guint64 generation = 0;
 
 void
@@ -80,8 +80,8 @@ find_edge (PrioSignalNode *source, PrioSignalNode *dependent)
   return NULL;
 }
 
-/* Makes @dependent depend on @source, once.  Of signals whose priority it
- * follows there is one, which has an edge already if it may abort it. */
+/* Makes @dependent depend on @source, once per generation.  A dependent follows the priority of
+ * one signal at most; if that can also abort it, both kinds share one edge. */
 static void
 add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
 {
@@ -99,8 +99,9 @@ add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
   dependent->n_sources[kind]++;
 }
 
-/* @node goes, and what depends on it goes on depending on those dependents
- * that it depends on, which can be cancelled by hand.  It knows the roots itself. */
+/* Before @node goes: makes its dependents depend on those sources of @node that are dependents
+ * themselves, since g_cancellable_cancel () can abort these alone.  The dependents have edges to
+ * the roots already. */
 void
 prio_edges_bridge (PrioSignalNode *node)
 {
@@ -115,9 +116,9 @@ prio_edges_bridge (PrioSignalNode *node)
     }
 }
 
-/* Makes @dependent depend on @sources and, where one is a
- * dependent itself, on what is at the root of that.  By hand that one can be cancelled
- * alone, which is no change of its priority. */
+/* Makes @dependent depend on @sources and, for each source that is a dependent itself, on the
+ * roots of that.  For an abort it also depends on such a source itself, which
+ * g_cancellable_cancel () can abort alone; for the priority the roots suffice. */
 void
 prio_edges_add (PrioSignalNode *dependent, PrioSignalNode **sources, gsize n_sources, PrioEdgeKind kind)
 {

@@ -1,14 +1,14 @@
-/* prio-handle-private.h: a way back to a signal that may be dropped meanwhile
+/* prio-handle-private.h: a weak reference to a dependent or timeout signal
  *
- * Promises: whoever is to tell a dependent or a timeout signal something later, on any
- * thread, holds its handle and not the signal.  prio_handle_get () (prio-pin) gives the signal as
- * long as anybody holds it, the graph of signals included.
+ * Promises: code that will notify a dependent or a timeout signal later, on any thread, holds
+ * its handle and not the signal.  prio_handle_get () (prio-pin) returns the signal while
+ * anything holds it, the graph included.
  *
- * A handle knows a main context, where the signal says things that cannot be said at once,
- * and where a timeout's time runs.  It does not hold it: tasks hold signals, and a context
- * holds its tasks.
+ * A handle refers to the loop of a main context.  There the signal emits what it cannot emit at
+ * once, and there the timer of a timeout runs.  It does not keep the context alive, which would
+ * make a cycle: tasks hold signals, and a context holds its tasks.
  *
- * Threads: any.  A handle is not dropped under prio_signal_lock, nor on the owner thread.
+ * Threads: any.  A handle is not released under prio_signal_lock, nor inside a loop.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -27,13 +27,13 @@ struct _PrioHandle
 {
   gint refs; /* atomic */
   GWeakRef signal;
-  PrioLoop *loop;        /* joined; of the thread-default context where the signal was made */
-  PrioSignalNode *node;          /* under prio_signal_lock; NULL once it is cleared */
-  PrioEntry *timer;      /* home: of a timeout whose time runs, or NULL */
+  PrioLoop *loop;       /* acquired, of the thread-default context where the signal was made */
+  PrioSignalNode *node; /* under prio_signal_lock; NULL once the node is cleared */
+  PrioEntry *timer;     /* owner thread: of a timeout that is running, or NULL */
 
-  /* Under prio_signal_lock, of a signal that is kept. */
-  GThread *pinned_by;       /* the thread that gave the graph its reference; compared only */
-  GList pin_link;       /* among the handles of those that are kept */
+  /* Under prio_signal_lock, while the signal is pinned. */
+  GThread *pinned_by; /* the thread that gave the graph its reference; compared only */
+  GList pin_link;     /* in the queue of the pinned signals' handles */
 };
 
 PrioHandle *prio_handle_new (PrioSignalNode *node, GCancellable *signal);

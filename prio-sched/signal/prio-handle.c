@@ -1,4 +1,4 @@
-/* prio-handle.c: a way back to a signal that may be dropped meanwhile
+/* prio-handle.c: a weak reference to a dependent or timeout signal
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -27,7 +27,7 @@ prio_handle_unref (PrioHandle *handle)
     }
 }
 
-/* The handle of @node, which is that of @signal. */
+/* Makes the handle of @signal, whose node is @node. */
 PrioHandle *
 prio_handle_new (PrioSignalNode *node, GCancellable *signal)
 {

@@ -1,25 +1,28 @@
-/* prio-pin-private.h: who keeps a signal that nobody else holds, and who says that it is cancelled
+/* prio-pin-private.h: what keeps a signal alive that nobody else holds, and which thread emits its `cancelled`
  *
- * A dependent or a timeout that has handlers lives as long as it can be made to say
- * something (§3.3.1 of the draft).  Its last holder may drop it on one thread while another
- * aborts it, or finalizes its source.  All is decided under the lock:
+ * A dependent or a timeout that has handlers lives as long as something can still make it emit
+ * a signal (§3.3.1 of the draft).  One thread may drop the last reference while another thread
+ * aborts the signal, or finalizes its source.  Two fields of the node, under prio_signal_lock,
+ * decide what happens:
  *
- * - `kept`: one reference of the signal belongs to the graph.  Who sets it has taken that
- *   reference before.  Who clears it owns the reference, and drops it outside the lock.
- * - `owes`: who aborts the signal marks it first, and comes later to have it say
- *   `cancelled`.  Until then it owes that, and this is a reason to keep it.
+ * - `pinned`: the graph owns one reference to the signal.  The code that sets it has taken that
+ *   reference before.  The code that clears it owns the reference, and drops it outside the lock.
+ * - `pending_cancelled`: an abort first marks the signal, and makes it emit `cancelled` later.
+ *   In between the emission is pending, which is a reason to pin the signal.
  *
- * The question is asked in dispose (), when the handlers are still there: prio_signal_node_pin ().
- * By then GLib has cleared the weak references, and one reference is left.  For an abort on
- * another thread this leaves three moments, since both sides take the lock:
+ * dispose () decides whether to pin the signal, while its handlers are still connected:
+ * prio_signal_node_pin ().  By then GLib has cleared the weak references, and one reference is
+ * left.  Both sides take the lock, so an abort on another thread meets one of three cases:
  *
- * - It marks the signal before the question.  The signal owes, and is kept.
- * - It marks the signal after the question.  The signal has been kept for its source, or
- *   nobody listens.  If it is kept, its weak reference is back before `kept` is set.
- * - It comes before the question, finds the weak reference cleared, and nothing kept.  It
- *   leaves the matter to dispose (): the signal owes *now*, and says it there.
+ * - It marks the signal before the decision, and fetches the signal after it.  The emission is
+ *   pending, so the signal is pinned.
+ * - It marks the signal after the decision.  Either the signal is pinned because of its source,
+ *   or nobody listens.  If it is pinned, its weak reference is set again before `pinned` is.
+ * - It marks and fetches the signal before the decision.  It finds the weak reference cleared,
+ *   and the signal not pinned.  It leaves the emission to dispose (): PRIO_CANCELLED_IN_DISPOSE.
  *
- * A change of priority that comes in the third moment is made up for, if it is kept.
+ * A change of priority in the third case sets `missed_change`, and is made up for if the signal
+ * is pinned.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -28,12 +31,12 @@
 
 #include "signal/prio-signal-node-private.h"
 
-/* What somebody comes for.  If the signal is just being disposed, and may be kept yet, it is
- * left to that. */
+/* Why a signal is fetched by its handle.  If it is being disposed, and may be pinned yet, then
+ * dispose () does what the visit was for. */
 typedef enum
 {
-  PRIO_VISIT_LOOK,  /* nothing that cannot be left out */
-  PRIO_VISIT_EMIT,   /* to have it say `cancelled` */
+  PRIO_VISIT_LOOK,  /* to look at it: dispose () has nothing to make up for */
+  PRIO_VISIT_EMIT,  /* to make it emit `cancelled` */
   PRIO_VISIT_CHANGE /* to change its priority */
 } PrioVisit;
 

@@ -1,6 +1,6 @@
-/* prio-pin.c: who keeps a signal that nobody else holds
+/* prio-pin.c: what keeps a signal alive that nobody else holds
  *
- * The rule is in prio-pin-private.h.
+ * prio-pin-private.h explains the rules.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,12 +11,10 @@
 
 #include "loop/prio-run-queue-private.h"
 
-/* Of PrioHandle: of the kept signals, those that have not been looked at for the longest time
- * first. */
+/* The handles of all pinned signals; those that have not been re-evaluated for longest come first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
-/* The context of the signal has gone, and what was to be done there is done in the default
- * one. */
+/* Calls @func from the default main context, in place of a context that has gone. */
 void
 prio_call_from_default_context (GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
@@ -29,10 +27,12 @@ prio_call_from_default_context (GSourceFunc func, gpointer data, GDestroyNotify 
   g_source_unref (source);
 }
 
-/* Before 2.80, g_object_unref () touches an object that dispose () has given another
- * reference after it has dropped its own: it thaws the notifications of the object.  To
- * drop the last reference on another thread meanwhile would free what it touches.  As long
- * as they are frozen, GLib has a record of that, by this name. */
+/* Whether another thread is still in the g_object_unref () whose dispose () has pinned @signal.
+ *
+ * Before GLib 2.80, g_object_unref () drops its reference and then thaws the notifications of
+ * the object, even if dispose () has revived it.  If another thread drops the last reference in
+ * between, g_object_unref () touches freed memory.  While the notifications are frozen, the
+ * object has qdata of this name. */
 static gboolean
 is_within_unref (GCancellable *signal)
 {
@@ -48,14 +48,14 @@ is_within_unref (GCancellable *signal)
   return pinned_by != g_thread_self ();
 }
 
-/* Until that has returned: what follows is drop (). */
+/* An idle function: runs until that g_object_unref () has returned; its destroy notify is drop (). */
 static gboolean
 wait_for_unref (gpointer signal)
 {
   return is_within_unref (signal) ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
-/* After wait_for_unref (), or because the context goes where it waits. */
+/* Called after wait_for_unref (), or when the context where it waits goes. */
 static void
 drop (gpointer signal)
 {
@@ -75,8 +75,8 @@ op_drop (PrioLoop *loop, const PrioOp *op)
                                wait_for_unref, op->target, drop);
 }
 
-/* Drops the reference of @signal that has been the graph's: in a main context, if who gave
- * it has not returned from g_object_unref () of a GLib that minds. */
+/* Drops the reference to @signal that the graph has owned: later, from a main context, if
+ * is_within_unref (). */
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
@@ -93,7 +93,7 @@ typedef struct
   gboolean abort, change;
 } PrioListeners;
 
-/* Not under the lock: GLib has one for the handlers. */
+/* Not under the lock: GLib takes its own lock to look up handlers. */
 static PrioListeners
 get_listeners (PrioSignalNode *node)
 {
@@ -105,7 +105,7 @@ get_listeners (PrioSignalNode *node)
   };
 }
 
-/* Under the lock: whether the signal may yet say something that somebody hears. */
+/* Under the lock: whether the signal may still emit something that a handler is connected to. */
 static gboolean
 should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
 {
@@ -115,8 +115,9 @@ should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
          (listeners.change && node->n_sources[PRIO_EDGE_PRIORITY] > 0);
 }
 
-/* Under the lock.  Returns: (transfer full) (nullable): the graph's reference, if it has
- * one, which is the caller's then */
+/* Under the lock: unpins the signal.
+ *
+ * Returns: (transfer full) (nullable): the reference that the graph owned, if any */
 static GCancellable *
 release_locked (PrioSignalNode *node)
 {
@@ -128,7 +129,7 @@ release_locked (PrioSignalNode *node)
   return node->signal;
 }
 
-/* A reason to keep the signal may have gone.  Its caller holds it. */
+/* Unpins the signal if no reason to pin it is left.  The caller holds a reference to it. */
 void
 prio_signal_node_reevaluate (PrioSignalNode *node)
 {
@@ -148,7 +149,7 @@ prio_signal_node_reevaluate (PrioSignalNode *node)
     drop_reference (node->handle, released);
 }
 
-/* Under the lock: the signal of @node is being disposed, and will do what @visit is for. */
+/* Under the lock: the signal of @node is being disposed, and its dispose () is to do what @visit is for. */
 static void
 leave_to_dispose (PrioSignalNode *node, PrioVisit visit)
 {
@@ -158,9 +159,10 @@ leave_to_dispose (PrioSignalNode *node, PrioVisit visit)
     node->missed_change = TRUE;
 }
 
-/* The weak reference of @handle was cleared.  Returns whether the signal is kept, that is
- * whether it is there again.  Otherwise it is between the end of its weak references and
- * its finalization, or finalized. */
+/* Called when the weak reference of @handle was found cleared.
+ *
+ * Returns: whether the signal is pinned, and its weak reference set again.  Otherwise the signal
+ *   is finalized, or is being disposed, and its dispose () does what @visit is for */
 static gboolean
 is_pinned (PrioHandle *handle, PrioVisit visit)
 {
@@ -178,7 +180,9 @@ is_pinned (PrioHandle *handle, PrioVisit visit)
   return pinned;
 }
 
-/* Returns: (transfer full) (nullable): the graph's reference, if it has one */
+/* Unpins the signal.
+ *
+ * Returns: (transfer full) (nullable): the reference that the graph owned, if any */
 static GCancellable *
 take_from_graph (PrioHandle *handle)
 {
@@ -192,7 +196,8 @@ take_from_graph (PrioHandle *handle)
   return signal;
 }
 
-/* A kept signal has its weak reference, unless somebody called g_object_run_dispose ().
+/* Gets the signal of @handle for @visit.  A pinned signal whose weak reference stays cleared has
+ * been through g_object_run_dispose (): then the caller gets the reference of the graph.
  *
  * Returns: (transfer full) (nullable): the signal, or NULL if nobody holds it */
 GCancellable *
@@ -207,8 +212,8 @@ prio_handle_get (PrioHandle *handle, PrioVisit visit)
   return signal;
 }
 
-/* A reason to keep the signal has gone.  It is asked again in its dispose () if it is
- * there now, and its weak reference is cleared. */
+/* Unpins the signal if no reason to pin it is left.  If it is being disposed now, its dispose ()
+ * decides. */
 void
 prio_handle_reevaluate (PrioHandle *handle)
 {
@@ -221,10 +226,10 @@ prio_handle_reevaluate (PrioHandle *handle)
   g_object_unref (signal);
 }
 
-/* Of so many kept signals it is asked again whether they are to be, when one is made. */
+/* How many pinned signals are re-evaluated whenever a dependent or a timeout is made. */
 #define REEVALUATED_AT_ONCE 2
 
-/* Under the lock: the handle of the next kept signal to look at, or NULL. */
+/* Under the lock: the handle of the next pinned signal to re-evaluate, or NULL. */
 static PrioHandle *
 next_pinned (void)
 {
@@ -237,9 +242,9 @@ next_pinned (void)
   return prio_handle_ref (link->data);
 }
 
-/* GObject tells nobody that a handler is disconnected.  So who makes a signal looks at two
- * of those that are kept: there are never more that nobody listens to than others, and a
- * few. */
+/* Re-evaluates a few pinned signals.  GObject does not report that a handler is disconnected, so
+ * whenever a dependent or a timeout is made, two pinned signals are re-evaluated.  So pinned signals
+ * that nobody listens to any more never outnumber the others by more than a few. */
 void
 prio_signal_node_reevaluate_some (void)
 {
@@ -259,7 +264,7 @@ prio_signal_node_reevaluate_some (void)
     }
 }
 
-/* Under the lock.  The caller's reference is the graph's from now on. */
+/* Under the lock: pins the signal.  The graph takes over the caller's reference. */
 static void
 pin_locked (PrioSignalNode *node)
 {
@@ -271,22 +276,23 @@ pin_locked (PrioSignalNode *node)
 
 typedef enum
 {
-  PRIO_VERDICT_GOES,
-  PRIO_VERDICT_PINNED, /* with the reference of who asked */
-  PRIO_VERDICT_EMITS  /* it says `cancelled`, and is asked about again */
+  PRIO_VERDICT_NOT_PINNED,
+  PRIO_VERDICT_PINNED,
+  PRIO_VERDICT_EMIT /* the caller makes the signal emit `cancelled`, and asks again */
 } PrioVerdict;
 
-/* If it @has_reference, the caller holds one that the graph gets; otherwise it only asks. */
+/* Decides whether to pin the signal.  If @has_reference, the graph takes over the caller's
+ * reference when it does; otherwise nothing is pinned, and the caller asks again with one. */
 static PrioVerdict
 decide (PrioSignalNode *node, PrioListeners listeners, gboolean has_reference)
 {
-  PrioVerdict verdict = PRIO_VERDICT_GOES;
+  PrioVerdict verdict = PRIO_VERDICT_NOT_PINNED;
 
   prio_lock_lock (&prio_signal_lock);
   if (node->pending_cancelled == PRIO_CANCELLED_IN_DISPOSE)
     {
       node->pending_cancelled = PRIO_CANCELLED_NOT_PENDING;
-      verdict = PRIO_VERDICT_EMITS;
+      verdict = PRIO_VERDICT_EMIT;
     }
   else if (!node->pinned && should_be_pinned (node, listeners))
     {
@@ -299,7 +305,7 @@ decide (PrioSignalNode *node, PrioListeners listeners, gboolean has_reference)
   return verdict;
 }
 
-/* Keeps the signal if that is right still when it can be found again. */
+/* Sets the weak reference again, and then pins the signal if there still is a reason. */
 static PrioVerdict
 pin (PrioSignalNode *node, PrioListeners listeners)
 {
@@ -313,9 +319,10 @@ pin (PrioSignalNode *node, PrioListeners listeners)
   return verdict;
 }
 
-/* Has the graph keep the signal, if it may say something that somebody hears.  It is being
- * disposed, or its caller holds it.  Returns whether it is kept from now on: then the caller has it
- * make up for a change that it may have missed. */
+/* Pins the signal if it may still emit something that a handler is connected to.  It is being
+ * disposed, or the caller holds a reference to it.
+ *
+ * Returns: whether this call has pinned it: then the caller calls prio_signal_node_catch_up () */
 gboolean
 prio_signal_node_pin (PrioSignalNode *node)
 {
@@ -331,13 +338,13 @@ prio_signal_node_pin (PrioSignalNode *node)
       verdict = decide (node, listeners, FALSE);
       if (verdict == PRIO_VERDICT_PINNED)
         verdict = pin (node, listeners);
-      if (verdict == PRIO_VERDICT_EMITS)
+      if (verdict == PRIO_VERDICT_EMIT)
         {
           g_cancellable_cancel (node->signal);
           prio_signal_node_get_funcs ()->notify_reason (node, PRIO_NOTICE_IN_DISPOSE);
         }
     }
-  while (verdict == PRIO_VERDICT_EMITS);
+  while (verdict == PRIO_VERDICT_EMIT);
 
   return verdict == PRIO_VERDICT_PINNED;
 }

@@ -1,16 +1,18 @@
-/* prio-registration-private.h: a signal's presence at a scheduler
+/* prio-registration-private.h: the registration of a signal at a scheduler
  *
- * Promises: all tasks of a signal at a scheduler that follow its priority are
- * a group, which moves as a whole and is aborted as a whole.  While it has users, entries
- * and captured states, a registration holds the signal, and the signal's node knows the registration.
+ * Promises: the tasks of a signal at a scheduler that follow its priority are one group, which
+ * moves as a whole and is aborted as a whole.  The users of a registration are entries and
+ * captured states.  While it has users, it holds a reference to the signal, and is on the list
+ * of the signal's node.
  *
- * A registration ends with the abort.  A plain cancellable that is reset gets a new one for
- * its new life: who inherits from something under a plain cancellable comes to it as
- * by that cancellable, and not by the registration.
+ * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new
+ * registration: what a task under a plain cancellable starts inherits the cancellable, not the
+ * registration, and looks the registration up again.
  *
- * The record is from the loop's slab, and given back on the owner thread.  A registration that has users is where
- * its loop is; any other reference of it is one of the loop too, so that the record can be
- * given back whenever that reference goes.
+ * The record comes from the loop's slab, and is freed on the owner thread.  A registration that
+ * has users keeps no reference to its loop, which outlives them; every other reference to a
+ * registration holds a reference to the loop too, so that the record can be freed whenever that
+ * reference is dropped.
  *
  * Everything but the references belongs to the owner thread.
  *
@@ -24,12 +26,12 @@
 
 struct _PrioRegistration
 {
-  PrioGroup group; /* its entries at the scheduler; the registration's users are the group's */
+  PrioGroup group; /* the entries at the scheduler; the users of the registration are those of the group */
   PrioLoop *loop;
   PrioSignalNode *node;
   GCancellable *signal; /* owned while there are users */
-  gint refs; /* atomic: of the users together, and of operations on their way */
-  PrioRegistration *node_next, *node_prev; /* among those of the node; under prio_signal_lock */
+  gint refs; /* atomic: one for all users together, one for each operation on its way */
+  PrioRegistration *node_next, *node_prev; /* in the list of the node; under prio_signal_lock */
 };
 
 PrioRegistration *prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable **signal,
@@ -48,14 +50,14 @@ prio_registration_hold (PrioRegistration *registration)
   prio_group_hold (&registration->group);
 }
 
-/* A user less; with the last it ends. */
+/* Drops a user; the last one ends the registration. */
 static inline void
 prio_registration_release (PrioRegistration *registration)
 {
   prio_group_release (&registration->group);
 }
 
-/* Every group is that of a registration. */
+/* The registration that embeds @group: every group is embedded in one. */
 static inline PrioRegistration *
 prio_registration_of (PrioGroup *group)
 {
@@ -63,7 +65,7 @@ prio_registration_of (PrioGroup *group)
   return (PrioRegistration *) group;
 }
 
-/* That of @registration, which may be NULL. */
+/* The group of @registration, which may be NULL. */
 static inline PrioGroup *
 prio_registration_group (PrioRegistration *registration)
 {

@@ -1,4 +1,4 @@
-/* prio-registration.c: a signal's presence at a scheduler
+/* prio-registration.c: the registration of a signal at a scheduler
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "signal/prio-registration-private.h"
 
-/* Any thread: one more reference, and one of the loop. */
+/* Any thread.  Takes a reference to the registration, and one to its loop. */
 PrioRegistration *
 prio_registration_ref (PrioRegistration *registration)
 {
@@ -16,8 +16,8 @@ prio_registration_ref (PrioRegistration *registration)
   return registration;
 }
 
-/* Owner thread: the reference that the users have together, or one of prio_registration_ref () without that
- * of the loop, is dropped. */
+/* Owner thread: drops the reference of the users, or one of prio_registration_ref (); in the
+ * second case the caller drops the reference to the loop. */
 static void
 drop_reference (PrioRegistration *registration)
 {
@@ -25,7 +25,7 @@ drop_reference (PrioRegistration *registration)
     prio_slab_free (&registration->loop->groups, registration);
 }
 
-/* Owner thread. */
+/* prio_registration_unref () for the owner thread. */
 static void
 unref_on_owner_thread (PrioLoop *loop, PrioRegistration *registration)
 {
@@ -78,7 +78,7 @@ remove_from_node (PrioSignalNode *node, PrioRegistration *registration)
     node->last_registration = registration->node_prev;
 }
 
-/* Its group has no users any more. */
+/* The group has lost its last user. */
 static void
 registration_ended (PrioGroup *group)
 {
@@ -94,7 +94,7 @@ registration_ended (PrioGroup *group)
   drop_reference (registration);
 }
 
-/* For one user. */
+/* Makes a registration with one user.  Takes the reference to @signal. */
 static PrioRegistration *
 registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *signal)
 {
@@ -117,8 +117,8 @@ registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *s
   return registration;
 }
 
-/* Under prio_signal_lock.  The registration is on the list of the signal and on that of the scheduler,
- * either of which may be long: who walks both in step ends with the shorter. */
+/* Under prio_signal_lock.  A registration is on the list of its signal and on that of its run
+ * queue.  Either may be long, so both are walked in step: the shorter one bounds the cost. */
 static PrioRegistration *
 find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
 {
@@ -135,13 +135,13 @@ find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
   return NULL;
 }
 
-/* The registration between @run_queue and the signal of @node, for one more user; sets @aborted
- * if that is aborted.
+/* Finds or makes the registration of the signal of @node at @run_queue, and adds a user to it.
+ * Sets @aborted to whether the signal is aborted.
  *
- * A new registration takes the reference in @signal.  References are neither taken nor
- * dropped in here, so without one a new registration cannot be made.
+ * A new registration steals the reference in @signal.  No reference is taken or dropped here,
+ * under the lock; so if *@signal is NULL, no new registration is made.
  *
- * Returns: NULL if @signal is aborted, or there is no registration and no reference */
+ * Returns: NULL if the signal is aborted, or if there is no registration and *@signal is NULL */
 PrioRegistration *
 prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable **signal, gboolean *aborted)
 {
@@ -169,7 +169,8 @@ prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCance
   return registration;
 }
 
-/* Whether its signal is a PrioTaskSignal: aborted once, and for good. */
+/* Whether the signal is a PrioTaskSignal, which is aborted once and stays aborted.  A plain
+ * cancellable may be reset, and then needs another registration. */
 gboolean
 prio_registration_is_for_life (PrioRegistration *registration)
 {
@@ -187,8 +188,8 @@ op_apply (PrioLoop *loop, const PrioOp *op)
   unref_on_owner_thread (loop, registration);
 }
 
-/* Has @apply carried out for @registration at its home; if @quietly, without releasing
- * anything of the user's before the next dispatch. */
+/* Calls @apply for @registration on the owner thread of its loop, unless it has ended by then.
+ * If @quietly, this call releases no user data: the next dispatch does. */
 void
 prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboolean quietly)
 {
@@ -204,14 +205,14 @@ prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboole
     prio_loop_submit (registration->loop, &op);
 }
 
-/* The signal has been aborted. */
+/* Operation: the signal has been aborted. */
 void
 prio_registration_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   prio_group_abort (&((PrioRegistration *) op->target)->group);
 }
 
-/* The priority of the signal has changed. */
+/* Operation: the priority of the signal has changed. */
 void
 prio_registration_follow (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {

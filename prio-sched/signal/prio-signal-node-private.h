@@ -1,14 +1,13 @@
-/* prio-signal-node-private.h: what the library knows of a cancellable
+/* prio-signal-node-private.h: what the library knows about a cancellable
  *
- * Promises: a node per GCancellable that is used as a signal, embedded in a
- * PrioTaskSignal, attached to any other.  It tells the loops where the signal has
- * tasks, and the signals that depend on it, of an abort or a change of priority,
- * in the draft's order, from whichever thread it comes.  Sources and dependents
- * know each other weakly.
+ * Promises: every GCancellable that is used as a signal has one node.  It is embedded in a
+ * PrioTaskSignal, and attached to any other cancellable.  An abort or a change of priority,
+ * from any thread, reaches the loops where the signal has tasks, and the signals that depend
+ * on it, in the draft's order.  Sources and dependents refer to each other weakly.
  *
- * Threads: every node, and the graph between them, is under one lock.  It is a
- * leaf: nothing of the user's, no reference of an object and no other lock is
- * taken or dropped under it.
+ * Threads: one lock, prio_signal_lock, guards all nodes and the graph between them.  It is a
+ * leaf lock: while it is held, no user code runs, no object is referenced or unreferenced,
+ * and no other lock is taken or dropped.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -24,78 +23,78 @@
 /* How a signal depends on another. */
 typedef enum
 {
-  PRIO_EDGE_ABORT,   /* it is aborted with it */
-  PRIO_EDGE_PRIORITY /* its priority follows it */
+  PRIO_EDGE_ABORT,   /* the abort of the source aborts the dependent */
+  PRIO_EDGE_PRIORITY /* the priority of the dependent follows that of the source */
 } PrioEdgeKind;
 
-/* Why signals were aborted: one for all of them, counted by GLib (GAtomicRcBox). */
+/* Why signals were aborted: shared by all signals of one abort, reference counted (GAtomicRcBox). */
 typedef struct
 {
   GError *error;
 } PrioReason;
 
-/* Whether a signal has still to say `cancelled`. */
+/* Whether a signal still has to emit `cancelled`. */
 typedef enum
 {
   PRIO_CANCELLED_NOT_PENDING,
-  PRIO_CANCELLED_PENDING, /* who aborted it comes and has it say so */
-  PRIO_CANCELLED_IN_DISPOSE   /* he came while it was being disposed: its dispose () says it */
+  PRIO_CANCELLED_PENDING,   /* the thread that aborted the signal will make it emit */
+  PRIO_CANCELLED_IN_DISPOSE /* that thread found the signal in dispose (): dispose () emits */
 } PrioPendingCancelled;
 
-/* A change of a signal's priority that is being announced; on the stack of who announces it. */
+/* A change of a signal's priority that is being announced; on the stack of the thread that announces it. */
 typedef struct
 {
   GThread *changer;      /* compared only */
-  PrioTaskPriority next; /* what another thread wants then, if @has_next */
+  PrioTaskPriority next; /* the priority that another thread has asked for meanwhile, if @has_next */
   gboolean has_next;
 } PrioChange;
 
 typedef struct _PrioRegistration PrioRegistration;
 typedef struct _PrioEdge PrioEdge;
 
-/* There is one in each signal: what is needed first is at the beginning, and what only those
- * need that depend on others is in their PrioHandle. */
+/* Every signal has one, so it is small: the fields of the fast paths come first, and what only
+ * dependents and timeouts need is in their PrioHandle. */
 struct _PrioSignalNode
 {
-  GCancellable *signal;           /* whose node it is; not owned */
-  /* Where it has tasks, oldest first; see prio_signal_node_has_registrations (). */
+  GCancellable *signal;           /* the signal that this node describes; not owned */
+  /* The schedulers where the signal has tasks, oldest first; see prio_signal_node_has_registrations (). */
   PrioRegistration *registrations, *last_registration;
-  PrioTaskPriority priority;      /* read without the lock too; written atomically */
-  guint8 is_task_signal;          /* for good, as the next */
+  PrioTaskPriority priority;      /* also read without the lock; written under it, atomically */
+  guint8 is_task_signal;          /* never changes, like the next */
   guint8 is_timeout;
 
   /* Under the lock. */
   guint8 aborted : 1;
   guint8 is_dependent : 1;
-  guint8 may_time_out : 1;        /* a timer may still abort it */
-  guint8 missed_change : 1;       /* a follower that could not be told while it was disposed */
-  guint8 pinned : 1;                /* a reference of the signal belongs to the graph */
-  guint8 pending_cancelled : 2;                /* PrioPendingCancelled */
-  guint8 notified : 1;            /* its reason has been, or is being */
-  guint8 emitted;                    /* a PrioTaskSignal has said `cancelled`: GIO knows of the abort; atomic */
-  PrioReason *reason;             /* of @aborted */
-  PrioChange *change;             /* that is being announced, or NULL */
+  guint8 may_time_out : 1;        /* a timer may still abort the signal */
+  guint8 missed_change : 1;       /* the priority it follows changed while the signal was being disposed */
+  guint8 pinned : 1;              /* the graph owns a reference to the signal */
+  guint8 pending_cancelled : 2;   /* PrioPendingCancelled */
+  guint8 notified : 1;            /* the notification of `reason` has begun */
+  guint8 emitted;                 /* a PrioTaskSignal has emitted `cancelled`: GIO knows of the abort; atomic */
+  PrioReason *reason;             /* of the abort, if @aborted */
+  PrioChange *change;             /* the change that is being announced, or NULL */
   PrioEdge *dependents, *last_dependent; /* oldest first */
   PrioEdge *sources, *last_source;
   guint n_sources[2];             /* by PrioEdgeKind */
-  guint64 generation;              /* the last making of a dependent that came by */
-  PrioHandle *handle;             /* of a dependent or a timeout, set at its making */
+  guint64 generation;             /* of the last edge from this node: one edge per source and generation */
+  PrioHandle *handle;             /* of a dependent or a timeout, set when it is made; otherwise NULL */
 };
 
-/* Whether the signal has tasks anywhere, which may change at any moment: a hint, without
- * the lock.  Who writes `registrations` holds it, and writes atomically. */
+/* Whether the signal has tasks at any scheduler.  This is a hint: it is read without the lock,
+ * and may change at any moment.  Writers of `registrations` hold the lock and write atomically. */
 static inline gboolean
 prio_signal_node_has_registrations (PrioSignalNode *node)
 {
   return __atomic_load_n (&node->registrations, __ATOMIC_RELAXED) != NULL;
 }
 
-/* That @dependent depends on @source, in one way or both.  Both know it, and either may go
- * first. */
+/* States that @dependent depends on @source, in one way or both.  It is on a list of each, and
+ * is freed with the one that is finalized first. */
 struct _PrioEdge
 {
-  guint64 generation : 62; /* the making of @dependent that it comes from */
-  guint64 kinds : 2;      /* bit K: of PrioEdgeKind K */
+  guint64 generation : 62; /* counts the calls that add edges to a dependent; edges of one call share it */
+  guint64 kinds : 2;       /* bit K: PrioEdgeKind K */
   PrioSignalNode *source, *dependent;
   PrioEdge *next_dependent, *prev_dependent; /* among those of @source */
   PrioEdge *next_source, *prev_source;       /* among those of @dependent */
@@ -107,19 +106,19 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
-/* How the reason of an abort is notified. */
+/* How `reason` is notified after an abort. */
 typedef enum
 {
-  PRIO_NOTICE_NOW,        /* nothing of GLib's is locked, and the caller holds the signal */
-  PRIO_NOTICE_IN_DISPOSE, /* GObject would keep a notification back, and forget it */
-  PRIO_NOTICE_LATER       /* GLib may hold a lock of the cancellable's */
+  PRIO_NOTICE_NOW,        /* GLib holds no lock, and the caller holds a reference to the signal */
+  PRIO_NOTICE_IN_DISPOSE, /* GObject would freeze a notification, and drop it */
+  PRIO_NOTICE_LATER       /* GLib may hold the lock of the cancellable */
 } PrioNotice;
 
-/* What is done for a node by the class in which it is embedded. */
+/* What the class that embeds a node does for it. */
 typedef struct
 {
-  PrioSignalNode *(*get_node) (GCancellable *signal);                 /* NULL if it is none of the class */
-  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* for what a source of @kind makes it say */
+  PrioSignalNode *(*get_node) (GCancellable *signal);                 /* NULL if @signal is of another class */
+  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* for what a source of @kind makes it emit */
   void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous);
   void (*notify_reason) (PrioSignalNode *node, PrioNotice when);
 } PrioSignalNodeFuncs;
@@ -128,7 +127,8 @@ extern PrioLock prio_signal_lock G_GNUC_INTERNAL;
 
 void prio_signal_node_undo_reset_slow (PrioSignalNode *node);
 
-/* The signal of @node is used by somebody outside, who holds it. */
+/* Called wherever a signal is used: cancels an aborted PrioTaskSignal again if it has been reset
+ * with g_cancellable_reset ().  The caller holds a reference to the signal, and is not inside a loop. */
 static inline void
 prio_signal_node_undo_reset (PrioSignalNode *node)
 {

@@ -1,4 +1,4 @@
-/* prio-signal-node.c: what the library knows of a cancellable
+/* prio-signal-node.c: what the library knows about a cancellable
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,10 +15,10 @@ PrioLock prio_signal_lock = PRIO_LOCK_INIT;
 
 G_DEFINE_QUARK (prio-sched-node, prio_signal_node)
 
-/* Those of PrioTaskSignal; NULL as long as there is none; atomic. */
+/* The functions of PrioTaskSignal; NULL before its class is initialized; atomic. */
 static const PrioSignalNodeFuncs *task_signal_funcs;
 
-/* Returns: (transfer full): why, if nobody said why */
+/* Returns: (transfer full): the reason of an abort that was given none */
 GError *
 prio_reason_default (void)
 {
@@ -46,14 +46,14 @@ prio_reason_unref (PrioReason *reason)
   g_atomic_rc_box_release_full (reason, reason_clear);
 }
 
-/* Called once, before there is a PrioTaskSignal. */
+/* Called once, before the first PrioTaskSignal exists. */
 void
 prio_signal_node_set_funcs (const PrioSignalNodeFuncs *funcs)
 {
   __atomic_store_n (&task_signal_funcs, funcs, __ATOMIC_RELEASE);
 }
 
-/* Of a task signal. */
+/* The functions of PrioTaskSignal, or NULL if no such signal exists yet. */
 const PrioSignalNodeFuncs *
 prio_signal_node_get_funcs (void)
 {
@@ -75,7 +75,7 @@ prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_t
 {
   static gboolean added = FALSE;
 
-  /* Not g_once_init_enter (): after a fork () meanwhile nobody would leave it. */
+  /* Not g_once_init_enter (): if the process forks meanwhile, nobody leaves it in the child. */
   if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_signal_lock);
@@ -89,8 +89,8 @@ prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_t
   };
 }
 
-/* Under the lock.  A plain cancellable is asked, since it may be used again after
- * g_cancellable_reset (). */
+/* Under the lock.  For a plain cancellable the answer is GIO's, since g_cancellable_reset ()
+ * makes it usable again. */
 gboolean
 prio_signal_node_is_aborted_locked (PrioSignalNode *node)
 {
@@ -102,7 +102,7 @@ prio_signal_node_is_aborted_locked (PrioSignalNode *node)
       return cancelled;
     }
 
-  /* Handlers that are called before its own hear of a cancel by hand first. */
+  /* After a direct g_cancellable_cancel (), handlers may run before the signal's own class handler marks the node. */
   return node->aborted || g_cancellable_is_cancelled (node->signal);
 }
 
@@ -118,7 +118,7 @@ prio_signal_node_is_aborted (PrioSignalNode *node)
   return aborted;
 }
 
-/* Returns: (transfer full): why it was aborted, or would be if it were now */
+/* Returns: (transfer full): why the signal was aborted, or the default reason if it was not */
 GError *
 prio_signal_node_dup_reason (PrioSignalNode *node)
 {
@@ -144,7 +144,7 @@ prio_signal_node_get_priority (PrioSignalNode *node)
   return (PrioTaskPriority) __atomic_load_n (&node->priority, __ATOMIC_RELAXED);
 }
 
-/* A dependent whose priority nothing can change. */
+/* Whether @node is a dependent whose priority nothing can change. */
 gboolean
 prio_signal_node_has_fixed_priority (PrioSignalNode *node)
 {
@@ -157,7 +157,7 @@ prio_signal_node_has_fixed_priority (PrioSignalNode *node)
   return fixed;
 }
 
-/* Whether the reason of @node is to be notified now: once. */
+/* Whether the caller has to notify the reason of @node: TRUE once per abort. */
 gboolean
 prio_signal_node_begin_notice (PrioSignalNode *node)
 {
@@ -171,17 +171,17 @@ prio_signal_node_begin_notice (PrioSignalNode *node)
   return first;
 }
 
-/* The signal of @node is a PrioTaskSignal that was aborted, and has been reset with
- * g_cancellable_reset (), which nothing can prevent, and nobody is told of.  It is aborted for
- * good, as the draft has it: it is cancelled again, for GIO too.  Its caller holds it, and is
- * outside. */
+/* Cancels an aborted PrioTaskSignal again after g_cancellable_reset ().  The library cannot
+ * prevent a reset, and is not told of one; but in the draft an aborted signal stays aborted, so
+ * GIO has to see it cancelled too.  The caller holds a reference to the signal, and is not
+ * inside a loop. */
 void
 prio_signal_node_undo_reset_slow (PrioSignalNode *node)
 {
   if (g_cancellable_is_cancelled (node->signal) || !__atomic_exchange_n (&node->emitted, FALSE, __ATOMIC_ACQ_REL))
     return;
 
-  g_warning ("A PrioTaskSignal has been reset with g_cancellable_reset (): it is aborted for good, and cancelled again. "
-             "What is to go on needs a signal of a new PrioTaskController");
+  g_warning ("A PrioTaskSignal has been reset with g_cancellable_reset (): it is aborted for good, and cancelled "
+             "again. What is to go on needs a signal of a new PrioTaskController");
   g_cancellable_cancel (node->signal);
 }

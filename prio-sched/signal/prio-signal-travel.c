@@ -1,7 +1,7 @@
 /* prio-signal-travel.c: how an abort, or a change of priority, travels
  *
- * From the signal it is made on to the loops where that has tasks, then to those
- * who listen, then to the signals that depend on it.
+ * It starts at the signal on which it is made.  It goes first to the loops where that signal has
+ * tasks, then to its handlers, then to the signals that depend on it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,13 +16,13 @@
 
 #include <glib/gi18n-lib.h>
 
-/* A signal that is being aborted, or told of a change, outside the lock. */
+/* A signal that an abort or a change has reached; used outside the lock. */
 typedef struct
 {
-  GCancellable *signal;    /* owned, or NULL if nobody holds it any more */
-  PrioHandle *handle;      /* owned, or NULL if it has none */
-  GPtrArray *registrations;        /* referenced */
-  PrioReason *past_reason; /* of a plain cancellable that has been reset */
+  GCancellable *signal;     /* owned, or NULL if nobody holds it any more */
+  PrioHandle *handle;       /* owned, or NULL if it has none */
+  GPtrArray *registrations; /* each referenced */
+  PrioReason *past_reason;  /* of an earlier abort, from which a plain cancellable was reset */
 } PrioTarget;
 
 /* Under the lock: the registrations of @node, or NULL. */
@@ -33,7 +33,8 @@ list_registrations (PrioSignalNode *node)
 
   if (node->registrations != NULL)
     registrations = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_registration_unref);
-  for (PrioRegistration *registration = node->registrations; registration != NULL; registration = registration->node_next)
+  for (PrioRegistration *registration = node->registrations; registration != NULL;
+       registration = registration->node_next)
     g_ptr_array_add (registrations, prio_registration_ref (registration));
 
   return registrations;
@@ -69,7 +70,7 @@ target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
     prio_registration_send (target->registrations->pdata[i], apply, quietly);
 }
 
-/* Under the lock.  Who marks a signal has it say `cancelled` afterwards. */
+/* Under the lock.  The caller makes the signal emit `cancelled` afterwards. */
 static void
 mark_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
@@ -96,12 +97,12 @@ mark_dependents_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targe
     }
 }
 
-/* The draft's "signal abort" as far as the lock has to be held: @node, which is that of
- * @handle if it is NULL, and its dependents have their reason before anybody hears of it.
- * All that depends on a root knows that root; what depends on a dependent that is cancelled
- * by hand comes from one to the next.
+/* The part of the draft's "signal abort" that needs the lock: gives the reason to @node, or if
+ * that is NULL to the node of @handle, and to all dependents, before any handler runs.  All
+ * dependents of a root have an edge to it.  Those of a dependent that is cancelled directly need
+ * not, so the second loop follows the edges from one to the next.
  *
- * Returns: what is to be told, @node first, or NULL if it is aborted already, or gone */
+ * Returns: the signals that the abort has reached, @node first, or NULL if @node is aborted already, or gone */
 static GArray *
 begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
 {
@@ -129,9 +130,11 @@ begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
   return targets;
 }
 
-/* The signal says, or has said, `cancelled`.  Returns whether the graph keeps it. */
+/* The signal is emitting, or has emitted, `cancelled`: nothing is pending any more.
+ *
+ * Returns: whether the signal is pinned */
 static gboolean
-has_nothing_pending (PrioSignalNode *node)
+clear_pending_cancelled (PrioSignalNode *node)
 {
   gboolean pinned;
 
@@ -143,7 +146,8 @@ has_nothing_pending (PrioSignalNode *node)
   return pinned;
 }
 
-/* The signal of @node has said `cancelled`, or is saying it. */
+/* Notifies `reason`, if the signal of @node is a task signal.  The signal is emitting, or has
+ * emitted, `cancelled`. */
 static void
 notify_reason (PrioSignalNode *node, PrioNotice when)
 {
@@ -151,8 +155,8 @@ notify_reason (PrioSignalNode *node, PrioNotice when)
     prio_signal_node_get_funcs ()->notify_reason (node, when);
 }
 
-/* Has the signal of @handle, which is aborted, say `cancelled`, here or where it is being
- * disposed. */
+/* Makes the signal of @handle, which is aborted, emit `cancelled`: here or, if it is being
+ * disposed, in its dispose (). */
 static void
 emit (PrioHandle *handle)
 {
@@ -163,7 +167,7 @@ emit (PrioHandle *handle)
 
   g_cancellable_cancel (signal);
   notify_reason (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
-  if (has_nothing_pending (prio_signal_node_find (signal)))
+  if (clear_pending_cancelled (prio_signal_node_find (signal)))
     prio_signal_node_reevaluate (prio_signal_node_find (signal));
 }
 
@@ -174,14 +178,15 @@ emit_now (gpointer handle)
   return G_SOURCE_REMOVE;
 }
 
-/* Nothing of the user's may run here.  Takes the reference of @handle. */
+/* Used where no user code may run.  Takes the reference to @handle. */
 static void
 emit_from_default_context (PrioHandle *handle)
 {
   prio_call_from_default_context (emit_now, handle, (GDestroyNotify) prio_handle_unref);
 }
 
-/* The signal has said it, or the context has gone before. */
+/* Destroy notify of emit_now ().  If the context has gone before the signal has emitted, the
+ * default context takes over. */
 static void
 emitted_or_gone (gpointer data)
 {
@@ -208,7 +213,7 @@ op_emit_cancelled (PrioLoop *loop, const PrioOp *op)
                                emit_now, op->target, emitted_or_gone);
 }
 
-/* Has the signal, which owes it, say `cancelled` from its main context. */
+/* Makes the signal, whose `cancelled` is pending, emit it from its main context. */
 static void
 emit_later (PrioHandle *handle)
 {
@@ -217,7 +222,7 @@ emit_later (PrioHandle *handle)
   prio_loop_submit_quietly (handle->loop, &op);
 }
 
-/* Releases what the abort of @target has ended, where that can be done here. */
+/* Releases what the aborted tasks of @target held, in the loops of which this thread is the owner. */
 static void
 target_release (PrioTarget *target)
 {
@@ -228,17 +233,18 @@ target_release (PrioTarget *target)
     prio_loop_flush_releases (((PrioRegistration *) target->registrations->pdata[i])->loop);
 }
 
-/* The signal depends on nothing, and its caller holds it. */
+/* Makes a signal that has no handle emit `cancelled`.  The caller holds a reference to it. */
 static void
-emit_as_root (GCancellable *signal)
+emit_root (GCancellable *signal)
 {
   g_cancellable_cancel (signal);
   notify_reason (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
 }
 
-/* Runs the abort steps of all targets, so that whatever is called from here on finds no
- * task of theirs in a queue; then each releases what it had and says so, as the draft
- * orders.  Those that are there now live until then. */
+/* Carries out the abort of all targets.  First the tasks of all of them leave their queues, so
+ * that no user code that runs from here on finds one in a queue.  Then each target in turn
+ * releases what its tasks held, and emits `cancelled`: this is the order of the draft.  The
+ * references taken at the start keep the signals alive until their turn. */
 static void
 carry_out_abort (GArray *targets)
 {
@@ -261,13 +267,13 @@ carry_out_abort (GArray *targets)
       if (target->handle != NULL)
         emit (target->handle);
       else
-        emit_as_root (target->signal);
+        emit_root (target->signal);
     }
 
   g_array_unref (targets);
 }
 
-/* Aborts the signal of @node and what depends on it; its caller holds it. */
+/* Aborts the signal of @node and its dependents.  The caller holds a reference to the signal. */
 void
 prio_signal_node_abort (PrioSignalNode *node, const GError *reason)
 {
@@ -280,7 +286,8 @@ prio_signal_node_abort (PrioSignalNode *node, const GError *reason)
   carry_out_abort (targets);
 }
 
-/* The same, if the signal is still there; its caller may not hold it. */
+/* Aborts the signal of @handle and its dependents, if it still exists.  The caller needs no
+ * reference to the signal. */
 void
 prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
 {
@@ -290,10 +297,10 @@ prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
     carry_out_abort (targets);
 }
 
-/* The signal of @node is saying `cancelled`.  If that was not prio_signal_node_abort (),
- * somebody called g_cancellable_cancel ().  GLib may hold the cancellable's lock,
- * so that nothing of the user's may run: tasks leave their queues now, and are
- * released by the next dispatch; dependents are aborted now, and say so later. */
+/* Called when the signal of @node emits `cancelled`.  If no abort of the library causes it,
+ * somebody has called g_cancellable_cancel ().  GLib may then hold the lock of the cancellable,
+ * so that no user code may run here.  The tasks leave their queues now, and the next dispatch
+ * releases them.  The dependents are aborted now, and emit `cancelled` later. */
 void
 prio_signal_node_cancelled (PrioSignalNode *node)
 {
@@ -315,31 +322,32 @@ prio_signal_node_cancelled (PrioSignalNode *node)
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
       target_send (target, prio_registration_abort, TRUE);
-      if (i > 0 || has_nothing_pending (node))
+      if (i > 0 || clear_pending_cancelled (node))
         emit_later (target->handle);
     }
 
   g_array_unref (targets);
 }
 
-/* The dependents made after @made whose priority follows @node's, or NULL if there are
- * none; @made becomes the last. */
+/* The dependents whose priority follows that of @node, and whose edges are newer than
+ * @generation, or NULL if there are none.  Sets @generation to that of the newest edge. */
 static GArray *
-followers (PrioSignalNode *node, guint64 *made)
+followers (PrioSignalNode *node, guint64 *generation)
 {
   GArray *targets = NULL;
   PrioEdge *first = NULL;
 
   prio_lock_lock (&prio_signal_lock);
 
-  for (PrioEdge *edge = node->last_dependent; edge != NULL && edge->generation > *made; edge = edge->prev_dependent)
+  for (PrioEdge *edge = node->last_dependent; edge != NULL && edge->generation > *generation;
+       edge = edge->prev_dependent)
     first = edge;
 
   for (PrioEdge *edge = first; edge != NULL; edge = edge->next_dependent)
     {
       PrioTarget target = { NULL };
 
-      *made = edge->generation;
+      *generation = edge->generation;
       if (!prio_edge_is (edge, PRIO_EDGE_PRIORITY))
         continue;
 
@@ -354,15 +362,16 @@ followers (PrioSignalNode *node, guint64 *made)
   return targets;
 }
 
-/* Also of those that are made meanwhile, by a handler for one: they have the priority
- * that what they were made to follow had then. */
+/* Changes the priority of all that follow @node.  A handler that runs meanwhile may make new
+ * followers.  Such a follower may have copied its priority from a signal that has not changed
+ * yet, so the loop ends only when no newer ones are left. */
 static void
 change_followers (PrioSignalNode *node, PrioTaskPriority priority)
 {
   GArray *targets;
-  guint64 made = 0;
+  guint64 generation = 0;
 
-  while ((targets = followers (node, &made)) != NULL)
+  while ((targets = followers (node, &generation)) != NULL)
     {
       for (guint i = 0; i < targets->len; i++)
         {
@@ -379,8 +388,9 @@ change_followers (PrioSignalNode *node, PrioTaskPriority priority)
     }
 }
 
-/* Under the lock: whether @node is to change now, on this thread.  Otherwise the change is
- * nothing, is is_recursive with @error, or is left to the thread that announces another. */
+/* Under the lock: whether @node is to change now, on this thread.  Otherwise @priority is the
+ * same as before, or this thread is announcing a change already (@is_recursive), or the thread
+ * that announces one makes this change too. */
 static gboolean
 begin_change (PrioSignalNode *node, PrioTaskPriority priority, gboolean *is_recursive)
 {
@@ -395,7 +405,7 @@ begin_change (PrioSignalNode *node, PrioTaskPriority priority, gboolean *is_recu
   return current == NULL && node->priority != priority;
 }
 
-/* Under the lock: whether a change has been left to this thread meanwhile. */
+/* Under the lock: whether another thread has asked for a change meanwhile, which this thread makes. */
 static gboolean
 next_change (PrioSignalNode *node, PrioTaskPriority *priority)
 {
@@ -443,14 +453,14 @@ change_locked (PrioSignalNode *node, PrioTaskPriority priority, gboolean *is_rec
   while (next_change (node, &priority));
 }
 
-/* The draft's "signal priority change" (§3.3), from any thread.  The caller
- * holds the signal.
+/* The draft's "signal priority change" (§3.3), from any thread.  The caller holds a reference to
+ * the signal.
  *
- * One thread at a time changes a signal: the changer.  Within its announcement, on its
- * own thread, a change is is_recursive.  A change that another thread makes meanwhile is left
- * to the changer, which makes it when the announcement is over: nobody waits for
- * handlers, and the queues, the followers and the property agree in the end.  Of several
- * such changes the last is made. */
+ * One thread at a time changes a signal: the changer.  While it announces the change, another
+ * change on the same thread is recursive, and an error.  A change that another thread asks for
+ * is left to the changer, which makes it after the announcement.  So no thread waits for
+ * handlers, and the queues, the followers and the property agree in the end.  Of several such
+ * changes only the last is made. */
 gboolean
 prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, GError **error)
 {
@@ -466,7 +476,7 @@ prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, 
   return !is_recursive;
 }
 
-/* Under the lock: what the priority of @node follows, or NULL. */
+/* Under the lock: the node whose priority that of @node follows, or NULL. */
 static PrioSignalNode *
 followed (PrioSignalNode *node)
 {
@@ -478,7 +488,7 @@ followed (PrioSignalNode *node)
   return NULL;
 }
 
-/* The signal has been kept when it was disposed, and may have missed a change. */
+/* Called when the signal has been pinned in dispose (): makes up for a change that it missed. */
 void
 prio_signal_node_catch_up (PrioSignalNode *node)
 {

@@ -1,4 +1,4 @@
-/* prio-task-controller.c: who may abort a signal and change its priority
+/* prio-task-controller.c: the object that may abort a signal and change its priority
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -17,9 +17,9 @@
  *
  * Aborts tasks, and changes how urgent they are, as a group.
  *
- * A controller has a [class@PrioSched.TaskSignal], which is handed to all that it
- * is to control: tasks, and any asynchronous call that takes a
- * [class@Gio.Cancellable].  It is the draft's `TaskController`
+ * A controller has a [class@PrioSched.TaskSignal].  Hand it to everything that the
+ * controller is to control: tasks, and any asynchronous call that takes a
+ * [class@Gio.Cancellable].  A controller is the draft's `TaskController`
  * ([§3.2](https://wicg.github.io/scheduling-apis/#taskcontroller)).
  *
  * ```c
@@ -40,7 +40,7 @@ struct _PrioTaskController
   GObject parent_instance;
 
   PrioTaskSignal *signal;
-  PrioTaskPriority priority; /* what it was made with */
+  PrioTaskPriority priority; /* of the signal when it is made */
 };
 
 G_DEFINE_FINAL_TYPE (PrioTaskController, prio_task_controller, G_TYPE_OBJECT)
@@ -114,7 +114,7 @@ prio_task_controller_class_init (PrioTaskControllerClass *class)
   /**
    * PrioTaskController:priority:
    *
-   * The priority that the controller's signal begins with.
+   * The initial priority of the controller's signal.
    *
    * Since: 1.0
    */
@@ -144,7 +144,7 @@ prio_task_controller_init (PrioTaskController *self G_GNUC_UNUSED)
 
 /**
  * prio_task_controller_new:
- * @priority: the priority to begin with
+ * @priority: the initial priority of the signal
  *
  * Makes a controller, and its signal.  Any thread may call it.
  *
@@ -164,7 +164,7 @@ prio_task_controller_new (PrioTaskPriority priority)
  * prio_task_controller_get_signal: (get-property signal)
  * @self: a controller
  *
- * Gets what tasks are posted with.  Any thread may call it.
+ * Gets the signal, to post tasks with.  Any thread may call it.
  *
  * Returns: (transfer none): the signal
  *
@@ -188,19 +188,19 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * (§3.3).
  *
  * Every task that was posted with the signal, and without a priority of its own,
- * takes its place by age among the tasks of the new priority; that costs the same
+ * takes its place by age among the tasks of the new priority.  This costs the same
  * for one task as for a million.  Then
  * [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the
- * change; then the signals that follow this one change, in the order in which they
- * were made.  To set the priority that the signal has already does nothing.
+ * change.  Then the signals that follow this one change, in the order in which they
+ * were made.  If the signal has @priority already, nothing happens.
  *
- * Any thread may call it.  Tasks of a context that another thread runs move when
- * that thread comes to it, which is before it chooses its next task.
+ * Any thread may call it.  If another thread runs the main context of a task, that thread
+ * moves the task before it chooses the next task to run.
  *
- * Fails with %PRIO_ERROR_NOT_ALLOWED within the announcement of a change of this signal's
- * priority, on the thread that announces it.  If another thread announces one at this
- * moment, it makes this change too, right after that, and announces it; the function
- * returns %TRUE at once.  Of several changes that come meanwhile the last is made.
+ * While a change of this signal's priority is being announced, a call on the thread that
+ * announces it fails with %PRIO_ERROR_NOT_ALLOWED.  A call on any other thread returns %TRUE
+ * at once: the announcing thread makes this change, and announces it, right after the
+ * current one.  If several such calls are made meanwhile, only the last takes effect.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
@@ -226,14 +226,14 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  *
  * Aborts the signal, and the signals that depend on it.
  *
- * Tasks that are delayed or queued leave their queues at once; what they hold is
- * released, and their result is @reason.  One whose function is running has that
- * result at once too, and its function goes on; one whose function has returned, and which
- * waits for something, ends as it will, but its next
- * [method@PrioSched.Scheduler.yield_async] is refused.  Then `cancelled` is
+ * Tasks that are delayed or queued leave their queues at once.  What they hold is
+ * released, and their result is @reason.  A task whose function is running has that
+ * result at once too, and its function goes on.  A task whose function has returned, and
+ * which has deferred its result, is not aborted, but its next
+ * [method@PrioSched.Scheduler.yield_async] is rejected.  Then `cancelled` is
  * emitted, on the calling thread.  A second abort does nothing.
  *
- * Any thread may call it.  The tasks of a context that another thread runs are
+ * Any thread may call it.  If another thread runs the main context of a task, the task is
  * released on that thread.
  *
  * Since: 1.0

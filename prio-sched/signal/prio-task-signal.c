@@ -1,4 +1,4 @@
-/* prio-task-signal.c: what aborts tasks, and says how urgent they are
+/* prio-task-signal.c: a signal that aborts tasks, and has their priority
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,12 +20,12 @@
 /**
  * PrioTaskSignal:
  *
- * Aborts tasks, and says how urgent they are.
+ * Aborts tasks, and determines how urgent they are.
  *
  * It is the draft's `TaskSignal`
- * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: what aborts
- * a group of tasks cancels the asynchronous calls of GIO that belong to them too.
- * A [class@PrioSched.TaskController] controls it; a signal that was made of others
+ * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: an abort
+ * of a group of tasks also cancels the asynchronous calls of GIO that belong to them.
+ * A [class@PrioSched.TaskController] controls it; a signal that was made from others
  * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.
  *
  * ```c
@@ -43,28 +43,30 @@
  * g_object_unref (sources[1]);
  * ```
  *
- * A signal holds the signals that depend on it weakly, and they hold it weakly.
- * But a dependent signal that has handlers or queued tasks lives as long as what
- * it depends on, even if nobody else holds it (§3.3.1 of the draft).  When its last
- * handler is disconnected it goes, not at once, since GObject tells nobody, but when it
- * is next told something, or some other signals have been made: each looks at two.
+ * A signal and the signals that depend on it hold no references to each other.
+ * But a dependent signal that has handlers or queued tasks lives as long as the signals
+ * it depends on, even if nobody else holds it (§3.3.1 of the draft).  After its last
+ * handler is disconnected, it is released a little later, since GObject does not report
+ * that: when the signal next emits something, or after some other signals have been made
+ * (each new dependent or timeout signal checks two).
  *
  * [method@Gio.Cancellable.cancel] on a signal aborts it too, as it does on any
  * cancellable that tasks were posted with.  GLib may emit `cancelled` with a lock
- * held, so what the tasks hold is released by the next iteration of their main
- * context, and dependent signals emit their own `cancelled` from the main context
- * that was the thread-default one where they were made, or from the default one if
- * that has gone.  A signal does not hold a main context.
+ * held, so the next iteration of the tasks' main context releases what they hold.
+ * Dependent signals emit their own `cancelled` from the main context that was the
+ * thread-default one when they were made, or from the default one if that has gone.
+ * A signal does not hold a main context.
  *
- * A signal is aborted once, and for good: [method@Gio.Cancellable.reset] does not undo that,
- * and is not to be called.  If it is, the library warns when it next meets the signal, in
- * a function of this class, as a source of another signal, or when a task is posted with it,
- * and cancels it again, so that it emits `cancelled` once more.  A plain cancellable that is reset begins a new life for its tasks
- * too.  What was posted with it before stays aborted; what is posted, or goes on after a
- * yield, from then on runs, until it is cancelled again.  Signals that depend on it stay
- * aborted.
+ * A signal is aborted once, and stays aborted: [method@Gio.Cancellable.reset] does not undo
+ * that, and must not be called.  If it is, the library warns when the signal is next used (in
+ * a function of this class, as a source of another signal, or to post a task), and cancels it
+ * again, so that it emits `cancelled` once more.
  *
- * The functions here may be called from any thread; the signals are emitted on the
+ * A plain cancellable may be reset.  What was posted with it before stays aborted.  What is
+ * posted after the reset, or continues after a yield, runs until the cancellable is cancelled
+ * again.  Signals that depend on it stay aborted.
+ *
+ * The functions here may be called from any thread.  The signals are emitted on the
  * thread that aborts, or changes the priority.
  *
  * Since: 1.0
@@ -132,7 +134,7 @@ has_handlers (PrioSignalNode *node, PrioEdgeKind kind)
          is_notified (node->signal, kind == PRIO_EDGE_ABORT ? PROP_REASON : PROP_PRIORITY);
 }
 
-/* A notification that is still to come, and holds nothing. */
+/* A notification that is still to come.  It keeps neither the signal nor a context alive. */
 typedef struct
 {
   GWeakRef signal;
@@ -153,7 +155,7 @@ notice_carry_out (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* If the context has gone before, it is said in the default one. */
+/* Destroy notify.  If the context has gone before, the default context notifies. */
 static void
 notice_end (gpointer data)
 {
@@ -217,7 +219,7 @@ prio_task_signal_cancelled (GCancellable *cancellable)
   prio_signal_node_cancelled (&PRIO_TASK_SIGNAL (cancellable)->node);
 }
 
-/* Returns whether the graph keeps it from now on. */
+/* Returns: whether this call has pinned the signal */
 static gboolean
 pin (PrioTaskSignal *self)
 {
@@ -233,7 +235,7 @@ prio_task_signal_dispose (GObject *object)
 {
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
-  /* What follows would disconnect the handlers. */
+  /* GObject's dispose () disconnects the handlers, so a pinned signal must not get there. */
   if (pin (self))
     return;
 
@@ -318,10 +320,10 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    *
    * Why the signal was aborted, or %NULL if it was not.
    *
-   * It is notified once, right after `cancelled`, on the thread that aborts.  After a
-   * [method@Gio.Cancellable.cancel] by hand, in which GLib may hold a lock, it is notified a
-   * little later: by the main context that was the thread-default one of the thread that
-   * cancelled or, for the signals that depend on it, by that which is said there.
+   * It is notified once, right after `cancelled`, on the thread that aborts.  After a direct
+   * [method@Gio.Cancellable.cancel], in which GLib may hold a lock, it is notified a little
+   * later, by the thread-default main context of the thread that cancelled.  The signals
+   * that depend on it notify theirs where they emit `cancelled`.
    *
    * Since: 1.0
    */
@@ -336,10 +338,10 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    * @self: the signal
    * @previous: the priority before
    *
-   * The priority has changed, and the tasks have moved: the draft's
+   * Emitted when the priority has changed and the tasks have moved: the draft's
    * `prioritychange` event.
    *
-   * Emitted on the thread that changed it.
+   * It is emitted on the thread that changed the priority.
    *
    * Since: 1.0
    */
@@ -389,12 +391,12 @@ prio_task_signal_new_aborted (const GError *reason)
  * prio_task_signal_new_timeout: (constructor)
  * @delay: milliseconds
  *
- * Makes a signal that is aborted after a time, with %G_IO_ERROR_TIMED_OUT as the
+ * Makes a signal that is aborted after @delay, with %G_IO_ERROR_TIMED_OUT as the
  * reason: `AbortSignal.timeout()`.
  *
- * The time runs in the thread-default main context of the calling thread, whether its
- * schedulers are paused or not.  It ends if nobody holds the signal or listens to it, and
- * with the main context, which the signal does not hold.
+ * The timer runs in the thread-default main context of the calling thread, whether its
+ * schedulers are paused or not.  It is cancelled when nobody holds the signal or listens to it,
+ * and when the main context goes, which the signal does not hold.
  *
  * Returns: (transfer full): a new signal
  *
@@ -429,13 +431,14 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  * prio_task_signal_any: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
  * @n_signals: how many
- * @priority: the priority of the new signal, for good
+ * @priority: the priority of the new signal, which never changes
  *
  * Makes a signal that is aborted as soon as one of @signals is: `TaskSignal.any()`
  * with a fixed priority.
  *
- * If one of them is aborted already, the new signal is, for the same reason.  The
- * signals are held weakly; one that was itself made of others stands for those.
+ * If one of them is aborted already, the new signal is aborted from the start, for the same
+ * reason.  The new signal does not hold @signals.  Where one of them was itself made from
+ * others, the new signal depends on those too.
  *
  * Any thread may call it.
  *
@@ -461,13 +464,13 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
  * prio_task_signal_any_following: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
  * @n_signals: how many
- * @priority_source: whose priority the new signal's follows
+ * @priority_source: the signal whose priority the new signal follows
  *
  * Makes a signal that is aborted as soon as one of @signals is, and whose priority
  * is that of another: `TaskSignal.any()` with a signal as the priority.
  *
- * If @priority_source follows another signal itself, the new one follows that; if
- * its priority is fixed, that of the new one is.
+ * If @priority_source itself follows another signal, the new signal follows that one.  If
+ * the priority of @priority_source is fixed, the priority of the new signal is fixed too.
  *
  * Any thread may call it.
  *
@@ -493,11 +496,12 @@ prio_task_signal_any_following (GCancellable **signals, gsize n_signals, PrioTas
  * prio_task_signal_pin:
  * @self: a signal
  *
- * Keeps a signal that depends on others alive, for as long as they can make it say
- * something that somebody listens to (§3.3.1 of the draft).
+ * Keeps a signal that depends on others alive, for as long as they can make it emit
+ * something that a handler is connected to (§3.3.1 of the draft).
  *
- * That happens by itself when the last reference is dropped.  It is made for
- * bindings whose handlers are gone by then: they call it when one is connected.
+ * This happens automatically when the last reference is dropped.  The function is for
+ * bindings that have disconnected their handlers by then: they call it when a handler is
+ * connected.
  *
  * Any thread may call it.
  *
@@ -533,9 +537,9 @@ prio_task_signal_get_priority (PrioTaskSignal *self)
  * prio_task_signal_has_fixed_priority:
  * @self: a signal
  *
- * Tells whether the priority of the signal can never change: it was made of others
- * with a fixed priority, or what its priority followed has been finalized.  Any thread may
- * call it.
+ * Tells whether the priority of the signal can never change: the signal was made from others
+ * with a fixed priority, or the signal whose priority it followed has been finalized.  Any
+ * thread may call it.
  *
  * Returns: whether the priority is fixed
  *
@@ -555,8 +559,8 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
  *
  * Tells whether the signal has been aborted.
  *
- * It is %TRUE from the moment of the abort, which for a signal that depends on
- * others is a little before [method@Gio.Cancellable.is_cancelled] is.  Any thread may call it.
+ * It returns %TRUE from the moment of the abort.  For a signal that depends on others, that is
+ * a little before [method@Gio.Cancellable.is_cancelled] does.  Any thread may call it.
  *
  * Returns: whether the signal has been aborted
  *

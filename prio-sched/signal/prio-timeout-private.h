@@ -1,4 +1,4 @@
-/* prio-timeout-private.h: signals that abort themselves when their time is over
+/* prio-timeout-private.h: signals that are aborted after a delay
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-timeout.c: signals that abort themselves when their time is over
+/* prio-timeout.c: signals that are aborted after a delay
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -24,7 +24,7 @@ timer_fired (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The time is over, or runs no more: its signal or its context has gone. */
+/* Destroy notify of the timer: it has fired, or its signal or its context has gone. */
 static void
 timer_gone (gpointer data)
 {
@@ -55,8 +55,8 @@ op_start_timer (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_add (handle->timer, op->due);
 }
 
-/* Has the signal time out @delay ms from now: a task of the library's own, at the priority
- * of those who wait for it. */
+/* Aborts the signal @delay ms from now.  The timer is a task of the library's own, at the highest
+ * priority, since tasks of any priority may wait for the abort. */
 void
 prio_handle_start_timer (PrioHandle *handle, guint64 delay)
 {
@@ -65,7 +65,7 @@ prio_handle_start_timer (PrioHandle *handle, guint64 delay)
   prio_loop_submit (handle->loop, &op);
 }
 
-/* After the context has gone, its timers have. */
+/* When a context goes, its timers go with it: then @timer is stale. */
 static void
 op_stop_timer (PrioLoop *loop, const PrioOp *op)
 {
@@ -77,7 +77,7 @@ op_stop_timer (PrioLoop *loop, const PrioOp *op)
   prio_loop_defer_release (loop, (GDestroyNotify) prio_handle_unref, handle);
 }
 
-/* Nobody is there any more whom the time concerns. */
+/* Called when the signal is finalized. */
 void
 prio_handle_stop_timer (PrioHandle *handle)
 {

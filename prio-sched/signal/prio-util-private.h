@@ -14,6 +14,6 @@
 #define PRIO_IS_PRIORITY_OR_UNSET(priority) \
   ((priority) == PRIO_PRIORITY_UNSET || PRIO_IS_PRIORITY (priority))
 
-/* The type that is likely is asked for first, which takes no call. */
+/* The likely type is checked first, which needs no call. */
 #define PRIO_IS_SIGNAL_OR_NULL(signal) \
   ((signal) == NULL || PRIO_IS_TASK_SIGNAL (signal) || G_IS_CANCELLABLE (signal))

@@ -7,7 +7,7 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* Makes it the result of @source_object's function that is known by @source_tag. */
+/* Makes the task the result of the function of @source_object that @source_tag identifies. */
 void
 prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_tag)
 {
@@ -22,14 +22,14 @@ prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_ta
   self->origin = origin;
 }
 
-/* Gives it an origin that many tasks have. */
+/* Gives the task a constant origin, which it shares with other tasks. */
 void
 prio_task_set_origin (PrioTask *self, const PrioTaskOrigin *origin)
 {
   self->origin = origin;
 }
 
-/* The task has no origin any more. */
+/* Frees the origin, which belongs to the task. */
 void
 prio_task_free_origin (PrioTask *self)
 {
@@ -39,7 +39,7 @@ prio_task_free_origin (PrioTask *self)
   g_free (origin);
 }
 
-/* That of the first callback: of the others each has its own. */
+/* The user data of the first callback: GAsyncResult knows one callback only. */
 static gpointer
 prio_task_get_user_data (GAsyncResult *result)
 {
@@ -74,12 +74,12 @@ prio_task_is_tagged (GAsyncResult *result, gpointer tag)
  * @source_tag: (nullable): the tag that the task should have, or %NULL for any
  *
  * Tells whether @result is a task that was posted for @source_object, as
- * [func@Gio.Task.is_valid] does: the question that a `_finish` function asks first.
+ * [func@Gio.Task.is_valid] does.  A `_finish` function checks this first.
  *
- * A task that was posted with no source object is its scheduler's, and nobody's (%NULL) when
- * that has gone.  Any thread may call it.
+ * If a task was posted with no source object, its source object is its scheduler, or %NULL
+ * once that is gone.  Any thread may call it.
  *
- * Returns: whether it is
+ * Returns: whether @result is such a task
  *
  * Since: 1.0
  */

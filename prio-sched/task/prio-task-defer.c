@@ -1,4 +1,4 @@
-/* prio-task-defer.c: a result that comes later, or never
+/* prio-task-defer.c: a result that comes after the function has returned, or never
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,12 +16,12 @@
  * prio_task_defer:
  * @self: a task, in its function
  *
- * Says that the result comes later than the end of the function: the draft's
- * callback that returns a promise.
+ * Defers the result of the task to after the end of its function: like a callback of the
+ * draft that returns a promise.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…`
- * functions is called, once, on any thread.  Whoever is to call it holds a reference to the
- * task until then, as with [class@Gio.Task]; a closure of Vala does so by itself:
+ * functions is called, once, on any thread.  The code that will call it holds a reference to
+ * the task until then, as with [class@Gio.Task]; a closure of Vala does so automatically:
  *
  * ```c
  * static void
@@ -45,15 +45,15 @@
  * }
  * ```
  *
- * The library keeps the task until its function has returned, and no longer.  If the last
+ * The library holds the task until its function has returned, and no longer.  If the last
  * reference is dropped, on any thread, before there is a result, then a warning names the
  * task, and it fails with %PRIO_ERROR_DROPPED, so that nobody waits for it for ever.
  *
- * The abort of its signal does not end the task any more once its function has returned.  If
- * the task is aborted before that, its result is the abort, and what is returned later is
- * released.
+ * Once its function has returned, an abort of its signal no longer ends the task.  If
+ * the task is aborted before that, its result is the abort, and a result that is returned
+ * later is released.
  *
- * It is called in the task's function, on the thread that runs it.
+ * Call it in the task's function, on the thread that runs it.
  *
  * Since: 1.0
  */
@@ -65,7 +65,7 @@ prio_task_defer (PrioTask *self)
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  /* It may be aborted meanwhile. */
+  /* It may have been aborted since its function began. */
   state = prio_task_get_state (self);
   if (state != PRIO_TASK_STATE_RUNNING && state != PRIO_TASK_STATE_ABORTED)
     {
@@ -82,7 +82,7 @@ prio_task_defer (PrioTask *self)
     prio_task_complain (self, G_STRFUNC, "has deferred its result already");
 }
 
-/* A task that has been dropped, and held again for its failure. */
+/* A task whose last reference was dropped, and which is held again until it has failed. */
 typedef struct
 {
   PrioTask *task;
@@ -92,11 +92,11 @@ typedef struct
 #define WAIT_STEP 100                      /* µs */
 #define WAIT_MAX (G_USEC_PER_SEC / WAIT_STEP)
 
-/* Before 2.80, g_object_unref () touches an object that dispose () has given another
- * reference after it has dropped its own: it thaws the notifications of the object, of which
- * GLib has a record by this name until then.  So nothing is to be notified, or freed,
- * meanwhile on another thread.  That takes some instructions; somebody may have frozen them for
- * good, and is not waited for. */
+/* Before GLib 2.80, g_object_unref () drops its reference and then thaws the notifications of
+ * the object, even if dispose () has revived it.  While they are frozen, the object has qdata of
+ * this name.  No other thread may notify or free the object in between.  That takes a few
+ * instructions only; the wait is bounded, because user code may have frozen the notifications
+ * for good. */
 static void
 wait_for_unref (const PrioDropped *dropped)
 {
@@ -108,7 +108,7 @@ wait_for_unref (const PrioDropped *dropped)
     g_usleep (WAIT_STEP);
 }
 
-/* Outside, on the thread that runs the context or, when that has gone, on any. */
+/* Called outside the loop, on the thread that runs the context or, when the context has gone, on any. */
 static void
 fail_dropped (gpointer data)
 {
@@ -124,7 +124,7 @@ fail_dropped (gpointer data)
   g_free (dropped);
 }
 
-/* All is done in fail_dropped (), which is called even if the context goes before. */
+/* Does nothing: its destroy notify, fail_dropped (), is called even if the context goes before. */
 static void
 wait_for_checkpoint (gpointer data G_GNUC_UNUSED)
 {
@@ -141,8 +141,10 @@ op_fail_dropped (PrioLoop *loop, const PrioOp *op)
     prio_loop_queue_microtask (loop, &microtask);
 }
 
-/* The task is being disposed.  Returns whether its result is still to come, and can come no
- * more: then it lives on until it has failed. */
+/* Called when the task is disposed.  If its result was deferred and has not come, nobody can give
+ * it any more: the task takes a new reference, and fails.
+ *
+ * Returns: whether the task lives on until it has failed */
 gboolean
 prio_task_fail_if_dropped (PrioTask *self)
 {

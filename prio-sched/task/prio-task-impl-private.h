@@ -1,4 +1,4 @@
-/* prio-task-impl-private.h: the inside of PrioTask, for prio-task*.c
+/* prio-task-impl-private.h: the fields of PrioTask, for prio-task*.c only
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -17,11 +17,11 @@ typedef enum
   PRIO_RESULT_INT,
   PRIO_RESULT_VALUE, /* a GValue */
   PRIO_RESULT_ERROR,
-  PRIO_RESULT_TAKEN, /* a pointer that has been handed over */
+  PRIO_RESULT_TAKEN, /* a pointer that a caller has taken over */
   PRIO_N_RESULT_KINDS
 } PrioResultKind;
 
-/* A value or an error, with what frees it. */
+/* A value or an error, and the function that frees it. */
 typedef struct
 {
   union
@@ -38,7 +38,7 @@ typedef struct
 #define PRIO_RESULT_OF_ERROR(reason) \
   ((PrioResult) { .value.error = (reason), .destroy = (GDestroyNotify) g_error_free, .kind = PRIO_RESULT_ERROR })
 
-/* Somebody waits for the result. */
+/* A callback for the completion of a task. */
 typedef struct _PrioReaction PrioReaction;
 
 struct _PrioReaction
@@ -50,10 +50,11 @@ struct _PrioReaction
   PrioState state; /* held, if its run queue is set */
 };
 
-/* Who gives the result.
+/* How far the result has been claimed: flags, set atomically.  The caller that sets
+ * PRIO_TASK_RETURNED first gives the result.
  *
- * Whoever gives a deferred result holds the task until then.  The loop drops its own
- * reference when the function has returned, so that a task whose result can come no more is
+ * The code that will give a deferred result holds a reference to the task until then.  The loop
+ * drops its own when the function has returned.  So a task whose result can no longer come is
  * disposed, and fails: prio_task_fail_if_dropped (). */
 typedef enum
 {
@@ -65,33 +66,33 @@ struct _PrioTask
 {
   GObject parent_instance;
 
-  /* Set before it is posted; the rest of the entry belongs to the owner thread. */
+  /* Set before the task is posted; the rest of the entry belongs to the owner thread. */
   PrioTaskFunc func;
-  PrioEntry entry; /* its functions are set for good; its run queue is held for as long as the task lives */
-  gint8 priority;  /* what it was posted with, or PRIO_PRIORITY_UNSET */
+  PrioEntry entry; /* its functions never change; the task holds its run queue until it is finalized */
+  gint8 priority;  /* what the task was posted with, or PRIO_PRIORITY_UNSET */
 
-  /* Home, and of no meaning while @reactions is NULL. */
+  /* Owner thread; @last_reaction is undefined while @reactions is NULL. */
   PrioReaction *last_reaction;
-  PrioReaction first_reaction; /* most tasks have one; its callback is set once it has been used */
+  PrioReaction first_reaction; /* most tasks have one only; its callback is not NULL once it has been used */
 
-  /* From here on all is zero in a task that is as good as new. */
-  PrioReaction *reactions; /* home */
+  /* From here on, every field of a task in the pool is zero: prio_task_clear (). */
+  PrioReaction *reactions; /* owner thread */
 
-  /* Set before it is posted. */
-  GCancellable *signal; /* what it was posted with */
-  char *name;           /* under prio_signal_lock once it is posted */
-  const PrioTaskOrigin *origin; /* NULL: a scheduler, with no tag */
+  /* Set before the task is posted. */
+  GCancellable *signal; /* what the task was posted with */
+  char *name;           /* under prio_signal_lock once the task is posted */
+  const PrioTaskOrigin *origin; /* NULL: the scheduler, with no tag */
 
   /* Atomic. */
   gint state;  /* PrioTaskState */
   guint claim; /* PrioTaskClaim */
 
   /* Owner thread. */
-  gboolean cancelled; /* by prio_task_cancel (), and not aborted before */
+  gboolean cancelled; /* prio_task_cancel () has aborted the task, and its signal has not before */
   gboolean has_result;
-  gboolean notified; /* that it has completed */
+  gboolean notified; /* the notification of the completion has begun */
 
-  PrioResult result; /* home; whoever sees it completed may read it */
+  PrioResult result; /* written on the owner thread; any thread that sees the task completed may read it */
 };
 
 void prio_task_clear (PrioTask *self);
@@ -99,7 +100,7 @@ void prio_task_free_origin (PrioTask *self);
 void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);
-void prio_task_pool_learn (void);
+void prio_task_pool_init (void);
 gboolean prio_task_is_listened_to_slow (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);
 gboolean prio_task_fail_if_dropped (PrioTask *self);
@@ -107,16 +108,16 @@ void prio_task_complain (PrioTask *self, const char *function, const char *forma
 void prio_task_warn (PrioTask *self, const char *what);
 void prio_task_notify_state (PrioTask *self);
 
-/* GObject has a gap between its reference count and its data where pointers have 64 bits,
- * and notes there that a handler has ever been connected to an object.  Nothing promises
- * that, so it is tried out. */
+/* Where pointers have 64 bits, GObject has a gap between its reference count and its data, and
+ * sets a flag there when the first handler is connected to an object.  GLib does not promise
+ * that, so prio_task_pool_init () tests it. */
 typedef struct
 {
-  guint pristine; /* what the gap of an object has to which none has been connected */
-  gboolean tells; /* whether it changes when one is; if not, each task has to be asked */
+  guint pristine;    /* the gap of an object that never had a handler */
+  gboolean has_flag; /* whether the gap changes when a handler is connected; if not, GLib looks for handlers */
 } PrioObjectGap;
 
-extern PrioObjectGap prio_object_gap G_GNUC_INTERNAL; /* set once, before there is a task */
+extern PrioObjectGap prio_object_gap G_GNUC_INTERNAL; /* set once, before the first task exists */
 
 static inline guint
 prio_object_gap_read (GObject *object)
@@ -135,16 +136,16 @@ prio_object_gap_read (GObject *object)
 static inline gboolean
 prio_task_is_listened_to (PrioTask *self)
 {
-  if (G_LIKELY (prio_object_gap.tells && prio_object_gap_read (&self->parent_instance) == prio_object_gap.pristine))
+  if (G_LIKELY (prio_object_gap.has_flag && prio_object_gap_read (&self->parent_instance) == prio_object_gap.pristine))
     return FALSE;
 
   return prio_task_is_listened_to_slow (self);
 }
 
-/* A task that a scheduler has made, and not g_object_new () of some binding's. */
+/* A task that a scheduler has made, and not a g_object_new () of a binding. */
 #define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.run_queue != NULL)
 
-/* The task that @entry is part of. */
+/* The task that embeds @entry. */
 static inline PrioTask *
 prio_task_from_entry (PrioEntry *entry)
 {
@@ -157,7 +158,7 @@ prio_task_is_completed (PrioTask *self)
   return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
 }
 
-/* It is completed. */
+/* The error of a completed task, or NULL. */
 static inline const GError *
 prio_task_peek_error (PrioTask *self)
 {

@@ -1,9 +1,8 @@
-/* prio-task-pool.c: finished tasks that are used again
+/* prio-task-pool.c: completed tasks that are used again
  *
- * Making and finalizing a GObject costs several times what posting and running a
- * task does.  A task that nobody holds any more when its callbacks have run, and to
- * which nobody has tied anything (weak references, data, handlers), is as good as
- * new.
+ * To make and finalize a GObject costs several times as much as to post and run a task.  So a
+ * completed task goes to a pool, if nobody holds it when its callbacks have run, and nothing
+ * (weak references, data, handlers) is attached to it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -12,18 +11,20 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* So many stay for the next burst; the rest goes when there is nothing else to do,
- * so many at a time. */
-#define KEPT 1024
-#define TRIMMED 64
+/* How many tasks the pool retains for the next burst.  When the loop has nothing else to do, it
+ * frees the rest, a few at a time. */
+#define POOL_RETAINED 1024
+#define POOL_TRIM_STEP 64
 
 static gboolean
 pool_is_large (PrioLoop *loop)
 {
-  return loop->n_pool > KEPT;
+  return loop->n_pool > POOL_RETAINED;
 }
 
-/* Owner thread.  Returns: (transfer full) (nullable): a task as if new */
+/* Owner thread.
+ *
+ * Returns: (transfer full) (nullable): a task that looks new */
 PrioTask *
 prio_task_pool_take (PrioLoop *loop)
 {
@@ -42,16 +43,16 @@ PrioObjectGap prio_object_gap;
 
 static guint notify_signal;
 
-/* Called once, before there is a task. */
+/* Called once, before the first task exists. */
 void
-prio_task_pool_learn (void)
+prio_task_pool_init (void)
 {
   g_autoptr (GObject) object = g_object_new (G_TYPE_OBJECT, NULL);
 
   notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
   prio_object_gap.pristine = prio_object_gap_read (object);
   g_signal_connect (object, "notify", G_CALLBACK (g_object_get_type), NULL);
-  prio_object_gap.tells = prio_object_gap_read (object) != prio_object_gap.pristine;
+  prio_object_gap.has_flag = prio_object_gap_read (object) != prio_object_gap.pristine;
 }
 
 gboolean
@@ -60,10 +61,10 @@ prio_task_is_listened_to_slow (PrioTask *task)
   return g_signal_handler_find (task, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
 }
 
-/* Nobody holds @task but the caller, and nothing is tied to it.  What is tied to an
- * object is in its qdata, but for signal handlers. */
+/* Whether nobody but the caller holds @task, and nothing is attached to it.  Except for signal
+ * handlers, everything that is attached to an object is in its qdata. */
 static gboolean
-is_as_good_as_new (PrioTask *task)
+is_reusable (PrioTask *task)
 {
   GObject *object = &task->parent_instance;
 
@@ -75,7 +76,7 @@ is_as_good_as_new (PrioTask *task)
 static void
 pool_trim (PrioLoop *loop)
 {
-  for (guint i = 0; i < TRIMMED && pool_is_large (loop); i++)
+  for (guint i = 0; i < POOL_TRIM_STEP && pool_is_large (loop); i++)
     g_object_unref (prio_task_pool_take (loop));
 }
 
@@ -94,8 +95,9 @@ static const PrioPoolFuncs pool_funcs = {
   .clear = pool_clear,
 };
 
-/* Takes the loop's reference to @task, which has settled, and on whose callbacks
- * nobody waits.  Called in a dispatch or, after the context has gone, anywhere. */
+/* Takes the loop's reference to @data, a task that has settled and whose callbacks have been
+ * called, and puts the task into the pool if it can be used again.  Called in a dispatch or,
+ * after the context has gone, on any thread. */
 void
 prio_task_pool_give (gpointer data)
 {
@@ -108,7 +110,7 @@ prio_task_pool_give (gpointer data)
       prio_task_drop (task);
       return;
     }
-  if (!is_as_good_as_new (task))
+  if (!is_reusable (task))
     {
       prio_before_unref (task);
       g_object_unref (task);

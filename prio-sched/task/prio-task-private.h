@@ -1,10 +1,10 @@
-/* prio-task-private.h: what posts a PrioTask, and what becomes of it
+/* prio-task-private.h: how a PrioTask is made, posted and settled
  *
- * Promises: a task settles once, on the owner thread; its callbacks then run in a microtask,
- * each with the state in which it was registered.  The loop holds a reference from
- * the posting until the callbacks have run, and the function has returned.  If the result is
- * deferred, the loop drops that reference when the function has returned, and takes another
- * when the result comes.
+ * Promises: a task settles once, on the owner thread.  Its callbacks then run in a microtask,
+ * each with the scheduling state that was current when it was registered.  The loop holds a
+ * reference from the posting until the function has returned and the callbacks have run.  If the
+ * result is deferred, the loop drops that reference when the function has returned, and takes
+ * another when the result comes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,16 +16,16 @@
 
 typedef enum
 {
-  PRIO_ENTRY_TASK,        /* its function is to run */
-  PRIO_ENTRY_CONTINUATION /* it completes, that is all */
+  PRIO_ENTRY_TASK,        /* a task with a function */
+  PRIO_ENTRY_CONTINUATION /* the result of a yield: it has no function, and completes when its turn comes */
 } PrioEntryKind;
 
-/* Of whose _async function a task is the result: what few of them have. */
+/* The _async function whose result a task is.  Few tasks have one. */
 typedef struct
 {
   GObject *source_object; /* owned, or NULL: the scheduler */
   gpointer tag;
-  gboolean is_constant;   /* it belongs to no task */
+  gboolean is_constant;   /* no task owns it */
 } PrioTaskOrigin;
 
 PrioTask *prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellable *signal, PrioTaskPriority priority);

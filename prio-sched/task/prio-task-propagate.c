@@ -7,7 +7,7 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* What there is, and who gets it; in words for who asks for something else. */
+/* For messages: the result that a task has, and the function that gets it. */
 static const char *const results[PRIO_N_RESULT_KINDS] = {
   [PRIO_RESULT_NONE] = "no value",
   [PRIO_RESULT_POINTER] = "a pointer, which prio_task_propagate_pointer() gets",
@@ -24,7 +24,7 @@ static const char *const wanted[PRIO_N_RESULT_KINDS] = {
   [PRIO_RESULT_VALUE] = "a GValue",
 };
 
-/* Tells why the result is not of @kind, unless it is an error, which @error is set to. */
+/* The result is not of @kind: sets @error if it is an error, otherwise logs a critical. */
 static G_GNUC_NO_INLINE void
 miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
 {
@@ -47,14 +47,15 @@ has_result_of (PrioTask *self, PrioResultKind kind)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets what [method@PrioSched.Task.return_pointer] was given, and hands it over.
+ * Gets the pointer that [method@PrioSched.Task.return_pointer] was given, and transfers it to
+ * the caller.
  *
- * Who asks again gets %NULL and a critical, unless the result is %NULL.  A task that was
- * fulfilled with no value has %NULL as its pointer.  Who asks for the result of a task by a
- * function of another type gets a critical that names both types, and the result stays for the
- * right one.
+ * A second call returns %NULL and logs a critical, unless the result is %NULL.  A task that was
+ * fulfilled with no value has %NULL as its pointer.  If the result is of another type, the
+ * function logs a critical that names both types, and the result stays available to the right
+ * function.
  *
- * Any thread may call it for a task that it sees completed, but not two at a time.
+ * Any thread that sees the task completed may call it, but not two threads at a time.
  *
  * Returns: (transfer full) (nullable): the result, or %NULL with @error set
  *
@@ -87,12 +88,13 @@ prio_task_propagate_pointer (PrioTask *self, GError **error)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets what [method@PrioSched.Task.return_boolean] was given, as often as it is called.
+ * Gets the boolean that [method@PrioSched.Task.return_boolean] was given.  It may be called
+ * more than once.
  *
- * For a result of another type, and for a task that was fulfilled with no value, it says so
- * in a critical, and returns %FALSE.
+ * If the result is of another type, or the task was fulfilled with no value, it logs a critical
+ * and returns %FALSE.
  *
- * Any thread may call it for a task that it sees completed.
+ * Any thread that sees the task completed may call it.
  *
  * Returns: the result, or %FALSE with @error set
  *
@@ -116,12 +118,13 @@ prio_task_propagate_boolean (PrioTask *self, GError **error)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets what [method@PrioSched.Task.return_int] was given, as often as it is called.
+ * Gets the number that [method@PrioSched.Task.return_int] was given.  It may be called more
+ * than once.
  *
- * For a result of another type, and for a task that was fulfilled with no value, it says so
- * in a critical, and returns -1.
+ * If the result is of another type, or the task was fulfilled with no value, it logs a critical
+ * and returns -1.
  *
- * Any thread may call it for a task that it sees completed.
+ * Any thread that sees the task completed may call it.
  *
  * Returns: the result, or -1 with @error set
  *
@@ -140,7 +143,7 @@ prio_task_propagate_int (PrioTask *self, GError **error)
   return -1;
 }
 
-/* Sets @value, which is unset, to what there is, if there is something. */
+/* Initializes @value, which is unset, with the result; without a result it stays unset. */
 static void
 put_result (PrioTask *self, GValue *value)
 {
@@ -176,19 +179,19 @@ put_result (PrioTask *self, GValue *value)
 /**
  * prio_task_propagate_value:
  * @self: a completed task
- * @value: (out caller-allocates): where to put the result, unset before; stays unset if the
- *   task was fulfilled with no value
+ * @value: (out caller-allocates): return location for the result: an unset value, which stays
+ *   unset if the task was fulfilled with no value
  * @error: return location for a `GError`
  *
- * Gets the result of a task, whatever its type.
+ * Gets the result of a task of any type.
  *
- * What [method@PrioSched.Task.return_value] was given is copied; others may get theirs.  A
- * boolean comes as %G_TYPE_BOOLEAN, an int as %G_TYPE_INT64.  A pointer comes as
- * %G_TYPE_POINTER, and is handed over: it is the caller's to free, which unsetting @value does
- * not; who asks again gets a critical, and %FALSE.
+ * A value that was given to [method@PrioSched.Task.return_value] is copied, as often as it is
+ * asked for.  A boolean is returned as %G_TYPE_BOOLEAN, an int as %G_TYPE_INT64.  A pointer is
+ * returned as %G_TYPE_POINTER, and transferred to the caller, who frees it: unsetting @value does
+ * not free it.  A second call then logs a critical, and returns %FALSE.
  *
- * Any thread may call it for a task that it sees completed, but if the result is a pointer not
- * two at a time.
+ * Any thread that sees the task completed may call it; but if the result is a pointer, not two
+ * threads at a time.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
@@ -215,7 +218,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
  * prio_task_get_error:
  * @self: a task
  *
- * Gets why the task failed or was aborted.  It belongs to the task.
+ * Gets the error with which the task failed or was aborted.  It belongs to the task.
  *
  * Any thread may call it.
  *

@@ -9,8 +9,8 @@
 
 #include "signal/prio-dependence-private.h"
 
-/* Lets the caller give @self its result, if it has begun and nobody else does; who has not
- * heard of an abort may too. */
+/* Claims the result of @self for the caller, if the task has begun and nobody else has claimed
+ * it.  An aborted task can be claimed too: the caller may not know of the abort yet. */
 static gboolean
 claim_return (PrioTask *self, const char *function)
 {
@@ -29,7 +29,7 @@ claim_return (PrioTask *self, const char *function)
       return FALSE;
     }
 
-  /* In its function, with nothing deferred, no other thread may. */
+  /* In the task's function, while the result is not deferred, no other thread may claim it. */
   if (claim == 0 && prio_biased_lock_is_owner (&self->entry.run_queue->loop->lock))
     __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
   else
@@ -43,10 +43,10 @@ claim_return (PrioTask *self, const char *function)
   return TRUE;
 }
 
-/* The way of most results: given in the task's function, which has not deferred it, so that
- * no other thread may. */
+/* Gives the result in the common case: in the task's function, which has not deferred it, so that
+ * no other thread may claim it.  Returns whether this is that case. */
 static inline gboolean
-return_in_passing (PrioTask *self, const PrioResult *result)
+return_quickly (PrioTask *self, const PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
   PrioBiasedLock *lock = &loop->lock;
@@ -85,11 +85,11 @@ return_result (PrioTask *self, PrioResult *result, const char *function)
  *
  * Fulfils the task with a pointer.
  *
- * Like its kin, it may be called once, in the task's function or, after
- * [method@PrioSched.Task.defer], later, on any thread by whoever holds the task.  @destroy is
- * called outside of locks, on the thread that runs the scheduler's main context or, if the
- * task has been dropped elsewhere, there.  Bindings use
- * [method@PrioSched.Task.return_value].
+ * Only one of the `prio_task_return_…` functions may be called, once: in the task's function
+ * or, after [method@PrioSched.Task.defer], later, on any thread that holds a reference to the
+ * task.  @destroy is called without a lock held, on the thread that runs the scheduler's main
+ * context or, if the last reference to the task is dropped on another thread, on that thread.
+ * Bindings use [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -100,7 +100,7 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!return_in_passing (self, &all))
+  if (!return_quickly (self, &all))
     return_result (self, &all, G_STRFUNC);
 }
 
@@ -109,8 +109,8 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
  * @self: a task whose function has begun
  * @result: the result
  *
- * Fulfils the task with a boolean, once: in its function, or later on any thread, as
- * [method@PrioSched.Task.return_value] says.
+ * Fulfils the task with a boolean, once: in its function, or later on any thread, as described
+ * for [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -121,7 +121,7 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!return_in_passing (self, &all))
+  if (!return_quickly (self, &all))
     return_result (self, &all, G_STRFUNC);
 }
 
@@ -130,8 +130,8 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
  * @self: a task whose function has begun
  * @result: the result
  *
- * Fulfils the task with a number, once: in its function, or later on any thread, as
- * [method@PrioSched.Task.return_value] says.
+ * Fulfils the task with a number, once: in its function, or later on any thread, as described
+ * for [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -142,7 +142,7 @@ prio_task_return_int (PrioTask *self, gssize result)
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!return_in_passing (self, &all))
+  if (!return_quickly (self, &all))
     return_result (self, &all, G_STRFUNC);
 }
 
@@ -160,8 +160,9 @@ value_free (gpointer data)
  *
  * Fulfils the task with a value, which is copied.
  *
- * It may be called once, in the task's function or, after
- * [method@PrioSched.Task.defer], later, on any thread by whoever holds the task.
+ * Only one of the `prio_task_return_…` functions may be called, once: in the task's function
+ * or, after [method@PrioSched.Task.defer], later, on any thread that holds a reference to the
+ * task.
  *
  * Since: 1.0
  */
@@ -192,8 +193,8 @@ prio_task_return_value (PrioTask *self, const GValue *result)
  * @self: a task whose function has begun
  * @error: (transfer full): the error
  *
- * Fails the task, once: in its function, or later on any thread, as
- * [method@PrioSched.Task.return_value] says.
+ * Fails the task, once: in its function, or later on any thread, as described for
+ * [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -215,11 +216,11 @@ prio_task_return_error (PrioTask *self, GError *error)
  * @self: a task whose function has begun
  * @domain: the domain of the error
  * @code: its code
- * @format: its message, in the manner of printf()
- * @...: what @format needs
+ * @format: its message, a format for printf()
+ * @...: the arguments for @format
  *
- * Fails the task with a new error, once: in its function, or later on any thread, as
- * [method@PrioSched.Task.return_value] says.  Bindings use
+ * Fails the task with a new error, once: in its function, or later on any thread, as described
+ * for [method@PrioSched.Task.return_value].  Bindings use
  * [method@PrioSched.Task.return_error].
  *
  * Since: 1.0
@@ -243,7 +244,8 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   prio_task_return (self, &PRIO_RESULT_OF_ERROR (error));
 }
 
-/* The owner thread takes in what other threads have sent: they may have cancelled the task. */
+/* On the owner thread: carries out what other threads have sent, since they may have cancelled
+ * the task. */
 static void
 catch_up (PrioTask *self)
 {
@@ -259,7 +261,7 @@ catch_up (PrioTask *self)
     prio_loop_flush_releases (loop);
 }
 
-/* Returns: (transfer full) (nullable): why the task need not go on */
+/* Returns: (transfer full) (nullable): why the task need not go on, or NULL if it has to */
 static GError *
 dup_reason (PrioTask *self)
 {
@@ -274,9 +276,10 @@ dup_reason (PrioTask *self)
  * prio_task_return_error_if_cancelled:
  * @self: a task whose function has begun
  *
- * Fails the task if it has been cancelled, or its signal aborted, with the reason for that.
+ * If the task has been cancelled, or its signal aborted, fails the task with the reason for
+ * that.
  *
- * A function that takes long asks now and then whether anybody still waits for it:
+ * A function that takes long calls it now and then, to stop when nobody waits for it any more:
  *
  * ```c
  * static void
@@ -292,8 +295,8 @@ dup_reason (PrioTask *self)
  * }
  * ```
  *
- * If it returns %TRUE, the task has been given its result, and no other may be given.  This is
- * so for a deferred result too, which an abort does not end otherwise.
+ * If it returns %TRUE, the task has its result, and must not be given another.  This also holds
+ * for a task that has deferred its result, which an abort does not end otherwise.
  *
  * Any thread may call it.
  *

@@ -1,4 +1,4 @@
-/* prio-task-settle.c: how a task comes to its result, and who is told
+/* prio-task-settle.c: how a task gets its result, and calls its callbacks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,7 +14,7 @@
 
 #include <glib/gi18n-lib.h>
 
-/* Owner thread: the first of the callbacks, to be freed with reaction_free (). */
+/* Owner thread: takes the first of the callbacks, to be freed with reaction_free (). */
 static PrioReaction *
 pop_reaction (PrioTask *self)
 {
@@ -34,7 +34,7 @@ reaction_free (PrioTask *self, PrioReaction *reaction)
     g_free (reaction);
 }
 
-/* Whose result the task is: what the callbacks are given. */
+/* The source object that the callbacks are given. */
 static inline gpointer
 source_of (PrioTask *self, PrioLoop *loop)
 {
@@ -45,7 +45,7 @@ source_of (PrioTask *self, PrioLoop *loop)
   return run_queue == loop->source_run_queue ? loop->source : prio_loop_get_source (loop, run_queue);
 }
 
-/* In a dispatch: calls what has been registered so far. */
+/* In a dispatch: calls the callbacks that have been registered so far. */
 static void
 deliver (gpointer data)
 {
@@ -70,7 +70,7 @@ deliver (gpointer data)
   prio_task_notify (self);
 }
 
-/* Owner thread: releases callbacks that will not be called, the context having gone. */
+/* Owner thread: releases callbacks that are not called, because the context has gone. */
 static void
 drop_reactions (PrioTask *self)
 {
@@ -84,7 +84,7 @@ drop_reactions (PrioTask *self)
     }
 }
 
-/* Owner thread: has the callbacks called at the next checkpoint.  Takes a reference. */
+/* Owner thread: queues a microtask that calls the callbacks.  Takes a reference to the task. */
 static void
 deliver_soon (PrioTask *self)
 {
@@ -104,21 +104,21 @@ deliver_soon (PrioTask *self)
 }
 
 static void
-dropped (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+op_drop (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   deliver_soon (op->target);
 }
 
-/* The context has gone before the callbacks could be called.  Takes a reference. */
+/* Called when the context has gone before the callbacks were called.  Takes a reference to the task. */
 void
 prio_task_drop (PrioTask *self)
 {
-  PrioOp op = { .apply = dropped, .target = self };
+  PrioOp op = { .apply = op_drop, .target = self };
 
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* Owner thread: the task lets go of what it needed to come to its result, which it has. */
+/* Owner thread: the task has its result, and releases its user data and its entry. */
 static inline void
 finish (PrioTask *self)
 {
@@ -130,11 +130,13 @@ finish (PrioTask *self)
 
   if (state == PRIO_ENTRY_RUNNING && entry->abort == NULL && entry->follows == NULL)
     {
-      /* What prio_run_queue_release_entry () does for most tasks; the run queue has another user in this one. */
+      /* What prio_run_queue_release_entry () does in the common case.  The count cannot reach 0, since the task
+       * itself is another user of the run queue. */
       prio_entry_move (entry, PRIO_ENTRY_DONE);
       entry->run_queue->users--;
     }
-  /* The signal may be aborted already, or the function have returned long ago. */
+  /* NEW: the signal was aborted before the task was posted.  DONE: the result was deferred, and
+   * the function has returned long ago. */
   else if (state != PRIO_ENTRY_NEW && state != PRIO_ENTRY_DONE)
     {
       prio_run_queue_release_entry (entry);
@@ -155,7 +157,7 @@ abort_reason (PrioTask *self)
   return prio_reason_default ();
 }
 
-/* Owner thread: the result is the abort, whatever has been returned. */
+/* Owner thread: makes the abort the result, in place of one that has been returned. */
 static void
 set_aborted (PrioTask *self)
 {
@@ -186,7 +188,7 @@ settle_returned (PrioTask *self)
   finish (self);
 }
 
-/* It will not run: its entry is in no queue. */
+/* Settles a task that will not run, and whose entry is in no queue. */
 void
 prio_task_abort (PrioTask *self)
 {
@@ -200,9 +202,9 @@ task_aborted (PrioEntry *entry)
   prio_task_abort (prio_task_from_entry (entry));
 }
 
-/* The draft rejects the result at the abort (task handle's abort steps, step 1).  The
- * reference of the loop stays with the function: whoever waits is called before that is
- * over, at the latest in its checkpoint. */
+/* The draft rejects the result at the abort (task handle's abort steps, step 1).  The loop keeps
+ * its reference until task_ran (): the callbacks are called before that, at the latest in the
+ * checkpoint of the function. */
 static void
 task_rejected (PrioEntry *entry)
 {
@@ -248,15 +250,16 @@ task_ran (PrioEntry *entry)
     }
   else
     {
-      /* From here on the result follows what it waits for, whatever its signal; and who is
-       * to give it holds the task, or it is dropped here. */
+      /* The result is deferred.  From here on an abort of the signal does not end the task.  The
+       * code that will give the result holds a reference; otherwise this is the last one, and the
+       * task fails. */
       prio_run_queue_release_entry (entry);
       prio_before_unref (self);
       g_object_unref (self);
       return;
     }
 
-  /* The next checkpoint would be now, so this need not be queued. */
+  /* The checkpoint is here, so no microtask is needed. */
   deliver (self);
   prio_task_pool_give (self);
 }
@@ -268,8 +271,9 @@ const PrioEntryFuncs prio_task_entry_funcs = {
   .rejected = task_rejected,
 };
 
-/* Owner thread.  Returns whether a reference of the caller's has been taken: that of the loop, from
- * now on. */
+/* Owner thread.
+ *
+ * Returns: whether the caller's reference has been taken: it is now that of the loop */
 static gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
@@ -292,9 +296,9 @@ accept_result (PrioTask *self, PrioResult *result)
   return TRUE;
 }
 
-/* Takes the reference to the task, which may be aborted, and held by nobody else. */
+/* Takes the reference to the task, which may be aborted, and may have no other reference. */
 static void
-returned (PrioLoop *loop, const PrioOp *op)
+op_return (PrioLoop *loop, const PrioOp *op)
 {
   gboolean taken = accept_result (op->target, op->data);
 
@@ -303,12 +307,13 @@ returned (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, once, from any thread.  Its caller holds it. */
+/* Gives the task its result, from any thread.  The caller has claimed the result, and holds a
+ * reference to the task. */
 void
 prio_task_return (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
-  PrioOp op = { .apply = returned, .target = g_object_ref (self) };
+  PrioOp op = { .apply = op_return, .target = g_object_ref (self) };
   gboolean releases, taken;
 
   if (!prio_loop_enter (loop))
@@ -331,7 +336,7 @@ prio_task_return (PrioTask *self, PrioResult *result)
 }
 
 static void
-cancelled (PrioLoop *loop, const PrioOp *op)
+op_cancel (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *self = op->target;
 
@@ -344,7 +349,7 @@ cancelled (PrioLoop *loop, const PrioOp *op)
       break;
 
     case PRIO_ENTRY_DROPPED:
-      /* Its signal has been faster, and is the reason. */
+      /* Its signal was aborted before, and gives the reason. */
       prio_run_queue_abort_entry (&self->entry);
       break;
 
@@ -366,15 +371,16 @@ cancelled (PrioLoop *loop, const PrioOp *op)
  *
  * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
  *
- * What is queued leaves its queue; a running function goes on, and the task has that as its
- * result at once; after that, the call does nothing.  Any thread may call it.
+ * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
+ * but the task has the error as its result at once.  Once the function has returned and its
+ * microtasks have run, the call does nothing.  Any thread may call it.
  *
  * Since: 1.0
  */
 void
 prio_task_cancel (PrioTask *self)
 {
-  PrioOp op = { .apply = cancelled, .target = self };
+  PrioOp op = { .apply = op_cancel, .target = self };
 
   g_return_if_fail (PRIO_IS_POSTED (self));
 
@@ -382,7 +388,7 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* Owner thread: a callback more, whose fields are set by the caller. */
+/* Owner thread: appends a callback.  The caller sets its fields. */
 static inline PrioReaction *
 append_reaction (PrioTask *self)
 {
@@ -399,7 +405,7 @@ append_reaction (PrioTask *self)
 
 /* Takes the reference to the task. */
 static void
-registered (PrioLoop *loop, const PrioOp *op)
+op_register (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *self = op->target;
   PrioReaction *reaction = append_reaction (self);
@@ -412,7 +418,8 @@ registered (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Owner thread: the state that is current, held for a callback; nobody has one outside of tasks. */
+/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of
+ * tasks there is none. */
 static inline void
 capture_state (PrioTask *self, PrioState *state)
 {
@@ -427,10 +434,10 @@ capture_state (PrioTask *self, PrioState *state)
   prio_state_hold (state);
 }
 
-/* Registers a callback in passing, if this is the owner thread and the task has not
- * completed. */
+/* The fast path of prio_task_then (): registers the callback if this is the owner thread and the
+ * task has not completed.  Returns whether that is so. */
 static inline gboolean
-register_here (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+register_on_owner_thread (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
   gboolean is_open;
@@ -452,8 +459,8 @@ register_here (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
   return is_open;
 }
 
-/* Registers the callback of a task that nobody else knows yet, to be called under @held, which it
- * takes over, or under none if that has no run queue. */
+/* Registers a callback of a task that nobody else knows yet.  It is called with the state @held,
+ * which the task takes over, or with none if @held has no run queue. */
 void
 prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallback callback, gpointer data)
 {
@@ -465,13 +472,14 @@ prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallba
   reaction->state = *held;
 }
 
-/* Registers it from any thread, or has it called soon. */
+/* The slow path of prio_task_then (): registers the callback from any thread or, if the task has
+ * completed, calls it in a microtask. */
 static G_GNUC_NO_INLINE void
-register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
   PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
   PrioLoop *loop = self->entry.run_queue->loop;
-  PrioOp op = { .apply = registered, .target = g_object_ref (self) };
+  PrioOp op = { .apply = op_register, .target = g_object_ref (self) };
 
   if (prio_loop_enter (loop))
     {
@@ -486,8 +494,8 @@ register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, G
  * prio_task_then:
  * @self: a task
  * @callback: (scope notified) (closure user_data) (destroy notify): called when the
- *   task has completed, with its source object or, if it has none, with its scheduler, or
- *   %NULL if that is gone, as the source
+ *   task has completed; its source object is that of the task or, if it has none, the
+ *   scheduler, or %NULL if that is gone
  * @user_data: data for @callback
  * @notify: (nullable): called when @user_data is no longer needed
  *
@@ -495,8 +503,8 @@ register_there (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, G
  *
  * Callbacks are called in the order in which they were registered, in a microtask
  * on the thread that runs the scheduler's main context, with the scheduling state
- * that is current now (§4.1.5 and §4.1.6 of the draft).  If the task has completed already,
- * that is soon, and never within this call.
+ * that is current at the time of this call (§4.1.5 and §4.1.6 of the draft).  If the task has
+ * completed already, the callback is called soon, but never within this call.
  *
  * Any thread may call it.
  *
@@ -508,6 +516,6 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (callback != NULL);
 
-  if (!register_here (self, callback, user_data, notify))
-    register_there (self, callback, user_data, notify);
+  if (!register_on_owner_thread (self, callback, user_data, notify))
+    register_slow (self, callback, user_data, notify);
 }

@@ -13,15 +13,15 @@
 /**
  * PrioTask:
  *
- * A task that has a result: what the draft's
- * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) gives a promise of.
+ * A task that has a result: the counterpart of the promise that the draft's
+ * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) returns.
  *
- * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value,
- * or an error, or defers that and gives it later, from any thread.  Whoever is
- * interested registers a callback with [method@PrioSched.Task.then], or listens to
- * [property@PrioSched.Task:completed], and gets the result with one of the
- * `prio_task_propagate_…` functions; a task is a [iface@Gio.AsyncResult], so that it
- * can be what a function of the usual `_async`/`_finish` shape hands out.
+ * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value or an error,
+ * or defers the result and gives it later, from any thread.  To get the result, register a
+ * callback with [method@PrioSched.Task.then], or listen to
+ * [property@PrioSched.Task:completed], and call one of the `prio_task_propagate_…` functions.
+ * A task is a [iface@Gio.AsyncResult], so that a function of the usual `_async`/`_finish`
+ * shape can hand it out.
  *
  * ```c
  * static void
@@ -47,12 +47,12 @@
  * ```
  *
  * A result has a type: a pointer, a boolean, an int, a [struct@GObject.Value], or none at all.
- * Who asks for it by the function of another type is told so by a critical, and the result
- * stays; [method@PrioSched.Task.propagate_value] takes any.
+ * A function that gets results of another type logs a critical, and leaves the result;
+ * [method@PrioSched.Task.propagate_value] gets a result of any type.
  *
  * Callbacks run on the thread that runs the scheduler's main context, in a
  * microtask: after the task's function, and before the next task.  What they start
- * inherits the signal and the priority of whoever registered them.
+ * inherits the signal and the priority of the task that registered them.
  *
  * If the main context is destroyed before the task has run, the task is aborted with
  * %PRIO_ERROR_CLOSED; its callbacks are released, and not called.
@@ -82,13 +82,13 @@ prio_task_get_entry (PrioTask *self)
 }
 
 static void
-op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+op_release_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   prio_run_queue_release (op->target);
 }
 
-/* Lets go of what is its own, having settled, or never been posted: afterwards it is as if
- * new, but for its run queue, which it no longer holds.  What every post sets is left as it is. */
+/* Releases everything that the task owns.  It has settled, or was never posted.  Afterwards it
+ * looks new.  The caller releases the run queue; fields that every post sets are left as they are. */
 void
 prio_task_clear (PrioTask *self)
 {
@@ -101,7 +101,7 @@ prio_task_clear (PrioTask *self)
   if (self->origin != NULL && !self->origin->is_constant)
     prio_task_free_origin (self);
 
-  /* A continuation sets none. */
+  /* A continuation does not set it. */
   self->func = NULL;
   self->entry.run_queue = NULL;
   self->entry.continuation = FALSE;
@@ -114,7 +114,7 @@ prio_task_clear (PrioTask *self)
 static void
 prio_task_dispose (GObject *object)
 {
-  /* The handlers are to hear of a result that will come after all. */
+  /* GObject's dispose () disconnects the handlers, which a task that is to fail still needs. */
   if (!prio_task_fail_if_dropped (PRIO_TASK (object)))
     G_OBJECT_CLASS (prio_task_parent_class)->dispose (object);
 }
@@ -124,7 +124,7 @@ prio_task_finalize (GObject *object)
 {
   PrioTask *self = PRIO_TASK (object);
   PrioRunQueue *run_queue = self->entry.run_queue;
-  PrioOp op = { .apply = op_drop_scheduler, .target = run_queue };
+  PrioOp op = { .apply = op_release_run_queue, .target = run_queue };
 
   prio_in_finalize (object);
   prio_task_clear (self);
@@ -147,9 +147,7 @@ dup_name (PrioTask *self)
   return name;
 }
 
-/* What messages call the task.
- *
- * Returns: (transfer full): the words */
+/* Returns: (transfer full): how messages refer to the task */
 static char *
 describe (PrioTask *self)
 {
@@ -162,7 +160,7 @@ describe (PrioTask *self)
   return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) self->func);
 }
 
-/* Says what is wrong about a call of @function. */
+/* Logs a critical about a wrong call of @function. */
 void
 prio_task_complain (PrioTask *self, const char *function, const char *format, ...)
 {
@@ -176,7 +174,7 @@ prio_task_complain (PrioTask *self, const char *function, const char *format, ..
   g_critical ("%s: %s %s", function, task, what);
 }
 
-/* Says what has become of the task. */
+/* Logs a warning about the task. */
 void
 prio_task_warn (PrioTask *self, const char *what)
 {
@@ -240,7 +238,7 @@ prio_task_class_init (PrioTaskClass *class)
   /**
    * PrioTask:name: (getter get_name) (setter set_name)
    *
-   * What the task is called where a human looks.
+   * The name of the task, for human readers.
    *
    * It is notified on the thread that changes it.
    *
@@ -253,13 +251,13 @@ prio_task_class_init (PrioTaskClass *class)
   /**
    * PrioTask:priority: (getter get_priority)
    *
-   * How urgent the task is: its own priority, or at this moment that of its signal.
+   * How urgent the task is: its own priority or, if it has none, the current priority of its signal.
    *
    * A change is not notified here: one change of a signal's priority moves any number of tasks at
    * once, and does not look at each of them.  Listen to
    * [signal@PrioSched.TaskSignal::priority-change] or
-   * [property@PrioSched.TaskSignal:priority] of [method@PrioSched.Task.get_signal], if it is a
-   * [class@PrioSched.TaskSignal].  A task with a priority of its own keeps that.
+   * [property@PrioSched.TaskSignal:priority] of [method@PrioSched.Task.get_signal] instead, if
+   * that is a [class@PrioSched.TaskSignal].  A task with a priority of its own keeps it.
    *
    * Since: 1.0
    */
@@ -270,7 +268,7 @@ prio_task_class_init (PrioTaskClass *class)
   /**
    * PrioTask:state: (getter get_state)
    *
-   * Where the task is in its life.
+   * The state of the task.
    *
    * It is notified on the thread that runs the scheduler's main context: when the task
    * begins to run, right before its function is called, and when it has completed,
@@ -294,7 +292,7 @@ prio_task_class_init (PrioTaskClass *class)
       g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
-  prio_task_pool_learn ();
+  prio_task_pool_init ();
 }
 
 static void
@@ -309,9 +307,10 @@ op_add_user (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_hold (op->target);
 }
 
-/* A task of @run_queue that is posted nowhere yet.
+/* Makes a task of @run_queue, which is not posted yet.
  *
- * Its run queue is held through the calling thread's own hold on it: its scheduler. */
+ * The task becomes a user of the run queue; if that takes an operation, the scheduler that the
+ * caller holds keeps the run queue until it is carried out. */
 PrioTask *
 prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellable *signal, PrioTaskPriority priority)
 {
@@ -347,20 +346,20 @@ prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNo
   self->entry.job.notify = notify;
 }
 
-/* Whoever listens hears that the task has begun. */
+/* Notifies `state` when the task begins to run. */
 void
 prio_task_notify_state (PrioTask *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
 }
 
-/* The callbacks have been called: whoever listens hears that the task has completed. */
+/* Notifies `state` and `completed`, once, after the callbacks have been called. */
 void
 prio_task_notify (PrioTask *self)
 {
   gboolean notified = self->notified;
 
-  /* A nested loop of a handler may come here again. */
+  /* A handler may run a nested main loop, which gets here again. */
   self->notified = TRUE;
   if (!notified && prio_task_is_listened_to (self))
     {
@@ -373,7 +372,7 @@ prio_task_notify (PrioTask *self)
  * prio_task_get_state: (get-property state)
  * @self: a task
  *
- * Tells where the task is in its life.  Any thread may call it.
+ * Gets the state of the task.  Any thread may call it.
  *
  * Returns: the state
  *
@@ -407,7 +406,7 @@ prio_task_get_completed (PrioTask *self)
  * prio_task_get_priority: (get-property priority)
  * @self: a task
  *
- * Tells how urgent the task is: its own priority, or at this moment that of its
+ * Gets how urgent the task is: its own priority or, if it has none, the current priority of its
  * signal.  Any thread may call it.
  *
  * Returns: the priority
@@ -430,10 +429,10 @@ prio_task_get_priority (PrioTask *self)
  * prio_task_get_name: (get-property name)
  * @self: a task
  *
- * Tells what the task is called.
+ * Gets the name of the task.
  *
- * Any thread may call it, as long as no other changes the name meanwhile; who cannot know
- * that gets [property@PrioSched.Task:name], which is a copy.
+ * Any thread may call it, as long as no other thread changes the name meanwhile.  If one may,
+ * get [property@PrioSched.Task:name] instead, which returns a copy.
  *
  * Returns: (nullable): the name, which belongs to the task until it is changed
  *
@@ -452,8 +451,8 @@ prio_task_get_name (PrioTask *self)
  * @self: a task
  * @name: (nullable): the name, or %NULL for none
  *
- * Changes what the task is called where a human looks: in the messages of this library, and in
- * debuggers.  The task's function can say so what the task is at.
+ * Changes the name of the task, for human readers of debuggers and of this library's messages.
+ * The task's function may do so too, to show what the task is doing.
  *
  * ```c
  * static void
@@ -466,7 +465,7 @@ prio_task_get_name (PrioTask *self)
  * }
  * ```
  *
- * Any thread may call it; [property@PrioSched.Task:name] is notified on the thread that does.
+ * Any thread may call it; [property@PrioSched.Task:name] is notified on that thread.
  *
  * Since: 1.0
  */
@@ -495,8 +494,8 @@ prio_task_set_name (PrioTask *self, const char *name)
  * prio_task_get_signal:
  * @self: a task
  *
- * Gets the signal that may abort the task: what it was posted with or, if it
- * continues after a yield, what it has inherited.  Any thread may call it.
+ * Gets the signal that may abort the task: the one that it was posted with or, for the result
+ * of a yield, the one that was inherited.  Any thread may call it.
  *
  * Returns: (transfer none) (nullable): the signal
  *
