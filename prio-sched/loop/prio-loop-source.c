@@ -475,7 +475,7 @@ ends_turn (PrioTurn *turn, guint kind)
 {
   switch (kind)
     {
-    case PRIO_SOURCE_BEFORE_FRAME: return turn->paid;
+    case PRIO_SOURCE_BEFORE_FRAME: return turn->ends_before_frame;
     case PRIO_SOURCE_AFTER_FRAME: return turn->others && !turn->whole;
     case PRIO_SOURCE_BOTTOM: return turn->whole;
     default: return FALSE;
