@@ -1,8 +1,8 @@
 /* prio-stopwatch-private.h: when to read the clock
  *
  * Reading the clock costs as much as two short tasks.  Promises: it is read about once in
- * PRIO_CLOCK_GRAIN.  The stopwatch estimates from the last interval how many tasks take so long,
- * and at the most doubles their number.  The coarse clock costs little, and shows when tasks have
+ * PRIO_CLOCK_GRAIN.  The stopwatch estimates from the last interval how many tasks take that
+ * long, and at the most doubles their number.  The coarse clock costs little, and shows when tasks have
  * become longer meanwhile.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

@@ -1,4 +1,4 @@
-/* prio-microtasks-private.h: what runs before the next task
+/* prio-microtasks-private.h: microtasks, which run before the next task
  *
  * Promises: microtasks run in the order in which they were queued, each with the
  * state that was current then (§4.1.4 of the draft).  A running microtask may queue

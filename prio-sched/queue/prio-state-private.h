@@ -1,4 +1,4 @@
-/* prio-state-private.h: what a running task was posted with
+/* prio-state-private.h: the scheduling state: what a running task was posted with
  *
  * Promises: the draft's "scheduling state", small enough for the stack of
  * the dispatch.  It is current on a thread while `prio_thread.state` points
