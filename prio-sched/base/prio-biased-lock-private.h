@@ -1,10 +1,10 @@
 /* prio-biased-lock-private.h: a biased lock, which costs its owner thread nothing
  *
- * Promises: at most one thread, the owner, is between prio_biased_lock_enter () and
- * prio_biased_lock_leave (), at the price of a few plain loads and stores.  Every other
- * thread is told that it is not the owner, and uses the mailbox instead.
- * prio_biased_lock_acquire () makes the calling thread the owner, and returns when the
- * former owner has left.
+ * Promises: at most one thread, the owner, is inside, that is, between
+ * prio_biased_lock_enter () and prio_biased_lock_leave ().  This costs the owner a few plain
+ * loads and stores.  On every other thread prio_biased_lock_enter () returns FALSE, and the
+ * thread uses the mailbox instead.  prio_biased_lock_acquire () makes the calling thread the
+ * owner, and returns when the former owner has left.
  *
  * How: the lock is Dekker's algorithm.  The owner sets `busy` and then checks
  * that it still is the owner; the new owner writes `owner` and then checks that
@@ -15,11 +15,10 @@
  *
  * A sandbox may deny membarrier () at any moment.  From then on every owner uses
  * real barriers; the lowest bit of `owner` says so.  One case remains, once per
- * lock: a former owner that has entered without a barrier.  The danger is that it
- * has read `owner` before the new owner wrote it, while its store to `busy` is not
- * visible yet.  The former owner may sleep for ever or have ended, so that it
- * cannot help.  The new owner waits for PRIO_BIASED_LOCK_GRACE µs.  In this time the
- * former owner
+ * lock: a former owner that has entered without a barrier.  It may have read `owner`
+ * before the new owner wrote it, while its store to `busy` is not visible yet.  The
+ * former owner cannot help: it may sleep for ever, or have ended.  The new owner
+ * waits for PRIO_BIASED_LOCK_GRACE µs.  In this time the former owner
  *
  * - is switched out, or moves to another processor, at least once: the kernel's
  *   scheduler passes a full barrier, on which membarrier () itself relies; or
@@ -36,16 +35,15 @@
  * the owner any more.
  *
  * Around fork () the lock is frozen: the owner is outside, and waits if it wants to
- * enter.  The child does not have that thread, and finds what the lock guards
- * whole, without an owner.  Freezing works like acquiring, but the owner stays the
- * same.
+ * enter.  The child process does not have the owner thread; it finds the guarded data
+ * consistent, and the lock without an owner.  Freezing works like acquiring, but the
+ * owner stays the same.
  *
- * Rules: only the owner of the GMainContext calls prio_biased_lock_acquire (), and there is
- * one at a time.  Between enter and leave no code of the user's runs and no lock but
- * a leaf is taken, so that the new owner waits for nanoseconds.  It waits longer for
- * operations that other threads have sent, for the abort of a signal with many
- * tasks, and for a pause with many signals: work that it would have to do
- * itself if it were first.
+ * Rules: only the thread that owns the GMainContext calls prio_biased_lock_acquire (); there
+ * is one at a time.  Inside, no user code runs and only leaf locks are taken, so that the
+ * new owner waits for nanoseconds.  It waits longer while the former owner carries out
+ * operations of other threads, aborts a signal with many tasks, or pauses a scheduler with
+ * many signals: the new owner would otherwise have to do this work itself.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -60,8 +58,8 @@ typedef struct
   /* &prio_thread of the owner, or NULL; atomic.  If one of the flags below is set,
    * prio_biased_lock_enter_quickly () fails. */
   gsize owner;
-  guint busy;    /* whether the owner is inside; only the owner writes it */
-  PrioLock lock; /* held by whoever changes `owner` */
+  guint busy;    /* whether the owner is inside; written by the owner, and by the child of a fork () */
+  PrioLock lock; /* held while `owner` changes */
 } PrioBiasedLock;
 
 #define PRIO_BIASED_LOCK_SYMMETRIC ((gsize) 1) /* both sides need real barriers */
@@ -77,7 +75,7 @@ void prio_biased_lock_acquire_slow (PrioBiasedLock *lock);
 void prio_biased_lock_leave_for_good (PrioBiasedLock *lock);
 gboolean prio_biased_lock_enter_slow (PrioBiasedLock *lock);
 
-/* Before fork (): freeze each lock, pass one barrier for all that ask for it, then await each owner. */
+/* Before fork (): freeze each lock, pass one barrier if any of them needs one, then await each owner. */
 gboolean prio_biased_lock_freeze (PrioBiasedLock *lock);
 void prio_biased_lock_freeze_barrier (void);
 void prio_biased_lock_freeze_await (PrioBiasedLock *lock);
@@ -103,8 +101,7 @@ prio_biased_lock_leave (PrioBiasedLock *lock)
   __atomic_store_n (&lock->busy, FALSE, __ATOMIC_RELEASE);
 }
 
-/* Enters, if this thread is the owner and needs no real barrier.  It must leave before
- * it enters again. */
+/* Enters, if this thread is the owner and needs no real barrier.  The lock is not recursive. */
 static inline gboolean
 prio_biased_lock_enter_quickly (PrioBiasedLock *lock)
 {

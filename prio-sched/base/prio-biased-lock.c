@@ -29,7 +29,7 @@ membarrier (int command)
   return syscall (SYS_membarrier, command, 0, 0) == 0;
 }
 
-/* A child of fork () may have to register again. */
+/* The child of a fork () may have to register again. */
 static gboolean
 register_and_membarrier (void)
 {
@@ -52,15 +52,15 @@ choose_barrier (void)
     }
 }
 
-/* Whether the owner that @owner names enters without a barrier. */
+/* Whether the owner that the word @owner names enters without a barrier, so that a new owner needs one. */
 static inline gboolean
 needs_barrier (gsize owner)
 {
   return owner != 0 && (owner & PRIO_BIASED_LOCK_SYMMETRIC) == 0;
 }
 
-/* The new owner's barrier, after it has written `owner`: on return it sees everything that the
- * former owner did before that could see the change. */
+/* The new owner's barrier, after it has written `owner`.  On return it sees every store that the
+ * former owner made before the former owner could read the new value. */
 static void
 heavy_barrier (void)
 {
@@ -74,18 +74,18 @@ heavy_barrier (void)
 #endif
 }
 
-/* The new owner checks so many times before it sleeps: an owner on another processor leaves soon. */
+/* The new owner checks this many times before it sleeps: an owner on another processor leaves soon. */
 #define SPINS 100
-/* Between two checks after that, µs; each sleep is twice as long as the one before. */
-#define MIN_NAP 20
-#define MAX_NAP 1000
+/* How long it sleeps between two checks after that, µs; each sleep is twice as long as the one before. */
+#define MIN_SLEEP 20
+#define MAX_SLEEP 1000
 
 /* Sleeps, so that a former owner of lower priority makes progress even if both share a
- * processor.  Nobody wakes it: an owner that leaves would have to check for that each time. */
+ * processor.  The former owner wakes nobody: it would have to check for sleepers at each leave. */
 static void
 wait_until_left (PrioBiasedLock *lock)
 {
-  gulong nap = MIN_NAP;
+  gulong interval = MIN_SLEEP;
 
   for (guint i = 0; __atomic_load_n (&lock->busy, __ATOMIC_SEQ_CST); i++)
     {
@@ -95,20 +95,20 @@ wait_until_left (PrioBiasedLock *lock)
         }
       else
         {
-          g_usleep (nap);
-          nap = MIN (nap * 2, MAX_NAP);
+          g_usleep (interval);
+          interval = MIN (interval * 2, MAX_SLEEP);
         }
     }
 }
 
-/* The value of `owner` for @thread as the owner. */
+/* The value of `owner` if @thread is the owner. */
 static inline gsize
 owner_word (gsize thread)
 {
   return thread | (__atomic_load_n (&symmetric, __ATOMIC_RELAXED) ? PRIO_BIASED_LOCK_SYMMETRIC : 0);
 }
 
-/* The thread that makes a loop record is its owner until another thread runs the context:
+/* The thread that creates a loop is its owner until another thread runs the context:
  * a program posts its first tasks before it runs its loop. */
 void
 prio_biased_lock_init (PrioBiasedLock *lock)
@@ -142,7 +142,7 @@ prio_biased_lock_enter_slow (PrioBiasedLock *lock)
       prio_biased_lock_leave (lock);
       if ((owner & PRIO_BIASED_LOCK_FROZEN) != 0)
         {
-          /* The thread that forks holds it. */
+          /* The forking thread holds it until prio_biased_lock_thaw (). */
           prio_lock_lock (&lock->lock);
           prio_lock_unlock (&lock->lock);
         }
@@ -155,7 +155,7 @@ void
 prio_biased_lock_acquire_slow (PrioBiasedLock *lock)
 {
   prio_lock_lock (&lock->lock);
-  /* There is no owner at first, so that the former one cannot enter any more. */
+  /* Without an owner at first, so that the former owner cannot enter any more. */
   if (needs_barrier (__atomic_exchange_n (&lock->owner, 0, __ATOMIC_SEQ_CST)))
     heavy_barrier ();
   wait_until_left (lock);
@@ -172,7 +172,7 @@ prio_biased_lock_leave_for_good (PrioBiasedLock *lock)
   prio_lock_unlock (&lock->lock);
 }
 
-/* Keeps the owner, if that is another thread, from entering until prio_biased_lock_thaw ().
+/* If the owner is another thread, keeps it from entering until prio_biased_lock_thaw ().
  * Returns whether a barrier is needed. */
 gboolean
 prio_biased_lock_freeze (PrioBiasedLock *lock)
@@ -193,7 +193,7 @@ prio_biased_lock_freeze_barrier (void)
   heavy_barrier ();
 }
 
-/* Returns when the owner, if that is another thread, has left. */
+/* If the owner is another thread, returns when it has left. */
 void
 prio_biased_lock_freeze_await (PrioBiasedLock *lock)
 {
@@ -201,7 +201,7 @@ prio_biased_lock_freeze_await (PrioBiasedLock *lock)
     wait_until_left (lock);
 }
 
-/* The child does not have the owner, if that is another thread. */
+/* If the owner is another thread, it does not exist in the child. */
 void
 prio_biased_lock_thaw (PrioBiasedLock *lock, gboolean in_child)
 {
@@ -209,7 +209,7 @@ prio_biased_lock_thaw (PrioBiasedLock *lock, gboolean in_child)
     {
       gsize thread = lock->owner & ~PRIO_BIASED_LOCK_FLAGS;
 
-      /* At the fork the owner may have been about to notice that the lock is frozen. */
+      /* At the fork the owner may have set `busy`, and not yet noticed that the lock is frozen. */
       if (in_child)
         __atomic_store_n (&lock->busy, FALSE, __ATOMIC_RELAXED);
       __atomic_store_n (&lock->owner, in_child || thread == 0 ? 0 : owner_word (thread), __ATOMIC_SEQ_CST);

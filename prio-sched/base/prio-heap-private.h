@@ -1,9 +1,10 @@
-/* prio-heap-private.h: a priority queue whose items know their place in it
+/* prio-heap-private.h: a priority queue whose items know their index
  *
- * Promises: the item of the smallest (key, tie) comes first.  Items that are inserted
- * in order, as ages and most delays are, stand in a sorted row: they are inserted and removed
- * in O(1).  All others stand in a heap: O(log n).  Any item can be removed, at the same cost.
- * The arrays hold the keys, so that sifting touches nothing of an item but its index.
+ * Promises: the item with the smallest (key, tie) comes first.  Items that are inserted in
+ * ascending order, as ages and most delays are, go to the row, which is a sorted array:
+ * inserting and removing one takes O(1).  All others go to a heap: O(log n).  Any item can be
+ * removed, not only the first.  The arrays hold the keys, so that sifting touches only the
+ * index of an item.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -17,14 +18,14 @@
 /* Embedded in each item. */
 typedef struct
 {
-  guint32 index; /* its place, which only prio-heap.c reads, or PRIO_HEAP_NONE */
+  guint32 index; /* where the item is, which only prio-heap.c interprets, or PRIO_HEAP_NONE */
 } PrioHeapNode;
 
 typedef struct
 {
   guint64 key;
   guint64 tie; /* orders items of the same key */
-  PrioHeapNode *node; /* NULL in the row: a gap, the item has been removed */
+  PrioHeapNode *node; /* NULL: a gap in the row, whose item has been removed */
 } PrioHeapItem;
 
 typedef struct
@@ -35,8 +36,8 @@ typedef struct
   guint32 length;
   guint32 allocated;
 
-  /* The row, from @row_start to before @row_end; both are 0 if it is empty.  Neither its
-   * first nor its last place is a gap. */
+  /* The row, from @row_start to before @row_end; both are 0 if it is empty.  Its first and
+   * its last item are not gaps. */
   PrioHeapItem *row;
   guint32 row_start, row_end;
   guint32 row_allocated;

@@ -1,4 +1,4 @@
-/* prio-heap.c: a priority queue whose items know their place in it
+/* prio-heap.c: a priority queue whose items know their index
  *
  * Each node has four children: the heap is half as deep as a binary one, and the four keys
  * that a step compares are adjacent in memory.
@@ -12,7 +12,7 @@
 
 #define ARITY 4
 
-/* A flag in the index of an item that stands in the row. */
+/* A flag in the index of an item that is in the row. */
 #define IN_ROW (1u << 31)
 /* Memory beyond this is returned to the system after a burst. */
 #define MAX_KEPT 1024
@@ -41,7 +41,7 @@ sift_up (PrioHeap *heap, guint32 index, PrioHeapItem item)
   heap_place (heap, index, item);
 }
 
-/* The index of the smallest child of @index; there is one. */
+/* The index of the smallest child of @index, which has children. */
 static guint32
 smallest_child (PrioHeap *heap, guint32 index)
 {
@@ -137,7 +137,7 @@ row_close_gaps (PrioHeap *heap)
   heap->row_end = end;
 }
 
-/* The row has reached the end of its memory.  It gets more if its items fill half of that.
+/* The row has reached the end of its memory.  It gets more memory if its items fill half of it.
  * A row without gaps is not moved, because that would touch each item. */
 static void
 row_make_room (PrioHeap *heap)

@@ -1,4 +1,4 @@
-/* prio-input-private.h: whether a source that has a descriptor is ready, asked in a dispatch
+/* prio-input-private.h: whether a source that has a file descriptor is ready, asked in a dispatch
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,5 +7,6 @@
 
 #include <glib.h>
 
-/* @wakeup_fd is by which GLib is woken out of poll (), or -1 if that is not known yet. */
+/* @wakeup_fd is the file descriptor that wakes GLib out of poll (), or -1 while it is not known;
+ * the function may find it. */
 gboolean prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority);

@@ -1,7 +1,7 @@
 /* prio-input.c: whether a source that has a file descriptor is ready, asked in a dispatch
  *
- * This only queries and polls.  To begin another iteration here would call the functions of other sources, and
- * GLib would forget what it has still to dispatch in this one.
+ * This only queries and polls.  A nested iteration would call the functions of other sources, and make GLib
+ * forget the sources that it still has to dispatch in the current iteration.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,12 +10,12 @@
 
 #include "base/prio-input-private.h"
 
-/* Up to so many file descriptors are polled without an allocation. */
+/* Up to this many file descriptors are polled without an allocation. */
 #define FEW_FDS 64
 
-/* Whether one of @fds is readable, other than the one by which GLib is woken, which is among them
- * from priority 0 on.  Nothing tells which one that is: so the context is woken once in its life, to
- * see it. */
+/* Whether one of @fds is ready, apart from the one that wakes GLib, which is among them from
+ * priority 0 on.  GLib does not say which one it is.  So the context is woken here until it is found:
+ * if only one file descriptor is ready then, it is that one. */
 static gboolean
 input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *fds, gint n_fds)
 {
@@ -44,8 +44,8 @@ input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *f
   return n_ready > 1;
 }
 
-/* Whether a source of @priority or above of @context, which the calling thread owns, has input.  What the query
- * changes, the next iteration sets again. */
+/* Whether a source of @priority or above in @context has input.  The calling thread owns the context.  The query
+ * changes the context's timeout, which the next iteration sets again. */
 gboolean
 prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
 {

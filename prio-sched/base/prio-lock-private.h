@@ -1,11 +1,11 @@
-/* prio-lock-private.h: a mutex that ThreadSanitizer can see
+/* prio-lock-private.h: a mutex that ThreadSanitizer understands
  *
- * Promises: GMutex, and under ThreadSanitizer, which does not see through the
- * futex that GMutex is, the same calls on a pthread mutex, which it knows.
+ * Promises: PrioLock is a GMutex.  ThreadSanitizer does not understand the futex in a
+ * GMutex; under it, PrioLock is a pthread mutex with the same calls.
  *
- * Nor does it see the atomics inside of g_object_unref (), by which everything that
- * was done to an object comes before its end: prio_before_unref () says it for us, and
- * prio_in_finalize () hears it.
+ * ThreadSanitizer does not see the atomics in g_object_unref () either, which order every
+ * use of an object before its finalization.  prio_before_unref () tells it of the release,
+ * and prio_in_finalize () of the acquire.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -56,7 +56,7 @@ typedef GMutex PrioLock;
 
 #endif
 
-/* Between two looks at what another processor is about to change. */
+/* Call it between two reads of what another processor is about to change. */
 static inline void
 prio_lock_relax (void)
 {

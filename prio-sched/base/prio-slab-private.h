@@ -19,16 +19,16 @@ typedef struct _PrioSlabChunk PrioSlabChunk;
 struct _PrioSlabChunk
 {
   PrioSlabChunk *next, *prev; /* in the list of chunks with room, or of spare chunks */
-  gpointer free;              /* records that have been freed, each of which points to the next */
+  gpointer free;              /* records that have been freed; each points to the next */
   gchar *fresh;               /* the first record that has never been allocated */
-  gchar *end;                 /* where no further record fits */
+  gchar *end;                 /* the end of the last record that fits */
   guint live;                 /* records in use */
   gboolean listed;            /* whether it is in the list of chunks with room */
 };
 
 typedef struct
 {
-  PrioSlabChunk *current; /* where records are allocated; in no list */
+  PrioSlabChunk *current; /* from which records are allocated; in no list */
   PrioSlabChunk *room;    /* other chunks with room */
   PrioSlabChunk *spare;   /* empty chunks */
   guint n_spare;

@@ -7,8 +7,8 @@
 
 #include "base/prio-slab-private.h"
 
-/* Four mebibytes stay for the next burst.  When there is nothing to do, one mebibyte stays, and the
- * rest returns to the system, so many chunks at a time. */
+/* Chunks: four mebibytes stay for the next burst.  When there is nothing to do, one mebibyte stays, and the
+ * rest returns to the system, TRIMMED chunks at a time. */
 #define MAX_SPARE 256
 #define KEPT_SPARE 64
 #define TRIMMED 16
@@ -65,7 +65,7 @@ prio_slab_clear (PrioSlab *slab)
   g_assert (slab->room == NULL);
 }
 
-/* Makes @chunk as if new.  Its records follow its header, which has their alignment. */
+/* Makes @chunk empty.  Its records follow its header, whose size keeps them aligned. */
 static void
 chunk_reset (PrioSlabChunk *chunk, guint record_size)
 {

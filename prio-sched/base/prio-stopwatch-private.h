@@ -1,8 +1,9 @@
 /* prio-stopwatch-private.h: when to read the clock
  *
- * Promises: the clock, which costs as much as two short tasks, is read after as many tasks as
- * took PRIO_CLOCK_GRAIN when it was last read, and after twice as many as then at the most.
- * The coarse clock costs little, and shows when tasks have become longer meanwhile.
+ * Reading the clock costs as much as two short tasks.  Promises: it is read about once in
+ * PRIO_CLOCK_GRAIN.  The stopwatch estimates from the last interval how many tasks take that
+ * long, and at the most doubles their number.  The coarse clock costs little, and shows when tasks have
+ * become longer meanwhile.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,18 +14,17 @@
 
 #include <time.h>
 
-/* µs */
-#define PRIO_CLOCK_GRAIN 20
-#define PRIO_MAX_STRIDE 64
-#define PRIO_COARSE_STRIDE 16
+#define PRIO_CLOCK_GRAIN 20   /* µs */
+#define PRIO_MAX_STRIDE 64    /* tasks */
+#define PRIO_COARSE_STRIDE 16 /* tasks */
 
 typedef struct
 {
   gint64 read;       /* when the clock was last read, µs */
-  glong coarse;      /* what the coarse clock said then */
-  guint stride;      /* tasks between two readings */
-  guint left;        /* of them */
-  guint coarse_left; /* tasks until the coarse clock is looked at */
+  glong coarse;      /* the time of the coarse clock then, ns of its second */
+  guint stride;      /* tasks between two readings of the clock */
+  guint left;        /* tasks until the next reading */
+  guint coarse_left; /* tasks until the coarse clock is read */
 } PrioStopwatch;
 
 static inline glong
@@ -40,7 +40,7 @@ prio_read_coarse_clock (void)
 #endif
 }
 
-/* µs of the same clock, a few milliseconds old where that is cheaper. */
+/* The time of g_get_monotonic_time (), µs; a few milliseconds old where that is cheaper. */
 static inline gint64
 prio_coarse_time (void)
 {
@@ -77,7 +77,8 @@ prio_stopwatch_allows (PrioStopwatch *watch)
   return MIN (watch->left, watch->coarse_left);
 }
 
-/* Reads the coarse clock, and the other one if that has advanced or if it is time to. */
+/* Reads the coarse clock; and the exact clock, if the coarse one has advanced or if its own reading is due.
+ * Returns the time in µs if the exact clock has been read, and 0 otherwise. */
 static inline gint64
 prio_stopwatch_look (PrioStopwatch *watch)
 {
@@ -99,7 +100,7 @@ prio_stopwatch_look (PrioStopwatch *watch)
   return now;
 }
 
-/* Counts @n tasks.  Returns the time in µs if the clock has been read, and 0 otherwise. */
+/* Counts @n tasks.  Returns the time in µs if the exact clock has been read, and 0 otherwise. */
 static inline gint64
 prio_stopwatch_lap (PrioStopwatch *watch, guint n)
 {

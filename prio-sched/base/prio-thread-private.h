@@ -1,6 +1,6 @@
 /* prio-thread-private.h: what the library keeps per thread
  *
- * Promises: one variable, reached without a call.
+ * Promises: one variable, which is accessed without a function call.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,21 +11,21 @@
 
 typedef struct
 {
-  /* The state of what is running on this thread, or NULL: the draft's "current
-   * continuation state".  It points to the stack of whoever set it. */
+  /* The scheduling state of what is running on this thread, or NULL: the draft's "current
+   * continuation state".  It points into the stack frame of the function that set it. */
   const struct _PrioState *state;
 
-  /* That of the idle callback that runs on this thread, or NULL. */
+  /* The deadline of the idle callback that runs on this thread, or NULL. */
   const struct _PrioIdleDeadline *deadline;
 
-  /* Whose garbage is being released on this thread, innermost first, or NULL. */
+  /* The calls of prio_loop_flush_releases () on this thread's stack, innermost first, or NULL. */
   struct _PrioFlush *flushes;
 
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 } PrioThread;
 
-/* A library loaded by dlopen() gets its few bytes out of glibc's reserve. */
+/* glibc reserves the few bytes that a library needs if it is loaded with dlopen (). */
 #ifdef __GLIBC__
 #define PRIO_TLS __thread __attribute__ ((tls_model ("initial-exec")))
 #else

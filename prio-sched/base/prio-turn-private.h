@@ -1,9 +1,9 @@
-/* prio-turn-private.h: whose turn it is: the tasks', or that of all other sources
+/* prio-turn-private.h: whether tasks run next, or all other sources
  *
- * A *turn* of the other sources is a number of iterations of GLib's in which no task runs.  All decisions
+ * A *turn* of the other sources is a series of iterations of the main loop in which no task runs.  All decisions
  * about turns are made here; the loop only reports what has happened.
  *
- *        batch            turn of the others               batch
+ *        batch            turn of other sources            batch
  *     ├─────────┤├───────────────────────────────────┤├─────────┤
  *     task task   input, timers │ frame │ validation     task …
  *                 down to 118   │ 120   │ to 125    │ 126: tasks again, or, once a slice,
@@ -13,19 +13,20 @@
  *   and it takes an iteration, about a microsecond, to find out.  Then the other sources have their turn.
  * - A turn ends when GLib has reached 126 and found nothing ready above that: every source that was ready
  *   has been dispatched once, a frame that was due (120) has been drawn, and text has been validated
- *   (125).  So a window draws what it would draw beside one idle source.  No time limit
- *   cuts a turn short: otherwise a handler that is longer than a slice would leave no frame.
- * - When an announced frame is due, and once per slice, the turn is a whole one: it continues to
- *   the bottom, where the idle sources of others are (200).  Idle sources that are always ready have half of
+ *   (125).  So a window draws as much as it would beside one idle source.  A turn has no time limit:
+ *   with one, no frame would be drawn beside a handler that takes longer than the limit.
+ * - When an announced frame is due, and once per slice, the turn is whole: it continues to
+ *   the bottom, where the idle sources of the program are (200).  Idle sources that are always ready get half of
  *   the time: the side that has had more waits for the other.
- * - A source that is always ready keeps GLib from reaching what is below it.  Scouts report how far
- *   GLib comes: they are sources that are never ready, and GLib asks them only if nothing
+ * - A source that is always ready keeps GLib from reaching the sources below it.  Scouts report how far
+ *   GLib has come: they are sources that are never ready, and GLib asks them only if nothing
  *   above them is ready.  When GLib has not reached the frame for some iterations and milliseconds,
- *   there is a flood.  Tasks have half of the time beside a flood, until an iteration reaches what is below it,
+ *   there is a flood.  Tasks get half of the time beside a flood, until an iteration reaches what is below it,
  *   or until the flood has to be detected again.
- * - Where drawing takes all the time, tasks have a batch between two frames.  By default
- *   the batch is a tenth of the time that the frame took, so that nine tenths of the frames remain, and tasks
- *   that have run for longer than a slice wait nine times as long.  A slice that has been set counts as it is.
+ * - Where drawing takes all the time, tasks get a batch between two frames.  By default
+ *   the batch is a tenth of the time (a ninth of what the frame took), so that nine tenths of the frames remain,
+ *   and tasks that have run for longer than a slice wait nine times as long.  A slice that the program has set is
+ *   not shortened.
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if
  *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
  *   background tasks for one batch in half a second.
@@ -39,12 +40,12 @@
 
 #include <glib.h>
 
-/* A batch ends to look for other sources after a tenth of the time for which they have had nothing to
+/* A batch ends, to look for other sources, after a tenth of the time for which they have had nothing to
  * do, within these limits, µs. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
 
-/* How far down an iteration came: the priority of the source that it dispatched. */
+/* How far down an iteration has come: the priority of the source that it has dispatched. */
 typedef enum
 {
   PRIO_REACH_TOP,    /* above GTK's drawing: up to 118 */
@@ -55,14 +56,14 @@ typedef enum
 
 typedef struct
 {
-  gboolean others;  /* the other sources have their turn, and no task is ready */
-  gboolean whole;   /* the turn continues to the bottom */
-  gboolean granted; /* in the next iteration tasks run before every other source */
-  gboolean drawn;   /* a frame has been drawn in this turn */
-  gboolean paid;    /* and tasks may run before the next frame */
-  PrioReach reached;
+  gboolean others;            /* the other sources have their turn: no task runs */
+  gboolean whole;             /* the turn continues to the bottom */
+  gboolean granted;           /* in the next iteration tasks run before every other source */
+  gboolean drawn;             /* a frame has been drawn in this turn, */
+  gboolean ends_before_frame; /* and the turn ends before the next frame */
+  PrioReach reached;          /* how far down the current iteration has come */
 
-  gboolean rests;  /* there is no task */
+  gboolean rests;  /* no task is ready */
   gboolean waited; /* tasks were ready in the last iteration too */
   gint64 began;    /* when @waited was seen first, or the turn began, µs; 0 if not yet */
   gint64 iterated; /* when the last observed iteration began, µs */
@@ -71,15 +72,15 @@ typedef struct
 
   gint64 look;         /* how long a batch runs before it looks for other sources, µs */
   gint64 quiet_since;  /* when other sources were busy last, µs */
-  gint64 slice;        /* of the scheduler whose tasks have run, µs */
-  gint64 spent;        /* by tasks since the last turn of the others, µs */
-  gint64 ran;          /* by tasks before this turn, µs */
-  gint64 since_whole;  /* by tasks since the last whole turn, µs */
-  gint64 rest_balance; /* time due to tasks for whole turns, µs; due to the others if negative */
+  gint64 slice;        /* the slice of the scheduler whose tasks have run, µs */
+  gint64 spent;        /* how long tasks have run since the last turn of other sources, µs */
+  gint64 ran;          /* how long tasks ran before this turn, µs */
+  gint64 since_whole;  /* how long tasks have run since the last whole turn, µs */
+  gint64 rest_balance; /* time due to tasks for whole turns, µs; if negative, due to other sources */
   gint64 flood_until;  /* until when a flood counts as detected, µs */
-  gint64 balance;      /* time due to tasks during a flood, µs; due to the others if negative */
+  gint64 balance;      /* time due to tasks during a flood, µs; if negative, due to other sources */
   gint64 share;        /* how long tasks may run after a frame, µs, or 0 */
-  gint64 frame;        /* the first announced frame that has not been given a turn yet, µs, or 0 */
+  gint64 frame;        /* the first announced frame for which there has been no turn yet, µs, or 0 */
 
   gint64 background_since; /* when background tasks began to wait, µs, or 0 */
 } PrioTurn;
@@ -90,7 +91,7 @@ void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, 
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
 void prio_turn_rest (PrioTurn *turn);
 
-/* GLib asks the scout at @reach, so that the iteration comes at least as far. */
+/* GLib asks the scout at @reach: the iteration has come at least as far. */
 static inline void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {
@@ -115,7 +116,7 @@ prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
   return turn->share != 0 && !is_set ? MIN (slice, turn->share) : slice;
 }
 
-/* How long they may run before they look for other sources, µs. */
+/* How long tasks may run before they look for other sources, µs. */
 static inline gint64
 prio_turn_look (PrioTurn *turn, gint64 allowance)
 {

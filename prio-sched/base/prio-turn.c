@@ -1,4 +1,4 @@
-/* prio-turn.c: whose turn it is: the tasks', or that of all other sources
+/* prio-turn.c: whether tasks run next, or all other sources
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,14 +7,14 @@
 
 #include "base/prio-turn-private.h"
 
-/* There is a flood if GLib comes no further for so many iterations, and for so long, µs: many short
+/* There is a flood if GLib comes no further for this many iterations, and for this long, µs: many short
  * iterations, or a few long ones. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
-/* For so long, µs, fewer iterations suffice to detect it again. */
+/* A flood counts as detected for this long, µs; meanwhile fewer iterations suffice. */
 #define FLOOD_TIME 100000
 #define FLOOD_ITERATIONS 4
 #define LONG_FLOOD_ITERATIONS 2
@@ -23,16 +23,16 @@
 /* The most time that can be due to either side, µs. */
 #define MAX_BALANCE 50000
 
-/* Other sources that used less of a turn than this had nothing to do, µs. */
+/* Other sources that use less of a turn than this have nothing to do, µs. */
 #define MIN_USED 50
 
-/* Frames have so many times the time that tasks have beside them. */
+/* Frames get this many times the time of the tasks beside them. */
 #define FRAME_SHARE 9
 
-/* A longer turn is taken for an endless one, µs. */
+/* Beyond this a turn is not expected to end by itself, µs. */
 #define LONG_TURN 50000
 
-/* The idle sources of others wait for no longer than this, if GLib reaches them at all, and background tasks
+/* The idle sources of the program wait for no longer than this, if GLib reaches them at all, and background tasks
  * for half of it, µs. */
 #define MAX_WAIT G_USEC_PER_SEC
 
@@ -49,7 +49,7 @@ prio_turn_init (PrioTurn *turn)
   turn->look = PRIO_MIN_LOOK;
 }
 
-/* The turn of the others ends, or tasks run before it is complete. */
+/* The turn of the other sources ends, or tasks run before it is complete. */
 static void
 end (PrioTurn *turn, gint64 now)
 {
@@ -69,7 +69,7 @@ end (PrioTurn *turn, gint64 now)
 
   if (turn->others)
     turn->spent = 0;
-  turn->others = turn->whole = turn->drawn = turn->paid = turn->waited = FALSE;
+  turn->others = turn->whole = turn->drawn = turn->ends_before_frame = turn->waited = FALSE;
   turn->began = turn->drawing = 0;
   turn->n_top = 0;
   turn->reached = PRIO_REACH_TOP;
@@ -88,8 +88,8 @@ is_still_spinning (PrioTurn *turn, gint64 used)
   return turn->n_top >= FLOOD_ITERATIONS || (turn->n_top >= LONG_FLOOD_ITERATIONS && used >= LONG_FLOOD_TIME);
 }
 
-/* @used µs have been spent above the frame, in iterations that came no further.  Returns whether
- * this is a flood, beside which tasks have their share. */
+/* The last iterations came no further than above the frame, and took @used µs.  Returns whether
+ * this is a flood beside which tasks may run now. */
 static gboolean
 is_flood (PrioTurn *turn, gint64 now, gint64 used)
 {
@@ -110,7 +110,7 @@ is_for_drawing (PrioTurn *turn, gint64 used)
 }
 
 /* A frame has been drawn, and @used µs of the turn have passed.  Returns whether tasks may run before the next
- * frame.  If drawing did not take this time, tasks are likely to get time anyway. */
+ * frame.  If it was not drawing that took the time, the turn is likely to end soon anyway. */
 static gboolean
 may_run_after_frame (PrioTurn *turn, gint64 used)
 {
@@ -119,7 +119,7 @@ may_run_after_frame (PrioTurn *turn, gint64 used)
   return turn->ran <= MAX (turn->slice, PRIO_MAX_LOOK) || used >= MIN (turn->ran * FRAME_SHARE, MAX_WAIT);
 }
 
-/* Whether tasks may run although GLib has found something ready in the last iteration. */
+/* Whether the turn is over although GLib has found something ready in the last iteration. */
 static gboolean
 is_over (PrioTurn *turn, gint64 now)
 {
@@ -130,7 +130,7 @@ is_over (PrioTurn *turn, gint64 now)
       turn->drawn = turn->others;
       turn->drawing += now - turn->iterated;
     }
-  turn->paid = turn->drawn && may_run_after_frame (turn, used);
+  turn->ends_before_frame = turn->drawn && may_run_after_frame (turn, used);
 
   if (turn->reached == PRIO_REACH_TOP)
     {
@@ -153,7 +153,7 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-/* An iteration begins; tasks are ready, as they were in the last one.  @urgent says whether one of
+/* An iteration begins; tasks are ready, and were ready in the last one.  @urgent says whether one of
  * them is urgent or user-visible: background tasks wait until nothing else is ready. */
 void
 prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
@@ -182,7 +182,7 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     turn->granted = TRUE;
 }
 
-/* Tasks have run until @now, for @ran µs; @cut says that more are ready and that their time is over. */
+/* Tasks have run until @now, for @ran µs.  @cut says that they have stopped because their time is over. */
 void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
@@ -210,7 +210,7 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->n_top = 0;
 }
 
-/* Tasks are about to run: GLib reached a source of ours at the beginning of @reached, so that
+/* Tasks are about to run: GLib has reached a source of the library at the beginning of @reached, so that
  * every source above it has been dispatched. */
 void
 prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
@@ -232,7 +232,7 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
     turn->since_whole = turn->rest_balance = 0;
 }
 
-/* There is no task. */
+/* No task is ready. */
 void
 prio_turn_rest (PrioTurn *turn)
 {

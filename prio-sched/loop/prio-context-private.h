@@ -1,4 +1,4 @@
-/* prio-context-private.h: the way to the loop of a context
+/* prio-context-private.h: finds or creates the loop of a context
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

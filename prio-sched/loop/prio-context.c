@@ -1,4 +1,4 @@
-/* prio-context.c: the way to the loop of a context
+/* prio-context.c: finds or creates the loop of a context
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,13 +16,13 @@ static const PrioLoopFuncs loop_funcs = {
   .clear = prio_run_queue_free_own,
 };
 
-/* The loop of @context, made if need be, for one more user. */
+/* Returns the loop of @context, created if need be, with one more user. */
 PrioLoop *
 prio_loop_for_context (GMainContext *context)
 {
   static gboolean added = FALSE;
 
-  /* Not g_once_init_enter (): after a fork () meanwhile nobody would leave it. */
+  /* Not g_once_init_enter (): if another thread is in it at a fork (), nobody leaves it in the child. */
   if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_sources_lock);

@@ -1,4 +1,4 @@
-/* prio-current-private.h: the scheduling state that is current, and what holds one
+/* prio-current-private.h: finds the current scheduling state, and holds what a state points to
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,12 +14,12 @@ const PrioState *prio_state_of_thread (void);
 const PrioState *prio_state_current (PrioRunQueue *run_queue);
 
 /* The state that is current on this thread for the loop of @run_queue, whichever of
- * its schedulers it belongs to, or NULL.  The caller is on the owner thread there. */
+ * the loop's schedulers it belongs to, or NULL.  Owner thread. */
 const PrioState *prio_state_capture (PrioRunQueue *run_queue);
 
-/* Whether any is. */
+/* Whether a state is current on this thread for @loop. */
 gboolean prio_state_is_current (PrioLoop *loop);
 
-/* Keep what @state points to alive, or no longer.  The caller is on the owner thread. */
+/* Hold and release the run queue and the group of @state.  Owner thread. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);

@@ -1,4 +1,4 @@
-/* prio-current.c: the scheduling state that is current, and what holds one
+/* prio-current.c: finds the current scheduling state, and holds what a state points to
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

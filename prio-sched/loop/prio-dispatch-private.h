@@ -1,9 +1,9 @@
 /* prio-dispatch-private.h: running tasks
  *
- * Promises: a batch runs the next task of all, its microtask checkpoint, and so on, until it
- * is time to look for other sources, or what is next belongs to a lower lane.
+ * Promises: a batch runs the next task of all schedulers, its microtask checkpoint, and so on, until it
+ * is time to look for other sources, or the next task belongs to a lower lane.
  *
- * The thread owns the context throughout, and so is on the owner thread.
+ * The thread owns the context throughout, and so is the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,32 +13,32 @@
 #include "loop/prio-run-queue-private.h"
 #include "loop/prio-id-queue-private.h"
 
-/* Tasks that run in a row.  A nested main loop has one of its own. */
+/* Tasks that run one after another in a dispatch.  A nested main loop has batches of its own. */
 typedef struct _PrioBatch PrioBatch;
 
 struct _PrioBatch
 {
-  PrioBatch *outer; /* of the thread */
+  PrioBatch *outer; /* the batch of this thread in whose dispatch this one runs, or NULL */
   PrioLoop *loop;
-  PrioLane lane;    /* what is next belongs to it, or to one above */
-  gint depth;       /* of g_main_depth () */
+  PrioLane lane;    /* the lowest lane whose tasks it runs */
+  gint depth;       /* g_main_depth () in its dispatch */
   gboolean begun;   /* a task has run */
-  guint effective;  /* the priority of the last, as it was */
-  gboolean over;    /* its time is */
+  guint effective;  /* the effective priority that the last task had */
+  gboolean over;    /* its time is over */
   gint64 entered;   /* when it began, µs */
   gint64 start;     /* from when its time counts, µs */
-  gint64 now;       /* as of the last look at the clock, µs */
+  gint64 now;       /* the last reading of the clock, µs */
   gint64 raw;       /* the time slice of the scheduler whose tasks run, as it was set, µs */
-  gint64 shortest;  /* of those of the schedulers whose tasks have run, as they are, µs */
-  gint64 allowance; /* how long one of them may go on, µs */
-  gint64 look;      /* after how long the others are looked for, µs */
+  gint64 shortest;  /* the shortest prio_loop_get_slice () of the schedulers whose tasks have run, µs */
+  gint64 allowance; /* how long tasks may run, µs */
+  gint64 look;      /* how long they may run before the batch looks for other sources, µs */
   PrioStopwatch watch;
 
-  /* While numbered tasks run: */
+  /* While task ids run: */
   PrioIdQueue *ids;
-  gboolean running; /* a task id, whose state and entry, if it has one, follow */
+  gboolean running; /* a task id is running; its state and entry follow */
   PrioState state;
-  PrioEntry *entry;
+  PrioEntry *entry; /* or NULL */
   const PrioState *outer_state;
 };
 

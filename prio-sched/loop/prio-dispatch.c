@@ -1,8 +1,8 @@
 /* prio-dispatch.c: running tasks
  *
- * A batch: the next task of all, its microtask checkpoint, and so on, until the
- * slice is over or what is next belongs to a lower lane.  The thread owns the
- * context throughout, and so is on the owner thread.
+ * A batch runs the next task of all schedulers, its microtask checkpoint, and so on, until its
+ * time is over or the next task belongs to a lower lane.  The thread owns the
+ * context throughout, and so is the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,7 +14,7 @@
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
 
-/* The scheduler of @run_queue, or NULL if it is gone.  A batch asks once. */
+/* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
 GObject *
 prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {
@@ -34,7 +34,7 @@ prio_loop_forget_source (PrioLoop *loop)
   g_clear_object (&loop->source);
 }
 
-/* Runs what is in the microtask queue, and what comes to it meanwhile (§4.1.4). */
+/* Runs all microtasks, and those that are queued meanwhile (§4.1.4). */
 void
 prio_loop_checkpoint (PrioLoop *loop)
 {
@@ -57,7 +57,7 @@ prio_loop_checkpoint (PrioLoop *loop)
     }
 }
 
-/* Queues what is due.  Its order is given only now (§2.4.2, steps 11 to 13). */
+/* Queues the delayed tasks that are due.  Each gets its order only now (§2.4.2, steps 11 to 13). */
 void
 prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 {
@@ -70,9 +70,9 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
     }
 }
 
-/* Whether @queue has still the next task of all, and nothing else
- * is to be done before it.  What other threads send is looked at when the stopwatch
- * has been, which is after one task that takes its time, or a few that do not. */
+/* Whether @queue still has the next task of all, and nothing else
+ * is to be done before it.  What other threads have sent is taken in when the stopwatch
+ * has counted, which is after one long task, or a few short ones. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
@@ -86,8 +86,8 @@ state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state
   return run_queue != loop->own ? state : NULL;
 }
 
-/* Runs up to @max jobs of @queue, as long as they are the next of all; returns how
- * many.  A record is given back before its function runs, which may do anything. */
+/* Runs up to @max jobs of @queue, as long as they are the next of all.  Returns how
+ * many it has run.  Frees each record before its function runs, which may do anything. */
 static guint
 run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 {
@@ -132,7 +132,7 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   return n;
 }
 
-/* Takes in what other threads have sent: what they have done before a task ends is done. */
+/* Takes in what other threads have sent, so that what they did before a task ended takes effect before its result. */
 static inline void
 catch_up (PrioLoop *loop)
 {
@@ -156,7 +156,7 @@ closure_ran (PrioEntry *entry, gboolean again)
   prio_run_queue_release_entry (entry);
 }
 
-/* What @entry was posted with. */
+/* The scheduling state of @entry: what it was posted with. */
 static PrioState
 state_of_entry (PrioEntry *entry, gint depth)
 {
@@ -199,7 +199,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     }
 }
 
-/* Runs up to @max entries of @queue, as long as they are the next of all; returns how many. */
+/* Runs up to @max entries of @queue, as long as they are the next of all.  Returns how many it has run. */
 static guint
 run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 {
@@ -208,7 +208,7 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
 
-  /* The queue is part of one of them. */
+  /* The queue is part of the run queue, or of the group. */
   prio_run_queue_hold (run_queue);
   if (group != NULL)
     prio_group_hold (group);
@@ -227,7 +227,7 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   return n;
 }
 
-/* So many things to release are left until a batch has ended. */
+/* Up to this many deferred releases wait until the batch has ended. */
 #define MAX_LEFT_RELEASES 32
 
 static void
@@ -239,7 +239,7 @@ process_pending_now (PrioLoop *loop)
   prio_loop_checkpoint (loop);
 }
 
-/* What is to be done between two tasks. */
+/* Does what is to be done between two tasks. */
 static inline void
 process_pending (PrioLoop *loop)
 {
@@ -248,8 +248,9 @@ process_pending (PrioLoop *loop)
     process_pending_now (loop);
 }
 
-/* How long tasks of @run_queue may run at a time, µs: half a frame by default, but not long; and if
- * there is to be one task per iteration, so long they run in a row of iterations. */
+/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than
+ * PRIO_DEFAULT_SLICE.  A slice of 0 means one task per iteration: then it is how long tasks run in successive
+ * iterations.  @is_set says whether the program has set another slice. */
 gint64
 prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
 {
@@ -261,7 +262,7 @@ prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
   return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
 }
 
-/* The next task is one of @run_queue. */
+/* The next task is one of @run_queue: its time slice counts from now on. */
 static void
 adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
 {
@@ -277,8 +278,8 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
   batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
 }
 
-/* Attends to what is between two tasks, and chooses the next; NULL if the batch is
- * over: what is next is of a lower lane, or its time is. */
+/* Processes what is pending between two tasks, and returns the queue of the next task.  Returns NULL if the
+ * batch is over: the next task is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {
@@ -303,7 +304,7 @@ choose (PrioBatch *batch)
   return queue;
 }
 
-/* How many tasks may run before the clock is looked at. */
+/* How many tasks may run before the stopwatch counts them. */
 static inline guint
 how_many (PrioBatch *batch)
 {
@@ -326,7 +327,7 @@ count (PrioBatch *batch, guint n)
     batch->over = TRUE;
 }
 
-/* Begins the task id at the head of @queue; returns its number. */
+/* Begins the task id at the head of @queue.  Returns it. */
 static guint
 begin_id (PrioBatch *batch, PrioQueue *queue)
 {
@@ -358,8 +359,8 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   return id;
 }
 
-/* The running task id's function has returned: its checkpoint, and its end.  Returns
- * whether it has been aborted meanwhile. */
+/* Ends the running task id, after its microtask checkpoint.  Returns whether it has been aborted
+ * meanwhile. */
 gboolean
 prio_batch_end_id (PrioBatch *batch)
 {
@@ -387,7 +388,7 @@ prio_batch_end_id (PrioBatch *batch)
   return aborted;
 }
 
-/* Goes on with the next task of all, if it is of those that run. */
+/* Begins the next task of all if it is a task id of the same PrioIdQueue, and returns it; otherwise returns 0. */
 guint
 prio_batch_next_id (PrioBatch *batch)
 {
@@ -398,13 +399,13 @@ prio_batch_next_id (PrioBatch *batch)
   return queue != NULL && prio_id_queue_of_head (queue) == batch->ids ? begin_id (batch, queue) : 0;
 }
 
-/* Has @ids run the task id at the head of @queue, and those that follow it. */
+/* Makes @ids run the task id at the head of @queue, and those that follow it. */
 static void
 run_ids (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
 {
   guint id;
 
-  /* Nothing of it is released while its function is in. */
+  /* It is not closed while its function is running. */
   prio_id_queue_hold (ids);
   batch->ids = ids;
   batch->outer_state = prio_thread.state;
@@ -412,7 +413,7 @@ run_ids (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
   id = begin_id (batch, queue);
   ids->funcs->run (ids, id);
 
-  /* Who has asked for the next until there was none has ended the last. */
+  /* If the function has asked for the next task id until there was none, the last one has ended. */
   if (batch->running)
     {
       prio_batch_end_id (batch);
@@ -422,14 +423,14 @@ run_ids (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
   prio_id_queue_release (ids);
 }
 
-/* Whether the calling thread owns the context; if so, it is on the owner thread from now on.  Who was
- * on the owner thread last need not: nobody has taken over yet, or nobody runs the context. */
+/* Whether the calling thread owns the context; if so, it is the owner thread from now on.  The last owner
+ * thread may not own the context any more: perhaps no thread runs it now, or one that has not acquired the lock yet. */
 gboolean
 prio_loop_is_owner (PrioLoop *loop)
 {
   gboolean is_owner;
 
-  /* Within a dispatch it does. */
+  /* Within a dispatch it owns the context. */
   for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
     {
       if (batch->loop == loop)
@@ -451,23 +452,23 @@ prio_loop_is_owner (PrioLoop *loop)
   return is_owner;
 }
 
-/* Runs tasks as long as the next is of @lane or above, and the slice lasts. */
+/* Runs tasks as long as the next one is of @lane or above, and the time lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
                       .raw = -1, .shortest = G_MAXINT64 };
-  /* Of the callback that runs a nested loop. */
+  /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);
-  /* Of the destroy notify that runs one: what is left meanwhile is released in it. */
+  /* If a destroy notify runs a nested main loop, what is deferred meanwhile is released within that loop. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   PrioIdQueue *ids;
 
   prio_thread.batch = &batch;
-  /* A microtask that runs a nested loop leaves those behind it to that. */
+  /* If a microtask runs a nested main loop, that loop runs the remaining microtasks. */
   if (loop->microtasks.length > 0)
     loop->has_pending = TRUE;
   prio_stopwatch_start (&batch.watch, now);

@@ -1,8 +1,8 @@
 /* prio-frames-private.h: when the next frame is due
  *
- * Promises: several clocks may announce frames, each for itself, and none replaces what
- * another has announced.  PrioLoop's next_frame is the nearest frame that was in the future
- * at the last announcement, and frame_interval the shortest interval.
+ * Promises: several clocks may announce frames, and none replaces what another has announced.
+ * PrioLoop's `next_frame` is the nearest frame that was in the future at the last update, and
+ * `frame_interval` the shortest interval.
  *
  * Everything here belongs to the owner thread.
  *
@@ -27,7 +27,7 @@ void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 inter
 void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
 void prio_frames_update (PrioLoop *loop, gint64 now);
 
-/* When the next frame is due, as of @now; 0 if that is not known, µs. */
+/* When the next frame after @now is due, µs; 0 if that is not known. */
 static inline gint64
 prio_loop_next_frame (PrioLoop *loop, gint64 now)
 {
@@ -36,7 +36,7 @@ prio_loop_next_frame (PrioLoop *loop, gint64 now)
   return loop->next_frame;
 }
 
-/* When @length from @start is over, or the first frame is due that comes after it, µs. */
+/* @start + @length, or the time of the first frame after @start if that is earlier, µs. */
 static inline gint64
 prio_loop_end_of_time (PrioLoop *loop, gint64 start, gint64 length)
 {

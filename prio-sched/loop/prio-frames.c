@@ -7,8 +7,8 @@
 
 #include "loop/prio-frames-private.h"
 
-/* A time that has passed does not count any more: a clock that is late announces another, and one that has stopped
- * does not.  Other threads may read the result. */
+/* Computes `next_frame` and `frame_interval`.  A time that has passed does not count any more: a clock that is late
+ * will announce another one, and a clock that has stopped will not.  Other threads may read `next_frame`. */
 void
 prio_frames_update (PrioLoop *loop, gint64 now)
 {

@@ -1,13 +1,13 @@
-/* prio-id-queue-private.h: tasks that are numbers, and run in a row
+/* prio-id-queue-private.h: tasks that are only numbers: task ids
  *
- * Promises: such a task is a task id: a job of 40 bytes in one of six queues or, with a signal
- * or a delay, an entry like any other.  The function that runs them is called once for a row
- * of them; it asks for the next, which ends one and begins another exactly as the batch would
- * (prio-dispatch).
+ * Promises: a task id is a job of 40 bytes in one of six queues or, with a signal
+ * or a delay, an entry like any other.  The function that runs them is called once for several
+ * of them; it asks for the next one.  That ends one task id and begins another exactly as the batch
+ * does for other tasks (prio-dispatch).
  *
- * What the numbers mean, and who runs them, is for the layers above to say: they embed this
- * record, and give it its functions.  It is closed when its users, its scheduler and its
- * task ids, have gone, the last with the context at the latest.
+ * The layers above decide what the numbers mean, and run them: they embed this
+ * record, and supply its functions.  It is closed when it has no users any more; its users are
+ * its scheduler, idle callbacks and task ids, and the last of them goes with the context at the latest.
  *
  * Everything here belongs to the owner thread.
  *
@@ -18,7 +18,7 @@
 
 #include "loop/prio-run-queue-private.h"
 
-/* Nothing of the user's is called but by `run`. */
+/* Only `run` calls user code. */
 typedef struct
 {
   void (*run) (PrioIdQueue *ids, guint id);      /* in a dispatch: a task, or an idle callback */
@@ -34,7 +34,7 @@ struct _PrioIdQueue
   PrioRunQueue *run_queue; /* NULL once it is closed */
   PrioQueue queues[PRIO_N_EFFECTIVE];
   gsize users; /* the scheduler, idle callbacks, and task ids that are queued or running */
-  PrioIdQueue *next, *prev; /* among those of the run queue */
+  PrioIdQueue *next, *prev; /* among the PrioIdQueues of the run queue */
 };
 
 extern const PrioEntryFuncs prio_id_funcs G_GNUC_INTERNAL;
@@ -52,7 +52,7 @@ prio_id_queue_hold (PrioIdQueue *ids)
   ids->users++;
 }
 
-/* A user less; with the last it is closed. */
+/* Removes a user; after the last one it is closed. */
 static inline void
 prio_id_queue_release (PrioIdQueue *ids)
 {
@@ -60,14 +60,14 @@ prio_id_queue_release (PrioIdQueue *ids)
     prio_id_queue_close (ids);
 }
 
-/* The one that @queue, of task ids, is part of. */
+/* The PrioIdQueue of which @queue, of task ids, is part. */
 static inline PrioIdQueue *
 prio_id_queue_from_queue (PrioQueue *queue)
 {
   return (gpointer) ((gchar *) (queue - queue->effective) - G_STRUCT_OFFSET (PrioIdQueue, queues));
 }
 
-/* The one whose task id is at the head of @queue, or NULL. */
+/* The PrioIdQueue whose task id is at the head of @queue, or NULL. */
 static inline PrioIdQueue *
 prio_id_queue_of_head (PrioQueue *queue)
 {

@@ -1,4 +1,4 @@
-/* prio-id-queue.c: tasks that are numbers, and run in a row
+/* prio-id-queue.c: tasks that are only numbers: task ids
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "loop/prio-id-queue-private.h"
 
-/* Any thread: @ids is nobody else's yet. */
+/* Any thread: no other thread knows @ids yet. */
 void
 prio_id_queue_init (PrioIdQueue *ids, PrioRunQueue *run_queue, const PrioIdQueueFuncs *funcs)
 {
@@ -18,7 +18,7 @@ prio_id_queue_init (PrioIdQueue *ids, PrioRunQueue *run_queue, const PrioIdQueue
     prio_queue_init (&ids->queues[i], run_queue, i, PRIO_QUEUE_IDS);
 }
 
-/* It takes part in the scheduler's life, which is its first user. */
+/* Adds @ids to its run queue.  The scheduler is its first user. */
 void
 prio_id_queue_open (PrioIdQueue *ids)
 {
@@ -31,7 +31,7 @@ prio_id_queue_open (PrioIdQueue *ids)
   run_queue->id_queues = ids;
 }
 
-/* It has no users any more. */
+/* @ids has no users any more. */
 void
 prio_id_queue_close (PrioIdQueue *ids)
 {
@@ -52,7 +52,7 @@ prio_id_queue_close (PrioIdQueue *ids)
   prio_run_queue_release (run_queue);
 }
 
-/* The scheduler of @run_queue has gone. */
+/* The scheduler of @run_queue has gone, and is no user of its PrioIdQueues any more. */
 void
 prio_id_queues_let_go (PrioRunQueue *run_queue)
 {
@@ -63,7 +63,7 @@ prio_id_queues_let_go (PrioRunQueue *run_queue)
     }
 }
 
-/* Posts @id, which nothing can abort.  It is not closed. */
+/* Posts @id, which nothing can abort.  @ids must not be closed. */
 void
 prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective)
 {
@@ -101,8 +101,8 @@ const PrioEntryFuncs prio_id_funcs = {
   .released = id_released,
 };
 
-/* A record for the task @id with a signal or a delay, for one more user; its priority is set by
- * the caller. */
+/* An entry for the task @id with a signal or a delay.  It is a user of @ids; the caller sets its
+ * priority. */
 PrioEntry *
 prio_id_queue_new_entry (PrioIdQueue *ids, guint id, gboolean continuation)
 {

@@ -1,10 +1,10 @@
-/* prio-idle-private.h: what is done when there is nothing else to do
+/* prio-idle-private.h: idle callbacks
  *
- * Promises: the idle period algorithm (seed 001): when no task is runnable, and no
- * source of the context is ready, a period begins, which lasts until the next timer of
- * the context, the next delay, the next frame, or 50 ms at the most; what
- * is pending then runs in it, a callback at a time, while it lasts.  What is requested
- * during a period waits for the next, which begins after its deadline.
+ * Promises: the idle period algorithm (seed 001).  When no task is runnable, and no
+ * source of the context is ready, an idle period begins.  It lasts until the next timer of
+ * the context, the next delay or the next frame, and at the most for 50 ms.  The callbacks
+ * that are pending when it begins run in it, one per iteration, while it lasts.  What is requested
+ * during a period waits for the next one, which begins after the deadline of the first.
  *
  * Everything here belongs to the owner thread.
  *
@@ -23,17 +23,17 @@ struct _PrioIdleDeadline
   gboolean did_timeout;
 };
 
-/* A callback that is requested. */
+/* A callback that has been requested. */
 typedef struct
 {
   guint id;
   PrioRunQueue *run_queue; /* held */
-  void (*func) (PrioIdleDeadline *deadline, gpointer data); /* or NULL: */
-  gpointer data; /* is a PrioIdQueue, of which it is a user, and which runs it */
+  void (*func) (PrioIdleDeadline *deadline, gpointer data); /* or NULL */
+  gpointer data; /* if @func is NULL: the PrioIdQueue that runs it, of which it is a user */
   GDestroyNotify notify;
-  GQueue *list;       /* where it is */
+  GQueue *list;       /* the list in which it is */
   GList link;
-  PrioEntry *timeout; /* a delayed task that calls it after all, or NULL */
+  PrioEntry *timeout; /* a delayed task that calls it when its timeout is over, or NULL */
 } PrioIdle;
 
 void prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due);

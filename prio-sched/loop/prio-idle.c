@@ -1,4 +1,4 @@
-/* prio-idle.c: what is done when there is nothing else to do
+/* prio-idle.c: idle callbacks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,11 +7,11 @@
 
 #include "loop/prio-idle-private.h"
 
-/* An idle period is no longer than that, so that whoever comes meanwhile does not
- * feel it, µs. */
+/* An idle period is no longer than this, so that a user who does something meanwhile does not
+ * notice it, µs. */
 #define MAX_PERIOD 50000
 
-/* A delayed task that is due sooner than this leaves no idle time worth having, µs. */
+/* If something else is due sooner than this, no idle period begins, µs. */
 #define MIN_PERIOD 100
 
 static void
@@ -22,7 +22,7 @@ idle_enlist (PrioIdle *idle, GQueue *list)
   g_queue_push_tail_link (list, &idle->link);
 }
 
-/* Nothing knows @idle any more. */
+/* Removes @idle from its list, from the table, and from its timeout. */
 static void
 idle_delist (PrioLoop *loop, PrioIdle *idle)
 {
@@ -74,7 +74,7 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
   idle_free (idle);
 }
 
-/* The task of the timeout. */
+/* The function of the timeout's task. */
 static gboolean
 idle_timed_out (gpointer data)
 {
@@ -84,8 +84,7 @@ idle_timed_out (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Adds @idle, which holds its run queue; at @due, unless that is 0, it is called in any
- * case. */
+/* Adds @idle, which holds its run queue.  It is called at @due at the latest, unless that is 0. */
 void
 prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
 {
@@ -97,7 +96,7 @@ prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
   if (due != 0)
     {
       idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
-      /* In any case: before whatever else waits then. */
+      /* It runs before everything else that waits then. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
       idle->timeout->continuation = TRUE;
       prio_run_queue_add (idle->timeout, due);
@@ -124,7 +123,7 @@ prio_idle_cancel (PrioLoop *loop, guint id)
     idle_drop (loop, idle);
 }
 
-/* The context has gone: drops one.  Returns FALSE if there is none. */
+/* The context has gone: drops one idle callback.  Returns FALSE if there is none. */
 gboolean
 prio_idle_release_one (PrioLoop *loop)
 {
@@ -137,8 +136,8 @@ prio_idle_release_one (PrioLoop *loop)
   return TRUE;
 }
 
-/* When there will be something else to do, µs: the next frame, the next delay, the next timer of
- * another source, which is due in @timer ms, rounded up, or never if that is below 0. */
+/* When there will be something else to do, µs: the next frame, the next delay, or the next timer of
+ * another source.  That timer is due in @timer ms, rounded up, or never if @timer is negative. */
 static gint64
 next_event (PrioLoop *loop, gint timer, gint64 now)
 {
@@ -154,8 +153,8 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   return next;
 }
 
-/* Asked in an iteration in which nothing else is ready: whether a callback may be called.
- * Otherwise @timeout says when there is something to do if nothing else happens, ms. */
+/* Called in an iteration in which nothing else is ready.  Returns whether an idle callback may run.
+ * If not, sets @timeout to how long GLib may sleep if nothing else happens, ms. */
 gboolean
 prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
 {
@@ -184,9 +183,9 @@ begin_period (PrioIdles *idles)
     idle_enlist (link->data, &idles->running);
 }
 
-/* In a dispatch: the next callback, in a new period if the last is over.  GLib may have asked in
- * g_main_context_pending (), or before it has dispatched something else; what is older than one iteration
- * has to be asked again. */
+/* In a dispatch: calls the next idle callback, in a new period if the last one is over.  GLib may have called
+ * prio_idle_prepare () in g_main_context_pending (), or before it dispatched something else: an answer that
+ * is older than one iteration does not count. */
 void
 prio_idle_run (PrioLoop *loop, gint64 now)
 {

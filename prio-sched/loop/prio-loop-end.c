@@ -11,7 +11,7 @@
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
 
-/* So much is released between two looks at who else wants to come in. */
+/* After this many releases the thread lets others enter. */
 #define RELEASED_AT_ONCE 64
 
 /* Releases the head of @queue, of jobs or task ids. */
@@ -34,7 +34,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_slab_free (&loop->jobs, job);
 }
 
-/* Returns FALSE when nothing is left. */
+/* Releases some of what is left.  Returns FALSE when nothing is left. */
 static gboolean
 release_some (PrioLoop *loop)
 {
@@ -72,8 +72,8 @@ release_some (PrioLoop *loop)
   return n > 0;
 }
 
-/* The context has gone, and with it every scheduler, which would hold it: what they left
- * in the queues, none of which is paused any more, is released on this thread. */
+/* The context has gone, and with it every scheduler, since a scheduler holds its context.  This thread
+ * releases what they have left in the queues, none of which is paused any more. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
@@ -84,9 +84,9 @@ prio_loop_tear_down (PrioLoop *loop)
 
   prio_biased_lock_acquire (&loop->lock);
 
-  /* With the mailbox closed it is its lock that lets in, and nobody is on the owner thread. */
+  /* Once the mailbox is closed, there is no owner thread, and who holds the mailbox's lock is inside. */
   do
-    prio_loop_carry_out_inbox (loop);
+    prio_loop_process_mailbox (loop);
   while (!prio_mailbox_close (&loop->mailbox));
   prio_biased_lock_leave_for_good (&loop->lock);
 

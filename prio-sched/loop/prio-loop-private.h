@@ -1,19 +1,19 @@
-/* prio-loop-private.h: the record of a GMainContext, and who may touch it
+/* prio-loop-private.h: the loop: the record of a GMainContext, and who may access it
  *
- * Promises: one record per context, found from any thread, made with the first
- * scheduler and gone after the last.  It has the order in which tasks enter
- * queues, and the queues of every scheduler of the context.
+ * Promises: one record per context.  Any thread can find it.  It is created with the first
+ * scheduler of the context, and freed after the last.  It counts the order in which tasks enter
+ * queues, and holds the queues of every scheduler of the context.
  *
- * Threads: what is marked "home" belongs to whoever is inside, of whom there is
- * one: the owner thread between prio_loop_enter () and prio_loop_leave (), or
- * throughout a dispatch; after the context has gone, whoever holds the mailbox's
- * lock.  Every other thread sends an operation (PrioOp) with prio_loop_submit ().
+ * Threads: unless a field says otherwise, it belongs to the owner thread, which accesses it inside, that
+ * is, between prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the context has gone,
+ * the thread that holds the mailbox's lock is inside.  Every other thread sends an operation (PrioOp)
+ * with prio_loop_submit ().
  *
- * Nothing of the user's runs inside: what is to be released is handed to
- * prio_loop_defer_release (), and prio_loop_flush_releases () releases it outside.  The only locks
- * taken inside, besides GLib's own, are leaves (prio_loop_add_leaf_lock ()).
+ * No user code runs inside: prio_loop_defer_release () notes what is to be released, and
+ * prio_loop_flush_releases () releases it outside.  The only locks taken inside, besides GLib's own
+ * and the mailbox's, are leaves (prio_loop_add_leaf_lock ()).
  *
- * What the loop has done by those above it, it calls by the tables of functions below.
+ * The loop calls the modules above it through the tables of functions below.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -29,7 +29,7 @@
 #include "base/prio-stopwatch-private.h"
 #include "base/prio-turn-private.h"
 
-/* What other sources a task goes before: the lane's source says, prio-loop-source.c. */
+/* Tasks that one GSource dispatches: its priority decides which other sources they precede (prio-loop-source.c). */
 typedef enum
 {
   PRIO_LANE_NONE = -1,
@@ -40,13 +40,13 @@ typedef enum
   PRIO_N_LANES
 } PrioLane;
 
-/* The sources of a loop: one per lane, and those that say whose turn it is. */
+/* The sources of a loop: one per lane, and those that observe and end the turns (prio-turn). */
 enum
 {
   PRIO_SOURCE_GOVERNOR = PRIO_N_LANES, /* before every other source */
   PRIO_SOURCE_BEFORE_FRAME,            /* between input and drawing */
   PRIO_SOURCE_BEFORE_LAYOUT,           /* right after drawing */
-  PRIO_SOURCE_AFTER_FRAME,             /* after all that GTK needs for a frame */
+  PRIO_SOURCE_AFTER_FRAME,             /* after everything that GTK needs for a frame */
   PRIO_SOURCE_BOTTOM,                  /* after every other source */
   PRIO_N_SOURCES
 };
@@ -54,32 +54,32 @@ enum
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioIdQueue PrioIdQueue;
 
-/* Its idle callbacks: see prio-idle-private.h. */
+/* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct
 {
-  GQueue pending;   /* of PrioIdle: for the next period */
-  GQueue running;   /* of PrioIdle: for the one that has begun */
-  GHashTable *by_id; /* guint → PrioIdle, both owned by nobody; NULL until needed */
-  gint64 deadline;  /* of the last period, µs */
-  guint64 asked;    /* in which iteration of the loop, */
-  gint64 next;      /* and when something else is due by that */
+  GQueue pending;    /* of PrioIdle: for the next idle period */
+  GQueue running;    /* of PrioIdle: for the idle period that has begun */
+  GHashTable *by_id; /* guint → PrioIdle, not owned; NULL until needed */
+  gint64 deadline;   /* of the last idle period, µs */
+  guint64 asked;     /* the iteration of the last prio_idle_prepare (), */
+  gint64 next;       /* and when something else was due then, µs */
 } PrioIdles;
 
-/* What is done for a loop by the modules above this one. */
+/* The functions that the modules above this one supply for a loop. */
 typedef struct
 {
-  void (*attach) (PrioLoop *loop);          /* it is new: puts it into its context */
-  void (*process_aborted) (PrioLoop *loop, guint max); /* home: refuses up to @max entries of the condemned groups */
-  void (*clear) (PrioLoop *loop);           /* it goes */
+  void (*attach) (PrioLoop *loop);                     /* attaches the new loop to its context */
+  void (*process_aborted) (PrioLoop *loop, guint max); /* inside: processes up to @max entries of aborted groups */
+  void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
-/* What keeps records for the next burst in the loop's pool.  Called in a dispatch or, the last,
- * when the context has gone. */
+/* The functions of the module that keeps records in the loop's pool for the next burst.  The owner thread
+ * calls them; `clear` comes last, when the context has gone. */
 typedef struct
 {
-  gboolean (*is_large) (PrioLoop *loop); /* whether there is more than is kept */
-  void (*trim) (PrioLoop *loop);         /* gives some of that back */
-  void (*clear) (PrioLoop *loop);        /* gives all of it back */
+  gboolean (*is_large) (PrioLoop *loop); /* whether the pool has more records than are to be kept */
+  void (*trim) (PrioLoop *loop);         /* frees some of them */
+  void (*clear) (PrioLoop *loop);        /* frees all records */
 } PrioPoolFuncs;
 
 /* Something to be released outside. */
@@ -91,55 +91,55 @@ typedef struct
 
 struct _PrioLoop
 {
-  gint refs;             /* atomic: of each source, run queue and whoever else knows it */
+  gint refs; /* atomic; each source, each run queue and others hold one */
   const PrioLoopFuncs *funcs;
   GMainContext *context; /* not owned: valid until the mailbox is closed */
   PrioBiasedLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
-  guint n_users; /* run queues, and whoever else has joined; under the lock of prio-loop.c */
-  gint unused;   /* whether there is none; atomic, set under that lock */
+  guint n_users; /* run queues and others that have acquired the loop; under the lock of prio-loop.c */
+  gint unused;   /* whether there is no user; atomic, set under that lock */
 
-  /* All the rest belongs to the owner thread, and of no interest to the processors of other threads. */
+  /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   PrioSlab jobs, entries;
-  PrioSlab groups; /* of records that embed a PrioGroup: who makes the first sets it up */
+  PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
   PrioReady ready;
-  PrioHeap delays; /* by when they are due, in µs */
+  PrioHeap delays; /* by the time when they are due, µs */
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioRunQueue *run_queues;
-  PrioRunQueue *own; /* of no scheduler: of the library's own tasks, which nobody pauses; or NULL */
+  PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
-  PrioEntry *pool; /* entries, with what they are part of, that can be used again, linked */
+  PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
   guint n_pool;
-  const PrioPoolFuncs *pool_funcs; /* set by who gives the first, and NULL before */
-  PrioRunQueue *source_run_queue; /* whose scheduler @source is */
-  GObject *source;       /* owned: what callbacks are given, until the batch ends */
+  const PrioPoolFuncs *pool_funcs; /* set with the first record in @pool; NULL before */
+  PrioRunQueue *source_run_queue;  /* the run queue whose scheduler is @source */
+  GObject *source;                 /* owned: the object that callbacks are given, until the batch ends */
 
   gboolean has_pending; /* there may be microtasks, or something to release */
   PrioRelease *releases;
   gsize first_release, n_releases, allocated_releases;
-  PrioGroup *aborted_list, *last_aborted; /* aborted, their entries still to be released; a user of each */
+  PrioGroup *aborted_list, *last_aborted; /* the aborted groups with entries to process; it is a user of each */
 
-  /* Owned, and under the lock of prio-loop-source.c; but for the governor, may be NULL. */
+  /* Owned, under the lock of prio-loop-source.c; each but the governor may be NULL. */
   GSource *sources[PRIO_N_SOURCES];
   guint n_sources;
-  guint idle_passes[PRIO_N_SOURCES]; /* how often each was not needed */
-  gboolean awake;        /* our check, or a dispatch of ours, has come since our prepare */
-  PrioLane lane;         /* which lane is next: what its prepare answers */
-  guint64 iteration;     /* counts those that begin */
-  guint spins;         /* how often to look again before sleeping */
+  guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations each has not been needed */
+  gboolean awake;                    /* the governor's check, or a dispatch, has come since the governor's prepare */
+  PrioLane lane;                     /* the lane that is to run next, or NONE */
+  guint64 iteration;                 /* counts the iterations that have begun */
+  guint spins;                       /* how often to look again for work before sleeping */
   PrioTurn turn;
-  gint64 checked;        /* when GLib last looked at its sources, µs, */
-  guint is_timed;        /* if it is not 0, and otherwise when the coarse clock ticked last before that */
-  PrioStopwatch asked;   /* how often prio_scheduler_should_yield () has been, in this dispatch */
-  gint64 next_probe;     /* when input may be asked for again, µs */
-  gint64 wakeup_fd;      /* by which GLib is woken out of poll (), or -1 if not known yet */
-  PrioFrame *frames;     /* what is known of frames, and of it: */
+  gint64 checked;        /* when GLib last checked its sources, µs */
+  guint is_timed;        /* for how many iterations @checked is exact; if 0, it is of the coarse clock */
+  PrioStopwatch asked;   /* counts the calls of prio_scheduler_should_yield () in this dispatch */
+  gint64 next_probe;     /* when input may be polled for again, µs */
+  gint64 wakeup_fd;      /* the file descriptor that wakes GLib out of poll (), or -1 while it is not known */
+  PrioFrame *frames;     /* the announced frames; prio-frames computes from them: */
   gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs; written atomically */
-  gint64 frame_interval; /* the shortest of the frame clocks that are followed, or 0, µs */
+  gint64 frame_interval; /* the shortest announced interval, or 0, µs */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
@@ -155,20 +155,19 @@ void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
 void prio_loop_catch_up (PrioLoop *loop);
-void prio_loop_carry_out_inbox (PrioLoop *loop);
+void prio_loop_process_mailbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 
-/* @span after @time, both in µs and none negative, or the end of time. */
+/* @time + @span, µs, or G_MAXINT64 if that overflows.  Neither is negative. */
 static inline gint64
 prio_time_after (gint64 time, gint64 span)
 {
   return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
 }
 
-/* When @delay ms from now is over, µs; never in the past, however long it is.  0 if there is
- * none. */
+/* The time in @delay ms from now, µs; G_MAXINT64 if it overflows, and 0 if there is no delay. */
 static inline gint64
 prio_due_after (guint64 delay)
 {
@@ -177,7 +176,7 @@ prio_due_after (guint64 delay)
   return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
 }
 
-/* Milliseconds until @due, rounded up so as not to wake too early, or -1. */
+/* Milliseconds from @now until @due, rounded up so as not to wake too early. */
 static inline gint
 prio_timeout_until (gint64 due, gint64 now)
 {
@@ -192,8 +191,8 @@ prio_loop_has_releases (PrioLoop *loop)
   return loop->n_releases > 0 || loop->aborted_list != NULL;
 }
 
-/* The owner thread comes in.  What other threads have sent comes first, since they
- * may have told this one of it. */
+/* Enters, if this is the owner thread.  Carries out first what other threads have sent, since this
+ * thread may know of it already. */
 static inline gboolean
 prio_loop_enter (PrioLoop *loop)
 {
@@ -225,7 +224,7 @@ prio_lane_of (PrioEffective effective)
   return effective > 2 ? PRIO_LANE_URGENT : effective == 2 ? PRIO_LANE_USER_VISIBLE : PRIO_LANE_BACKGROUND;
 }
 
-/* The context has gone.  Asked inside. */
+/* Whether the context has gone.  Call it inside. */
 static inline gboolean
 prio_loop_is_dead (PrioLoop *loop)
 {

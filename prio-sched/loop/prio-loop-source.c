@@ -1,18 +1,18 @@
 /* prio-loop-source.c: the GSources of a context
  *
- * One per lane, so that tasks go before, among or after the other sources of the
- * context, as they are urgent, user-visible or background.  The governor, which comes
- * before all others, does the housekeeping in its prepare, and has the lanes answer;
- * it alone is always in the context, the others while there is work for
- * them, so that an idle scheduler costs little.  Priorities of sources are never changed:
- * GLib cannot bear that while it goes through its list.
+ * Each lane has a source, so that urgent, user-visible and background tasks run before, among
+ * and after the other sources of the context.  The governor, which precedes all other
+ * sources, does the housekeeping in its prepare, and decides which lane is ready.
+ * Only the governor is always in the context; the others are there while there is work for
+ * them, so that an idle scheduler costs little.  The priority of a source never changes:
+ * GLib does not support that while it goes through its list.
  *
- * Turns (prio-turn): while the others have theirs, no lane is ready, and the sources in
- * between tell how far down GLib comes.
+ * Turns (prio-turn): while other sources have their turn, no lane is ready, and the scouts, the
+ * sources in between, report how far down GLib has come.
  *
- * Removal: anybody can find our sources by id and destroy them, on any thread.  The next
- * prepare of the governor puts the others back.  The governor replaces itself when GLib
- * tells it that it has been destroyed, unless its context ends.
+ * Removal: any code can find the library's sources by id and destroy them, on any thread.  The
+ * next prepare of the governor attaches new ones.  The governor replaces itself when GLib
+ * tells it that it has been destroyed, unless its context is being freed.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -29,10 +29,10 @@ typedef struct
 {
   GSource parent;
   PrioLoop *loop; /* a reference */
-  guint kind;     /* a lane, or one of the others */
+  guint kind;     /* PrioLane, or PRIO_SOURCE_… */
 } PrioSource;
 
-/* Guards the sources of every loop.  Nothing but GLib's own locks is taken under it. */
+/* Guards the sources of every loop.  Only GLib's own locks are taken under it. */
 PrioLock prio_sources_lock = PRIO_LOCK_INIT;
 
 static const gint priorities[PRIO_N_SOURCES] = {
@@ -91,8 +91,9 @@ source_new (PrioLoop *loop, guint kind)
   return source;
 }
 
-/* What @source, of which GLib holds a reference meanwhile, is about.  It has come by GLib's
- * lock, and goes by that reference: both have to be told to ThreadSanitizer. */
+/* The loop and the kind of @source, to which GLib holds a reference meanwhile.  GLib's lock orders this
+ * call after the creation of @source, and GLib's reference orders it before its end; ThreadSanitizer does
+ * not see either, and is told of both here. */
 static inline PrioLoop *
 loop_of (GSource *source, guint *kind)
 {
@@ -118,7 +119,7 @@ attach_source_locked (PrioLoop *loop, guint kind)
   g_source_attach (source, loop->context);
 }
 
-/* Returns: (transfer full) (nullable): the source, which is no longer the loop's */
+/* Under the lock.  Returns: (transfer full) (nullable): the source, which is no longer the loop's */
 static GSource *
 steal_source_locked (PrioLoop *loop, guint kind)
 {
@@ -137,19 +138,19 @@ release_source (GSource *source)
   g_source_unref (source);
 }
 
-/* Whether the context of @source, which has been destroyed, is being freed: GLib takes it
- * from all of its sources before it destroys the first.  The field is read since
- * g_source_get_context () may not be asked then. */
+/* Whether the context of @source, which has been destroyed, is being freed: GLib clears the
+ * context of all its sources before it destroys the first.  This reads the field, since
+ * g_source_get_context () must not be called then. */
 static inline gboolean
 context_ends (GSource *source)
 {
   return source->context == NULL;
 }
 
-/* @source has been destroyed: by us if it is no longer the loop's, otherwise by somebody
- * else or with its context.  The loop ends here, and not when the source is finalized: GLib
- * has not yet freed the memory of the context, which other threads may wake until the mailbox
- * is closed, and which another context may get. */
+/* @source has been destroyed: by the library if it is no longer the loop's, otherwise by other
+ * code or with its context.  The loop ends here, and not when the source is finalized: until here GLib
+ * has not freed the memory of the context.  Other threads may wake the context until the mailbox
+ * is closed, and a new context may get the same memory. */
 static void
 source_destroyed (GSource *source)
 {
@@ -187,7 +188,7 @@ watch_unref (gpointer source)
     source_destroyed (source);
 }
 
-/* There is no callback.  Its data is one that nobody finds a source by. */
+/* There is no callback.  The data is the source itself, so that a search by user data does not find it. */
 static void
 watch_get (gpointer watch, GSource *source, GSourceFunc *func, gpointer *data)
 {
@@ -239,11 +240,11 @@ source_finalize (GSource *source)
   prio_loop_unref (((PrioSource *) source)->loop);
 }
 
-/* After so many passes without work, a source leaves the context. */
+/* After this many iterations without work, a source leaves the context. */
 #define MAX_IDLE_PASSES 100
 
-/* Another thread that has sent something is likely to send more: the loop looks
- * again so often before it sleeps, which costs less than being woken. */
+/* Another thread that has sent an operation is likely to send more: the loop looks
+ * again this often before it sleeps, which costs less than being woken. */
 #define SPINS 2
 
 static gboolean
@@ -253,7 +254,7 @@ is_urgent (PrioLoop *loop)
          __atomic_load_n (&loop->unused, __ATOMIC_RELAXED);
 }
 
-/* The lane of what is to be done next. */
+/* The lane of the next task, idle callback or housekeeping, or NONE. */
 static PrioLane
 next_lane (PrioLoop *loop)
 {
@@ -266,7 +267,7 @@ next_lane (PrioLoop *loop)
   return prio_idles_wait (&loop->idles) ? PRIO_LANE_IDLE : PRIO_LANE_NONE;
 }
 
-/* What both stages of an iteration begin with: this thread owns the context. */
+/* The prepare and the check of the governor begin with this.  This thread owns the context. */
 static void
 take_over (PrioLoop *loop)
 {
@@ -293,8 +294,8 @@ adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
     }
 }
 
-/* Has the sources in the context that are needed, and no longer one that has not been
- * needed for a while.  Scouts come when a turn goes on for longer than an iteration. */
+/* Attaches the sources that are needed, and detaches those that have not been
+ * needed for a while.  Scouts are attached when a turn lasts for longer than an iteration. */
 static void
 adapt_sources (PrioLoop *loop)
 {
@@ -312,15 +313,16 @@ adapt_sources (PrioLoop *loop)
   adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
 }
 
-/* GLib goes on to another source, and may leave the context to another thread, or free it:
- * it has locks for that, which ThreadSanitizer does not see. */
+/* GLib continues with another source, and may pass the context to another thread, or free it.
+ * GLib's locks order that, and ThreadSanitizer does not see them. */
 static inline void
 leave_loop (PrioLoop *loop)
 {
   prio_before_unref (loop);
 }
 
-/* Whose turn it is in this iteration.  The clock is read only if that depends on it. */
+/* Decides whose turn it is in this iteration.  Reads the clock only if that depends on it; returns @now, or
+ * the time if it has been read, µs. */
 static gint64
 take_turn (PrioLoop *loop, gint64 now)
 {
@@ -343,7 +345,7 @@ take_turn (PrioLoop *loop, gint64 now)
   return now;
 }
 
-/* An iteration begins.  Returns whether tasks go before every other source in it. */
+/* An iteration begins.  Returns whether tasks run before every other source in it. */
 static gboolean
 prepare (PrioLoop *loop, gint *timeout)
 {
@@ -355,7 +357,7 @@ prepare (PrioLoop *loop, gint *timeout)
       take_over (loop);
       *timeout = -1;
 
-      /* Without GLib's lock, which g_source_get_time () takes. */
+      /* Not g_source_get_time (), which takes GLib's lock. */
       if (loop->delays.n_items > 0)
         now = g_get_monotonic_time ();
       prio_loop_expire_delays (loop, now);
@@ -381,7 +383,7 @@ prepare (PrioLoop *loop, gint *timeout)
     }
   while (!prio_mailbox_fall_asleep (&loop->mailbox));
 
-  /* Nothing to do, unless GLib comes down to the idle callbacks, whose source says how long it may sleep. */
+  /* There is nothing to do, unless GLib reaches the source of the idle callbacks, which sets its own timeout. */
   if (loop->delays.n_items > 0 && loop->lane == PRIO_LANE_NONE)
     *timeout = prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now);
   return FALSE;
@@ -397,8 +399,8 @@ governor_prepare (GSource *source, gint *timeout)
   return ready;
 }
 
-/* What has come meanwhile is looked at; it is run, and what has become due is queued, in the next
- * iteration. */
+/* Takes in what other threads have sent meanwhile.  It runs in the next iteration, unless it is urgent;
+ * delayed tasks that have become due are queued in the next iteration too. */
 static gboolean
 governor_check (GSource *source)
 {
@@ -406,7 +408,7 @@ governor_check (GSource *source)
 
   take_over (loop);
   loop->awake = TRUE;
-  /* Who pushes from now on need not wake a context that may be about to end. */
+  /* From now on a push need not wake the context, which may be about to end. */
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->asked);
   if (G_LIKELY (loop->is_timed == 0))
@@ -422,7 +424,7 @@ governor_check (GSource *source)
   return FALSE;
 }
 
-/* Whether the next tasks are those of @lane, and run in its place. */
+/* Whether the next task is one of @lane, and is to run when GLib dispatches the source of @lane. */
 static inline gboolean
 is_ready (PrioLoop *loop, guint lane)
 {
@@ -439,7 +441,7 @@ lane_prepare (GSource *source, gint *timeout)
   return is_ready (loop, lane);
 }
 
-/* Urgent ones need not wait for another iteration. */
+/* Urgent tasks that have come since prepare need not wait for another iteration. */
 static gboolean
 lane_check (GSource *source)
 {
@@ -451,7 +453,7 @@ lane_check (GSource *source)
   return ready;
 }
 
-/* One of the lowest of all: it is asked if no other source is ready. */
+/* This source has the lowest priority: GLib asks it only if no other source is ready. */
 static gboolean
 idle_prepare (GSource *source, gint *timeout)
 {
@@ -469,13 +471,13 @@ idle_prepare (GSource *source, gint *timeout)
   return ready;
 }
 
-/* Whether the turn of the others is over when GLib comes to @kind. */
+/* Whether the turn of the other sources is over when GLib reaches @kind. */
 static gboolean
 ends_turn (PrioTurn *turn, guint kind)
 {
   switch (kind)
     {
-    case PRIO_SOURCE_BEFORE_FRAME: return turn->paid;
+    case PRIO_SOURCE_BEFORE_FRAME: return turn->ends_before_frame;
     case PRIO_SOURCE_AFTER_FRAME: return turn->others && !turn->whole;
     case PRIO_SOURCE_BOTTOM: return turn->whole;
     default: return FALSE;
@@ -492,7 +494,7 @@ scout_prepare (GSource *source, gint *timeout)
   return ends_turn (&loop->turn, kind);
 }
 
-/* How far GLib has come when it comes to @kind. */
+/* How far GLib has come when it reaches @kind. */
 static PrioReach
 reach_of (guint kind)
 {
@@ -518,7 +520,7 @@ scout_check (GSource *source)
   return FALSE;
 }
 
-/* Nobody uses the record any more: its sources leave the context. */
+/* If the loop has no user any more, removes its sources from the context, and returns TRUE. */
 static gboolean
 dispose (PrioLoop *loop)
 {
@@ -530,7 +532,7 @@ dispose (PrioLoop *loop)
   return TRUE;
 }
 
-/* What may run where @kind has been dispatched: what is of this lane, or above it. */
+/* The lowest lane whose tasks may run when @kind is dispatched. */
 static PrioLane
 lowest_lane (PrioLoop *loop, guint kind)
 {
@@ -585,7 +587,7 @@ static GSourceFuncs scout_funcs = {
   scout_prepare, scout_check, dispatch, source_finalize, NULL, NULL
 };
 
-/* Puts @loop, which is new, into its context. */
+/* Attaches @loop, which is new, to its context. */
 void
 prio_loop_attach (PrioLoop *loop)
 {

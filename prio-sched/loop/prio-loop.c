@@ -1,4 +1,4 @@
-/* prio-loop.c: the record of a GMainContext: its life, and the way in
+/* prio-loop.c: the loop: the record of a GMainContext, its life, and how threads enter it
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,14 +9,14 @@
 
 #include <pthread.h>
 
-/* So many records are released between two looks at who else wants to come in. */
+/* After this many releases the thread lets others enter. */
 #define RELEASE_BATCH 64
-/* What a burst needed beyond this is given back to the system. */
+/* Memory beyond this is returned to the system after a burst. */
 #define MAX_SPARE_RELEASES 4096
-/* There are two. */
+/* Two are in use. */
 #define MAX_LEAF_LOCKS 4
 
-/* Guards the table and every loop's `n_users`.  A loop in it is not dead, unless
+/* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless
  * its context is being freed at this moment. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
@@ -25,8 +25,8 @@ static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
 static guint n_leaf_locks;
 
-/* @lock is there for good, and may be taken inside a loop; nothing but GLib's own locks is taken under it.
- * So fork () takes it last.  Any thread, outside; to say it again does nothing. */
+/* Adds @lock, which is never cleared and may be taken inside a loop.  Only GLib's own locks are taken under it,
+ * so fork () takes it last.  Call this on any thread, outside; a second call for the same lock does nothing. */
 void
 prio_loop_add_leaf_lock (PrioLock *lock)
 {
@@ -91,11 +91,11 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   return loop;
 }
 
-/* fork () waits until no other thread is inside of a loop, and none has a lock of ours, so
- * that the child finds everything whole.  Locks are taken in the order in which they are
- * taken elsewhere: those of the loops, whose owner threads may need one of the others to
- * get out, first.  A loop whose tasks another thread is running at this moment is not
- * waited for: the child can never own its context. */
+/* fork () waits until no other thread is inside a loop, and none has a lock of the library, so
+ * that the child finds all data consistent.  It takes locks in the order in which they are
+ * taken elsewhere: first the biased locks, since an owner thread may need one of the other locks
+ * before it leaves; then the mailboxes' locks; then the leaves.  It does not wait for a dispatch on
+ * another thread to end: the child can never own that context. */
 static void
 before_fork (void)
 {
@@ -151,7 +151,7 @@ after_fork_in_child (void)
   after_fork (TRUE);
 }
 
-/* The record of @context, for one more user; one that is made has @funcs. */
+/* Returns the loop of @context, with one more user.  If there is none, creates one with @funcs. */
 PrioLoop *
 prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
 {
@@ -180,9 +180,9 @@ prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
   return loop;
 }
 
-/* A user less.  The record itself goes with its next dispatch, if nobody has
- * joined by then: its sources can be taken from the context there only without a
- * race against the context's own end. */
+/* Removes a user.  The loop's next dispatch disposes of it, if nobody has acquired it by
+ * then: only there can its sources be removed from the context without a
+ * race against the end of the context. */
 void
 prio_loop_release (PrioLoop *loop)
 {
@@ -202,7 +202,7 @@ leave_table_locked (PrioLoop *loop)
     g_hash_table_remove (table, loop->context);
 }
 
-/* Its context goes: nobody finds it any more. */
+/* The context of @loop is being freed: nobody finds the loop any more. */
 void
 prio_loop_leave_table (PrioLoop *loop)
 {
@@ -211,8 +211,7 @@ prio_loop_leave_table (PrioLoop *loop)
   prio_lock_unlock (&table_lock);
 }
 
-/* Called in a dispatch: whether nobody uses the record any more.  From then on
- * nobody finds it either. */
+/* Called in a dispatch.  Returns whether the loop has no user; if so, nobody finds it any more. */
 gboolean
 prio_loop_dispose (PrioLoop *loop)
 {
@@ -230,8 +229,9 @@ prio_loop_dispose (PrioLoop *loop)
   return unused;
 }
 
+/* Carries out what other threads have sent.  Call it inside. */
 void
-prio_loop_carry_out_inbox (PrioLoop *loop)
+prio_loop_process_mailbox (PrioLoop *loop)
 {
   PrioMailboxChunk *chunk = prio_mailbox_take (&loop->mailbox);
 
@@ -249,17 +249,17 @@ prio_loop_carry_out_inbox (PrioLoop *loop)
     }
 }
 
-/* The owner thread has come in, and the mailbox is not simply empty.
+/* The owner thread has entered, and the state of the mailbox is not EMPTY.
  *
- * If it is asleep, and this is between our prepare and our check, another source's
- * prepare for one, the context may be about to poll, and has to be told that there is
+ * If it is ASLEEP, and this is between the governor's prepare and its check, for example in another
+ * source's prepare, the context may be about to poll, and has to be woken, since there may now be
  * something to do. */
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     {
-      prio_loop_carry_out_inbox (loop);
+      prio_loop_process_mailbox (loop);
       return;
     }
 
@@ -280,7 +280,8 @@ prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
   loop->releases[loop->n_releases++] = (PrioRelease) { func, data };
 }
 
-/* Comes in as the owner thread or, after the context has gone, as anybody. */
+/* Enters as the owner thread or, after the context has gone, as any thread.  In the second case sets @locked
+ * and holds the mailbox's lock.  Returns FALSE if another thread is the owner. */
 static gboolean
 enter_or_lock (PrioLoop *loop, gboolean *locked)
 {
@@ -304,7 +305,7 @@ leave_or_unlock (PrioLoop *loop, gboolean locked)
     prio_loop_leave (loop);
 }
 
-/* Takes the next few things to release, in the order in which they were deferred. */
+/* Takes the next releases, up to @max, in the order in which they were deferred. */
 static guint
 take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
 {
@@ -330,7 +331,7 @@ take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
   return n;
 }
 
-/* A prio_loop_flush_releases () that is on the stack. */
+/* A call of prio_loop_flush_releases () that is on the stack. */
 typedef struct _PrioFlush PrioFlush;
 
 struct _PrioFlush
@@ -350,8 +351,9 @@ is_flushing (PrioLoop *loop)
   return FALSE;
 }
 
-/* Releases what has been deferred: outside, on a thread that may come in.  What a destroy
- * notify leaves comes after it, and not within, so that a chain of them goes no deeper. */
+/* Releases what has been deferred.  Call it outside, on a thread that may enter.  What a destroy
+ * notify defers is released after it has returned, and not within it, so that a chain of destroy
+ * notifies does not deepen the stack. */
 void
 prio_loop_flush_releases (PrioLoop *loop)
 {
@@ -365,7 +367,7 @@ prio_loop_flush_releases (PrioLoop *loop)
 
   prio_loop_ref (loop);
   prio_thread.flushes = &self;
-  /* What is released has nothing to do with the task, if any, that releases it. */
+  /* Destroy notifies do not inherit the state of the task in which they happen to run. */
   prio_thread.state = NULL;
 
   while (more && enter_or_lock (loop, &locked))
@@ -401,8 +403,8 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* The owner changes when another thread begins to run the context, and the mailbox is
-   * closed once and for good: so this ends. */
+  /* This ends: another thread becomes the owner only when it begins to run the context, and a
+   * closed mailbox stays closed. */
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
@@ -437,15 +439,15 @@ prio_loop_submit (PrioLoop *loop, const PrioOp *op)
     prio_loop_flush_releases (loop);
 }
 
-/* The same where nothing of the user's may run; what is left is released by the
- * next dispatch. */
+/* The same, where no user code may run: the next dispatch releases what @op has
+ * deferred. */
 void
 prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 {
   submit (loop, op);
 }
 
-/* Whether the context has, asked on a thread that is not on the owner thread. */
+/* Whether the context has gone.  For threads other than the owner thread. */
 gboolean
 prio_loop_has_gone (PrioLoop *loop)
 {
@@ -457,7 +459,7 @@ prio_loop_has_gone (PrioLoop *loop)
   return closed;
 }
 
-/* Whether there is memory from a burst to be given back. */
+/* Whether there is memory from a burst to be returned to the system. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
@@ -465,7 +467,7 @@ prio_loop_is_large (PrioLoop *loop)
          prio_slab_is_large (&loop->entries) || prio_slab_is_large (&loop->groups);
 }
 
-/* Gives some of it back. */
+/* Returns some of this memory. */
 void
 prio_loop_trim (PrioLoop *loop)
 {

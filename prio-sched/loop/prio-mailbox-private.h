@@ -1,8 +1,8 @@
-/* prio-mailbox-private.h: where other threads leave what the owner thread is to do
+/* prio-mailbox-private.h: operations that other threads send to the owner thread
  *
- * Promises: any thread may push; what is pushed is taken by the owner thread, in
- * order and whole; a loop that sleeps in poll () is woken once for a burst.  A
- * closed mailbox refuses.
+ * Promises: any thread may push an operation.  The owner thread takes all operations, in
+ * the order in which they were pushed.  A context that sleeps in poll () is woken once for a burst.
+ * A closed mailbox accepts no operation.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,15 +16,15 @@
 typedef struct _PrioLoop PrioLoop;
 typedef struct _PrioOp PrioOp;
 
-/* Carries out @op, on the owner thread.  Nothing of the user's may run in it: what is to be
- * released goes to the loop's garbage. */
+/* Carries out @op, on the owner thread.  No user code may run in it: it defers what is to be
+ * released (prio_loop_defer_release ()). */
 typedef void (*PrioOpFunc) (PrioLoop *loop, const PrioOp *op);
 
-/* Something to do on the owner thread.  What the fields mean is for @apply to say. */
+/* An operation for the owner thread.  @apply decides what the other fields mean. */
 struct _PrioOp
 {
   PrioOpFunc apply;
-  gpointer target; /* what it is about */
+  gpointer target; /* the object or record that it changes */
   GSourceFunc func;
   gpointer data;
   GDestroyNotify notify;
@@ -37,12 +37,12 @@ struct _PrioOp
 
 typedef enum
 {
-  PRIO_MAILBOX_EMPTY,  /* and the owner thread will look before it sleeps */
-  PRIO_MAILBOX_FILLED, /* and the owner thread will look, or has been woken */
-  PRIO_MAILBOX_ASLEEP  /* empty, and the context may be in poll (): cleared by who comes in or pushes */
+  PRIO_MAILBOX_EMPTY,  /* the owner thread will look again before it sleeps */
+  PRIO_MAILBOX_FILLED, /* the owner thread will look again, or has been woken */
+  PRIO_MAILBOX_ASLEEP  /* empty, and the context may be in poll (): a push, or the owner's enter, ends this state */
 } PrioMailboxState;
 
-/* What goes from one processor to another goes by lines of this many bytes. */
+/* Processors exchange memory in cache lines of this many bytes. */
 #define PRIO_CACHE_LINE 64
 #define PRIO_CACHE_ALIGNED __attribute__ ((aligned (PRIO_CACHE_LINE)))
 
@@ -80,8 +80,8 @@ prio_mailbox_state (PrioMailbox *mailbox)
   return (PrioMailboxState) __atomic_load_n (&mailbox->state, __ATOMIC_ACQUIRE);
 }
 
-/* The context is about to poll: whoever pushes from now on has to wake it.
- * Returns FALSE if there is something already. */
+/* The context is about to poll: a push has to wake it from now on.
+ * Returns FALSE if the mailbox is not empty. */
 static inline gboolean
 prio_mailbox_fall_asleep (PrioMailbox *mailbox)
 {

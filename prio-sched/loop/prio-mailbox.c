@@ -1,4 +1,4 @@
-/* prio-mailbox.c: where other threads leave what the owner thread is to do
+/* prio-mailbox.c: operations that other threads send to the owner thread
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,11 +7,11 @@
 
 #include "loop/prio-mailbox-private.h"
 
-/* What a burst needed beyond this is given back to the system. */
+/* Chunks beyond this are returned to the system after a burst. */
 #define MAX_SPARE 16
 
-/* What is done under the lock takes less time than it takes to go to sleep: it is
- * worth waiting for, for a while. */
+/* The lock is held for less time than it takes to go to sleep, so a thread first tries
+ * this many times. */
 #define SPINS 100
 
 static void
@@ -47,7 +47,7 @@ prio_mailbox_clear (PrioMailbox *mailbox)
   prio_lock_clear (&mailbox->lock);
 }
 
-/* Under the lock: an empty chunk at the end. */
+/* Under the lock.  Adds an empty chunk at the end. */
 static PrioMailboxChunk *
 add_chunk (PrioMailbox *mailbox)
 {
@@ -73,10 +73,10 @@ add_chunk (PrioMailbox *mailbox)
   return chunk;
 }
 
-/* Returns FALSE, with @op not taken, if the mailbox is closed.
+/* Returns FALSE, and does not take @op, if the mailbox is closed.
  *
- * The context is woken under the lock, since closing the mailbox, which takes that
- * lock, is the last thing of the loop's before its context is freed. */
+ * Wakes the context under the lock.  The loop takes the same lock to close the mailbox before
+ * its context is freed, so that the context is valid here. */
 gboolean
 prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context)
 {
@@ -103,8 +103,8 @@ prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context
   return TRUE;
 }
 
-/* Returns: (transfer full): what is there, each chunk to be given back once it is
- * carried out */
+/* Returns: (transfer full): all chunks; prio_mailbox_give_back () each once its operations
+ * are carried out */
 PrioMailboxChunk *
 prio_mailbox_take (PrioMailbox *mailbox)
 {
@@ -119,7 +119,7 @@ prio_mailbox_take (PrioMailbox *mailbox)
   return chunk;
 }
 
-/* Returns FALSE if there is something in it, which has to be taken first. */
+/* Returns FALSE if the mailbox is not empty: its operations have to be taken first. */
 gboolean
 prio_mailbox_close (PrioMailbox *mailbox)
 {

@@ -1,7 +1,7 @@
-/* prio-run-queue-group-private.h: the groups of a run queue: they come and go, move, and are aborted
+/* prio-run-queue-group-private.h: the groups of a run queue: to add, remove, move and abort them
  *
- * Promises: a group moves to another priority, however many entries follow it; its abort takes
- * them out of their queues at once, and releases them a few at a time.
+ * Promises: a group moves to another priority at a cost that does not depend on the number of its
+ * entries.  Its abort removes its entries from their queues at once; they are processed a few at a time.
  *
  * Everything here belongs to the owner thread.
  *

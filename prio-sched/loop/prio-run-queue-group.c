@@ -1,4 +1,4 @@
-/* prio-run-queue-group.c: the groups of a run queue: they come and go, move, and are aborted
+/* prio-run-queue-group.c: the groups of a run queue: to add, remove, move and abort them
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "loop/prio-run-queue-group-private.h"
 
-/* @group, all zero but for `users` and `ended`, becomes one of @run_queue's, which it holds. */
+/* Adds @group, which is all zero but for `users` and `ended`, to @run_queue, and holds that. */
 void
 prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioTaskPriority priority)
 {
@@ -53,8 +53,8 @@ unready_queues (PrioGroup *group)
     }
 }
 
-/* Empties both, if all that is in them is aborted with @group: without a look
- * at what that is. */
+/* Empties both queues without visiting their entries, if all of these are aborted with
+ * @group. */
 static void
 drop_queues (PrioGroup *group)
 {
@@ -67,9 +67,9 @@ drop_queues (PrioGroup *group)
   group->dropped = TRUE;
 }
 
-/* Takes out those entries that drop_queues () has left where they stand, in other queues
- * and among the delayed ones.  One whose function is running is told, and left alone.  They
- * are counted, so that a million that have been dropped are not looked at. */
+/* Dequeues the entries that drop_queues () has left in queues, and those that are delayed.  One whose
+ * function is running becomes ABORTED, and continues.  These entries are counted: the search ends at the
+ * last of them, and does not visit a million dropped entries after it. */
 static void
 drop_elsewhere (PrioGroup *group)
 {
@@ -98,9 +98,9 @@ drop_elsewhere (PrioGroup *group)
     }
 }
 
-/* The entries of @group leave their queues at once, and wait on its list until
- * prio_groups_process_aborted () releases them.  So does one whose function is running,
- * which is told, and left alone. */
+/* The entries of @group leave their queues at once, and stay on its list until
+ * prio_groups_process_aborted () processes them.  One whose function is running becomes
+ * ABORTED, and continues. */
 void
 prio_group_abort (PrioGroup *group)
 {
@@ -125,7 +125,7 @@ prio_group_abort (PrioGroup *group)
     }
 }
 
-/* Releases up to @max of the entries of aborted groups, of which there are some. */
+/* Processes up to @max entries of the first aborted group; there must be one. */
 void
 prio_groups_process_aborted (PrioLoop *loop, guint max)
 {
@@ -142,7 +142,7 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
     }
 }
 
-/* The queues of @group move, however long they are. */
+/* Moves the queues of @group, however long they are. */
 void
 prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
 {

@@ -1,8 +1,8 @@
-/* prio-run-queue-private.h: what of a scheduler its tasks need
+/* prio-run-queue-private.h: the run queue: the part of a scheduler that its tasks need
  *
  * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its
- * queued tasks, the objects and captured states that came from it.  It puts
- * tasks into queues and takes them out; a task is in one place at a time.
+ * queued tasks, and the objects and captured states that belong to it.  It enqueues and
+ * dequeues tasks; a task is in one place at a time.
  *
  * Everything here but prio_run_queue_new () belongs to the owner thread.
  *
@@ -26,10 +26,10 @@ struct _PrioRunQueue
   PrioQueue entries[PRIO_N_EFFECTIVE];
   PrioGroup *groups;
   PrioIdQueue *id_queues;
-  PrioReadyGroup ready; /* those of its queues, and of those of the two above, that have a head */
-  PrioFrame next_frame; /* as its scheduler was told by hand */
+  PrioReadyGroup ready; /* those of its queues, and of the queues of @groups and @id_queues, that have a head */
+  PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
   gsize users;
-  PrioRunQueue *next, *prev; /* among those of the loop */
+  PrioRunQueue *next, *prev; /* among the run queues of the loop */
 };
 
 PrioRunQueue *prio_run_queue_new (PrioLoop *loop);
@@ -60,7 +60,7 @@ prio_run_queue_hold (PrioRunQueue *run_queue)
   run_queue->users++;
 }
 
-/* A user less; with the last it goes. */
+/* Removes a user; after the last one the run queue ends. */
 static inline void
 prio_run_queue_release (PrioRunQueue *run_queue)
 {
@@ -68,14 +68,14 @@ prio_run_queue_release (PrioRunQueue *run_queue)
     prio_run_queue_end (run_queue);
 }
 
-/* @queue has got a head, or another effective priority. */
+/* @queue was empty and has got a head, or has another effective priority. */
 static inline void
 prio_run_queue_make_ready (PrioRunQueue *run_queue, PrioQueue *queue)
 {
   prio_ready_add (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* @queue has lost its head, or what has been one. */
+/* The head of @queue has been removed. */
 static inline void
 prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
 {

@@ -1,4 +1,4 @@
-/* prio-run-queue.c: what of a scheduler its tasks need
+/* prio-run-queue.c: the run queue: the part of a scheduler that its tasks need
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -36,7 +36,7 @@ run_queue_alloc (PrioLoop *loop)
   return run_queue;
 }
 
-/* Takes the user of @loop that its caller is. */
+/* Takes over the caller's use of @loop (prio_loop_acquire ()). */
 PrioRunQueue *
 prio_run_queue_new (PrioLoop *loop)
 {
@@ -47,8 +47,8 @@ prio_run_queue_new (PrioLoop *loop)
   return run_queue;
 }
 
-/* For tasks of the library's own.  It is of no scheduler, so that nobody can pause it, and
- * goes with @loop, without keeping it. */
+/* The run queue for the library's own tasks.  It has no scheduler, so that nobody can pause it.  It
+ * does not keep @loop alive, and is freed with it. */
 PrioRunQueue *
 prio_run_queue_own (PrioLoop *loop)
 {
@@ -65,7 +65,7 @@ run_queue_clear (PrioRunQueue *run_queue)
   g_free (run_queue);
 }
 
-/* @loop goes. */
+/* @loop is being freed. */
 void
 prio_run_queue_free_own (PrioLoop *loop)
 {
@@ -81,7 +81,7 @@ run_queue_free (gpointer data)
   run_queue_clear (run_queue);
 }
 
-/* It has no users any more. */
+/* @run_queue has no users any more. */
 void
 prio_run_queue_end (PrioRunQueue *run_queue)
 {
@@ -98,7 +98,7 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }
 
-/* However many of its queues have tasks. */
+/* The cost does not depend on how many queues of @run_queue have tasks. */
 void
 prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)
 {
@@ -119,13 +119,13 @@ closure_released (PrioEntry *entry)
   prio_slab_free (&entry->run_queue->loop->entries, entry);
 }
 
-/* A GSourceFunc, its record from the slab.  The dispatch calls it without asking how. */
+/* For a GSourceFunc whose entry is from the slab.  The dispatch calls it directly, without `run`. */
 const PrioEntryFuncs prio_closure_funcs = {
   .aborted = closure_aborted,
   .released = closure_released,
 };
 
-/* A record for a closure; its run queue and priority are set by the caller. */
+/* An entry for a closure; the caller sets its priority and groups. */
 PrioEntry *
 prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
@@ -139,7 +139,7 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* The queue that @entry stands in or belongs in. */
+/* The queue in which @entry is, or belongs. */
 static PrioQueue *
 queue_of_entry (PrioEntry *entry)
 {
@@ -148,7 +148,7 @@ queue_of_entry (PrioEntry *entry)
   return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
 }
 
-/* Puts @entry at the end of the queue where it belongs now (§2.4.1). */
+/* Appends @entry to the queue in which it belongs now (§2.4.1). */
 void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
@@ -161,8 +161,8 @@ prio_run_queue_enqueue (PrioEntry *entry)
     prio_run_queue_make_ready (run_queue, queue);
 }
 
-/* Takes @entry, whose run queue and groups are set and held, in: it is queued, or
- * waits until @due if that is not 0. */
+/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
+ * delays it until @due if that is not 0. */
 void
 prio_run_queue_add (PrioEntry *entry, gint64 due)
 {
@@ -199,8 +199,8 @@ unlink_from_queue (PrioEntry *entry)
     prio_run_queue_head_gone (entry->run_queue, queue);
 }
 
-/* Takes @entry out of its queue, or from among the delayed ones: it is dropped, if it
- * has not been. */
+/* Removes @entry from its queue, or from the heap of delays: it is DROPPED, if it
+ * was not before. */
 void
 prio_run_queue_dequeue (PrioEntry *entry)
 {
@@ -223,16 +223,16 @@ prio_run_queue_dequeue (PrioEntry *entry)
   prio_entry_move (entry, PRIO_ENTRY_DROPPED);
 }
 
-/* What comes of @entry, which is running, will be an abort: when it is rejected, or at its
- * end if that comes first. */
+/* The group of @entry, which is running, has been aborted.  Its result will be the abort: when it is
+ * rejected, or at its end if that comes first. */
 void
 prio_run_queue_abort_running (PrioEntry *entry)
 {
   prio_entry_move (entry, PRIO_ENTRY_ABORTED);
 }
 
-/* What comes of @entry, which is running and aborted, is known from now on.  Its function
- * goes on, with what it was posted with. */
+/* The result of @entry, which is running and ABORTED, is the abort from now on.  Its function
+ * continues, with the state that it was posted with. */
 static void
 reject_running (PrioEntry *entry)
 {
@@ -244,8 +244,8 @@ reject_running (PrioEntry *entry)
     entry->funcs->rejected (entry);
 }
 
-/* @entry, which has run or been dropped, is through: it lets go of its groups and
- * its run queue, and the record may go. */
+/* @entry, which has run or is DROPPED, is DONE: it releases its groups and
+ * its run queue, and its record may be freed. */
 void
 prio_run_queue_release_entry (PrioEntry *entry)
 {
@@ -276,7 +276,7 @@ prio_run_queue_release_entry (PrioEntry *entry)
 }
 
 /* @entry will not run: its group has been aborted, it has been cancelled, or the context
- * has gone.  If it is running, and ABORTED, it is rejected meanwhile. */
+ * has gone.  If it is running, and ABORTED, this rejects it. */
 void
 prio_run_queue_abort_entry (PrioEntry *entry)
 {

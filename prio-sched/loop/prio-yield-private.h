@@ -1,4 +1,4 @@
-/* prio-yield-private.h: whether what is running should let others go
+/* prio-yield-private.h: whether what is running should yield
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

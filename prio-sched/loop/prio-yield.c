@@ -1,4 +1,4 @@
-/* prio-yield.c: whether what is running should let others go
+/* prio-yield.c: whether what is running should yield
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,10 +11,10 @@
 #include "loop/prio-idle-private.h"
 #include "base/prio-input-private.h"
 
-/* So often input is asked for, at the most, µs. */
+/* The shortest time between two polls for input, µs. */
 #define PROBE_INTERVAL 1000
 
-/* For so many iterations the clock is read in each, once what is no task has asked. */
+/* After a call outside of a task, the exact clock is read in each of this many iterations. */
 #define TIMED_ITERATIONS 100
 
 /* Whether a delayed task that is more urgent than @priority has become due. */
@@ -36,7 +36,7 @@ urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
          priority;
 }
 
-/* Whether input waits, which is not asked for each time. */
+/* Whether input waits.  This polls only once per PROBE_INTERVAL, and returns FALSE in between. */
 static gboolean
 input_waits (PrioLoop *loop, gint64 now)
 {
@@ -47,8 +47,8 @@ input_waits (PrioLoop *loop, gint64 now)
   return prio_input_waits (loop->context, &loop->wakeup_fd, G_PRIORITY_DEFAULT);
 }
 
-/* The batch in whose dispatch the calling thread is, and not in one of a main loop
- * within it; or NULL. */
+/* The batch of @loop in whose dispatch the calling thread is; NULL if there is none, or if the thread is
+ * in another dispatch of a main loop nested in it. */
 static PrioBatch *
 running_batch (PrioLoop *loop)
 {
@@ -57,8 +57,8 @@ running_batch (PrioLoop *loop)
   return batch != NULL && batch->loop == loop && batch->depth == g_main_depth () ? batch : NULL;
 }
 
-/* Until when what is running may go on, µs: a task of @run_queue, an idle callback, or, if @batch is
- * NULL, anything else that GLib has dispatched since it has looked at its sources. */
+/* Until when what is running may continue, µs.  That is a task of @run_queue, an idle callback or, if @batch is
+ * NULL, anything else that GLib has dispatched since it last checked its sources. */
 static gint64
 end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
 {
@@ -85,7 +85,7 @@ running_priority (const PrioState *state)
   return state->priority;
 }
 
-/* Others have their turn after what is running; if it asks again, it is told so again. */
+/* The time of what is running is over: other sources have their turn next, and another call returns the same. */
 static void
 end_time (PrioLoop *loop, PrioBatch *batch)
 {
@@ -95,8 +95,8 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     loop->checked = 0;
 }
 
-/* Asked on the thread that owns the context, by a task that runs with @state or by anything
- * else.  The clock is read as often as a stopwatch would, and the coarse one in between. */
+/* Called on the thread that owns the context, by a task that runs with @state or by other
+ * code.  A stopwatch decides when to read the exact clock, and when the coarse one. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {

@@ -1,12 +1,12 @@
 /* prio-group-private.h: entries that change their priority, and are aborted, together
  *
- * Promises: all entries of a group at a scheduler that follow its priority stand in two
- * queues (tasks, continuations), which move as a whole; all that are aborted with it are
- * on one list.  Its users are the entries and the captured states; with the last of them
- * it ends, and whoever has made it hears of that.
+ * Promises: the entries that follow the priority of a group are in its two queues (tasks,
+ * continuations), which move as a whole; the entries that are aborted with the group are on
+ * one list.  Entries and captured states are users of the group.  When the last user is
+ * gone, the group ends, and calls `ended`.
  *
- * What the group stands for, a signal at a scheduler, is for the layers above: they embed
- * it.  The state of an entry is here, since it depends on that of its group.
+ * The layers above embed the group, and decide what it stands for: a signal at a scheduler.
+ * The functions for the state of an entry are here, since it depends on that of its group.
  *
  * Everything here belongs to the owner thread of the loop.
  *
@@ -20,17 +20,17 @@
 struct _PrioGroup
 {
   PrioQueue queues[2]; /* tasks, continuations */
-  PrioEntry *entries;  /* those that are aborted with it, in the order of their coming */
+  PrioEntry *entries;  /* those that are aborted with it, in the order in which they were added */
   PrioEntry *last_entry;
-  gsize n_elsewhere;   /* of @entries: those that do not stand in @queues */
+  gsize n_elsewhere; /* of @entries: those that are not in @queues */
   gsize users;
-  PrioRunQueue *run_queue;      /* valid while it has users */
-  void (*ended) (PrioGroup *group); /* it has no users any more; it may go */
-  guint64 n_foreign : 62; /* entries that follow its priority, but not its abort */
+  PrioRunQueue *run_queue;          /* valid while it has users */
+  void (*ended) (PrioGroup *group); /* it has no users any more: it may be freed */
+  guint64 n_foreign : 62;           /* entries that follow its priority, but are not aborted with it */
   guint64 aborted : 1;
-  guint64 dropped : 1;   /* with the abort, what stood in its queues has been, whole */
-  PrioGroup *next, *prev;    /* among those of the run queue */
-  PrioGroup *next_aborted; /* among those of the loop that are aborted, and still have entries */
+  guint64 dropped : 1;     /* the abort has dropped all entries in its queues at once */
+  PrioGroup *next, *prev;  /* among the groups of the run queue */
+  PrioGroup *next_aborted; /* among the aborted groups of the loop that still have entries */
 };
 
 static inline void
@@ -39,7 +39,7 @@ prio_group_hold (PrioGroup *group)
   group->users++;
 }
 
-/* A user less; with the last it ends. */
+/* Removes a user; after the last one the group ends. */
 static inline void
 prio_group_release (PrioGroup *group)
 {
@@ -54,15 +54,15 @@ prio_group_get_priority (const PrioGroup *group)
   return prio_effective_priority (group->queues[0].effective);
 }
 
-/* Whether @entry is to be aborted with the group whose priority it follows, so that it stands
- * in the queues of that when it is queued. */
+/* Whether @entry is aborted with the group whose priority it follows: when it is queued, it is
+ * in a queue of the group that aborts it. */
 static inline gboolean
 prio_entry_is_of_group (const PrioEntry *entry)
 {
   return entry->abort != NULL && entry->abort == entry->follows;
 }
 
-/* Where @entry is in its life. */
+/* The state of @entry, see PrioEntryState. */
 static inline PrioEntryState
 prio_entry_get_state (const PrioEntry *entry)
 {
@@ -73,11 +73,11 @@ prio_entry_get_state (const PrioEntry *entry)
   return state;
 }
 
-/* Takes @entry to its next state.  Nothing else sets one. */
+/* Moves @entry to its next state.  No other function sets the state. */
 static inline void
 prio_entry_move (PrioEntry *entry, PrioEntryState state)
 {
-  static const guint8 ways[PRIO_N_ENTRY_STATES] G_GNUC_UNUSED = {
+  static const guint8 next[PRIO_N_ENTRY_STATES] G_GNUC_UNUSED = {
     [PRIO_ENTRY_NEW] = 1 << PRIO_ENTRY_DELAYED | 1 << PRIO_ENTRY_QUEUED,
     [PRIO_ENTRY_DELAYED] = 1 << PRIO_ENTRY_QUEUED | 1 << PRIO_ENTRY_DROPPED,
     [PRIO_ENTRY_QUEUED] = 1 << PRIO_ENTRY_RUNNING | 1 << PRIO_ENTRY_DROPPED,
@@ -87,7 +87,7 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
     [PRIO_ENTRY_REJECTED] = 1 << PRIO_ENTRY_DONE,
   };
 
-  g_assert (ways[prio_entry_get_state (entry)] >> state & 1);
+  g_assert (next[prio_entry_get_state (entry)] >> state & 1);
   if (prio_entry_is_of_group (entry))
     {
       entry->abort->n_elsewhere += entry->stored_state == PRIO_ENTRY_QUEUED;
@@ -96,21 +96,21 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
   entry->stored_state = (guint8) state;
 }
 
-/* Whether its function is on the stack, or its checkpoint. */
+/* Whether the function or the checkpoint of @entry has begun and not ended. */
 static inline gboolean
 prio_entry_is_running (const PrioEntry *entry)
 {
   return entry->stored_state >= PRIO_ENTRY_RUNNING && entry->stored_state <= PRIO_ENTRY_REJECTED;
 }
 
-/* Whether @entry, which is running, or has run, has been aborted meanwhile. */
+/* Whether @entry, whose function has begun, has been aborted meanwhile. */
 static inline gboolean
 prio_entry_is_aborted (const PrioEntry *entry)
 {
   return entry->stored_state == PRIO_ENTRY_ABORTED || entry->stored_state == PRIO_ENTRY_REJECTED;
 }
 
-/* From now on @entry, which is not queued yet, is aborted with @group. */
+/* @entry, which is not queued yet, is aborted with @group from now on. */
 static inline void
 prio_group_add (PrioGroup *group, PrioEntry *entry)
 {
@@ -124,7 +124,7 @@ prio_group_add (PrioGroup *group, PrioEntry *entry)
   group->n_elsewhere++;
 }
 
-/* @entry is not queued any more. */
+/* @entry, which is not queued any more, leaves the list of @group. */
 static inline void
 prio_group_remove (PrioGroup *group, PrioEntry *entry)
 {

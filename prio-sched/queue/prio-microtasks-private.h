@@ -1,8 +1,8 @@
-/* prio-microtasks-private.h: what runs before the next task
+/* prio-microtasks-private.h: microtasks, which run before the next task
  *
- * Promises: microtasks in the order in which they were queued, each with the
- * state that was current then (§4.1.4 of the draft).  They may be queued while
- * one runs, and a nested main loop goes on where the outer one is.
+ * Promises: microtasks run in the order in which they were queued, each with the
+ * state that was current then (§4.1.4 of the draft).  A running microtask may queue
+ * others.  A nested main loop continues with those that the outer loop has left.
  *
  * Everything here belongs to the owner thread of the loop.
  *
@@ -18,12 +18,12 @@ typedef struct
   GSourceOnceFunc func;
   gpointer data;
   GDestroyNotify notify;
-  PrioState state; /* held; its run queue is NULL if there is none */
+  PrioState state; /* held; its run queue is NULL if no state was current */
 } PrioMicrotask;
 
 typedef struct
 {
-  PrioMicrotask *ring; /* @allocated of them, a power of two */
+  PrioMicrotask *ring; /* of @allocated elements, a power of two */
   gsize head, length, allocated;
 } PrioMicrotasks;
 

@@ -1,4 +1,4 @@
-/* prio-microtasks.c: what runs before the next task
+/* prio-microtasks.c: microtasks, which run before the next task
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,16 +1,15 @@
-/* prio-queue-private.h: tasks in a row
+/* prio-queue-private.h: a queue of tasks
  *
- * Promises: a queue holds what was put into it by age, oldest first; it takes at
- * the end and gives at the head in O(1), and gives up any entry in O(1).
+ * Promises: a queue holds its records by age, oldest first.  To append a record, to remove
+ * the head and to remove any entry takes O(1).
  *
- * There are two kinds of record.  A job is what prio_scheduler_post () needs and
- * no more: 40 bytes, singly linked, it leaves its queue at the head only.  An
- * entry is a job that can be taken out anywhere: it belongs to a group, has a delay, or
- * is part of something larger.  A task id is a job that is a number: `data`.  A
+ * There are three kinds of record.  A job is what prio_scheduler_post () needs and
+ * no more: 40 bytes, singly linked, it leaves its queue only at the head.  An
+ * entry is a job that can be removed from any place: it belongs to a group, has a delay, or
+ * is part of a larger record.  A task id is a job that is only a number, in `data`.  A
  * queue holds records of one kind.
  *
- * What is done for an entry is for whoever has made it to say, by a table of functions
- * (PrioEntryFuncs).
+ * The maker of an entry supplies the functions that are called for it (PrioEntryFuncs).
  *
  * Everything here belongs to the owner thread of the loop.
  *
@@ -51,7 +50,7 @@ typedef enum
   PRIO_QUEUE_IDS /* embedded in a PrioIdQueue */
 } PrioQueueKind;
 
-/* The life of an entry.  prio_entry_move () takes it from one state to the next, and
+/* The life of an entry.  prio_entry_move () moves it from one state to the next, and
  * asserts that there is an arrow:
  *
  *     NEW ──→ DELAYED ──(due)──→ QUEUED ←──(its turn, again)──→ RUNNING ──(end)──→ DONE
@@ -60,40 +59,38 @@ typedef enum
  *                │                   │                                     ↓       │
  *                │                   │                                  REJECTED ──┤
  *                │                   │                                             │
- *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(refused)─────┘
+ *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(aborted)─────┘
  *
- * The abort of a group leaves DROPPED entries on its list until they are
- * refused, which happens where something of the user's may run.  So it is with those that
- * are ABORTED, which are rejected in their place among the others.  To cancel a task that
- * is DROPPED refuses it at once; to cancel or abort one that is NEW, ABORTED, REJECTED or
- * DONE does nothing.
+ * The abort of a group leaves its entries on its list, DROPPED, or ABORTED if they are running.
+ * They are processed later, in the order of the list, where user code may run: `aborted` is
+ * called for a DROPPED entry, and `rejected` for an ABORTED one.  Cancelling a DROPPED task
+ * aborts it at once; cancelling or aborting one that is NEW, ABORTED, REJECTED or DONE does
+ * nothing.
  *
- * The queues of a group can be dropped without a look at what is in them.  Their
- * entries say QUEUED, and are DROPPED: who wants to know asks prio_entry_get_state ()
- * (prio-group-private.h). */
+ * An abort can drop the queues of a group without visiting their entries.  The stored state of
+ * such an entry is still QUEUED; prio_entry_get_state () (prio-group-private.h) returns DROPPED. */
 typedef enum
 {
-  PRIO_ENTRY_NEW,     /* no scheduler has it */
-  PRIO_ENTRY_DELAYED, /* in the loop's heap of delays */
-  PRIO_ENTRY_QUEUED,  /* in a queue */
-  PRIO_ENTRY_DROPPED, /* in neither any more, and will not run */
-  PRIO_ENTRY_RUNNING, /* its function has not returned, or its checkpoint not ended */
-  PRIO_ENTRY_ABORTED, /* the same, and its group has been aborted */
-  PRIO_ENTRY_REJECTED, /* the same, and that is its result: off the list of its group */
+  PRIO_ENTRY_NEW,      /* no scheduler has it */
+  PRIO_ENTRY_DELAYED,  /* in the loop's heap of delays */
+  PRIO_ENTRY_QUEUED,   /* in a queue */
+  PRIO_ENTRY_DROPPED,  /* in neither any more, and will not run */
+  PRIO_ENTRY_RUNNING,  /* its function or its checkpoint has begun and not ended */
+  PRIO_ENTRY_ABORTED,  /* the same, and its group has been aborted */
+  PRIO_ENTRY_REJECTED, /* the same, its result is the abort, and it is off the list of its group */
   PRIO_ENTRY_DONE,
   PRIO_N_ENTRY_STATES
 } PrioEntryState;
 
-/* What is done for an entry, on the owner thread.  `released` and `rejected` may be NULL; so may `run` and
- * `ran` where the dispatch has a way of its own: closures, and task ids.  Of the user's, only
- * `run` and `ran` call anything. */
+/* The functions of an entry, called on the owner thread.  `released` and `rejected` may be NULL; so may `run` and
+ * `ran` for closures and task ids, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
 typedef struct
 {
-  void (*run) (PrioEntry *entry);      /* its turn has come, and its state is current */
-  void (*ran) (PrioEntry *entry);      /* that has returned, and its checkpoint is over: it is discharged, or will be */
-  void (*aborted) (PrioEntry *entry);  /* it is DROPPED, and will not run: it is discharged */
-  void (*rejected) (PrioEntry *entry); /* it is running, and REJECTED */
-  void (*released) (PrioEntry *entry); /* it is DONE, and nothing refers to it any more: the record may go */
+  void (*run) (PrioEntry *entry);      /* runs the task; its state is current */
+  void (*ran) (PrioEntry *entry);      /* `run` and the checkpoint are over: releases @entry, now or later */
+  void (*aborted) (PrioEntry *entry);  /* @entry is DROPPED, and will not run: releases it */
+  void (*rejected) (PrioEntry *entry); /* @entry is running, and has become REJECTED */
+  void (*released) (PrioEntry *entry); /* @entry is DONE, and nothing refers to it any more: may free the record */
 } PrioEntryFuncs;
 
 struct _PrioEntry
@@ -102,25 +99,25 @@ struct _PrioEntry
   const PrioEntryFuncs *funcs;
   PrioEntry *prev;
   PrioRunQueue *run_queue;
-  PrioGroup *abort;                   /* whose abort is its own, or NULL */
-  PrioGroup *follows;                 /* whose priority is its own, or NULL */
+  PrioGroup *abort;                   /* the group with which it is aborted, or NULL */
+  PrioGroup *follows;                 /* the group whose priority it follows, or NULL */
   PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
-  PrioHeapNode delay;                 /* its place among the delayed ones */
-  guint8 priority;                    /* where @follows is NULL */
+  PrioHeapNode delay;                 /* its node in the loop's heap of delays */
+  guint8 priority;                    /* if @follows is NULL */
   guint8 continuation;
-  guint8 stored_state;                  /* PrioEntryState; see prio_entry_get_state () */
+  guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
 };
 
 struct _PrioQueue
 {
-  PrioHeapNode ready;      /* its place in its scheduler's group */
-  PrioEffective effective; /* of everything in it */
-  guint8 kind;             /* PrioQueueKind, of its records */
+  PrioHeapNode ready;      /* its node in its scheduler's ready group */
+  PrioEffective effective; /* the effective priority of all its records */
+  guint8 kind;             /* PrioQueueKind: the kind of all its records */
   PrioRunQueue *run_queue;
   PrioJob *head, *tail;
 };
 
-/* The delayed entry that @node is the place of. */
+/* The delayed entry whose `delay` is @node. */
 static inline PrioEntry *
 prio_entry_from_delay (PrioHeapNode *node)
 {
@@ -133,7 +130,7 @@ prio_effective (PrioTaskPriority priority, gboolean continuation)
   return (PrioEffective) (2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND) + (continuation ? 1 : 0));
 }
 
-/* The priority of what has the effective priority @effective. */
+/* The priority that @effective is made of. */
 static inline PrioTaskPriority
 prio_effective_priority (PrioEffective effective)
 {
@@ -151,7 +148,7 @@ prio_queue_init (PrioQueue *queue, PrioRunQueue *run_queue, PrioEffective effect
   };
 }
 
-/* Appends @job, and tells whether the queue was empty. */
+/* Appends @job.  Returns whether the queue was empty. */
 static inline gboolean
 prio_queue_append (PrioQueue *queue, PrioJob *job)
 {
@@ -176,7 +173,7 @@ prio_queue_append_entry (PrioQueue *queue, PrioEntry *entry)
   return prio_queue_append (queue, &entry->job);
 }
 
-/* Takes the oldest out. */
+/* Removes the oldest record. */
 static inline PrioJob *
 prio_queue_pop_job (PrioQueue *queue)
 {
@@ -198,7 +195,7 @@ prio_queue_pop_entry (PrioQueue *queue)
   return entry;
 }
 
-/* Takes @entry out, wherever it stands. */
+/* Removes @entry from any place. */
 static inline void
 prio_queue_unlink (PrioQueue *queue, PrioEntry *entry)
 {

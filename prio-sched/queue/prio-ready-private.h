@@ -15,8 +15,8 @@
  * priority, so that nobody has to look into the heaps.
  *
  * A queue of jobs that was the only one stays in the heaps when it becomes empty, because a
- * task that posts itself again fills it at once; the masks say that it is not ready.  It is evicted by
- * the next queue of its effective priority, by a pause, or at the end of its scheduler.
+ * task that posts itself again fills it at once; the masks say that it is not ready.  The next queue of
+ * its effective priority, a pause and the end of its scheduler evict it.
  *
  * Everything here belongs to the owner thread of the loop.
  *
@@ -33,14 +33,14 @@ typedef struct
   guint mask; /* bit E: there are queues of effective priority E */
   gboolean paused;
   PrioHeap queues[PRIO_N_EFFECTIVE];
-  PrioHeapNode places[PRIO_N_EFFECTIVE]; /* in the ready set, unless it is paused */
+  PrioHeapNode places[PRIO_N_EFFECTIVE]; /* its nodes in the ready set, unless it is paused */
 } PrioReadyGroup;
 
 /* The groups of all schedulers of a loop that are not paused. */
 typedef struct
 {
   guint mask;                        /* bit E: there are queues of effective priority E */
-  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the only queue, or the one that was; NULL if there are several, or none */
+  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the only queue, even if it is empty; NULL if there are several or none */
   PrioHeap groups[PRIO_N_EFFECTIVE];
 } PrioReady;
 
@@ -55,14 +55,14 @@ void prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queu
 void prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
 
-/* Whether @queue is in its group. */
+/* Whether @queue is in its ready group, and not only left in the heaps. */
 static inline gboolean
 prio_ready_contains (PrioQueue *queue)
 {
   return queue->ready.index != PRIO_HEAP_NONE && (queue->head != NULL || queue->kind != PRIO_QUEUE_JOBS);
 }
 
-/* @queue, of the scheduler of @group, has a new first head, or another effective priority. */
+/* @queue, of the scheduler of @group, was empty and has got a head, or has another effective priority. */
 static inline void
 prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {

@@ -19,14 +19,14 @@ group_at (PrioHeapNode *node, PrioEffective effective)
   return (gpointer) ((gchar *) (node - effective) - G_STRUCT_OFFSET (PrioReadyGroup, places));
 }
 
-/* The queue of @effective in @group that has the oldest head; there must be one. */
+/* The queue of @effective in @group with the oldest head; @group must have a queue of @effective. */
 static PrioQueue *
 oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
 {
   return queue_at (prio_heap_first (&group->queues[effective])->node);
 }
 
-/* The queue of @effective that has the oldest head; there must be one. */
+/* The queue of @effective with the oldest head; there must be a queue of @effective. */
 PrioQueue *
 prio_ready_oldest (PrioReady *ready, PrioEffective effective)
 {
@@ -66,7 +66,7 @@ rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
                      oldest_of_group (group, effective)->head->order);
 }
 
-/* @queue has another head, and its place in the heaps may change. */
+/* @queue has another head: its place in the heaps may change. */
 void
 prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -83,7 +83,7 @@ prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* Sets `only`. */
+/* Sets `only` of @effective. */
 static inline void
 find_only (PrioReady *ready, PrioEffective effective)
 {
@@ -119,9 +119,9 @@ leave_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
     ready->mask &= ~(1u << effective);
 }
 
-/* Removes the queue of @effective that has stayed although it is empty, if there is one. */
+/* Removes the queue of @effective that is empty and still in the heaps, if there is one. */
 static void
-drive_out (PrioReady *ready, PrioEffective effective)
+evict (PrioReady *ready, PrioEffective effective)
 {
   PrioQueue *queue = ready->only[effective];
   PrioReadyGroup *group;
@@ -136,22 +136,22 @@ drive_out (PrioReady *ready, PrioEffective effective)
   ready->only[effective] = NULL;
 }
 
-/* Removes all queues that have stayed although they are empty. */
+/* Removes all queues that are empty and still in the heaps. */
 void
 prio_ready_evict (PrioReady *ready)
 {
   for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)
-    drive_out (ready, effective);
+    evict (ready, effective);
 }
 
-/* Adds @queue, which has not stayed in the heaps. */
+/* Adds @queue, which is not in the heaps. */
 void
 prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
   PrioEffective effective = queue->effective;
   PrioHeap *queues = &group->queues[effective];
 
-  drive_out (ready, effective);
+  evict (ready, effective);
 
   if (queues->n_items == 1)
     prio_heap_first (queues)->key = oldest_of_group (group, effective)->head->order;
@@ -200,7 +200,7 @@ prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* While it is paused, no task of @group is next. */
+/* While @group is paused, none of its tasks is next. */
 void
 prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
 {

@@ -1,13 +1,13 @@
-/* prio-state-private.h: what a running task was posted with
+/* prio-state-private.h: the scheduling state: what a running task was posted with
  *
- * Promises: the draft's "scheduling state", small enough to lie on the stack of
- * the dispatch.  It is current on a thread as long as `prio_thread.state` points
- * to it, and only at the depth of g_main_depth () at which it was set: what a
- * nested main loop runs meanwhile does not inherit it.  It is set by the thread that owns
- * the context, in a dispatch or by prio_scheduling_state_run (), so that who finds one is
- * on the owner thread in its loop.
+ * Promises: the draft's "scheduling state", small enough for the stack of
+ * the dispatch.  It is current on a thread while `prio_thread.state` points
+ * to it, and only at the g_main_depth () at which it was set: what a
+ * nested main loop runs meanwhile does not inherit it.  Only the thread that owns the context
+ * sets it, in a dispatch or in prio_scheduling_state_run (): a thread on which a state is
+ * current is the owner thread of the state's loop.
  *
- * This is the record.  prio-current asks which one is current, and holds what it points to.
+ * This is only the record.  prio-current finds the current one, and holds what it points to.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -23,8 +23,8 @@ typedef struct _PrioState PrioState;
 
 struct _PrioState
 {
-  PrioRunQueue *run_queue;   /* the scheduler it belongs to */
-  PrioGroup *group; /* with which it may be aborted: that of its signal, or NULL */
-  gint8 priority;   /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
-  gint depth;       /* of g_main_depth () */
+  PrioRunQueue *run_queue; /* of the scheduler it belongs to */
+  PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
+  gint8 priority;          /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
+  gint depth;              /* g_main_depth () when it was set */
 };
