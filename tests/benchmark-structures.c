@@ -1,8 +1,8 @@
-/* benchmark-structures.c: what is made by hand, each beside what GLib has for it
+/* benchmark-structures.c: compares the library's own data structures with those of GLib
  *
  *   structures [--json] [--rounds N] [NAME…]
  *
- * CONTRIBUTING says why each of them is not GLib's own.
+ * CONTRIBUTING says why the library does not use GLib's.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-"""The Python binding: what design.md promises of it.
+"""Tests what design.md promises of the Python binding.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""draft.py: a literal, slow model of the draft: what a program of conformance-vectors.md does
+"""draft.py: a literal, slow model of the draft, which runs the programs of conformance-vectors.md
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -2,13 +2,13 @@
  *
  *   G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0 soak [--tasks N] [--seconds N]
  *
- * Two threads post, abort and change the priorities of 10,000,000 tasks of a context that
- * a third runs; schedulers and contexts are made and destroyed meanwhile.  Each destroy
- * notify is called once, on a thread that the documentation names: that which runs the
- * context or, where the task is refused, that which posts.  Then all memory is back.  With
- * --seconds, again and again for so long.  SOAK_SECONDS and, without --seconds, STRESS_TASKS in
- * the environment count if they are more.  (The slices of GLib up to 2.74 keep what they
- * had, and the C library's caches count as used.)
+ * Two threads post, abort and change the priorities of 10,000,000 tasks of a context that a
+ * third thread runs; schedulers and contexts are made and destroyed meanwhile.  Checks that each
+ * destroy notify is called once, on a thread that the documentation names: the one that runs the
+ * context or, if the task is rejected, the one that posts; and that all memory is freed.  With
+ * --seconds, repeats this for that time.  The environment variables SOAK_SECONDS and, without
+ * --seconds, STRESS_TASKS take precedence if they are greater.  (The slices of GLib up to 2.74
+ * keep freed memory, and the caches of the C library count as used: hence the variables above.)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* stress-more.c: random work that is done from handlers, by hand, and with signals of
+/* stress-more.c: more random work: from handlers, with tasks that are resolved by hand, and with signals of
  * every kind
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

@@ -1,4 +1,4 @@
-/* test-abort.c: what an abort does, and when
+/* test-abort.c: effects of an abort, and their order
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

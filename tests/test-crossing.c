@@ -1,4 +1,4 @@
-/* test-crossing.c: what two threads do to one signal at the same time
+/* test-crossing.c: two threads that change one signal at the same time
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

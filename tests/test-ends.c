@@ -1,8 +1,8 @@
-/* test-ends.c: what ends out of order, and in the middle of something
+/* test-ends.c: objects that end in an unusual order, or while they are in use
  *
  * The scheduler, the controller, the signal, the task, the context and the main loop are
- * dropped in every order, from inside every kind of callback, with work of every kind
- * pending; whoever is left is used in between.  Each destroy notify is called once.
+ * dropped in every order, from every kind of callback, with work of every kind pending.  In
+ * between, the remaining objects are used.  Each destroy notify is called once.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

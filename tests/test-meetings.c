@@ -1,12 +1,12 @@
 /* test-meetings.c: random work, from several threads, with the same few objects
  *
- * In each round three threads, two of which run a context of their own, do what comes to
- * them with a controller, signals of every kind that depend on it, and tasks of both
- * contexts: from outside, from tasks, destroy notifies and handlers.  Then everything is
- * let go, and has to be gone: every destroy notify has been called once, every signal has
- * said what it had to, no context is left, no change of priority was refused.
+ * In each round three threads, two of which run a context of their own, perform random operations on
+ * a controller, signals of every kind that depend on it, and tasks of both contexts: from outside,
+ * and from tasks, destroy notifies and handlers.  Then all references are dropped, and the round
+ * checks that every destroy notify has been called once, that every signal has been emitted as it
+ * must be, that no context is left, and that no change of priority was rejected.
  *
- * MEETINGS_WITHOUT in the environment names what is to be left out: changes, drops,
+ * The environment variable MEETINGS_WITHOUT names operations to leave out: changes, drops,
  * states, defer, contexts, timers, hand, said.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

@@ -1,7 +1,7 @@
-/* test-misuse.c: what is not allowed
+/* test-misuse.c: wrong arguments and calls
  *
- * A critical tells of it, nothing else happens, and what is right goes on.  And what no
- * other test asks for: properties, and objects by g_object_new ().
+ * Each logs a critical and has no other effect; correct work continues.  Also what no other test
+ * covers: properties, and objects that g_object_new () makes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

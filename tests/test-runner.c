@@ -1,4 +1,4 @@
-/* test-runner.c: tasks that are known by number
+/* test-runner.c: tasks that are identified by numbers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,6 +1,6 @@
 /* test-sandbox.c: a program that enters a sandbox without membarrier(2) after it has made its schedulers
  *
- * Each test is a process of its own, since there is no way out of the sandbox.
+ * Each test runs in a process of its own, because a process cannot leave the sandbox.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

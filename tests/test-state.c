@@ -1,4 +1,4 @@
-/* test-state.c: what is inherited, by what, and microtasks
+/* test-state.c: inheritance of the state, and microtasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,14 +1,13 @@
-/* test-stress.c: random work, from inside of everything
+/* test-stress.c: random work, from every kind of callback
  *
- * Tasks that post, abort, change priorities, pause, cancel, yield, run nested loops and
- * drop schedulers, from each kind of callback, destroy notifies too; some worlds have
- * more of it (stress-more.c).  Whatever happens, every destroy notify is called once,
- * after its function and never before, and nothing is left: no context, no source, no
- * descriptor.
+ * Tasks post, abort, change priorities, pause, cancel, yield, run nested loops and drop
+ * schedulers, from each kind of callback, including destroy notifies; some worlds do more
+ * (stress-more.c).  In all of them every destroy notify is called once, after its function
+ * and never before, and nothing is left: no context, no source, no descriptor.
  *
- * With PRIO_FUZZ it is what libFuzzer drives: its bytes are the dice.  What it has found to
- * lead somewhere is run here too: each input of stress-corpus.bin stands after its length,
- * two bytes, the lower first.
+ * With PRIO_FUZZ, this is the target of libFuzzer, whose bytes replace the random numbers.  The
+ * inputs that increased coverage are run here too: in stress-corpus.bin each follows its length,
+ * as two bytes, the lower one first.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* test-threads.c: from any thread
+/* test-threads.c: calls from any thread
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
