@@ -92,7 +92,8 @@ start_flood (App *app)
       if (app->kind == FLOOD_GLIB_IDLE)
         g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, work, task, task_free);
       else
-        prio_scheduler_post (app->scheduler, (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind), work, task, task_free);
+        prio_scheduler_post (app->scheduler, (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind), work, task,
+                             task_free);
     }
 }
 

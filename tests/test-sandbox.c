@@ -31,7 +31,7 @@ run_fixture (gpointer f)
   return NULL;
 }
 
-/* C15: the thread that was at home came in without barriers until now. */
+/* C15: until now, the owner thread entered without barriers. */
 static void
 test_entered_late (Fixture *f, gconstpointer error)
 {
@@ -54,7 +54,7 @@ test_entered_late (Fixture *f, gconstpointer error)
   g_main_context_push_thread_default (f->context);
 }
 
-/* A thread that is at home in many contexts, and posts to one after another. */
+/* A thread that owns many contexts, and posts to one after another. */
 typedef struct
 {
   GMainContext *contexts[N_CONTEXTS];

@@ -168,7 +168,8 @@ static PyObject *
 table_post (PyObject *object, PyObject *callback)
 {
   TableObject *self = (TableObject *) object;
-  FutureObject *task = new_future (task_type, self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND]);
+  FutureObject *task = new_future (task_type,
+                                   self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND]);
   guint number;
 
   if (task == NULL)
@@ -467,7 +468,8 @@ set_up (PyObject *Py_UNUSED (module), PyObject *args)
   PyObject *variable;
   PyTypeObject *task, *continuation;
 
-  if (!PyArg_ParseTuple (args, "O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type, &continuation))
+  if (!PyArg_ParseTuple (args, "O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type,
+                         &continuation))
     return NULL;
   if (!PyType_IsSubtype (task, &prio_future_type) || !PyType_IsSubtype (continuation, &prio_future_type))
     {

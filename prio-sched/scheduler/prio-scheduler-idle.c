@@ -94,7 +94,8 @@ prio_scheduler_request_idle_callback (PrioScheduler *self, PrioIdleFunc func, gu
   g_return_val_if_fail (func != NULL, 0);
 
   return request (self->run_queue->loop,
-                  &(PrioIdle) { .run_queue = self->run_queue, .func = func, .data = user_data, .notify = notify }, timeout);
+                  &(PrioIdle) { .run_queue = self->run_queue, .func = func, .data = user_data, .notify = notify },
+                  timeout);
 }
 
 /**

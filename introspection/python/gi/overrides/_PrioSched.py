@@ -89,7 +89,7 @@ class Future(FutureBase):
         return self._exception
 
     def add_done_callback(self, callback, *, context=None):
-        """Calls callback (future) when it is done, or soon if it is; in context, or in a copy of the current one."""
+        """Calls callback (future) when it is done, or soon if it is already, in context or a copy of the current one."""
         if context is None:
             context = _copy_context()
         self._add(callback, functools.partial(_call_soon, context, callback))
