@@ -1,9 +1,10 @@
-/* flood.c: a GTK 4 window that stays alive under a flood, or does not
+/* flood.c: shows whether a GTK 4 window stays responsive while many tasks run
  *
  *   flood [--flood none|background|user-visible|user-blocking|glib-idle]
  *
- * An animation, a field to type in, and a chart of how long each frame took, while
- * 2,000 tasks of a millisecond wait at a priority, or as many of GLib's idle sources.
+ * The window has an animation, a text field, and a chart of the time that each frame took.
+ * Meanwhile 2,000 tasks of a millisecond each run again and again, at the chosen priority, or as
+ * idle sources of GLib.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -39,17 +40,17 @@ typedef struct
 {
   PrioScheduler *scheduler;
   FloodKind kind;
-  guint n_running; /* tasks of the flood that go on */
+  guint n_running; /* tasks that have not been freed, of this flood and of former ones */
   guint n_done;
   gboolean closing;
 
   GtkWidget *window, *animation, *chart, *status;
   gint64 last_frame;
-  double gaps[N_GAPS]; /* between frames, ms, a ring */
+  double gaps[N_GAPS]; /* times between frames, ms; a ring buffer */
   guint next_gap;
 } App;
 
-/* A task of the flood, which remembers of which flood it is. */
+/* A task, which ends once another flood has been chosen. */
 typedef struct
 {
   App *app;
@@ -91,7 +92,8 @@ start_flood (App *app)
       if (app->kind == FLOOD_GLIB_IDLE)
         g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, work, task, task_free);
       else
-        prio_scheduler_post (app->scheduler, (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind), work, task, task_free);
+        prio_scheduler_post (app->scheduler, (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind), work, task,
+                             task_free);
     }
 }
 
@@ -121,7 +123,7 @@ draw_animation (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoint
     }
 }
 
-/* A bar for each frame, in red if one was missed; the lines are 16.7 and 33.3 ms. */
+/* Draws a bar for each frame, in red if a frame was missed before it, and lines at 16.7 and 33.3 ms. */
 static void
 draw_chart (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {

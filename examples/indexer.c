@@ -1,13 +1,12 @@
-/* indexer.c: indexes the words of a folder's files, and answers meanwhile
+/* indexer.c: indexes the words of a folder's files, and answers questions meanwhile
  *
  *   indexer [--plain] [--query WORD]… [--interval MS] [FOLDER]
  *
- * Files are indexed by background tasks that yield, progress is shown by
- * user-visible ones, and questions are answered by user-blocking ones, all in one
- * main loop.  A question is a word or, with a slash at its end, a folder whose files
- * are to come first; "quit" ends.  With --plain, GLib's idle sources do the same
- * work, for comparison.  A thread keeps time, as a person does who types: what it
- * posts does not wait for the main loop to notice that it is due.
+ * Background tasks, which yield, index files; user-visible tasks show progress; user-blocking
+ * tasks answer questions: all in one main loop.  A question is a word, or a folder's name with
+ * a slash at its end, to index that folder first; "quit" ends the program.  With --plain,
+ * GLib's idle sources do the same work, for comparison.  A separate thread posts progress and
+ * questions at intervals, like a user who types: it does not depend on the main loop's timers.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -28,7 +27,7 @@ typedef struct
 {
   GMainLoop *loop;
   PrioScheduler *scheduler;
-  PrioTaskController *everything; /* what Ctrl-C aborts */
+  PrioTaskController *everything; /* aborted by Ctrl-C */
   GHashTable *folders;            /* name → Folder, one for each below the root */
   char *root;
   WordIndex *index;
@@ -46,14 +45,14 @@ typedef struct
   gboolean ended; /* under the lock */
 } App;
 
-/* A folder below the root, with what is below it. */
+/* A folder directly below the root, with everything in it. */
 typedef struct
 {
   PrioTaskController *controller;
-  PrioTaskSignal *signal; /* aborted with everything, as urgent as the folder */
+  PrioTaskSignal *signal; /* aborted with everything; follows the folder's priority */
 } Folder;
 
-/* A file or a folder that is to be indexed. */
+/* A file or a folder to index. */
 typedef struct
 {
   App *app;
@@ -64,7 +63,7 @@ typedef struct
   gboolean finished;
 } Item;
 
-/* Something somebody asked. */
+/* A question. */
 typedef struct
 {
   App *app;
@@ -72,7 +71,7 @@ typedef struct
   gint64 posted;
 } Query;
 
-/* Posts @func in one of the two ways that are to be compared. */
+/* Posts @func as a task, or as an idle source of GLib with --plain. */
 static void
 app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFunc func, gpointer data,
           GDestroyNotify notify)
@@ -82,7 +81,6 @@ app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFu
     [PRIO_TASK_PRIORITY_USER_VISIBLE] = G_PRIORITY_DEFAULT,
     [PRIO_TASK_PRIORITY_USER_BLOCKING] = G_PRIORITY_HIGH,
   };
-
 
   if (app->plain)
     g_idle_add_full (plain_priorities[priority], func, data, notify);
@@ -103,7 +101,7 @@ folder_free (gpointer data)
   g_free (folder);
 }
 
-/* The folder right below the root in which @path lies. */
+/* Returns the folder directly below the root that contains @path. */
 static Folder *
 app_get_folder (App *app, const char *path)
 {
@@ -125,7 +123,7 @@ app_get_folder (App *app, const char *path)
   return folder;
 }
 
-/* The line that shows the progress gives way. */
+/* Clears the progress line. */
 static void
 clear_line (void)
 {
@@ -147,7 +145,7 @@ app_report (App *app, const char *path, const GError *error)
   g_printerr ("%s: %s\n", path, error->message);
 }
 
-/* Called when an item is through, or has been aborted. */
+/* Called when an item has been indexed or aborted. */
 static void
 item_free (gpointer data)
 {
@@ -201,7 +199,7 @@ item_begin (Item *item)
   item->posted = 0;
 }
 
-/* Links are not followed: they lead out, or round in a circle. */
+/* Links are not followed: they may lead out of the root, or in a circle. */
 static gboolean
 index_folder (gpointer data)
 {
@@ -235,8 +233,8 @@ index_folder (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Goes on until others should go first.  GLib's idle sources cannot know, so a
- * piece at a time is all they can do. */
+/* Reads a file until more urgent work waits.  GLib's idle sources cannot tell, so they read one
+ * piece at a time. */
 static gboolean
 index_file (gpointer data)
 {
@@ -302,7 +300,7 @@ query_new (App *app, const char *text)
   return query;
 }
 
-/* Has the files of a folder come first. */
+/* Indexes the files of a folder before those of the others. */
 static void
 raise_folder (App *app, const char *text)
 {
@@ -359,7 +357,7 @@ app_ask (App *app, const char *text)
     app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, answer, query_new (app, text), query_free);
 }
 
-/* On a thread of its own: has progress shown every 100 ms, and asks at intervals. */
+/* On a thread of its own: posts progress every 100 ms, and questions at intervals. */
 static gpointer
 keep_time (gpointer data)
 {
@@ -403,24 +401,24 @@ app_end_time (App *app)
   g_mutex_unlock (&app->lock);
   g_thread_join (app->metronome);
 
-  /* What was asked last is answered still. */
+  /* Answer the last questions. */
   while (g_main_context_iteration (NULL, FALSE))
     ;
 }
 
 static void
-line_came (GObject *source, GAsyncResult *result, gpointer data)
+line_read (GObject *source, GAsyncResult *result, gpointer data)
 {
   App *app = data;
   g_autofree char *line =
       g_data_input_stream_read_line_finish_utf8 (G_DATA_INPUT_STREAM (source), result, NULL, NULL);
 
-  /* At the end of the input, or at what is no text, nobody asks any more. */
+  /* Stop at the end of the input, or if it is not text. */
   if (line == NULL)
     return;
 
   app_ask (app, g_strstrip (line));
-  g_data_input_stream_read_line_async (G_DATA_INPUT_STREAM (source), G_PRIORITY_DEFAULT, NULL, line_came, app);
+  g_data_input_stream_read_line_async (G_DATA_INPUT_STREAM (source), G_PRIORITY_DEFAULT, NULL, line_read, app);
 }
 
 static gboolean
@@ -438,7 +436,7 @@ app_run (App *app)
   gint64 start = g_get_monotonic_time ();
 
   g_unix_signal_add (SIGINT, interrupted, app);
-  g_data_input_stream_read_line_async (lines, G_PRIORITY_DEFAULT, NULL, line_came, app);
+  g_data_input_stream_read_line_async (lines, G_PRIORITY_DEFAULT, NULL, line_read, app);
 
   app_add_item (app, app->root, index_folder);
   app->metronome = g_thread_new ("metronome", keep_time, app);
@@ -483,7 +481,7 @@ app_parse (App *app, int *argc, char ***argv, GError **error)
       return FALSE;
     }
 
-  /* Where nobody can type, something is asked all the same. */
+  /* Without a terminal, ask something by default. */
   if (app->queries == NULL && !isatty (STDIN_FILENO))
     app->queries = g_strsplit ("license copyright", " ", -1);
   return TRUE;

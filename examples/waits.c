@@ -23,7 +23,7 @@ waits_clear (Waits *waits)
     g_array_unref (waits->waits[i]);
 }
 
-/* Something that was posted at @posted begins now. */
+/* Records the wait of a task that was posted at @posted and begins now. */
 void
 waits_add (Waits *waits, PrioTaskPriority priority, gint64 posted)
 {

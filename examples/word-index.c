@@ -1,4 +1,4 @@
-/* word-index.c: which files have a word
+/* word-index.c: finds the files that contain a word
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -33,7 +33,7 @@ word_index_free (WordIndex *index)
   g_free (index);
 }
 
-/* Returns: (nullable): the numbers of the files that have @word */
+/* Returns: (nullable): the numbers of the files that contain @word */
 const GArray *
 word_index_find (WordIndex *index, const char *word)
 {
@@ -58,7 +58,7 @@ add_word (WordReader *reader)
       g_hash_table_insert (index->words, g_string_chunk_insert (index->strings, reader->word->str), files);
     }
 
-  /* Files are read by turns, so this is not always the last one. */
+  /* Several files are read alternately, so this one need not be the last of the array. */
   for (guint i = files->len; i > 0 && i + 8 > files->len; i--)
     {
       if (g_array_index (files, guint, i - 1) == reader->file)
@@ -72,7 +72,7 @@ add_text (WordReader *reader, const guchar *text, gsize length)
 {
   for (gsize i = 0; i < length; i++)
     {
-      /* Letters beyond ASCII belong to words as they are. */
+      /* Letters beyond ASCII are part of words, without conversion. */
       if (g_ascii_isalnum (text[i]) || text[i] >= 0x80)
         {
           if (reader->word->len <= MAX_WORD)
@@ -113,8 +113,8 @@ word_reader_new (WordIndex *index, const char *path, GError **error)
   return reader;
 }
 
-/* Reads the next few kilobytes, and says whether they were the last.  A file that
- * is no text fails with %G_CONVERT_ERROR_ILLEGAL_SEQUENCE. */
+/* Reads the next piece, and sets @done at the end of the file.  Fails with
+ * %G_CONVERT_ERROR_ILLEGAL_SEQUENCE if the file is not text. */
 gboolean
 word_reader_read_piece (WordReader *reader, gboolean *done, GError **error)
 {

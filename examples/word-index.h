@@ -1,4 +1,4 @@
-/* word-index.h: which files have a word
+/* word-index.h: finds the files that contain a word
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,10 +7,10 @@
 
 #include <gio/gio.h>
 
-/* Words of two letters or digits and more, in lower case. */
+/* Words of at least two letters or digits, in lower case. */
 typedef struct
 {
-  GHashTable *words; /* char * → GArray of guint, file numbers in the order of their coming */
+  GHashTable *words; /* char * → GArray of guint: file numbers, in the order in which they were found */
   GStringChunk *strings;
   GPtrArray *files; /* char *, paths */
   guint64 n_bytes;
@@ -21,9 +21,9 @@ typedef struct
 {
   WordIndex *index;
   GInputStream *stream;
-  GString *word; /* what has been read of it */
+  GString *word; /* the part of the current word that has been read */
   guint file;
-  gboolean begun; /* something has been read */
+  gboolean begun; /* the first piece has been read */
 } WordReader;
 
 WordIndex *word_index_new (void);

@@ -17,20 +17,20 @@ G_BEGIN_DECLS
 
 /**
  * PrioTaskPriority:
- * @PRIO_TASK_PRIORITY_BACKGROUND: work nobody waits for: logs, caches, indexes
- * @PRIO_TASK_PRIORITY_USER_VISIBLE: work whose effect can be seen, though nobody
- *   is held up by it; the default
- * @PRIO_TASK_PRIORITY_USER_BLOCKING: work the user is waiting for
+ * @PRIO_TASK_PRIORITY_BACKGROUND: work that nobody waits for: logs, caches, indexes
+ * @PRIO_TASK_PRIORITY_USER_VISIBLE: work that the user can see, but does not wait for; the
+ *   default
+ * @PRIO_TASK_PRIORITY_USER_BLOCKING: work that the user waits for
  *
  * How urgent a task is (§2.1 of the draft).
  *
- * Tasks run in strict order of priority: as long as one of a higher priority
- * can run, none of a lower one does.  A continuation, that is what follows a
- * yield, goes before the tasks of its own priority and after those of the next.
+ * Tasks run in strict order of priority: as long as a task of a higher priority
+ * can run, none of a lower one does.  A continuation, which is what follows a
+ * yield, runs before the tasks of its own priority and after those of the next higher one.
  *
  * A greater number is more urgent, which is the reverse of GLib's source priorities.  None
- * of GLib's constants is a value of this type: %G_PRIORITY_DEFAULT, which is 0, %G_PRIORITY_HIGH
- * and their kin are refused with a message.
+ * of GLib's constants is a valid value: %G_PRIORITY_DEFAULT, which is 0, %G_PRIORITY_HIGH
+ * and the others are rejected with a critical message.
  *
  * Since: 1.0
  */
@@ -44,9 +44,9 @@ typedef enum
 /**
  * PRIO_PRIORITY_UNSET:
  *
- * Given in the place of a [enum@PrioSched.TaskPriority] where one is optional:
- * the priority is that of the signal, if that is a [class@PrioSched.TaskSignal],
- * and %PRIO_TASK_PRIORITY_USER_VISIBLE otherwise.
+ * Stands for no [enum@PrioSched.TaskPriority], where one is optional: the priority is
+ * that of the signal if that is a [class@PrioSched.TaskSignal], and
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE otherwise.
  *
  * Since: 1.0
  */
@@ -55,8 +55,8 @@ typedef enum
 /**
  * PrioTaskState:
  * @PRIO_TASK_STATE_PENDING: delayed or queued
- * @PRIO_TASK_STATE_RUNNING: its function has been called, and its result is open
- * @PRIO_TASK_STATE_FULFILLED: completed, with a value or with none
+ * @PRIO_TASK_STATE_RUNNING: its function has been called, and it has no result yet
+ * @PRIO_TASK_STATE_FULFILLED: completed, with or without a value
  * @PRIO_TASK_STATE_FAILED: completed with an error of its own
  * @PRIO_TASK_STATE_ABORTED: completed by its signal's abort, by
  *   [method@PrioSched.Task.cancel], or because its context was destroyed
@@ -76,17 +76,17 @@ typedef enum
 
 /**
  * PrioYieldFlags:
- * @PRIO_YIELD_DEFAULT: what is not given is inherited; a signal that is given brings its own
+ * @PRIO_YIELD_DEFAULT: what is not given is inherited; a given signal brings its own
  *   priority
- * @PRIO_YIELD_DROP_SIGNAL: no signal is inherited: none can abort the continuation, unless
- *   one is given
+ * @PRIO_YIELD_DROP_SIGNAL: no signal is inherited: only a given one can abort the
+ *   continuation
  * @PRIO_YIELD_DROP_PRIORITY: no priority is inherited: unless one is given, it is that of the
  *   signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @PRIO_YIELD_KEEP_PRIORITY: the priority is inherited, even if a signal or a priority is
  *   given
  *
- * What a continuation inherits from the task that yields: with them all is said that the
- * options of `yield()` could say in an older draft.
+ * What a continuation inherits from the task that yields.  The flags cover all that the
+ * options of `yield()` could express in an older draft.
  *
  * Since: 1.0
  */
@@ -102,8 +102,8 @@ typedef enum /*< flags >*/
  * PrioPosted:
  * @PRIO_POSTED_REJECTED: the task will not run: its signal is aborted already, or the
  *   main context or the scheduler has gone
- * @PRIO_POSTED_OUTSIDE: it has been posted from outside any task of the main context
- * @PRIO_POSTED_INSIDE: it has been posted from inside one, whose state is current
+ * @PRIO_POSTED_OUTSIDE: the task was posted from outside any task of the main context
+ * @PRIO_POSTED_INSIDE: the task was posted from inside a task, whose state is current
  *
  * What became of a task that was posted to a [struct@PrioSched.Runner].
  *

@@ -24,7 +24,7 @@ typedef struct _PrioIdleDeadline PrioIdleDeadline;
  * @deadline: how much time is left
  * @user_data: what the callback was requested with
  *
- * What is done in idle time.
+ * Works in idle time.
  *
  * It is called on the thread that runs the scheduler's main context.
  *

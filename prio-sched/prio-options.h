@@ -1,4 +1,4 @@
-/* prio-options.h: what may be given with a task, by name
+/* prio-options.h: the options of tasks and yields, by name
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -25,17 +25,17 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or any
  *   other cancellable
  * @delay: milliseconds to wait before the task is queued
- * @name: (nullable): what to call the task where a human looks; it is copied
- * @source_object: (nullable): of whose `_async` function the task is the result; the
- *   scheduler's, if this is %NULL.  Only for tasks that have a result
- * @source_tag: (nullable): which `_async` function that is, as for
+ * @name: (nullable): the task's name in messages and tools for developers; it is copied
+ * @source_object: (nullable): the object whose `_async` function returns the task as its
+ *   result; %NULL for the scheduler.  Only for tasks that have a result
+ * @source_tag: (nullable): identifies that `_async` function, as for
  *   [method@Gio.AsyncResult.is_tagged].  Only for tasks that have a result
- * @reserved: for later versions of the library; all %NULL
+ * @reserved: reserved for later versions of the library; all %NULL
  *
- * What a task may be posted with: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
+ * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
- * All zero is the default, and so is %NULL in place of a pointer to one.  A compound literal
- * names what is wanted:
+ * All fields zero are the defaults, and so is %NULL instead of a pointer.  A compound literal
+ * names the options to set:
  *
  * ```c
  * task = prio_scheduler_post_task (scheduler,
@@ -43,11 +43,11 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *                                  make_thumbnail, g_object_ref (file), g_object_unref);
  * ```
  *
- * A priority that is given beats the signal's, and never changes.
+ * A given priority takes precedence over the signal's, and never changes.
  *
- * A program built against a later version of the library, which knows more options, sets in
- * them what is reserved here: this version refuses that with a message, instead of
- * ignoring it.  Nothing in the structure is used after the call.
+ * A program that was built for a later version of the library may set fields that are
+ * reserved here.  This version rejects those with a critical message, instead of ignoring
+ * them.  The structure is not used after the call.
  *
  * Since: 1.0
  */
@@ -71,16 +71,16 @@ typedef struct
  *   priority that is inherited or, if @signal is given, that of @signal, or
  *   %PRIO_TASK_PRIORITY_USER_VISIBLE if that has none
  * @size: 0, or the size of the structure
- * @signal: (nullable): what may abort the continuation, instead of what is inherited
- * @state: (nullable): the state to inherit from, and to go on under, instead of that of
+ * @signal: (nullable): what may abort the continuation, instead of the inherited signal
+ * @state: (nullable): the state to inherit from, and to continue under, instead of that of
  *   the running task
- * @name: (nullable): what to call the continuation where a human looks; it is copied
- * @flags: what else is not inherited, or is
- * @reserved: for later versions of the library; all %NULL
+ * @name: (nullable): the continuation's name in messages and tools for developers; it is copied
+ * @flags: what is inherited and what is not
+ * @reserved: reserved for later versions of the library; all %NULL
  *
- * What a yield may be given.  What is not given is inherited from the running task.
+ * The options of a yield.  What is not given is inherited from the running task.
  *
- * All zero is the default, and so is %NULL in place of a pointer to one: then it is the
+ * All fields zero are the defaults, and so is %NULL instead of a pointer: that is the
  * draft's `yield()`, which has no options.
  *
  * Since: 1.0

@@ -1,4 +1,4 @@
-/* prio-runner.h: tasks that are known by number
+/* prio-runner.h: tasks that are identified by numbers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,28 +20,28 @@ G_BEGIN_DECLS
 /**
  * PrioRunner:
  *
- * Runs tasks that are known by number.
+ * Runs tasks that are identified by numbers.
  *
- * It is made for bindings of languages, and for programs with a table of tasks of
- * their own.  A task posted to a runner is a number that the caller has chosen; it
- * costs no object, no closure and no call from C of its own.  One function runs
- * them all: it is called with the first, and asks for the next with
- * [func@PrioSched.Runner.next], until that is 0.
+ * It is for language bindings, and for programs that have a table of tasks of their own.
+ * A task of a runner is a number that the caller chooses; it needs no object, no closure,
+ * and no separate call from C.  One function runs all tasks: it is called with the number of
+ * the first, and gets the next from [func@PrioSched.Runner.next], until that returns 0.
  *
  * ```c
  * static void
  * run (guint id, gpointer user_data)
  * {
  *   if (id == 0)
- *     forget_refused_tasks ();
+ *     forget_rejected_tasks ();
  *
  *   for (; id != 0; id = prio_runner_next ())
  *     run_task (id);
  * }
  * ```
  *
- * Between two of them all is done that is done between tasks: the next is chosen
- * afresh, over all schedulers of the main context, and the time slice ends the row.
+ * Between two numbers everything happens that happens between any two tasks: microtasks
+ * are called, the next task is chosen over all schedulers of the main context, and the end of
+ * the time slice ends the batch.
  *
  * Since: 1.0
  */
@@ -49,11 +49,11 @@ typedef struct _PrioRunner PrioRunner;
 
 /**
  * PrioRunnerFunc:
- * @id: the number of the task to run first, or 0 if tasks have been refused, which
- *   [method@PrioSched.Runner.take_rejected] tells
+ * @id: the number of the task to run first, or 0 if tasks have been rejected: then
+ *   [method@PrioSched.Runner.take_rejected] returns their numbers
  * @user_data: what was given to [ctor@PrioSched.Runner.new]
  *
- * Runs the tasks of a [struct@PrioSched.Runner], in the thread that runs the
+ * Runs the tasks of a [struct@PrioSched.Runner], on the thread that runs the
  * scheduler's main context.
  *
  * Since: 1.0

@@ -19,11 +19,11 @@
 
 /**
  * PRIO_CHECK_VERSION:
- * @major: the major version asked for
- * @minor: the minor version asked for
- * @micro: the micro version asked for
+ * @major: the required major version
+ * @minor: the required minor version
+ * @micro: the required micro version
  *
- * Whether the headers compiled against are of this version, or a later one.
+ * Whether the headers that the program is compiled with are of this version or a later one.
  *
  * Since: 1.0
  */

@@ -1,8 +1,8 @@
-// benchmark-gjs.js: what tasks cost in GJS, beside what does the same, in one run
+// benchmark-gjs.js: compares the cost of tasks in GJS with what does the same, in one run
 //
 //     gjs benchmark-gjs.js [ROUNDS]
 //
-// Each figure is the lowest of some rounds.
+// Each figure is the lowest of several rounds.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

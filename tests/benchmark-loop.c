@@ -1,4 +1,4 @@
-/* benchmark-loop.c: what is measured: delays, threads, and the main loop
+/* benchmark-loop.c: benchmarks of delays, threads, and the main loop
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

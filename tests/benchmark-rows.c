@@ -1,4 +1,4 @@
-/* benchmark-rows.c: what is measured: tasks and signals; and the table
+/* benchmark-rows.c: benchmarks of tasks and signals, and the table of all benchmarks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

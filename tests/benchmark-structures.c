@@ -1,8 +1,8 @@
-/* benchmark-structures.c: what is made by hand, each beside what GLib has for it
+/* benchmark-structures.c: compares the library's own data structures with those of GLib
  *
  *   structures [--json] [--rounds N] [NAME…]
  *
- * CONTRIBUTING says why each of them is not GLib's own.
+ * CONTRIBUTING says why the library does not use GLib's.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -203,20 +203,20 @@ async_queue (void)
 static double
 biased_lock (void)
 {
-  PrioBiasedLock bias;
+  PrioBiasedLock lock;
   double start;
 
-  prio_biased_lock_init (&bias);
-  prio_biased_lock_acquire (&bias);
+  prio_biased_lock_init (&lock);
+  prio_biased_lock_acquire (&lock);
   start = bench_now ();
   for (guint i = 0; i < N; i++)
     {
-      if (prio_biased_lock_enter (&bias))
-        prio_biased_lock_leave (&bias);
+      if (prio_biased_lock_enter (&lock))
+        prio_biased_lock_leave (&lock);
     }
   start = bench_now () - start;
 
-  prio_biased_lock_clear (&bias);
+  prio_biased_lock_clear (&lock);
   return start / N;
 }
 

@@ -1,9 +1,9 @@
-/* benchmark.c: what things cost, each beside what GLib offers for the same
+/* benchmark.c: compares the cost of operations with what GLib offers for the same
  *
  *   benchmark [--json] [--rounds N] [NAME…]
  *
- * Ours and the peer run by turns in the same process; the medians of the rounds
- * count.  The ratio says how many times cheaper ours is.
+ * The library and its peer run alternately in the same process; the medians of the rounds
+ * count.  The ratio says how many times cheaper the library is.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

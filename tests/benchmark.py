@@ -1,8 +1,8 @@
-"""benchmark.py: what tasks cost in Python, beside what does the same, in one run
+"""benchmark.py: compares the cost of tasks in Python with what does the same, in one run
 
     benchmark.py [ROUNDS]
 
-Needs gbulb for its row.  Each figure is the lowest of some rounds.
+Needs gbulb for one of the rows.  Each figure is the lowest of several rounds.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

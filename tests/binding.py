@@ -1,4 +1,4 @@
-"""The Python binding: what design.md promises of it.
+"""Tests what design.md promises of the Python binding.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -71,7 +71,7 @@ class Tasks(unittest.TestCase):
         self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
 
     @run
-    async def test_yield_is_refused(self):
+    async def test_yield_is_rejected(self):
         controller = PrioSched.TaskController()
 
         async def function():

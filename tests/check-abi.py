@@ -1,9 +1,9 @@
-"""check-abi.py: the interface is the one that has been checked in, and the library is hardened
+"""check-abi.py: checks that the binary interface is the committed one, and that the library is hardened
 
     check-abi.py [--update] LIST LIBRARY HEADER…
 
-The list has what a program that has been compiled relies on: each function with its types, each
-enumerator with its place.  A line that goes or changes breaks programs; one that comes is new.
+The list has what compiled programs rely on: each function with its types, each enumerator with its
+value.  A line that is removed or changed breaks programs; an added line is a new interface.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,10 +1,10 @@
-"""What checks the caller has no effect: it may be left out.
+"""Checks that argument checks and assertions have no side effects, so that they may be compiled out.
 
     check-checks.py SOURCE…
 
-The arguments of g_return_if_fail(), g_return_val_if_fail(), g_assert…() and the like, which are not evaluated with
--DG_DISABLE_CHECKS or -DG_DISABLE_ASSERT, change nothing and call nothing but macros that ask for a type and functions that are
-known to answer only.
+The arguments of g_return_if_fail(), g_return_val_if_fail(), g_assert…() and the like are not evaluated with
+-DG_DISABLE_CHECKS or -DG_DISABLE_ASSERT.  They change nothing, and call only macros that check a type and functions
+that are known to have no side effects.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

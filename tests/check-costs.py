@@ -1,8 +1,8 @@
-"""What is to cost the same, however much there is of something, does: its instructions are counted.
+"""Checks that the cost of operations does not depend on the number of objects, by counting instructions.
 
     check-costs.py VALGRIND COSTS
 
-COSTS is the program of costs.c.  Instructions are the same on a busy machine, and on a slow one.
+COSTS is the program of costs.c.  The count is the same on a busy or slow machine.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,10 +1,10 @@
-"""check-coverage.py: how much of prio-sched/ the tests have gone through, and what is left
+"""check-coverage.py: reports how much of prio-sched/ the tests cover, and what they miss
 
     check-coverage.py SOURCE BUILD
 
-SOURCE is where meson.build is, BUILD has been set up with -Db_coverage=true, and its tests have been run.
-Fails below 95 % of the lines or 85 % of the branches.  What is left of the lines stands in
-tests/coverage.md, with its reasons; what does not is told.
+SOURCE is the folder of meson.build.  BUILD has been set up with -Db_coverage=true, and its tests have been run.
+Fails below 95 % of the lines or 85 % of the branches.  tests/coverage.md lists the missed lines with
+reasons; the script reports those that it does not list.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

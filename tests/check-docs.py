@@ -1,8 +1,8 @@
-"""Each public function's documentation says since when, what it returns and on which threads; each type has an example.
+"""Checks the documentation: each public function has Since:, Returns: and a statement on threads, each type an example.
 
     check-docs.py FILE…
 
-FILE… are the public headers, and the sources with the comments.  Callbacks and signals say on which thread they come.
+FILE… are the public headers, and the sources with the comments.  Callbacks and signals must name their thread.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""The flood example opens its window, and draws it, under each flood.
+"""Checks that the flood example opens and draws its window, under each flood.
 
     check-flood.py SCREENSHOT-SCRIPT BUILD-FOLDER
 

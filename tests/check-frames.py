@@ -1,12 +1,12 @@
-"""check-frames.py: the frames of a window beside floods of tasks, at several rates
+"""check-frames.py: counts the frames of a window beside floods of tasks, at several rates
 
     check-frames.py [--rates RATE,…] PROGRAM [OPTION…]
 
-A rate is x60, which is Xvfb, or 60, 144, 240 or any other: mutter's headless virtual
-monitor.  PROGRAM is build/tests/frames, which says what its options are.  Another build's
-library is measured with LD_LIBRARY_PATH.
+A rate is x60, which is Xvfb, or 60, 144, 240 or any other, of mutter's headless virtual
+monitor.  PROGRAM is build/tests/frames; tests/frames.c describes its options.  Set
+LD_LIBRARY_PATH to measure the library of another build.
 
-Prints one table.  Fails if a row does at any rate; skips, if nothing can be measured.
+Prints one table.  Fails if a row fails at any rate; skips if nothing can be measured.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""The indexer finds what is there, says what it cannot read, and takes commands.
+"""Checks that the indexer example finds words, reports what it cannot read, and takes commands.
 
     check-indexer.py INDEXER
 

@@ -1,9 +1,9 @@
-"""check-installed.py: what has been installed into a prefix is found and works from outside
+"""check-installed.py: checks that the installed library can be found and used
 
     check-installed.py BUILD SOURCE PYTHON GJS
 
 Installs into an empty prefix, builds programs against it with pkg-config, in C and Vala, and
-runs the programs and the conformance vectors in Python and GJS, with nothing of the build.
+runs the programs and the conformance vectors in Python and GJS, without the build folder.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

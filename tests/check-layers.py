@@ -1,16 +1,16 @@
-"""Each module of the library uses those below it, and never one above.
+"""Checks that each module of the library uses only modules of its own layer or of those below it.
 
     check-layers.py [--plant FROM TO | --self-test] LAYERS SOURCES OBJECTS…
 
 LAYERS names the layers and their modules (prio-sched/layers), SOURCES is the folder of the library's sources, which may
-have a folder for each layer, and OBJECTS are its object files, or archives of them.  It looks at
+have a folder for each layer, and OBJECTS are its object files, or archives of them.  It examines
 
   - which object refers to a symbol of which other,
   - which header each source, and each header, includes,
-  - what the inline functions of a header call: that would otherwise be a call of whoever includes it.
+  - what the inline functions of a header call: in objects, that call would belong to the file that includes the header.
 
-It prints each layer with its modules and how many things of lower layers they use, and each arrow upwards with what makes
-it.  --plant adds one, and --self-test does that in each of the three ways and looks whether it is found.
+It prints each layer with its modules and the number of their uses of lower layers, and each upward use with its cause.
+--plant adds one, and --self-test does that in each of the three ways and checks that it is found.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

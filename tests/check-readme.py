@@ -1,13 +1,13 @@
-"""Runs what README shows, against an installed library.
+"""Runs the examples of README, against an installed library.
 
     check-readme.py SOURCE-FOLDER [BUILD-FOLDER PYTHON GJS]
 
-The library is built anew, as a user would, and installed into an empty prefix; each
-C program of README is compiled with what pkg-config says, run, and has to print what
+The library is built from scratch, as a user would, and installed into an empty prefix.  Each
+C program of README is compiled with the flags of pkg-config and run, and must print what
 README says; then the same program is built with the library as a Meson subproject.
-The commands of README have to be there, and `examples/run` has to work.  Given
-interpreters run what README shows in their language, in the environment of this, and
-valac compiles what it shows in Vala against the build.
+The commands of README must exist, and `examples/run` must work.  The interpreters that are
+given run the examples in their language, in the environment of this script, and valac
+compiles those in Vala against the build.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

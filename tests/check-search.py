@@ -1,4 +1,4 @@
-"""check-search.py: the Python example, in a real window: it is typed into while it reads
+"""check-search.py: checks the Python example in a real window, by typing into it while it reads files
 
     check-search.py PYTHON PROGRAM      (under xvfb-run)
 

@@ -1,12 +1,12 @@
-"""check-shell.py: the Shell extension, in a real GNOME Shell
+"""check-shell.py: checks the Shell extension in a real GNOME Shell
 
     check-shell.py EXTENSION…
 
-Starts a headless Shell with everything of its own, and on a bus of its own; takes the
-extension that is for this Shell; looks whether it is enabled, works, is disabled, and leaves
-nothing behind, and whether the Shell has anything to say against it.
+Starts a headless Shell with its own settings, folders and bus, and the EXTENSION for its
+version.  Checks that the extension is enabled, works, is disabled, and leaves nothing behind,
+and that the Shell logs no complaint.
 
-Memory is measured after garbage collections, which a second extension makes when it is
+Memory is measured after garbage collections, which a second extension performs when it is
 enabled: the Shell's own garbage of a cycle is half a megabyte, whatever an extension does.
 
 SPDX-License-Identifier: LGPL-2.1-or-later

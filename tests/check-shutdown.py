@@ -1,4 +1,4 @@
-"""check-shutdown.py: programs that end with tasks pending end without a word
+"""check-shutdown.py: checks that programs that end with pending tasks print nothing
 
     check-shutdown.py PYTHON GJS
 

@@ -1,4 +1,4 @@
-"""check-subproject.py: a program that builds the library with itself builds nothing else of it
+"""check-subproject.py: checks that a program that uses the library as a subproject builds only the library
 
     check-subproject.py MESON SOURCE
 

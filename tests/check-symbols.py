@@ -1,4 +1,4 @@
-"""The library exports what its headers declare, and nothing else.
+"""Checks that the library exports what its headers declare, and nothing else.
 
     check-symbols.py LIBRARY HEADER…
 

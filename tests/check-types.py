@@ -1,8 +1,8 @@
-"""check-types.py: the stubs say what is there, and mypy accepts the programs that use it
+"""check-types.py: checks that the stubs match the library, and that mypy accepts programs that use it
 
     check-types.py MYPY STUBS PROGRAM…
 
-What PyGObject itself has is of no interest here, and anything to mypy.
+PyGObject itself is not checked: for mypy, everything in it has type Any.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

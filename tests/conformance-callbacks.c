@@ -1,5 +1,5 @@
-/* conformance-callbacks.c: what a program does from handlers and destroy notifies,
- * and how what it has posted ends
+/* conformance-callbacks.c: the parts of a program that run in handlers and destroy notifies,
+ * and the ends of its tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

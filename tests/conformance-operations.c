@@ -1,4 +1,4 @@
-/* conformance-operations.c: what the operations of a program do
+/* conformance-operations.c: the operations of a program
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

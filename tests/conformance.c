@@ -3,14 +3,13 @@
  *   conformance FILE…
  *   conformance --log FILE
  *
- * Prints every difference between what a program of a file did here and what it is
- * expected to do; ends with "N agree, M differ", and status 1 if any differ.  With
- * --log, prints what each program did, one a line.  The form of the files is
- * described in conformance-vectors.md.
+ * Runs the programs of the files.  Prints every difference from what they are expected to do;
+ * ends with "N agree, M differ", and status 1 if any differ.  With --log, prints what each
+ * program did, one per line.  conformance-vectors.md describes the form of the files.
  *
- * The clock stands still while there is work, and goes on by TICK when there is none, so
- * that no delay is ever missed on a slow machine.  A second context has a thread of its own;
- * one waits while the other runs, and they take turns after every task.
+ * The clock stands still while there is work, and advances by TICK when there is none, so
+ * that a slow machine misses no delay.  A second context has a thread of its own.  The two
+ * threads alternate after every task: one waits while the other runs.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* conformance.h: a program of conformance-vectors.md, and how it is run
+/* conformance.h: a program of conformance-vectors.md, and its interpreter
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

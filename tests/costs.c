@@ -1,6 +1,6 @@
-/* costs.c: what is to cost the same, however much there is of something
+/* costs.c: operations whose cost must not depend on the number of objects
  *
- * costs NAME SIZE does one of them, in measured (), for check-costs.py to count its
+ * costs NAME SIZE performs one of them, in measured (); check-costs.py counts its
  * instructions.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

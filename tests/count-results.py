@@ -2,11 +2,11 @@
 
     count-results.py BUILD[:LOG]… [--stacks BUILD…]
 
-LOG is the name of the log: what meson test --logbase was given, or “testlog”.  The builds after
---stacks have run the same tests on different stacks: one that any has run and another has
-not counts as failed.
+LOG is the name of the log: the argument of meson test --logbase, or “testlog”.  The builds after
+--stacks have run the same tests on different stacks: a test that only some of them have run
+counts as failed.
 
-Every test of a program that speaks TAP counts, and every other program as one.
+Each test of a program that uses TAP counts; any other program counts as one test.
 The last line is "N passed, N failed, N skipped"; the status is 1 if any failed, or
 if a build has no results.
 

@@ -1,4 +1,4 @@
-/* counts.h: what is left: contexts, sources, descriptors
+/* counts.h: counts what is left: contexts, sources, descriptors
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-"""draft.py: a literal, slow model of the draft: what a program of conformance-vectors.md does
+"""draft.py: a literal, slow model of the draft, which runs the programs of conformance-vectors.md
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -27,12 +27,12 @@ class Signal:
 
 
 class Entry:
-    """A task, or a continuation, from its posting on.  It is refused before it runs, or rejected meanwhile."""
+    """A task, or a continuation, once it is posted.  abort() ends it before it runs, reject() while it runs."""
 
     made = itertools.count()
 
-    def __init__(self, state, run, refuse, reject=lambda loosely: None):
-        self.state, self.run, self.refuse, self.reject = state, run, refuse, reject
+    def __init__(self, state, run, abort, reject=lambda loosely: None):
+        self.state, self.run, self.abort, self.reject = state, run, abort, reject
         self.place = state.scheduler.place
         self.age = next(self.made)
         self.continuation = False
@@ -132,7 +132,7 @@ class Model:
             self.log.append(what)
 
     def is_inside(self, place):
-        """The thread that made a context is at home there until another runs it."""
+        """The thread that made a context is its owner until another thread runs it."""
         return place is self.here or not place.begun and self.here is self.places[0]
 
     def call_handler(self, kind, name, what, state):
@@ -183,14 +183,14 @@ class Model:
     def enqueue_later(self, entry, due):
         heapq.heappush(entry.place.timers, (due, next(entry.place.timers_made), entry))
 
-    def withdraw(self, entry):
-        """Takes it out of wherever it waits."""
+    def dequeue(self, entry):
+        """Removes entry from the queue, or from the timers."""
         entry.place.queue = [other for other in entry.place.queue if other is not entry]
         entry.place.timers = [timer for timer in entry.place.timers if timer[2] is not entry]
         heapq.heapify(entry.place.timers)
 
     def run_all(self):
-        """Contexts take turns; time goes on when none has anything to do."""
+        """Runs the contexts in turn; advances the time when none has anything to do."""
         n_heard = -1
         while not all(place.is_empty() for place in self.places) or n_heard < len(self.log):
             ran, n_heard = False, len(self.log)
@@ -277,7 +277,7 @@ class Model:
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
         return State(self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows)
 
-    def admit(self, entry, op):
+    def enqueue_delayed(self, entry, op):
         if op.get('delay', 0):
             self.enqueue_later(entry, self.now + op['delay'])
         else:
@@ -302,7 +302,7 @@ class Model:
             self.go_on(self.perform_body(op['body'], own, label), own, ended)
             return settle
 
-        # What the body has come to, once it has; what the task has, once its checkpoint is over.
+        # The outcome of the body, once it has ended; whether the task's checkpoint is over.
         ends, settled = [], []
 
         def ended(outcome):
@@ -318,7 +318,7 @@ class Model:
             if ends:
                 end(ends[0])
 
-        def refuse(loosely):
+        def abort(loosely):
             self.n_loose += loosely
             end('aborted')
             self.n_loose -= loosely
@@ -328,14 +328,14 @@ class Model:
             self.tell(label, place, 'aborted')
             self.n_loose -= loosely
 
-        entry = Entry(own, run, refuse, reject)
+        entry = Entry(own, run, abort, reject)
         entry.label = label
-        self.admit(entry, op)
+        self.enqueue_delayed(entry, op)
         self.listen()
         self.tasks[op['id']] = entry  # now that the call has returned
 
     def post_closure(self, op):
-        """What is posted and forgotten."""
+        """Posts a task without a result."""
         signal = self.known(op.get('signal'))
         label = f'f{op["id"]}'
         place = self.there(op)
@@ -353,10 +353,10 @@ class Model:
             self.release(label, self.here, op)
             return
         own = self.state_of_post(op, signal)
-        self.admit(Entry(own, run, lambda loosely: end()), op)
+        self.enqueue_delayed(Entry(own, run, lambda loosely: end()), op)
 
     def post_many(self, op):
-        """Tasks that do nothing.  That one runs is heard: others are gone before it, or after it."""
+        """Posts tasks that do nothing.  The log tells when one runs, as others may be gone before or after it."""
         signal = self.known(op.get('signal'))
         own = self.state_of_post(op, signal)
 
@@ -384,7 +384,7 @@ class Model:
             state = None  # it does not go to another context
         own = self.state_of_yield(op, scheduler, state)
 
-        def refuse(loosely):
+        def abort(loosely):
             self.rejected.append(label)
             body.close()
             if loosely or self.n_loose > 0:
@@ -400,9 +400,9 @@ class Model:
             return lambda: None
 
         if own.abort and self.signals[own.abort].aborted:
-            refuse(False)
+            abort(False)
         else:
-            entry = Entry(own, run, refuse)
+            entry = Entry(own, run, abort)
             entry.continuation = True
             self.enqueue(entry)
         if self.running:
@@ -517,7 +517,7 @@ class Model:
                 if call in waiting:
                     waiting.remove(call)
             if timeout:
-                self.withdraw(timeout)
+                self.dequeue(timeout)
             self.say(f'idle {op["id"]}{how}')
             self.go_on(self.perform_body(op['body'], state, f'i{op["id"]}'), state, lambda outcome: None)
 
@@ -593,8 +593,8 @@ class Model:
         waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
         loosely = loosely or entry.place is not self.here
         if waits:
-            self.withdraw(entry)
-            entry.refuse(loosely)
+            self.dequeue(entry)
+            entry.abort(loosely)
         elif entry in self.running and not entry.aborted and not self.is_over(entry):
             entry.aborted = True
             entry.reject(loosely)

@@ -1,15 +1,16 @@
-/* frames.c: whether a GTK 4 window draws a frame less for using the library
+/* frames.c: checks that a GTK 4 window draws no fewer frames if a program uses the library
  *
  *   frames [--seconds S] [--rate HZ] [--beside alone|handler|redraw]… [--step MS]… [--priority NAME]…
  *          [--no-follow] [--tries N] [--keys]
  *
  * A window is animated while a flood of tasks of each priority runs, and, in the same run, while the peer does: one
- * g_idle_add() source that goes on for ever.  Both do steps of the same length, alone, beside a handler of 6 ms every
+ * g_idle_add() source that never ends.  Both do steps of the same length, alone, beside a handler of 6 ms every
  * 8 ms, and beside a text and a list that change all the time.  Prints how many frames were drawn, missed and possible,
- * and how much was done.
+ * and how much work was done.
  *
- * A row fails if fewer than nine tenths of the peer's frames were drawn, or as many and less than nine tenths of its
- * work was done.  The machine may be at fault: such a row is measured again, after its peer, before it counts.
+ * A row fails if fewer than nine tenths of the peer's frames were drawn, or if as many were drawn but less than nine
+ * tenths of its work was done.  As the machine may be at fault, such a row is measured again, after its peer, before it
+ * counts.
  *
  * check-frames.py runs this at several rates.
  *

@@ -1,4 +1,4 @@
-/* frozen-time.h: a time that stands still when it is told to, so that no machine is too slow for a batch
+/* frozen-time.h: a clock that a test can stop, so that no machine is too slow for a batch
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,10 +1,10 @@
-"""fuzz.py: has libFuzzer look for what goes wrong, from where it has been
+"""fuzz.py: runs libFuzzer, starting from the inputs that it has found before
 
-    fuzz.py FUZZ SECONDS       runs the program, with the inputs of stress-corpus.bin to begin with
-    fuzz.py --keep INPUT...    adds inputs to stress-corpus.bin: what it has found, as a regression test
+    fuzz.py FUZZ SECONDS       runs the program, starting with the inputs of stress-corpus.bin
+    fuzz.py --keep INPUT...    adds inputs that it has found to stress-corpus.bin, as regression tests
 
-FUZZ is BUILD/tests/fuzz, of a build with -Dfuzzing=true.  In stress-corpus.bin each input stands
-after its length, two bytes, the lower first; test-stress runs them all.
+FUZZ is BUILD/tests/fuzz, of a build with -Dfuzzing=true.  In stress-corpus.bin each input follows
+its length, as two bytes, the lower one first; test-stress runs them all.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,9 +1,9 @@
-// hostile.js: every function of the library and of its overrides, called with anything
+// hostile.js: calls every function of the library and of its overrides with random arguments
 //
 //     hostile.js [SEED] [CALLS]
 //
-// Errors of the language are right, criticals are allowed; a crash or a hang is not, and the
-// loop goes on.  A failure is repeated with the seed that is printed.
+// Exceptions and criticals are allowed.  A crash or a hang is not, and the main loop must keep
+// working.  To repeat a failure, use the seed that is printed.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

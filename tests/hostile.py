@@ -1,9 +1,9 @@
-"""hostile.py: every introspected function, called with anything
+"""hostile.py: calls every introspected function with random arguments
 
     hostile.py [SEED] [CALLS]
 
-Errors of the language are right, criticals are allowed; a crash or a hang is not, and the loop
-goes on.  A failure is repeated with the seed that is printed.
+Exceptions and criticals are allowed.  A crash or a hang is not, and the main loop must keep
+working.  To repeat a failure, use the seed that is printed.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

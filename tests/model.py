@@ -1,14 +1,14 @@
-"""model.py: has the library and a literal model of the draft run the same programs
+"""model.py: runs the same programs in the library and in a literal model of the draft
 
-    model.py --check VECTORS                     the model does what they expect: the native implementation did it
-    model.py RUNNER [--programs N] [--seed N]    the library does what the model does
-                    [--without KIND,...]         with programs that have no such operations or handlers
-                    [--replay FILE]              with those of FILE instead
+    model.py --check VECTORS                     checks the model with vectors of the native implementation
+    model.py RUNNER [--programs N] [--seed N]    checks the library with the model, on random programs
+                    [--without KIND,...]         that have no such operations or handlers
+                    [--replay FILE]              on the programs of FILE instead
 
-Programs are those of conformance-vectors.md; RUNNER is build/tests/conformance, or what takes the
-same files.  A program that the library runs otherwise, or does not survive, is made smaller for as
-long as that stays so, and printed as a vector.  If it does so only after others, all of them are
-kept in a file.  The same seed makes the same programs.
+conformance-vectors.md describes the programs; RUNNER is build/tests/conformance, or a program that
+takes the same files.  A program with a different result, or a crash, is reduced as long as it still
+fails, and printed as a vector.  If it fails only after others, all of them are saved to a file.  The
+same seed makes the same programs.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,9 +1,9 @@
-"""mutants.py: shows that the tests can fail: plants a defect, one after another, and runs them
+"""mutants.py: shows that the tests can fail: plants one defect after another, and runs the tests
 
     mutants.py [NUMBER…]
 
-Works on a copy.  A defect is caught if the library does not build, a C test, the vectors or some
-thousand random programs fail, or do not end.  At least 28 of 30 have to be.
+Works on a copy.  A defect is caught if the library does not build, or if a C test, the vectors or
+some thousand random programs fail or do not end.  At least 28 of 30 must be caught.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""patience.py: waiting for what another program does
+"""patience.py: waits for an effect of another program
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""programs.py: random programs, and how one is made smaller
+"""programs.py: makes random programs, and reduces them
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-/* responsiveness.c: who waits for whom, beside GLib's idle sources in the same run
+/* responsiveness.c: measures how long work waits for other work, compared with GLib's idle sources
  *
  *   responsiveness
  *

@@ -1,6 +1,6 @@
 /* slots.h: references that several threads take, drop and exchange
  *
- * Under a lock that ThreadSanitizer sees, as it does not GLib's.
+ * They do so under a lock that ThreadSanitizer sees, unlike those of GLib.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -2,13 +2,13 @@
  *
  *   G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0 soak [--tasks N] [--seconds N]
  *
- * Two threads post, abort and change the priorities of 10,000,000 tasks of a context that
- * a third runs; schedulers and contexts are made and destroyed meanwhile.  Each destroy
- * notify is called once, on a thread that the documentation names: that which runs the
- * context or, where the task is refused, that which posts.  Then all memory is back.  With
- * --seconds, again and again for so long.  SOAK_SECONDS and, without --seconds, STRESS_TASKS in
- * the environment count if they are more.  (The slices of GLib up to 2.74 keep what they
- * had, and the C library's caches count as used.)
+ * Two threads post, abort and change the priorities of 10,000,000 tasks of a context that a
+ * third thread runs; schedulers and contexts are made and destroyed meanwhile.  Checks that each
+ * destroy notify is called once, on a thread that the documentation names: the one that runs the
+ * context or, if the task is rejected, the one that posts; and that all memory is freed.  With
+ * --seconds, repeats this for that time.  The environment variables SOAK_SECONDS and, without
+ * --seconds, STRESS_TASKS take precedence if they are greater.  (The slices of GLib up to 2.74
+ * keep freed memory, and the caches of the C library count as used: hence the variables above.)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -40,7 +40,7 @@ typedef struct
   GMainContext *context;
   PrioScheduler *schedulers[N_SCHEDULERS];
   PrioTaskController *shared[N_SHARED]; /* never aborted */
-  GThread *home;
+  GThread *owner;
   guint8 *fates;
   guint n_tasks;
   gint n_ended;    /* atomic */
@@ -56,12 +56,12 @@ typedef struct
   PrioTaskSignal *dependents[N_OWN];
   guint first, end; /* the numbers of its tasks */
   guint n_posted;
-  guint n_refused, n_aborts, n_changes;
+  guint n_rejected, n_aborts, n_changes;
 } Poster;
 
 static Round *current;
 
-/* In a call that may refuse what is posted. */
+/* Set in a call that may reject what is posted. */
 static _Thread_local gboolean posting;
 
 static void
@@ -70,7 +70,7 @@ ended (gpointer data)
   guint8 *fate = data;
 
   g_assert_true (*fate != FREED);
-  g_assert_true (g_thread_self () == current->home || posting);
+  g_assert_true (g_thread_self () == current->owner || posting);
   *fate = FREED;
   g_atomic_int_inc (&current->n_ended);
 }
@@ -81,7 +81,7 @@ run (gpointer data)
   guint8 *fate = data;
 
   g_assert_true (*fate == NEW);
-  g_assert_true (g_thread_self () == current->home);
+  g_assert_true (g_thread_self () == current->owner);
   *fate = RAN;
 }
 
@@ -108,7 +108,7 @@ run_idle (PrioIdleDeadline *deadline, gpointer data)
 static void
 task_completed (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_assert_true (g_thread_self () == current->home);
+  g_assert_true (g_thread_self () == current->owner);
 }
 
 static guint
@@ -175,7 +175,7 @@ post_closure (Poster *self, GCancellable *signal, guint64 delay)
                                  run_closure, fate, ended))
     {
       g_assert_true (*fate == FREED);
-      self->n_refused++;
+      self->n_rejected++;
     }
   posting = FALSE;
 }
@@ -246,7 +246,7 @@ abort_some (Poster *self)
 
   prio_task_controller_abort (*controller, NULL);
   self->n_aborts++;
-  /* Posts to it are refused for a while. */
+  /* Posts to it are rejected for a while. */
   for (guint i = 0; i < 5 && self->first + self->n_posted < self->end; i++)
     post_closure (self, signal_of (*controller), 0);
   g_object_unref (*controller);
@@ -356,7 +356,7 @@ run_poster (gpointer data)
 static void
 round_run (guint n_tasks, guint seed, gboolean tell)
 {
-  Round round = { .home = g_thread_self (), .n_tasks = n_tasks, .n_posters = N_POSTERS };
+  Round round = { .owner = g_thread_self (), .n_tasks = n_tasks, .n_posters = N_POSTERS };
   Poster posters[N_POSTERS];
   GThread *threads[N_POSTERS];
 
@@ -383,8 +383,8 @@ round_run (guint n_tasks, guint seed, gboolean tell)
       g_thread_join (threads[i]);
       g_rand_free (posters[i].random);
       if (tell)
-        g_print ("%u posted, %u refused; %u aborts, %u changes of priority\n", posters[i].n_posted, posters[i].n_refused,
-                 posters[i].n_aborts, posters[i].n_changes);
+        g_print ("%u posted, %u rejected; %u aborts, %u changes of priority\n", posters[i].n_posted,
+                 posters[i].n_rejected, posters[i].n_aborts, posters[i].n_changes);
     }
 
   if (tell)

@@ -1,7 +1,7 @@
-/* stay-inside.h: a thread that is inside of a context's record for long
+/* stay-inside.h: a thread that stays inside the lock of a context's PrioLoop for long
  *
- * For programs that are made of the library's own objects.  No public function takes
- * long inside without GLib's own locks too, of which a child of fork () may have one for ever.
+ * For programs that link the library's own objects.  No public function stays inside for long without
+ * taking GLib's locks too, and such a lock may stay locked for ever in a child of fork ().
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* stress-more.c: random work that is done from handlers, by hand, and with signals of
+/* stress-more.c: more random work: from handlers, with tasks that are resolved by hand, and with signals of
  * every kind
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -158,7 +158,7 @@ abort_group (World *world, guint i)
 
   for (guint n = 0; n < G_N_ELEMENTS (tasks); n++)
     tasks[n] = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_nothing,
-                                         token_new (world, 1), token_free);
+                                         payload_new (world, 1), payload_free);
   world->n_emitting++;
   g_cancellable_cancel (signal);
   world->n_emitting--;
@@ -202,8 +202,8 @@ post_many (World *world, GCancellable *signal)
 
   world->budget -= N_MANY;
   for (guint n = 0; n < N_MANY; n++)
-    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = held }, run_closure, token_new (world, 1),
-                              token_free);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = held }, run_closure, payload_new (world, 1),
+                              payload_free);
 }
 
 /* The state of what runs here now, or that one again. */
@@ -390,7 +390,7 @@ more_act (World *world)
                                   .signal = world->signals[i % N_MORE],
                                   .delay = dice (world, 5) / 3,
                                 },
-                                run_closure, token_new (world, 1 + dice (world, 2)), token_free);
+                                run_closure, payload_new (world, 1 + dice (world, 2)), payload_free);
       break;
     }
 }

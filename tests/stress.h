@@ -45,7 +45,7 @@ typedef struct
   World *world;
   guint runs_left; /* how often it may still be called */
   gboolean freed;
-} Token;
+} Payload;
 
 /* Asserts, where the test is made of the library's own objects, that what is the user's is not
  * called inside the loop, nor under a lock: a world has one thread. */
@@ -57,8 +57,8 @@ void assert_outside (World *world);
 
 /* test-stress.c */
 guint dice (World *world, guint sides);
-Token *token_new (World *world, guint runs);
-void token_free (gpointer data);
+Payload *payload_new (World *world, guint runs);
+void payload_free (gpointer data);
 gboolean run_closure (gpointer data);
 PrioScheduler *any_scheduler (World *world);
 void act (World *world);

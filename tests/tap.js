@@ -1,4 +1,4 @@
-// tap.js: tests in GJS, one after another, that speak TAP
+// tap.js: runs tests in GJS one after another, and prints TAP
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -1,4 +1,4 @@
-/* test-abort.c: what an abort does, and when
+/* test-abort.c: effects of an abort, and their order
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -130,7 +130,7 @@ defer_and_yield (PrioTask *task, gpointer data)
   prio_scheduler_yield_async (step->f->scheduler, yielded, step);
 }
 
-/* The result follows the task's own end; its next yield is refused. */
+/* The result follows the task's own end; its next yield is rejected. */
 static void
 test_after_the_function_returned (Fixture *f, gconstpointer data)
 {
@@ -176,7 +176,7 @@ abort_and_continue (gpointer data)
 }
 
 static void
-test_continuation_is_refused (Fixture *f, gconstpointer data)
+test_continuation_is_rejected (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   guint freed = step_n_freed;
@@ -267,7 +267,7 @@ inherit_priority (Step *step)
 }
 
 static void
-test_guest_of_an_aborted_signal (Fixture *f, gconstpointer data)
+test_foreign_follower_of_an_aborted_signal (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) host = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (PrioTaskController) other = prio_task_controller_new (BACKGROUND);
@@ -420,7 +420,7 @@ test_cancelled_after_the_abort (Fixture *f, gconstpointer data)
   g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
-/* A task that waits for its delay, or stands with a guest of the signal's, is dropped as well. */
+/* A task that waits for its delay, or is queued beside a foreign follower of the signal, is dropped as well. */
 static void
 test_cancelled_wherever_it_stood (Fixture *f, gconstpointer data)
 {
@@ -504,11 +504,11 @@ main (int argc, char **argv)
   add_test ("/abort/by-a-microtask-of-the-task", test_by_a_microtask_of_the_task);
   add_test ("/abort/after-the-function-returned", test_after_the_function_returned);
   add_test ("/abort/already-aborted", test_already_aborted);
-  add_test ("/abort/continuation-is-refused", test_continuation_is_refused);
+  add_test ("/abort/continuation-is-rejected", test_continuation_is_rejected);
   add_test ("/abort/from-a-destroy-notify", test_from_a_destroy_notify);
   add_test ("/abort/one-task-alone", test_one_task_alone);
   add_test ("/abort/one-task-while-it-runs", test_one_task_while_it_runs);
-  add_test ("/abort/guest-of-an-aborted-signal", test_guest_of_an_aborted_signal);
+  add_test ("/abort/foreign-follower-of-an-aborted-signal", test_foreign_follower_of_an_aborted_signal);
   add_test ("/abort/dropped-tasks-are-cancelled/in-a-task", test_dropped_tasks_are_cancelled_in_a_task);
   add_test ("/abort/dropped-tasks-are-cancelled/by-a-destroy-notify",
             test_dropped_tasks_are_cancelled_by_a_destroy_notify);

@@ -1,6 +1,6 @@
-/* test-clock.c: the clock at its ends, and numbers beyond 32 bits
+/* test-clock.c: the limits of the clock, and numbers beyond 32 bits
  *
- * The clock starts with 0, ends with G_MAXINT64, and leaps when a machine wakes up.
+ * The clock starts with 0, ends with G_MAXINT64, and jumps when a machine resumes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

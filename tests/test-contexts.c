@@ -1,4 +1,4 @@
-/* test-contexts.c: contexts that end with tasks in them leave nothing behind
+/* test-contexts.c: contexts that are destroyed with tasks in them leave nothing behind
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* test-crossing.c: what two threads do to one signal at the same time
+/* test-crossing.c: two threads that change one signal at the same time
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -41,7 +41,7 @@ cross_once (PrioTaskSignal *signal, PrioTaskPriority previous, Crossing *crossin
 }
 
 /* It is made after the announcement, by the thread that announces: nobody waits, and
- * nobody is refused.  Of several, the last counts. */
+ * nothing is rejected.  Of several, the last counts. */
 static void
 test_change_during_a_change (Fixture *f, gconstpointer data)
 {
@@ -114,7 +114,7 @@ one_at_a_time (PrioTaskSignal *signal, PrioTaskPriority previous, Shared *shared
   g_atomic_int_set (&shared->changing, 0);
 }
 
-/* A quarter was refused. */
+/* A quarter was rejected. */
 static void
 test_many_changes (Fixture *f, gconstpointer data)
 {

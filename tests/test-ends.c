@@ -1,8 +1,8 @@
-/* test-ends.c: what ends out of order, and in the middle of something
+/* test-ends.c: objects that end in an unusual order, or while they are in use
  *
  * The scheduler, the controller, the signal, the task, the context and the main loop are
- * dropped in every order, from inside every kind of callback, with work of every kind
- * pending; whoever is left is used in between.  Each destroy notify is called once.
+ * dropped in every order, from every kind of callback, with work of every kind pending.  In
+ * between, the remaining objects are used.  Each destroy notify is called once.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -35,66 +35,66 @@ typedef struct
   World *world;
   gboolean drops;
   gboolean freed;
-} Token;
+} Payload;
 
-static Token *
-token_new (World *world, gboolean drops)
+static Payload *
+payload_new (World *world, gboolean drops)
 {
-  Token *token = g_new0 (Token, 1);
+  Payload *payload = g_new0 (Payload, 1);
 
-  token->world = world;
-  token->drops = drops;
+  payload->world = world;
+  payload->drops = drops;
   world->n_made++;
-  return token;
+  return payload;
 }
 
 static void drop_all (World *world);
 
 static void
-token_free (gpointer data)
+payload_free (gpointer data)
 {
-  Token *token = data;
+  Payload *payload = data;
 
-  g_assert_false (token->freed);
-  token->freed = TRUE;
-  token->world->n_freed++;
-  g_free (token);
+  g_assert_false (payload->freed);
+  payload->freed = TRUE;
+  payload->world->n_freed++;
+  g_free (payload);
 }
 
 static void
-token_run (gpointer data)
+payload_run (gpointer data)
 {
-  Token *token = data;
+  Payload *payload = data;
 
-  g_assert_false (token->freed);
-  if (token->drops)
-    drop_all (token->world);
-  g_assert_false (token->freed);
+  g_assert_false (payload->freed);
+  if (payload->drops)
+    drop_all (payload->world);
+  g_assert_false (payload->freed);
 }
 
 static gboolean
 run_closure (gpointer data)
 {
-  token_run (data);
+  payload_run (data);
   return G_SOURCE_REMOVE;
 }
 
 static void
 run_task (PrioTask *task, gpointer data)
 {
-  token_run (data);
+  payload_run (data);
 }
 
 static void
 run_idle (PrioIdleDeadline *deadline, gpointer data)
 {
-  token_run (data);
+  payload_run (data);
 }
 
 static void
 run_reaction (GObject *source, GAsyncResult *result, gpointer data)
 {
-  token_run (data);
+  payload_run (data);
 }
 
 /* Without data of its own: it may never be called. */
@@ -120,7 +120,7 @@ typedef enum
 } Kind;
 
 static void
-post (World *world, Kind kind, PrioTaskPriority priority, Token *token, GDestroyNotify notify)
+post (World *world, Kind kind, PrioTaskPriority priority, Payload *payload, GDestroyNotify notify)
 {
   PrioScheduler *scheduler = world->scheduler;
   GCancellable *signal = G_CANCELLABLE (world->signal);
@@ -128,17 +128,17 @@ post (World *world, Kind kind, PrioTaskPriority priority, Token *token, GDestroy
   switch (kind)
     {
     case CLOSURE:
-      prio_scheduler_post (scheduler, priority, run_closure, token, notify);
+      prio_scheduler_post (scheduler, priority, run_closure, payload, notify);
       break;
 
     case CLOSURE_WITH_SIGNAL:
       prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, run_closure,
-                                token, notify);
+                                payload, notify);
       break;
 
     case DELAYED_CLOSURE:
       prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = 1 },
-                                run_closure, token, notify);
+                                run_closure, payload, notify);
       break;
 
     case POSTED_TASK:
@@ -148,26 +148,26 @@ post (World *world, Kind kind, PrioTaskPriority priority, Token *token, GDestroy
                                                   .signal = signal,
                                                   .name = "a task",
                                                 },
-                                                run_task, token, notify));
+                                                run_task, payload, notify));
       break;
 
     case MICROTASK:
-      prio_scheduler_queue_microtask (scheduler, token_run, token, notify);
+      prio_scheduler_queue_microtask (scheduler, payload_run, payload, notify);
       break;
 
     case IDLE_CALLBACK:
-      prio_scheduler_request_idle_callback (scheduler, run_idle, 0, token, notify);
+      prio_scheduler_request_idle_callback (scheduler, run_idle, 0, payload, notify);
       break;
 
     case IDLE_TIMEOUT:
-      prio_scheduler_request_idle_callback (scheduler, run_idle, 1, token, notify);
+      prio_scheduler_request_idle_callback (scheduler, run_idle, 1, payload, notify);
       break;
 
     default:
       if (world->task != NULL)
-        prio_task_then (world->task, run_reaction, token, notify);
+        prio_task_then (world->task, run_reaction, payload, notify);
       else
-        notify (token);
+        notify (payload);
       break;
     }
 }
@@ -177,7 +177,7 @@ static void
 post_everything (World *world)
 {
   for (Kind kind = 0; kind < N_KINDS; kind++)
-    post (world, kind, BACKGROUND + kind % 3, token_new (world, FALSE), token_free);
+    post (world, kind, BACKGROUND + kind % 3, payload_new (world, FALSE), payload_free);
   prio_scheduler_yield_full_async (world->scheduler,
                                    &(PrioYieldOptions) {
                                      .signal = G_CANCELLABLE (world->signal),
@@ -284,11 +284,11 @@ from_continuation (World *world)
 }
 
 static void
-token_drop_and_free (gpointer data)
+payload_drop_and_free (gpointer data)
 {
-  World *world = ((Token *) data)->world;
+  World *world = ((Payload *) data)->world;
 
-  token_free (data);
+  payload_free (data);
   drop_all (world);
 }
 
@@ -298,21 +298,21 @@ from_destroy_notify_of_abort (World *world)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
   prio_scheduler_post_full (world->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, run_closure,
-                            token_new (world, FALSE), token_drop_and_free);
+                            payload_new (world, FALSE), payload_drop_and_free);
   prio_task_controller_abort (controller, NULL);
 }
 
 static void
 run_and_return (PrioTask *task, gpointer data)
 {
-  prio_task_return_pointer (task, token_new (((Token *) data)->world, FALSE), token_drop_and_free);
+  prio_task_return_pointer (task, payload_new (((Payload *) data)->world, FALSE), payload_drop_and_free);
 }
 
 static void
 from_destroy_notify_of_result (World *world)
 {
   g_object_unref (prio_scheduler_post_task (world->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING },
-                                            run_and_return, token_new (world, FALSE), token_free));
+                                            run_and_return, payload_new (world, FALSE), payload_free));
 }
 
 /* Handlers of signals. */
@@ -406,15 +406,16 @@ from_prepare (World *world)
 }
 
 static void
-run_token_of_runner (guint id, gpointer data)
+run_id_of_runner (guint id, gpointer data)
 {
-  token_run (data);
+  payload_run (data);
 }
 
 static void
 from_runner (World *world)
 {
-  g_autoptr (PrioRunner) runner = prio_runner_new (world->scheduler, run_token_of_runner, token_new (world, TRUE), token_free);
+  g_autoptr (PrioRunner) runner = prio_runner_new (world->scheduler, run_id_of_runner, payload_new (world, TRUE),
+                                                   payload_free);
 
   for (guint id = 1; id < 4; id++)
     prio_runner_post (runner, id, USER_BLOCKING);
@@ -424,10 +425,10 @@ from_runner (World *world)
 static gboolean
 run_nested (gpointer data)
 {
-  World *world = ((Token *) data)->world;
+  World *world = ((Payload *) data)->world;
   GMainLoop *nested = g_main_loop_new (world->context, FALSE);
 
-  post (world, CLOSURE, USER_BLOCKING, token_new (world, TRUE), token_free);
+  post (world, CLOSURE, USER_BLOCKING, payload_new (world, TRUE), payload_free);
   prio_scheduler_post (world->scheduler, BACKGROUND, end_loop, g_main_loop_ref (nested), (GDestroyNotify) g_main_loop_unref);
   g_main_loop_run (nested);
   g_main_loop_unref (nested);
@@ -437,7 +438,7 @@ run_nested (gpointer data)
 static void
 from_nested_loop (World *world)
 {
-  prio_scheduler_post (world->scheduler, USER_BLOCKING, run_nested, token_new (world, FALSE), token_free);
+  prio_scheduler_post (world->scheduler, USER_BLOCKING, run_nested, payload_new (world, FALSE), payload_free);
 }
 
 static void (*const places[]) (World *world) = {
@@ -464,9 +465,10 @@ start (World *world, guint place)
   if (place < G_N_ELEMENTS (places))
     places[place](world);
   else if (place < G_N_ELEMENTS (places) + N_KINDS)
-    post (world, place - G_N_ELEMENTS (places), USER_BLOCKING, token_new (world, TRUE), token_free);
+    post (world, place - G_N_ELEMENTS (places), USER_BLOCKING, payload_new (world, TRUE), payload_free);
   else
-    post (world, place - G_N_ELEMENTS (places) - N_KINDS, USER_BLOCKING, token_new (world, FALSE), token_drop_and_free);
+    post (world, place - G_N_ELEMENTS (places) - N_KINDS, USER_BLOCKING, payload_new (world, FALSE),
+          payload_drop_and_free);
 }
 
 static void
@@ -486,7 +488,7 @@ run_world (guint place, const guint *order, Manner manner)
                                            .signal = G_CANCELLABLE (world.signal),
                                            .name = "a task",
                                          },
-                                         run_task, token_new (&world, FALSE), token_free);
+                                         run_task, payload_new (&world, FALSE), payload_free);
 
   start (&world, place);
   if (!world.dropped)

@@ -1,6 +1,6 @@
-/* test-faults.c: fork (), and very many things that hang together
+/* test-faults.c: fork (), and very long chains of objects
  *
- * Made of the library's own objects, so that a thread can be inside of it for long.
+ * Links the library's own objects, so that a thread can stay inside the library for long.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,13 +1,11 @@
-/* test-frames.c: frames beside floods, in a time of the test's own
+/* test-frames.c: frames beside floods, in simulated time
  *
- * Time is a number here, and passes only while something works: tasks, handlers, what draws, and the loop
- * itself.  So what follows from the order in which things run is counted, and nothing else: no machine is too
- * slow for it.
+ * Time is a number here, and passes only while something works: tasks, handlers, drawing, and the loop itself.
+ * The results therefore depend only on the order in which things run, not on the speed of the machine.
  *
- * A window is drawn as GDK does it: the display tells through a file descriptor when it wants another frame, a
- * handler at the priority of 0 hears of that, and a source at 120 draws.  What a flood of tasks leaves of the
- * frames is held against what the peer leaves, one idle source that goes on for ever (tests/frames.c does the
- * same with GTK).
+ * A window is drawn as GDK does it: the display requests another frame through a file descriptor, a handler at
+ * priority 0 takes the request, and a source at 120 draws.  The frames that are drawn beside a flood of tasks are
+ * compared with those beside the peer, one idle source that never ends (tests/frames.c does the same with GTK).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* test-headers.c: the public header, alone and as strict C99
+/* test-headers.c: the public header compiles alone, and as strict C99
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* test-loop.c: the scheduler in a main context, and contexts that end
+/* test-loop.c: the scheduler in a main context, and contexts that are destroyed
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -17,7 +17,7 @@ attach (Fixture *f, gint priority, char letter)
   g_source_unref (source);
 }
 
-/* What goes before what: the promise of PrioScheduler's documentation. */
+/* The order of work that PrioScheduler's documentation promises. */
 static void
 test_lanes_among_other_sources (Fixture *f, gconstpointer data)
 {

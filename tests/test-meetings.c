@@ -1,12 +1,12 @@
 /* test-meetings.c: random work, from several threads, with the same few objects
  *
- * In each round three threads, two of which run a context of their own, do what comes to
- * them with a controller, signals of every kind that depend on it, and tasks of both
- * contexts: from outside, from tasks, destroy notifies and handlers.  Then everything is
- * let go, and has to be gone: every destroy notify has been called once, every signal has
- * said what it had to, no context is left, no change of priority was refused.
+ * In each round three threads, two of which run a context of their own, perform random operations on
+ * a controller, signals of every kind that depend on it, and tasks of both contexts: from outside,
+ * and from tasks, destroy notifies and handlers.  Then all references are dropped, and the round
+ * checks that every destroy notify has been called once, that every signal has been emitted as it
+ * must be, that no context is left, and that no change of priority was rejected.
  *
- * MEETINGS_WITHOUT in the environment names what is to be left out: changes, drops,
+ * The environment variable MEETINGS_WITHOUT names operations to leave out: changes, drops,
  * states, defer, contexts, timers, hand, said.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -77,26 +77,26 @@ act_inside (void)
 
 /* The data of what is posted. */
 static gint *
-token_new (void)
+payload_new (void)
 {
   g_atomic_int_inc (&shared.n_made);
   return g_new0 (gint, 1);
 }
 
 static void
-token_free (gpointer token)
+payload_free (gpointer payload)
 {
-  g_assert_cmpint (g_atomic_int_add ((gint *) token, 1), ==, 0);
+  g_assert_cmpint (g_atomic_int_add ((gint *) payload, 1), ==, 0);
   if (dice (4) == 0)
     act_inside ();
   g_atomic_int_inc (&shared.n_freed);
-  g_free (token);
+  g_free (payload);
 }
 
 static gboolean
-run_closure (gpointer token)
+run_closure (gpointer payload)
 {
-  g_assert_cmpint (g_atomic_int_get ((gint *) token), ==, 0);
+  g_assert_cmpint (g_atomic_int_get ((gint *) payload), ==, 0);
   if (dice (2) == 0)
     act_inside ();
   return dice (4) == 0;
@@ -119,12 +119,12 @@ return_results (void)
 }
 
 static void
-run_task (PrioTask *task, gpointer token)
+run_task (PrioTask *task, gpointer payload)
 {
   guint i = dice (N_TASKS);
   g_autoptr (PrioTask) other = NULL;
 
-  run_closure (token);
+  run_closure (payload);
   if (dice (2) == 0 || g_atomic_int_get (&shared.over) || without ("defer"))
     return;
 
@@ -137,7 +137,7 @@ run_task (PrioTask *task, gpointer token)
 }
 
 static void
-completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer token G_GNUC_UNUSED)
+completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer payload G_GNUC_UNUSED)
 {
   act_inside ();
 }
@@ -156,14 +156,14 @@ post (void)
     {
       prio_scheduler_post_full (scheduler,
                                 &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = dice (8) / 7 },
-                                run_closure, token_new (), token_free);
+                                run_closure, payload_new (), payload_free);
       return;
     }
 
   task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, run_task,
-                                   token_new (), token_free);
+                                   payload_new (), payload_free);
   if (dice (2) == 0)
-    prio_task_then (task, completed, token_new (), token_free);
+    prio_task_then (task, completed, payload_new (), payload_free);
   g_clear_object (&task);
 }
 
@@ -176,8 +176,8 @@ post_and_keep (void)
 
   if (scheduler != NULL)
     old = PUT (shared.tasks[dice (N_TASKS)],
-               prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_task, token_new (),
-                                         token_free));
+               prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_task, payload_new (),
+                                         payload_free));
 }
 
 static void
@@ -203,7 +203,7 @@ abort_all (gboolean by_hand)
     prio_task_controller_abort (controller, NULL);
 }
 
-/* Any thread may: only who does it in the middle of one of his own is refused. */
+/* Any thread may change it; only a change in the middle of another one on the same thread is rejected. */
 static void
 change_priority (void)
 {

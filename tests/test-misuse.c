@@ -1,7 +1,7 @@
-/* test-misuse.c: what is not allowed
+/* test-misuse.c: wrong arguments and calls
  *
- * A critical tells of it, nothing else happens, and what is right goes on.  And what no
- * other test asks for: properties, and objects by g_object_new ().
+ * Each logs a critical and has no other effect; correct work continues.  Also what no other test
+ * covers: properties, and objects that g_object_new () makes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,7 +19,7 @@
 
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)
 
-/* @expression, with `bad` in place of an object, is refused for what is no such object. */
+/* @expression is rejected for each `bad` that is not an object of the right type. */
 #define assert_critical_for_bad(expression)                                             \
   G_STMT_START                                                                          \
   {                                                                                     \
@@ -147,7 +147,7 @@ test_posting (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* Options of a later version, or of none, are refused, and nothing of them is lost silently. */
+/* Options of a later version, or of none, are rejected instead of being ignored silently. */
 static void
 test_unknown_options (Fixture *f, gconstpointer data)
 {
@@ -385,7 +385,7 @@ test_runner (Fixture *f, gconstpointer data)
 }
 
 static void
-end_token (Step *step)
+end_id (Step *step)
 {
   assert_critical (prio_runner_end ());
   assert_critical (prio_runner_next ());
@@ -395,7 +395,7 @@ end_token (Step *step)
 static void
 test_runner_in_a_task (Fixture *f, gconstpointer data)
 {
-  post_step (f, BACKGROUND, 'a', end_token, NULL);
+  post_step (f, BACKGROUND, 'a', end_id, NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
 }

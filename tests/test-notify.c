@@ -1,4 +1,4 @@
-/* test-notify.c: an abort is notified once, and is for good
+/* test-notify.c: an abort is notified once, and is final
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

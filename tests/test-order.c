@@ -1,4 +1,4 @@
-/* test-order.c: which task is next
+/* test-order.c: the order of tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,7 +1,7 @@
 /* test-orders.c: more tasks than 32 bits can count
  *
- * Made of the library's own objects, since nobody has the time to post 2³² tasks: the
- * numbers of what comes next are set to just before the borders.
+ * Links the library's own objects, because posting 2³² tasks takes too long: the counters are
+ * set to just below their limits.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

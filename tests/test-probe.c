@@ -1,4 +1,4 @@
-/* test-probe.c: how prio_scheduler_should_yield () asks the other sources (C5)
+/* test-probe.c: how prio_scheduler_should_yield () polls other sources (C5)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,10 +1,10 @@
-/* test-race.c: a race, planted: ThreadSanitizer has to find it
+/* test-race.c: a planted race, which ThreadSanitizer must find
  *
  *     test-race [--planted]
  *
- * It sees no futex, and so not what GMutex does; the library's own locks are others for
- * it.  Two threads post, which is no race, and count, which is one: were the locks of the
- * library taken for more order than they make, nobody would hear of it.
+ * ThreadSanitizer does not see futexes, and so not GMutex; a build for it replaces the library's
+ * locks.  Two threads post, which is no race, and count, which is one.  If the replaced locks made
+ * ThreadSanitizer assume more order than they establish, it would miss the race.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,7 +1,7 @@
-/* test-ready.c: which task is next, of several schedulers
+/* test-ready.c: the order of tasks of several schedulers
  *
- * Made of the library's own objects: random changes of the ready set, after each of which
- * it is held against a look through all queues.
+ * Links the library's own objects.  Makes random changes to the ready set, and compares it after
+ * each of them with a search of all queues.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

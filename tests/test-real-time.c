@@ -1,6 +1,6 @@
-/* test-real-time.c: a thread of real time that takes a context over
+/* test-real-time.c: a real-time thread that becomes the owner of a context
  *
- * Made of the library's own objects, so that a thread can be inside of it for long.
+ * Links the library's own objects, so that a thread can stay inside the library for long.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

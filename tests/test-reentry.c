@@ -1,4 +1,4 @@
-/* test-reentry.c: what is called from inside of an abort, or of a release
+/* test-reentry.c: calls from inside an abort or a release
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

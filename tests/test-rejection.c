@@ -216,7 +216,7 @@ abort_then_yield (PrioTask *task, gpointer data)
   prio_scheduler_yield_async (step->f->scheduler, yielded, step->f);
 }
 
-/* Its next yield is refused, after it has been rejected; what it returns then is nothing. */
+/* After the task has been rejected, its next yield is rejected too; then its return value is ignored. */
 static void
 test_yield (Fixture *f, gconstpointer data)
 {

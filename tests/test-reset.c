@@ -72,7 +72,7 @@ test_second_cancel_is_heard (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a-a-");
 }
 
-/* As long as it is cancelled, what inherits it is refused. */
+/* As long as the signal is cancelled, continuations that inherit it are rejected. */
 static void
 yield_before_reset (Step *step)
 {
@@ -84,7 +84,7 @@ yield_before_reset (Step *step)
 }
 
 static void
-test_yield_before_the_reset_is_refused (Fixture *f, gconstpointer data)
+test_yield_before_the_reset_is_rejected (Fixture *f, gconstpointer data)
 {
   g_autoptr (GCancellable) plain = g_cancellable_new ();
   Run run = { .f = f, .plain = plain };
@@ -138,7 +138,7 @@ test_captured_state (Fixture *f, gconstpointer data)
 }
 
 static void
-run_token (guint id, gpointer data)
+run_id (guint id, gpointer data)
 {
   Run *run = data;
 
@@ -163,7 +163,7 @@ test_runner (Fixture *f, gconstpointer data)
   g_autoptr (GCancellable) plain = g_cancellable_new ();
   Run run = { .f = f, .plain = plain };
 
-  run.runner = prio_runner_new (f->scheduler, run_token, &run, NULL);
+  run.runner = prio_runner_new (f->scheduler, run_id, &run, NULL);
   for (guint i = 0; i < 2; i++)
     {
       run.cancels_again = i == 1;
@@ -183,7 +183,7 @@ main (int argc, char **argv)
 
   add_test ("/reset/yield-goes-on", test_yield_goes_on);
   add_test ("/reset/second-cancel-is-heard", test_second_cancel_is_heard);
-  add_test ("/reset/yield-before-the-reset-is-refused", test_yield_before_the_reset_is_refused);
+  add_test ("/reset/yield-before-the-reset-is-rejected", test_yield_before_the_reset_is_rejected);
   add_test ("/reset/captured-state", test_captured_state);
   add_test ("/reset/runner", test_runner);
 

@@ -1,4 +1,4 @@
-/* test-results.c: results have a type, misuse is told in words, and what is dropped fails
+/* test-results.c: types of results, messages for misuse, and the failure of dropped tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

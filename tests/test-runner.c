@@ -1,4 +1,4 @@
-/* test-runner.c: tasks that are known by number
+/* test-runner.c: tasks that are identified by numbers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -28,10 +28,10 @@ run_tasks (guint id, gpointer user_data)
   if (id == 0)
     {
       gsize n;
-      g_autofree guint *refused = prio_runner_take_rejected (run->runner, &n);
+      g_autofree guint *rejected = prio_runner_take_rejected (run->runner, &n);
 
       for (gsize i = 0; i < n; i++)
-        g_string_append_c (run->aborted, (gchar) refused[i]);
+        g_string_append_c (run->aborted, (gchar) rejected[i]);
     }
 
   for (; id != 0; id = prio_runner_next ())
@@ -169,7 +169,7 @@ abort_in_microtask (gpointer data)
   prio_scheduler_queue_microtask (run->f->scheduler, abort_it, run, NULL);
 }
 
-/* The checkpoint comes before the abort steps are removed; a yield is refused. */
+/* The checkpoint comes before the abort steps are removed; a yield is rejected. */
 static void
 test_abort_while_running (Fixture *f, gconstpointer data)
 {
@@ -369,7 +369,7 @@ post_with_signal_from_thread (gpointer data)
   return NULL;
 }
 
-/* Accepted, and aborted before the home thread has seen it. */
+/* Tasks are accepted, and aborted before the owner thread has seen them. */
 static void
 test_aborted_on_the_way (Fixture *f, gconstpointer data)
 {

@@ -1,6 +1,6 @@
 /* test-sandbox.c: a program that enters a sandbox without membarrier(2) after it has made its schedulers
  *
- * Each test is a process of its own, since there is no way out of the sandbox.
+ * Each test runs in a process of its own, because a process cannot leave the sandbox.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -31,7 +31,7 @@ run_fixture (gpointer f)
   return NULL;
 }
 
-/* C15: the thread that was at home came in without barriers until now. */
+/* C15: until now, the owner thread entered without barriers. */
 static void
 test_entered_late (Fixture *f, gconstpointer error)
 {
@@ -54,7 +54,7 @@ test_entered_late (Fixture *f, gconstpointer error)
   g_main_context_push_thread_default (f->context);
 }
 
-/* A thread that is at home in many contexts, and posts to one after another. */
+/* A thread that owns many contexts, and posts to one after another. */
 typedef struct
 {
   GMainContext *contexts[N_CONTEXTS];

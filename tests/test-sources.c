@@ -1,4 +1,4 @@
-/* test-sources.c: the library's sources in a main context, which others can count and remove
+/* test-sources.c: the library's sources in a main context, which a program can count and remove
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,11 +1,11 @@
-/* test-state.c: what is inherited, by what, and microtasks
+/* test-state.c: inheritance of the state, and microtasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "helpers.h"
 
-/* Logs @letter when the yield that it was given to resumes, or '-' if refused. */
+/* Logs @letter when the yield that it was given to resumes, or '-' if it is rejected. */
 static void
 resumed (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -106,7 +106,7 @@ abort_and_yield (Step *step)
 }
 
 static void
-test_yield_is_refused_after_abort (Fixture *f, gconstpointer data)
+test_yield_is_rejected_after_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
@@ -471,7 +471,7 @@ main (int argc, char **argv)
   add_test ("/scheduler/yield/outside-any-task", test_yield_outside_any_task);
   add_test ("/scheduler/yield/on-another-scheduler", test_yield_on_another_scheduler);
   add_test ("/scheduler/yield/follows-the-signal", test_yield_follows_the_signal);
-  add_test ("/scheduler/yield/is-refused-after-abort", test_yield_is_refused_after_abort);
+  add_test ("/scheduler/yield/is-rejected-after-abort", test_yield_is_rejected_after_abort);
   add_test ("/scheduler/yield/options", test_yield_options);
   add_test ("/scheduler/microtask/before-the-next-task", test_microtasks_before_the_next_task_inherit);
   add_test ("/scheduler/microtask/of-microtasks", test_microtasks_of_microtasks);

@@ -1,14 +1,13 @@
-/* test-stress.c: random work, from inside of everything
+/* test-stress.c: random work, from every kind of callback
  *
- * Tasks that post, abort, change priorities, pause, cancel, yield, run nested loops and
- * drop schedulers, from each kind of callback, destroy notifies too; some worlds have
- * more of it (stress-more.c).  Whatever happens, every destroy notify is called once,
- * after its function and never before, and nothing is left: no context, no source, no
- * descriptor.
+ * Tasks post, abort, change priorities, pause, cancel, yield, run nested loops and drop
+ * schedulers, from each kind of callback, including destroy notifies; some worlds do more
+ * (stress-more.c).  In all of them every destroy notify is called once, after its function
+ * and never before, and nothing is left: no context, no source, no descriptor.
  *
- * With PRIO_FUZZ it is what libFuzzer drives: its bytes are the dice.  What it has found to
- * lead somewhere is run here too: each input of stress-corpus.bin stands after its length,
- * two bytes, the lower first.
+ * With PRIO_FUZZ, this is the target of libFuzzer, whose bytes replace the random numbers.  The
+ * inputs that increased coverage are run here too: in stress-corpus.bin each follows its length,
+ * as two bytes, the lower one first.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -53,66 +52,66 @@ dice (World *world, guint sides)
   return *world->bytes++ % sides;
 }
 
-Token *
-token_new (World *world, guint runs)
+Payload *
+payload_new (World *world, guint runs)
 {
-  Token *token = g_new0 (Token, 1);
+  Payload *payload = g_new0 (Payload, 1);
 
-  token->world = world;
-  token->runs_left = runs;
+  payload->world = world;
+  payload->runs_left = runs;
   world->n_made++;
-  return token;
+  return payload;
 }
 
 static void
-token_run (Token *token)
+payload_run (Payload *payload)
 {
-  assert_outside (token->world);
-  g_assert_false (token->freed);
-  g_assert_cmpuint (token->runs_left, >, 0);
-  token->runs_left--;
-  more_probe (token->world);
-  for (guint n = dice (token->world, 3); n > 0; n--)
-    act (token->world);
-  g_assert_false (token->freed);
+  assert_outside (payload->world);
+  g_assert_false (payload->freed);
+  g_assert_cmpuint (payload->runs_left, >, 0);
+  payload->runs_left--;
+  more_probe (payload->world);
+  for (guint n = dice (payload->world, 3); n > 0; n--)
+    act (payload->world);
+  g_assert_false (payload->freed);
 }
 
 void
-token_free (gpointer data)
+payload_free (gpointer data)
 {
-  Token *token = data;
-  World *world = token->world;
+  Payload *payload = data;
+  World *world = payload->world;
 
   assert_outside (world);
-  g_assert_false (token->freed);
-  token->freed = TRUE;
+  g_assert_false (payload->freed);
+  payload->freed = TRUE;
   world->n_freed++;
   if (dice (world, 8) == 0)
     act (world);
-  g_free (token);
+  g_free (payload);
 }
 
 gboolean
 run_closure (gpointer data)
 {
-  Token *token = data;
+  Payload *payload = data;
 
-  token_run (token);
-  return token->runs_left > 0;
+  payload_run (payload);
+  return payload->runs_left > 0;
 }
 
 static void
 run_once (gpointer data)
 {
-  token_run (data);
+  payload_run (data);
 }
 
 static void
 run_task (PrioTask *task, gpointer data)
 {
-  World *world = ((Token *) data)->world;
+  World *world = ((Payload *) data)->world;
 
-  token_run (data);
+  payload_run (data);
   if (more_defers (world, task))
     return;
 
@@ -135,7 +134,7 @@ static void
 run_reaction (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_assert_true (prio_task_get_completed (PRIO_TASK (result)));
-  token_run (data);
+  payload_run (data);
 }
 
 static void
@@ -151,7 +150,7 @@ resumed (GObject *source, GAsyncResult *result, gpointer data)
 static void
 run_idle (PrioIdleDeadline *deadline, gpointer data)
 {
-  token_run (data);
+  payload_run (data);
 }
 
 PrioScheduler *
@@ -204,7 +203,7 @@ post_something (World *world)
     case 0:
     case 1:
       prio_scheduler_post (any_scheduler (world), MAX (priority, BACKGROUND), run_closure,
-                           token_new (world, 1 + dice (world, 3)), token_free);
+                           payload_new (world, 1 + dice (world, 3)), payload_free);
       break;
 
     case 2:
@@ -215,7 +214,7 @@ post_something (World *world)
                                   .signal = any_signal (world),
                                   .delay = delay,
                                 },
-                                run_closure, token_new (world, 1 + dice (world, 3)), token_free);
+                                run_closure, payload_new (world, 1 + dice (world, 3)), payload_free);
       break;
 
     case 4:
@@ -228,9 +227,9 @@ post_something (World *world)
                                                      .delay = delay,
                                                      .name = dice (world, 2) == 0 ? "name" : NULL,
                                                    },
-                                                   run_task, token_new (world, 1), token_free);
+                                                   run_task, payload_new (world, 1), payload_free);
 
-        prio_task_then (task, run_reaction, token_new (world, 1), token_free);
+        prio_task_then (task, run_reaction, payload_new (world, 1), payload_free);
         /* To drop the old one may come back here. */
         old = g_steal_pointer (&world->tasks[i]);
         world->tasks[i] = task;
@@ -238,13 +237,13 @@ post_something (World *world)
       break;
 
     case 5:
-      prio_scheduler_queue_microtask (any_scheduler (world), run_once, token_new (world, 1), token_free);
+      prio_scheduler_queue_microtask (any_scheduler (world), run_once, payload_new (world, 1), payload_free);
       break;
 
     default:
       world->idle_ids[dice (world, N_TASKS)] =
-          prio_scheduler_request_idle_callback (any_scheduler (world), run_idle, dice (world, 2), token_new (world, 1),
-                                                token_free);
+          prio_scheduler_request_idle_callback (any_scheduler (world), run_idle, dice (world, 2),
+                                                payload_new (world, 1), payload_free);
       break;
     }
 }
@@ -289,7 +288,7 @@ meddle (World *world)
 
     case 7:
       if (world->tasks[i] != NULL)
-        prio_task_then (world->tasks[i], run_reaction, token_new (world, 1), token_free);
+        prio_task_then (world->tasks[i], run_reaction, payload_new (world, 1), payload_free);
       break;
 
     default:

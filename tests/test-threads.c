@@ -1,4 +1,4 @@
-/* test-threads.c: from any thread
+/* test-threads.c: calls from any thread
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -98,7 +98,7 @@ test_order_between_threads_is_that_of_time (Fixture *f, gconstpointer data)
 
 /* Home: the creator's until another thread runs the context. */
 static void
-test_posts_race_with_a_new_home (Fixture *f, gconstpointer data)
+test_posts_race_with_a_new_owner (Fixture *f, gconstpointer data)
 {
   for (guint round = 0; round < 200; round++)
     {
@@ -532,7 +532,7 @@ test_two_results_at_once (Fixture *f, gconstpointer data)
   g_log_set_always_fatal (fatal);
 }
 
-/* More than the home thread is used to come at once. */
+/* Posts more at once than the owner thread usually takes in. */
 static gpointer
 post_and_cancel (gpointer data)
 {
@@ -561,7 +561,7 @@ test_burst_of_cancelled_tasks (Fixture *f, gconstpointer data)
 }
 
 static void
-resumed_at_home (GObject *source, GAsyncResult *result, gpointer data)
+resumed_on_owner_thread (GObject *source, GAsyncResult *result, gpointer data)
 {
   Fixture *f = data;
 
@@ -575,7 +575,7 @@ yield_from_thread (gpointer data)
 {
   g_autoptr (GCancellable) signal = g_cancellable_new ();
 
-  prio_scheduler_yield_async (((Fixture *) data)->scheduler, resumed_at_home, data);
+  prio_scheduler_yield_async (((Fixture *) data)->scheduler, resumed_on_owner_thread, data);
   post_with_signal (data, BACKGROUND, signal, 'c', NULL, NULL);
   return NULL;
 }
@@ -599,7 +599,7 @@ main (int argc, char **argv)
   add_test ("/threads/post", test_post);
   add_test ("/threads/order-of-a-thread-is-kept", test_order_of_a_thread_is_kept);
   add_test ("/threads/order-between-threads-is-that-of-time", test_order_between_threads_is_that_of_time);
-  add_test ("/threads/posts-race-with-a-new-home", test_posts_race_with_a_new_home);
+  add_test ("/threads/posts-race-with-a-new-owner", test_posts_race_with_a_new_owner);
   add_test ("/threads/abort-and-change", test_abort_and_change);
   add_test ("/threads/one-wakeup-per-burst", test_one_wakeup_per_burst);
   add_test ("/threads/result-from-another-thread", test_result_from_another_thread);

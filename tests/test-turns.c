@@ -1,7 +1,6 @@
-/* test-turns.c: turns, idle periods and time, for whoever is not a task too
+/* test-turns.c: turns, idle periods and time, also for code that is not a task
  *
- * Nothing here fails since a machine is slow: what is waited for comes, or the test goes on for PATIENCE.  How many
- * frames there are is in test-frames.c.
+ * No test here fails because a machine is slow: each waits for events, up to PATIENCE.  test-frames.c counts frames.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* tsan-suppressions.h: what ThreadSanitizer has to say against GLib alone
+/* tsan-suppressions.h: reports of ThreadSanitizer that concern GLib alone
  *
  * For a test whose threads connect handlers and drop signals at the same time.
  *

@@ -1,8 +1,8 @@
-/* without-membarrier.c: runs a program as in a sandbox that knows no membarrier(2)
+/* without-membarrier.c: runs a program as in a sandbox that denies membarrier(2)
  *
  *   without-membarrier PROGRAM [ARGUMENT…]
  *
- * The home lock then has real barriers on both sides.
+ * The biased lock then has real barriers on both sides.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

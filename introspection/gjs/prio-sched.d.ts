@@ -21,7 +21,7 @@ declare namespace PrioSched {
         USER_BLOCKING,
     }
 
-    /** A Gio.Cancellable, as far as tasks are concerned. */
+    /** What tasks need of a Gio.Cancellable. */
     interface Cancellable {
         cancel(): void;
         is_cancelled(): boolean;
@@ -85,7 +85,7 @@ declare namespace PrioSched {
         abort(reason?: unknown): void;
     }
 
-    /** The web's own interfaces. */
+    /** The interfaces of the web. */
     const web: Web;
 
     interface Web {

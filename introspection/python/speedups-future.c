@@ -1,4 +1,4 @@
-/* speedups-future.c: what is known of a task or a continuation in Python
+/* speedups-future.c: tasks and continuations in Python
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -18,13 +18,13 @@ static PyMemberDef future_members[] = {
   OBJECT ("_callback", callback),
   OBJECT ("_context", context),
   FLAG ("_done", done),
-  FLAG ("_looked_at", looked_at),
+  FLAG ("_retrieved", retrieved),
   FLAG ("_aborted", aborted),
   FLAG ("_asyncio_future_blocking", blocking),
   { NULL },
 };
 
-/* All of them, in a row. */
+/* All objects of @self: N_OBJECTS fields that follow one another. */
 static PyObject **
 future_objects (FutureObject *self)
 {
@@ -53,14 +53,14 @@ future_clear (PyObject *object)
   return 0;
 }
 
-/* An exception that nobody has asked for is reported. */
+/* Reports an exception that was never retrieved. */
 static void
 future_finalize (PyObject *object)
 {
   FutureObject *self = (FutureObject *) object;
   PyObject *type, *value, *traceback, *result;
 
-  if (!is_set (self->exception) || self->looked_at)
+  if (!is_set (self->exception) || self->retrieved)
     return;
 
   PyErr_Fetch (&type, &value, &traceback);

@@ -1,10 +1,10 @@
-/* speedups.c: the short way of a task in Python, in C
+/* speedups.c: the fast path of tasks in Python, in C
  *
- * The module _PrioSchedSpeedups, which takes the place of _PrioSchedHot.py where it has
- * been built, and has the same names: FutureBase, TableBase, running and set_up ().
+ * The module _PrioSchedSpeedups replaces _PrioSchedHot.py where it has been built.  It has the same
+ * names: FutureBase, TableBase, running and set_up ().
  *
- * All of it runs with the interpreter's lock held.  The library takes no lock of its own
- * across a call into Python, so that waiting for one here ends.
+ * All of it runs with the interpreter's lock held.  The library holds none of its locks when it
+ * calls Python, so waiting for one of them here cannot deadlock.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,17 +15,17 @@
 
 #include <prio-sched.h>
 
-/* What set_up () was told: the context variable of states, and two subclasses of
+/* The arguments of set_up (): the context variable of states, and two subclasses of
  * FutureBase. */
 static PyObject *state_variable;
 static PyTypeObject *task_type, *continuation_type;
 
-/* running: what the library has as the current state, and how deep in main loops. */
+/* running: the current state of the library, and the depth of main loops at which it was set. */
 
 typedef struct
 {
   PyObject_HEAD
-  PyObject *state; /* or NULL, for None */
+  PyObject *state; /* NULL is None */
   int depth;
 } RunningObject;
 
@@ -52,7 +52,7 @@ set_running_state (PyObject *state)
   Py_XSETREF (running->state, state);
 }
 
-/* TableBase: the tasks of a scheduler, by the numbers that the library knows them by. */
+/* TableBase: the tasks of a scheduler, by the numbers that identify them in the library. */
 
 #define N_PRIORITIES 3
 
@@ -61,8 +61,8 @@ typedef struct
   PyObject_HEAD
   PrioRunner *runner;
   PyObject *states[N_PRIORITIES];
-  PyObject **entries; /* @size of them, by number; NULL where there is none */
-  guint *next_free;   /* of each that there is none for, the next, or 0 */
+  PyObject **entries; /* @size of them, by number; NULL where a number is free */
+  guint *next_free;   /* for each free number, the next free one, or 0 */
   guint first_free;
   guint length, size;
 } TableObject;
@@ -128,7 +128,7 @@ table_take_method (PyObject *object, PyObject *number)
   return entry;
 }
 
-/* Calls what is written in Python for the rare ways; says what goes wrong there. */
+/* Calls a method that handles a rare case in Python; reports its exception. */
 static void
 call_slow (PyObject *self, const char *method, PyObject *argument)
 {
@@ -140,7 +140,7 @@ call_slow (PyObject *self, const char *method, PyObject *argument)
   Py_XDECREF (result);
 }
 
-/* A new one, with the class that Python has made of FutureBase. */
+/* Makes an instance of @type, a subclass of FutureBase that is defined in Python. */
 static FutureObject *
 new_future (PyTypeObject *type, PyObject *posted_with)
 {
@@ -154,7 +154,7 @@ new_future (PyTypeObject *type, PyObject *posted_with)
   return future;
 }
 
-/* The number was rejected: Python knows why. */
+/* The library has rejected @number: lets Python settle the entry. */
 static void
 reject (TableObject *self, guint number, const char *method)
 {
@@ -168,7 +168,8 @@ static PyObject *
 table_post (PyObject *object, PyObject *callback)
 {
   TableObject *self = (TableObject *) object;
-  FutureObject *task = new_future (task_type, self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND]);
+  FutureObject *task = new_future (task_type,
+                                   self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND]);
   guint number;
 
   if (task == NULL)
@@ -188,12 +189,13 @@ table_post (PyObject *object, PyObject *callback)
   return (PyObject *) task;
 }
 
-/* Whether the library has @state, and it is of @self: then it is inherited there. */
+/* Whether @state is the current state of the library, and one of @self: then the library makes a continuation inherit
+ * it.  Returns -1 with an exception set on failure. */
 static int
 is_inherited (TableObject *self, PyObject *state)
 {
   PyObject *table;
-  gboolean own;
+  gboolean is_own;
 
   if (state == Py_None)
     return 1;
@@ -209,9 +211,9 @@ is_inherited (TableObject *self, PyObject *state)
   table = PyObject_GetAttrString (state, "table");
   if (table == NULL)
     return -1;
-  own = table == (PyObject *) self;
+  is_own = table == (PyObject *) self;
   Py_DECREF (table);
-  return own;
+  return is_own;
 }
 
 static PyObject *
@@ -260,7 +262,7 @@ resume (FutureObject *future)
     }
   else
     {
-      call_slow ((PyObject *) future, "_tell", NULL);
+      call_slow ((PyObject *) future, "_notify", NULL);
     }
 }
 
@@ -268,14 +270,14 @@ resume (FutureObject *future)
 static PyObject *
 call_in_context (FutureObject *task, PyObject *context)
 {
-  PyObject *token, *value = NULL;
+  PyObject *former, *value = NULL;
 
   if (PyContext_Enter (context) < 0)
     return NULL;
-  token = PyContextVar_Set (state_variable, task->posted_with);
-  if (token != NULL)
+  former = PyContextVar_Set (state_variable, task->posted_with);
+  if (former != NULL)
     {
-      Py_DECREF (token);
+      Py_DECREF (former);
       value = PyObject_CallNoArgs (task->callback);
     }
   if (PyContext_Exit (context) < 0)
@@ -297,7 +299,7 @@ fetch_exception (void)
   return value;
 }
 
-/* What the callback has come to is for Python to see, but for the most frequent. */
+/* Runs the callback of @task.  Settles the most frequent result, None, here; leaves all others to Python. */
 static void
 run_task (TableObject *self, FutureObject *task)
 {
@@ -317,12 +319,12 @@ run_task (TableObject *self, FutureObject *task)
       if (is_set (task->callbacks))
         {
           prio_runner_end ();
-          call_slow ((PyObject *) task, "_tell", NULL);
+          call_slow ((PyObject *) task, "_notify", NULL);
         }
     }
   else
     {
-      result = PyObject_CallMethod ((PyObject *) self, "_ran", "OOOO", task, context,
+      result = PyObject_CallMethod ((PyObject *) self, "_finish", "OOOO", task, context,
                                     value != NULL ? value : Py_None, exception != NULL ? exception : Py_None);
       if (result == NULL)
         PyErr_WriteUnraisable ((PyObject *) self);
@@ -466,7 +468,8 @@ set_up (PyObject *Py_UNUSED (module), PyObject *args)
   PyObject *variable;
   PyTypeObject *task, *continuation;
 
-  if (!PyArg_ParseTuple (args, "O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type, &continuation))
+  if (!PyArg_ParseTuple (args, "O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type,
+                         &continuation))
     return NULL;
   if (!PyType_IsSubtype (task, &prio_future_type) || !PyType_IsSubtype (continuation, &prio_future_type))
     {

@@ -1,4 +1,4 @@
-/* speedups.h: what a task is in Python, for speedups*.c
+/* speedups.h: the structure of a task in Python, for speedups*.c
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,13 +11,12 @@
 
 #include <glib.h>
 
-/* FutureBase: what is known of a task or a continuation.  Its objects may be NULL, which
- * is None in Python. */
+/* FutureBase: a task or a continuation.  Its objects may be NULL, which is None in Python. */
 typedef struct
 {
   PyObject_HEAD
   PyObject *name, *value, *exception, *waiter, *callbacks, *posted_with, *callback, *context;
-  char done, looked_at, aborted, blocking;
+  char done, retrieved, aborted, blocking;
 } FutureObject;
 
 extern PyTypeObject prio_future_type G_GNUC_INTERNAL;

@@ -15,8 +15,8 @@
  *
  * Tells an idle callback how much time it has: the web's `IdleDeadline`.
  *
- * An idle callback works as long as there is time, and asks for another idle period if
- * there is work left:
+ * An idle callback works as long as there is time, and requests another one if there is
+ * work left:
  *
  * ```c
  * static void
@@ -30,8 +30,8 @@
  * }
  * ```
  *
- * A deadline is what [method@PrioSched.Scheduler.request_idle_callback] gives its callback, and
- * belongs to that, on its thread; a copy may be asked on any thread.
+ * The callback of [method@PrioSched.Scheduler.request_idle_callback] is given a deadline.  It is
+ * valid only while the callback runs, on that thread; a copy may be used on any thread.
  *
  * Since: 1.0
  */
@@ -41,9 +41,9 @@ G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_co
 /**
  * prio_idle_deadline_get_current:
  *
- * Gets the deadline of the idle callback that runs on the calling thread, which a
- * runner's function is not given
- * ([method@PrioSched.Runner.request_idle_callback]).  Any thread may call it.
+ * Gets the deadline of the idle callback that runs on the calling thread.  A runner's function
+ * needs this, as it is not given the deadline ([method@PrioSched.Runner.request_idle_callback]).
+ * Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs
  *
@@ -59,9 +59,9 @@ prio_idle_deadline_get_current (void)
  * prio_idle_deadline_copy:
  * @deadline: a deadline
  *
- * Copies a deadline, which is an idle callback's only while it runs.
+ * Copies a deadline: the one that an idle callback is given is valid only while the callback runs.
  *
- * It is called on the thread of the callback; a copy may be copied on any thread.
+ * Call it on the thread of the callback; a copy may be copied on any thread.
  *
  * Returns: (transfer full): a copy
  *
@@ -93,10 +93,10 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
  * prio_idle_deadline_time_remaining:
  * @deadline: a deadline
  *
- * Tells how long the idle period lasts still.  Any thread that has the deadline, or a copy, may
+ * Tells how long the idle period still lasts.  Any thread that has the deadline, or a copy, may
  * call it.
  *
- * Returns: milliseconds; 0 if it is over, or the callback's timeout was
+ * Returns: milliseconds; 0 if the period is over, or if the callback's timeout has expired
  *
  * Since: 1.0
  */
@@ -115,10 +115,10 @@ prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
  * prio_idle_deadline_did_timeout:
  * @deadline: a deadline
  *
- * Tells whether the callback is called because its timeout was over, and not
- * because there is idle time.  Any thread that has the deadline, or a copy, may call it.
+ * Tells whether the callback was called because its timeout expired, and not because there
+ * was idle time.  Any thread that has the deadline, or a copy, may call it.
  *
- * Returns: whether it was
+ * Returns: whether the timeout expired
  *
  * Since: 1.0
  */

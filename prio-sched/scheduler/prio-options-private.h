@@ -1,8 +1,7 @@
-/* prio-options-private.h: what callers give is looked at here
+/* prio-options-private.h: checks arguments of public functions
  *
- * Promises: each function tells whether what the caller has given is right and, if it is
- * not, says what is wrong in one critical that names the public function and the value.  It
- * changes nothing.
+ * Promises: each function returns whether an argument is valid.  If it is not, the function logs
+ * one critical, which names the public function and the value.  It has no other effect.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -12,7 +11,7 @@
 #include "prio-options.h"
 #include "signal/prio-util-private.h"
 
-/* As g_return_if_fail (), for the functions below. */
+/* Like g_return_if_fail (), for the functions below. */
 #ifdef G_DISABLE_CHECKS
 #define prio_return_if_wrong(check) G_STMT_START { } G_STMT_END
 #define prio_return_val_if_wrong(check, value) G_STMT_START { } G_STMT_END

@@ -1,4 +1,4 @@
-/* prio-options.c: what callers give is looked at here
+/* prio-options.c: checks arguments of public functions
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,7 +11,7 @@
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
 
-/* Says that @function was given what @format tells, for the task @name if it has one. */
+/* Logs a critical for @function, and for the task @name unless that is NULL. */
 static void G_GNUC_PRINTF (3, 4)
 complain (const char *function, const char *name, const char *format, ...)
 {
@@ -28,7 +28,7 @@ complain (const char *function, const char *name, const char *format, ...)
     g_critical ("%s(): %s", function, what);
 }
 
-/* What @instance is, in words. */
+/* Describes @instance in words. */
 static char *
 describe (gpointer instance)
 {
@@ -71,6 +71,7 @@ prio_check_priority (const char *function, gint priority)
   return FALSE;
 }
 
+/* @what names the argument: a function that must not be NULL. */
 gboolean
 prio_complain_of_callable (const char *function, const char *what, const char *name)
 {

@@ -1,12 +1,12 @@
-/* prio-runner-private.h: the inside of PrioRunner
+/* prio-runner-private.h: the structure of PrioRunner
  *
- * Promises: a runner's tasks are those of the PrioIdQueue that it embeds, which says how they
- * run.  What is refused is collected, and told at the next checkpoint.
+ * Promises: a runner's tasks are those of the PrioIdQueue that it embeds; prio-id-queue-private.h describes how they
+ * run.  The ids of rejected tasks are collected, and reported at the next checkpoint.
  *
- * It is closed, and its function released, when its scheduler has gone and its last
- * task id has ended, or with the context.  The record stays until nobody refers to it.
+ * A runner is closed, and its function released, when its scheduler has been finalized and its last
+ * task id has ended, or when the context is destroyed.  The record stays until its last reference is dropped.
  *
- * Everything but the references belongs to the owner thread.
+ * Everything but the reference count belongs to the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,9 +19,9 @@
 struct _PrioRunner
 {
   PrioIdQueue ids; /* its run queue is NULL once the runner is closed */
-  gint refs;       /* atomic: of the users together, of bindings, and of operations on their way */
+  gint refs;       /* atomic: one for all users of the id queue, and those of bindings and of pending operations */
   PrioLoop *loop;
-  PrioRunnerFunc func; /* NULL once it is released */
+  PrioRunnerFunc func; /* NULL once the runner is closed */
   gpointer data;
   GDestroyNotify notify;
   GArray *rejected; /* of guint */

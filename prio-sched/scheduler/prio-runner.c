@@ -1,4 +1,4 @@
-/* prio-runner.c: tasks that are known by number
+/* prio-runner.c: runs tasks that are identified by numbers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,7 +15,7 @@
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
 
-/* Owner thread: takes part in the scheduler's life. */
+/* Owner thread: opens the id queue, which keeps the runner until its scheduler has gone. */
 static void
 op_add_runner (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
@@ -28,7 +28,7 @@ runner_of (PrioIdQueue *ids)
   return (gpointer) ((gchar *) ids - G_STRUCT_OFFSET (PrioRunner, ids));
 }
 
-/* A task, an idle callback, or 0. */
+/* @id is that of a task or of an idle callback, or 0 if tasks have been rejected. */
 static void
 run (PrioIdQueue *ids, guint id)
 {
@@ -38,7 +38,7 @@ run (PrioIdQueue *ids, guint id)
     runner->func (id, runner->data);
 }
 
-/* No task will run any more, and none be posted. */
+/* No task runs any more, and none can be posted. */
 static void
 closed (PrioIdQueue *ids)
 {
@@ -50,7 +50,7 @@ closed (PrioIdQueue *ids)
   prio_loop_defer_release (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
 }
 
-/* In a checkpoint. */
+/* A microtask: runs at the next checkpoint. */
 static void
 notify_rejected (gpointer data)
 {
@@ -109,7 +109,7 @@ static const PrioIdQueueFuncs id_queue_funcs = {
  *
  * Makes a runner for tasks of @scheduler.
  *
- * A scheduler may have any number of them.  Any thread may call it; @func is called
+ * A scheduler may have any number of runners.  Any thread may call it; @func is called
  * on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): a new runner
@@ -126,7 +126,7 @@ prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_da
   g_return_val_if_fail (func != NULL, NULL);
 
   self = g_new0 (PrioRunner, 1);
-  self->refs = 2; /* the caller's, and that of the users */
+  self->refs = 2; /* the caller's, and that of all users of the id queue */
   self->rejected = g_array_new (FALSE, FALSE, sizeof (guint));
   self->loop = prio_loop_ref (scheduler->run_queue->loop);
   self->func = func;
@@ -171,13 +171,12 @@ setter_free (gpointer data)
  * @target: an object with @property
  * @property: a writable property of type `guint`
  *
- * Makes a runner that sets a property where others call a function: to the number
- * of the task to run first.
+ * Makes a runner that does not call a function, but sets a property to the number of the
+ * task to run first.
  *
- * It is made for bindings whose closures cannot be called at all times, as those of
- * GJS while its collector is at work, while the properties of their objects can be
- * set.  @target is kept alive as long as the function would be that is given
- * to [ctor@PrioSched.Runner.new].
+ * It is for bindings whose closures cannot be called at all times, but whose properties can
+ * always be set: GJS blocks closures while its garbage collector works.  @target is kept
+ * alive until the destroy notify of [ctor@PrioSched.Runner.new] would be called.
  *
  * Any thread may call it.
  *
@@ -227,8 +226,7 @@ prio_runner_ref (PrioRunner *self)
  * prio_runner_unref: (skip)
  * @self: (transfer full): a runner
  *
- * Drops a reference.  What has been posted runs all the same.  Any thread may call
- * it.
+ * Drops a reference.  Tasks that have been posted still run.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -250,12 +248,12 @@ prio_runner_unref (PrioRunner *self)
  * @self: a runner
  * @n_rejected: (out): how many there are
  *
- * Takes the numbers of the tasks that will not run, in the order of their refusal:
- * the signal with which they were posted has been aborted.
+ * Takes the numbers of the tasks that were rejected, in that order: they will not run,
+ * because their signal has been aborted.
  *
- * The runner's function is called with 0 at the next checkpoint after some have
- * come; who aborts a signal may ask at once.  On other threads than that which runs
- * the main context, there are none.
+ * The runner's function is called with 0 at the next checkpoint after a task has been
+ * rejected; code that aborts a signal may call this at once.  On other threads than the one
+ * that runs the main context, the array is empty.
  *
  * Returns: (transfer full) (array length=n_rejected) (nullable): the numbers
  *
@@ -278,7 +276,7 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
   return rejected;
 }
 
-/* Owner thread.  Returns FALSE if it is closed. */
+/* Owner thread.  Returns FALSE if the runner is closed. */
 static gboolean
 append_id (PrioRunner *self, guint id, PrioEffective effective)
 {
@@ -304,7 +302,7 @@ op_post_id (PrioLoop *loop, const PrioOp *op)
   prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, op->target);
 }
 
-/* Posts @id, that nothing can abort, from whichever thread. */
+/* Any thread: posts @id, without a signal. */
 static PrioPosted
 post_id (PrioRunner *self, guint id, PrioEffective effective)
 {
@@ -329,15 +327,15 @@ post_id (PrioRunner *self, guint id, PrioEffective effective)
 /**
  * prio_runner_post:
  * @self: a runner
- * @id: what the caller knows the task by; not 0
+ * @id: the number that identifies the task; not 0
  * @priority: a [enum@PrioSched.TaskPriority]
  *
- * Posts a task that nothing can abort (§2.2, §2.4.2 of the draft).
+ * Posts a task without a signal: nothing can abort it (§2.2, §2.4.2 of the draft).
  *
  * Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it comes from a task
+ *   whether it was posted from a task
  *
  * Since: 1.0
  */
@@ -354,22 +352,22 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
 /**
  * prio_runner_post_full:
  * @self: a runner
- * @id: what the caller knows the task by; not 0
+ * @id: the number that identifies the task; not 0
  * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
  *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
  *   any other cancellable
  * @delay: milliseconds to wait before the task is queued
- * @continuation: whether it is what follows a yield, and goes before the tasks of
- *   its priority
+ * @continuation: whether it is the continuation after a yield, which runs before the tasks
+ *   of its priority
  *
- * Posts a task, with all that `postTask()` may be given (§2.2, §2.4.2 of the draft).
+ * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft).
  *
  * Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it comes from a task; if not, it
- *   will not be among those that [method@PrioSched.Runner.take_rejected] tells
+ *   whether it was posted from a task; a task that is rejected here is not reported by
+ *   [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
  */
@@ -394,8 +392,8 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
   return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, delay));
 }
 
-/* Owner thread: a continuation of the running task, whose signal is its own, and none that
- * can be reset. */
+/* Owner thread: appends a continuation of the running task, whose signal cannot be reset.  Returns FALSE if the runner
+ * is closed or the signal aborted. */
 static gboolean
 append_inherited (PrioRunner *self, guint id, const PrioState *state)
 {
@@ -424,10 +422,10 @@ append_inherited (PrioRunner *self, guint id, const PrioState *state)
 /**
  * prio_runner_yield:
  * @self: a runner
- * @id: what the caller knows the continuation by; not 0
+ * @id: the number that identifies the continuation; not 0
  *
- * Posts what follows a yield of the running task, whose signal and priority it
- * inherits (§2.2, §2.4.2 of the draft).
+ * Posts the continuation of the running task after a yield.  It inherits that task's
+ * signal and priority (§2.2, §2.4.2 of the draft).
  *
  * Outside any task of the scheduler its priority is
  * %PRIO_TASK_PRIORITY_USER_VISIBLE.
@@ -435,8 +433,8 @@ append_inherited (PrioRunner *self, guint id, const PrioState *state)
  * Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it comes from a task; if not, it
- *   will not be among those that [method@PrioSched.Runner.take_rejected] tells
+ *   whether it was posted from a task; a task that is rejected here is not reported by
+ *   [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
  */
@@ -482,15 +480,14 @@ prio_runner_yield (PrioRunner *self, guint id)
 /**
  * prio_runner_end:
  *
- * Ends the function of the task that is running, and keeps its checkpoint: what has
- * been queued as a microtask in it is called, and then its signal can abort it no
- * more (§2.4.2 of the draft).  From then on no task is running.
+ * Ends the function of the running task, and performs its checkpoint: the microtasks that it
+ * queued are called.  After that its signal can no longer abort it (§2.4.2 of the draft), and
+ * no task is running.
  *
- * Called in the function of a runner, by who has to know of an abort before its
- * result settles; [func@PrioSched.Runner.next] does it otherwise.  It is called on the thread
- * that runs the function.
+ * Call it in the function of a runner, on its thread, if the binding needs to know of an
+ * abort before it settles the result; otherwise [func@PrioSched.Runner.next] does the same.
  *
- * Returns: whether the task has been aborted while it ran
+ * Returns: whether the task was aborted while it ran
  *
  * Since: 1.0
  */
@@ -507,13 +504,13 @@ prio_runner_end (void)
 /**
  * prio_runner_next:
  *
- * Ends the task that is running, and begins the next of all if that is the same
- * runner's.
+ * Ends the running task, and begins the next one of all schedulers if that is a task of the
+ * same runner.
  *
- * Called in the function of a runner, on the thread that runs it; it returns when there is
- * none.
+ * Call it in the function of a runner, on its thread.  The function returns once this
+ * returns 0.
  *
- * Returns: the number of the task that is running now, or 0
+ * Returns: the number of the task that is running now, or 0 if there is none
  *
  * Since: 1.0
  */

@@ -1,7 +1,7 @@
-/* prio-scheduler-frames.c: knowing when the next frame is due
+/* prio-scheduler-frames.c: when the next frame is due
  *
- * A clock that is followed has a closure of ours, which goes with the clock, when it is followed
- * no more, or with the first frame after the scheduler has gone.
+ * Each clock that is followed holds a closure of this file.  The closure ends with the clock, when the clock is
+ * unfollowed, or at the first frame after the scheduler has been finalized.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,33 +10,34 @@
 
 #include "scheduler/prio-scheduler-private.h"
 
-/* What is between two frames is the time of one if it is no longer than this, µs;
- * otherwise nothing was animated in between.  No display is faster than the least. */
+/* A gap between two frames counts as the length of a frame only up to the maximum (µs): in a longer one, nothing was
+ * animated.  No display is faster than the minimum. */
 #define MAX_INTERVAL 50000
 #define MIN_INTERVAL 1000
 #define USUAL_INTERVAL 16667
 
 #define N_GAPS 3
 
-/* So many views of a clock are told apart. */
+/* How many views of a clock are told apart. */
 #define MAX_VIEWS 8
 
-/* Whom closures belong to, as long as there is one: an address that no other scheduler gets. */
+/* The scheduler that closures belong to.  Closures keep the record alive, so that its address identifies the scheduler
+ * even after that has been finalized. */
 typedef struct
 {
   GWeakRef scheduler;
 } PrioFollower;
 
-/* What emits frames: a clock, or one view of a stage that emits the same signal for all. */
+/* A source of frames: a frame clock, or one view of a stage, which emits the same signal for all its views. */
 typedef struct _PrioClock PrioClock;
 
 struct _PrioClock
 {
-  PrioClock *next;   /* of the closure */
-  PrioFrame frame;   /* home */
-  gconstpointer view; /* never looked into, and NULL if there is none */
-  gint64 last;       /* when the last frame began, µs */
-  gint64 interval;   /* between frames, µs */
+  PrioClock *next;    /* of the same closure */
+  PrioFrame frame;    /* used on the owner thread */
+  gconstpointer view; /* only compared, never dereferenced; NULL if there is none */
+  gint64 last;        /* when the last frame began, µs */
+  gint64 interval;    /* between frames, µs */
   gint64 gaps[N_GAPS];
   guint n_gaps; /* in a row */
 };
@@ -82,7 +83,7 @@ prio_scheduler_clear_follower (PrioScheduler *self)
 }
 
 static void
-clock_ticked (PrioLoop *loop, const PrioOp *op)
+op_clock_ticked (PrioLoop *loop, const PrioOp *op)
 {
   PrioClock *clock = op->target;
 
@@ -90,7 +91,7 @@ clock_ticked (PrioLoop *loop, const PrioOp *op)
 }
 
 static void
-clock_gone (PrioLoop *loop, const PrioOp *op)
+op_remove_clock (PrioLoop *loop, const PrioOp *op)
 {
   PrioClock *clock = op->target;
 
@@ -98,8 +99,8 @@ clock_gone (PrioLoop *loop, const PrioOp *op)
   g_free (clock);
 }
 
-/* What the signal's first argument is may be no view, but another object each time: those
- * beyond MAX_VIEWS are taken for one. */
+/* The signal's first argument need not be a view: it may be another object each time.  All beyond MAX_VIEWS are
+ * therefore treated as one. */
 static PrioClock *
 find_clock (PrioFrameClosure *self, gconstpointer view)
 {
@@ -124,8 +125,8 @@ find_clock (PrioFrameClosure *self, gconstpointer view)
   return clock;
 }
 
-/* A frame may have been late, and then the next one comes all the earlier; so may the first after a pause.
- * Neither is the middle one of three gaps.  The shorter of those that have been seen of late counts. */
+/* A late frame makes one gap longer and the next one shorter, and so does the first frame after a pause.  The median
+ * of three gaps leaves both out.  A shorter median is adopted at once, a longer one only gradually. */
 static void
 learn_interval (PrioClock *clock, gint64 gap)
 {
@@ -156,14 +157,14 @@ notify_next_frame (PrioScheduler *self, gint64 next_frame)
     prio_scheduler_notify_next_frame (self);
 }
 
-/* The nearest of the loop's; where this is not its thread, as it was of late. */
+/* The nearest frame of the loop.  On other threads the value may be out of date. */
 static gint64
 nearest_frame (PrioScheduler *self)
 {
   return __atomic_load_n (&self->run_queue->loop->next_frame, __ATOMIC_RELAXED);
 }
 
-/* A clock is followed no more, or has gone: after its emission, if that goes on. */
+/* A clock has been unfollowed or finalized.  If that happens during its emission, this runs after the emission. */
 static void
 closure_finalized (gpointer follower, GClosure *closure)
 {
@@ -173,7 +174,7 @@ closure_finalized (gpointer follower, GClosure *closure)
 
   while ((clock = self->clocks) != NULL)
     {
-      PrioOp op = { .apply = clock_gone, .target = clock };
+      PrioOp op = { .apply = op_remove_clock, .target = clock };
 
       self->clocks = clock->next;
       prio_loop_submit_quietly (self->loop, &op);
@@ -184,15 +185,15 @@ closure_finalized (gpointer follower, GClosure *closure)
   follower_unref (follower);
 }
 
-/* A frame begins.  If another follows it will be an interval from now.  The signal's arguments
- * are whatever they are; of those of ClutterStage, the first is the view. */
+/* A frame begins; the next one is expected an interval from now.  The arguments depend on the emitter: the first of
+ * ClutterStage's is the view. */
 static void
 before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, const GValue *values,
               gpointer hint G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
   PrioFrameClosure *self = (PrioFrameClosure *) closure;
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) closure->data)->scheduler);
-  PrioOp op = { .apply = clock_ticked };
+  PrioOp op = { .apply = op_clock_ticked };
   PrioClock *clock;
   gint64 now = g_get_monotonic_time ();
 
@@ -224,19 +225,18 @@ signal_of_clock (GObject *frame_clock)
  * @self: a scheduler
  * @frame_clock: a `GdkFrameClock`, or another object that emits `before-paint`
  *
- * Has the scheduler know when the next frame is due, so that tasks let it be drawn
- * in time, idle periods end before it, and slices last no longer than half a frame
- * unless a time slice is set.
+ * Lets the scheduler learn when the next frame is due.  Tasks then stop in time for the
+ * frame to be drawn, idle periods end before it, and slices last no longer than half a
+ * frame unless a time slice is set.
  *
  * With GTK 4, @frame_clock is what `gtk_widget_get_frame_clock()` returns for a
- * realized widget; in GNOME Shell, it is the stage, `global.stage`.  Any number may be
- * followed, and the nearest frame of all counts; to follow one that is followed
- * already does nothing.  A clock that stops is waited for no more, and one that goes
- * away is followed no more.  The clock does not hold the scheduler, nor the scheduler
- * the clock.
+ * realized widget; in GNOME Shell, it is the stage, `global.stage`.  A scheduler can
+ * follow any number of clocks; the nearest of their frames counts.  Following a clock
+ * twice does nothing.  The scheduler does not wait for a clock that has stopped, and
+ * unfollows one that is finalized.  Neither holds a reference to the other.
  *
- * This library does not depend on GTK.  It may be called on the thread that runs the
- * scheduler's main context, and frames are to be emitted there.
+ * This library does not depend on GTK.  Call it on the thread that runs the
+ * scheduler's main context; the clock must emit its frames there too.
  *
  * Since: 1.0
  */
@@ -268,9 +268,9 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * @self: a scheduler
  * @frame_clock: what [method@PrioSched.Scheduler.follow_frame_clock] was given
  *
- * Has the scheduler follow a clock no more: what is known of its frames is forgotten.
+ * Stops following a clock, and forgets what is known of its frames.
  *
- * A clock that is not followed is left alone.  It may be called on the thread that runs
+ * If the clock is not followed, this does nothing.  Call it on the thread that runs
  * the scheduler's main context.
  *
  * Since: 1.0
@@ -292,8 +292,8 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * prio_scheduler_get_next_frame: (get-property next-frame)
  * @self: a scheduler
  *
- * Gets when the next frame is due, as it was said last: by a clock that is followed,
- * or by hand.  Any thread may call it.
+ * Gets when the next frame is due: what a followed clock, or
+ * [method@PrioSched.Scheduler.set_next_frame], reported last.  Any thread may call it.
  *
  * Returns: microseconds of [func@GLib.get_monotonic_time], or 0 if that is not known
  *
@@ -323,12 +323,12 @@ op_set_frame (PrioLoop *loop, const PrioOp *op)
  * @self: a scheduler
  * @next_frame: microseconds of [func@GLib.get_monotonic_time], or 0 if there is none
  *
- * Says when the next frame is due, for whatever else than a `GdkFrameClock` draws
- * frames.
+ * Sets when the next frame is due, for programs that draw frames by something else than
+ * a `GdkFrameClock`.
  *
- * Slices of tasks end then, other sources have their turn, and idle periods end.
- * A time that has passed counts no more, so this is to be set for each frame.  Clocks
- * that are followed count beside it: the nearest frame does.  Any thread may call it.
+ * At that time slices of tasks end, other sources have their turn, and idle periods end.
+ * A time that has passed has no effect, so set it for each frame.  Clocks that are
+ * followed still count: the nearest frame of all is used.  Any thread may call it.
  *
  * Since: 1.0
  */

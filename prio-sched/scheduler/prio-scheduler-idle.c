@@ -1,4 +1,4 @@
-/* prio-scheduler-idle.c: requesting idle callbacks
+/* prio-scheduler-idle.c: requests idle callbacks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,7 +20,7 @@ op_request_idle (PrioLoop *loop, const PrioOp *op)
   prio_idle_request (loop, idle, op->due);
 }
 
-/* The same for a runner's, whose reference is used up. */
+/* The same for a callback of a runner; drops the operation's reference to the runner. */
 static void
 op_request_runner_idle (PrioLoop *loop, const PrioOp *op)
 {
@@ -41,11 +41,11 @@ op_request_runner_idle (PrioLoop *loop, const PrioOp *op)
   prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
 }
 
-/* Requests a callback, as @given says; returns its number. */
+/* Requests a callback with the fields of @template; returns its number. */
 static guint
-request (PrioLoop *loop, const PrioIdle *given, guint timeout)
+request (PrioLoop *loop, const PrioIdle *template, guint timeout)
 {
-  PrioIdle *idle = g_memdup2 (given, sizeof *given);
+  PrioIdle *idle = g_memdup2 (template, sizeof *template);
   PrioOp op = { .apply = idle->func != NULL ? op_request_idle : op_request_runner_idle, .target = idle };
   guint id;
 
@@ -69,17 +69,18 @@ request (PrioLoop *loop, const PrioIdle *given, guint timeout)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Has @func called once, when the main context has nothing else to do: the web's
+ * Calls @func once, when the main context has nothing else to do: the web's
  * `requestIdleCallback()`.
  *
- * @func is told how long that is likely to last: until the next frame (see
- * [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the
- * main context, or 50 ms, whichever comes first.  Callbacks that are requested in that time wait for the
- * next.  What a callback starts inherits `background` (§4.2.1 of the draft).
+ * @func gets a deadline, which estimates how long the idle period lasts: until the next frame
+ * (see [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the
+ * main context, or 50 ms, whichever comes first.  A callback that is requested during an idle
+ * period waits for the next one.  What a callback starts inherits `background` (§4.2.1 of the
+ * draft).
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's
- * main context.  [method@PrioSched.Scheduler.pause] does not hold it back, only its
- * timeout.
+ * main context.  [method@PrioSched.Scheduler.pause] does not hold back the callback, only
+ * its timeout.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *
@@ -93,22 +94,22 @@ prio_scheduler_request_idle_callback (PrioScheduler *self, PrioIdleFunc func, gu
   g_return_val_if_fail (func != NULL, 0);
 
   return request (self->run_queue->loop,
-                  &(PrioIdle) { .run_queue = self->run_queue, .func = func, .data = user_data, .notify = notify }, timeout);
+                  &(PrioIdle) { .run_queue = self->run_queue, .func = func, .data = user_data, .notify = notify },
+                  timeout);
 }
 
 /**
  * prio_runner_request_idle_callback:
  * @self: a runner
- * @timeout: milliseconds after which it is called in any case, or 0 for never
+ * @timeout: milliseconds after which the function is called in any case, or 0 for never
  *
- * Has the runner's function called once, when the main context has nothing else to do:
- * with the number that this returns, and not for a task, so that
- * [func@PrioSched.Runner.next] is not to be called.
+ * Calls the runner's function once, with the returned number, when the main context has
+ * nothing else to do.  The call is not for a task, so the function must not call
+ * [func@PrioSched.Runner.next].
  *
- * What [method@PrioSched.Scheduler.request_idle_callback] says of its callback goes for
- * this one; [func@PrioSched.IdleDeadline.get_current] tells it how long that is likely
- * to last.  The numbers are not those of the runner's tasks: a binding has a runner for
- * idle callbacks alone.
+ * It is otherwise like [method@PrioSched.Scheduler.request_idle_callback];
+ * [func@PrioSched.IdleDeadline.get_current] returns the deadline.  The numbers may equal
+ * those of the runner's tasks, so a binding uses a separate runner for idle callbacks.
  *
  * Any thread may call it.  If the scheduler and its tasks have gone, nothing is called.
  *
@@ -135,8 +136,9 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * @self: a scheduler
  * @id: what [method@PrioSched.Scheduler.request_idle_callback] returned
  *
- * Has an idle callback not be called: the web's `cancelIdleCallback()`.  If it has
- * been called already, or there is none, this does nothing.  Any thread may call it.
+ * Cancels an idle callback: the web's `cancelIdleCallback()`.  If the callback has
+ * already been called, or there is none with this number, this does nothing.  Any thread
+ * may call it.
  *
  * Since: 1.0
  */

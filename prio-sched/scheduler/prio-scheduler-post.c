@@ -1,4 +1,4 @@
-/* prio-scheduler-post.c: how a task comes in
+/* prio-scheduler-post.c: posts tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -21,10 +21,10 @@ op_post_job (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
                              op->data, op->notify);
 }
 
-/* The way of most posts: on the owner thread, with a record at hand and tasks in the
- * queue already.  It calls nothing, which saves as much as it does. */
+/* Appends in the common case: owner thread, spare record, queue not empty.  It calls no function, which halves its
+ * cost. */
 static inline gboolean
-append_in_passing (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc func, gpointer data,
+append_quickly (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc func, gpointer data,
                    GDestroyNotify notify)
 {
   PrioLoop *loop = run_queue->loop;
@@ -66,23 +66,22 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
 /**
  * prio_scheduler_post:
  * @self: a scheduler
- * @priority: how urgent it is; %PRIO_PRIORITY_UNSET, and a priority of GLib's, such as
- *   %G_PRIORITY_DEFAULT, are none
+ * @priority: how urgent it is; neither %PRIO_PRIORITY_UNSET nor a priority of GLib's, such
+ *   as %G_PRIORITY_DEFAULT, is valid
  * @func: (scope notified) (closure user_data) (destroy notify): what to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task and forgets it, in the shape of [func@GLib.idle_add_full].
+ * Posts a task without a result, like [func@GLib.idle_add_full].
  *
  * @func is called on the thread that runs the scheduler's main context.  If it
  * returns %G_SOURCE_CONTINUE it is called again, as a continuation: before other
  * tasks of its priority, after those of the next.
  *
- * This is the cheapest way to have something done: 40 bytes, and no lock on the
+ * This is the cheapest way to post work: a task takes 40 bytes, and no lock on the
  * thread that runs the main context.  Any thread may call it.
  *
- * Who gives something wrong is told so, as everywhere, in a critical message: then nothing is
- * posted, and @notify is not called.
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
  * Since: 1.0
  */
@@ -91,11 +90,11 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
                      gpointer user_data, GDestroyNotify notify)
 {
   if (G_UNLIKELY (!prio_scheduler_check (self) || !PRIO_IS_PRIORITY (priority) || func == NULL ||
-                  !append_in_passing (self->run_queue, priority, func, user_data, notify)))
+                  !append_quickly (self->run_queue, priority, func, user_data, notify)))
     post_job (self, priority, func, user_data, notify);
 }
 
-/* What a new entry is bound to. */
+/* Sets the signal and the priority of a new entry. */
 static void
 bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priority)
 {
@@ -115,8 +114,8 @@ bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priorit
     }
 }
 
-/* The registration for the signal in @op, whose reference is used up; NULL if there is no
- * signal, or it is aborted, or the context has gone. */
+/* Returns the registration for the signal of @op, or NULL if there is no signal, the signal is aborted, or the context
+ * is destroyed.  Drops the operation's reference to the signal. */
 static PrioRegistration *
 registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp *op, gboolean *aborted)
 {
@@ -134,7 +133,7 @@ registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp *op, 
   return registration;
 }
 
-/* Owner thread: a closure of the user's, or a task id. */
+/* Owner thread: adds a closure of the user, or a task id. */
 static void
 add_entry (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration)
 {
@@ -157,7 +156,7 @@ op_post_entry (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, op->notify, op->data);
 }
 
-/* The same for a task id, whose queue's reference is used up. */
+/* The same for a task id; drops the operation's reference to its queue. */
 static void
 op_post_id (PrioLoop *loop, const PrioOp *op)
 {
@@ -180,13 +179,13 @@ op_post_id (PrioLoop *loop, const PrioOp *op)
   prio_loop_defer_release (loop, ids->funcs->unref, ids);
 }
 
-/* What came of an attempt to post on the owner thread. */
+/* The result of an attempt to post on the owner thread. */
 typedef enum
 {
   POSTED,
-  REJECTED,   /* the signal is aborted, or the queue closed */
-  NOT_HERE,  /* this is not the owner thread */
-  NEEDS_REGISTRATION /* one has to be made, with a reference to the signal */
+  REJECTED,          /* the signal is aborted, or the queue is closed */
+  NOT_OWNER,         /* this is not the owner thread */
+  NEEDS_REGISTRATION /* there is none yet; making one takes a reference to the signal */
 } PostResult;
 
 static PostResult
@@ -198,7 +197,7 @@ post_on_owner_thread (PrioLoop *loop, const PrioOp *op, PrioSignalNode *node, GC
   gboolean aborted;
 
   if (!prio_loop_enter (loop))
-    return NOT_HERE;
+    return NOT_OWNER;
 
   run_queue = op->id != 0 ? ((PrioIdQueue *) op->data)->run_queue : op->target;
   if (run_queue == NULL)
@@ -218,8 +217,7 @@ post_on_owner_thread (PrioLoop *loop, const PrioOp *op, PrioSignalNode *node, GC
   return result;
 }
 
-/* Posts what @op says, on whichever thread this is.  Returns FALSE if @signal is
- * aborted, or the queue closed. */
+/* Any thread: posts what @op describes.  Returns FALSE if @signal is aborted, or the queue is closed. */
 static gboolean
 post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
 {
@@ -229,7 +227,7 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
 
   if (node != NULL)
     prio_signal_node_undo_reset (node);
-  /* A million tasks may share a signal, and take one reference to it. */
+  /* A million tasks may share a signal.  They take one reference, with the first registration. */
   if (node != NULL && !prio_signal_node_has_registrations (node))
     owned = g_object_ref (signal);
 
@@ -239,14 +237,14 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
       owned = g_object_ref (signal);
       result = post_on_owner_thread (loop, op, node, &owned);
     }
-  if (result == NOT_HERE &&
+  if (result == NOT_OWNER &&
       ((node != NULL && prio_signal_node_is_aborted (node)) || (op->id != 0 && prio_loop_has_gone (loop))))
     result = REJECTED;
 
-  if (result == NOT_HERE)
+  if (result == NOT_OWNER)
     {
       op->signal = signal != NULL ? g_object_ref (signal) : NULL;
-      /* An operation on its way holds its queue; who was on the owner thread before may not be now. */
+      /* A pending operation holds its queue.  This thread may have been the owner before, but need not be now. */
       if (op->id != 0)
         ((PrioIdQueue *) op->data)->funcs->ref (op->data);
       prio_loop_submit (loop, op);
@@ -254,7 +252,7 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
   return result != REJECTED;
 }
 
-/* Posts a closure that no signal aborts, if this is the owner thread. */
+/* Posts a closure without a signal.  Returns FALSE if this is not the owner thread. */
 static gboolean
 post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority, gint64 due, GSourceFunc func,
                               gpointer data, GDestroyNotify notify)
@@ -271,7 +269,7 @@ post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority
   return TRUE;
 }
 
-/* The same with a signal, and from any thread.  Returns FALSE if @signal is aborted. */
+/* Any thread: posts a closure.  Returns FALSE if @signal is aborted. */
 static gboolean
 post_closure (PrioRunQueue *run_queue, PrioTaskPriority priority, GCancellable *signal, gint64 due, GSourceFunc func,
               gpointer data, GDestroyNotify notify)
@@ -282,7 +280,7 @@ post_closure (PrioRunQueue *run_queue, PrioTaskPriority priority, GCancellable *
   return post_entry (run_queue->loop, &op, signal);
 }
 
-/* Posts a task id of @ids, as far as @op says. */
+/* Posts a task id to @ids.  The caller has set the id, the priority and the flag in @op; this sets the rest. */
 gboolean
 prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay)
 {
@@ -296,13 +294,13 @@ prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellab
 /**
  * prio_scheduler_post_full:
  * @self: a scheduler
- * @options: (nullable): with what to post it, or %NULL for the defaults
+ * @options: (nullable): what to post it with, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): what to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task and forgets it, with all that `postTask()` may be given (§2.2,
- * §2.4.2 of the draft).
+ * Posts a task without a result, with all options of `postTask()` (§2.2, §2.4.2 of the
+ * draft).
  *
  * ```c
  * prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = 100 },
@@ -310,15 +308,14 @@ prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellab
  * ```
  *
  * If the signal is aborted before the task runs, @notify is called, and @func is not.
- * There is no result, and so no use for a source object, a tag or a name.
+ * A source object, a tag and a name are ignored, as they belong to a result.
  *
- * Who gives something wrong is told so in a critical message: then nothing is posted, and
- * @notify is not called.
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's
  * main context.
  *
- * Returns: %FALSE if the signal is aborted already: then nothing is posted, and
+ * Returns: %FALSE if the signal is aborted already; then nothing is posted, and
  *   @notify has been called
  *
  * Since: 1.0
@@ -369,7 +366,7 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_add (entry, op->due);
 }
 
-/* Posts @task, whose reference it takes. */
+/* Posts @task, and takes over the reference to it. */
 void
 prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
                             PrioTaskPriority priority, gint64 due)
@@ -384,13 +381,12 @@ prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *s
   prio_loop_submit (self->run_queue->loop, &op);
 }
 
-/* Posts a task that has been used before, if this is the owner thread and there is
- * one.
+/* Posts a task from the loop's pool.
  *
- * Returns: (transfer full) (nullable): the task */
+ * Returns: (transfer full) (nullable): the task, or %NULL if the pool is empty or this is not the owner thread */
 static PrioTask *
-post_used_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
-                PrioTaskPriority priority, gint64 due)
+post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
+                  PrioTaskPriority priority, gint64 due)
 {
   PrioLoop *loop = run_queue->loop;
   PrioTask *task;
@@ -409,7 +405,7 @@ post_used_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDest
       prio_run_queue_hold (run_queue);
       bind (&task->entry, NULL, priority);
       prio_run_queue_add (&task->entry, due);
-      /* Nobody else knows the task, so that a reference calls nothing. */
+      /* Nobody else has the task, so this reference runs no user code under the lock. */
       g_object_ref (task);
     }
   prio_loop_leave (loop);
@@ -417,7 +413,7 @@ post_used_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDest
   return task;
 }
 
-/* Posts a task of which more is known. */
+/* Posts a new task, with all options. */
 static PrioTask *
 post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
                GDestroyNotify notify)
@@ -437,17 +433,17 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
 /**
  * prio_scheduler_post_task:
  * @self: a scheduler
- * @options: (nullable): with what to post it, or %NULL for the defaults
+ * @options: (nullable): what to post it with, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
  *
- * If the signal that is given is aborted already, the task is, and is never queued.
+ * If the signal is aborted already, the task is aborted too, and is never queued.
  *
- * A task can be the result of an `_async` function of somebody's own, as a [class@Gio.Task]
- * is: with the object and the tag in @options.
+ * Like a [class@Gio.Task], a task can be the result of your own `_async` function: set the
+ * source object and the tag in @options.
  *
  * ```c
  * void
@@ -472,8 +468,7 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
  * }
  * ```
  *
- * Who gives something wrong is told so in a critical message: then nothing is posted, and
- * @notify is not called.
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's
  * main context.
@@ -498,7 +493,7 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
 
   if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL)
     {
-      task = post_used_task (self->run_queue, func, user_data, notify, options->priority, prio_due_after (options->delay));
+      task = post_pooled_task (self->run_queue, func, user_data, notify, options->priority, prio_due_after (options->delay));
       if (task != NULL)
         return task;
     }
@@ -508,7 +503,7 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
 /**
  * prio_scheduler_post_task_async:
  * @self: a scheduler
- * @options: (nullable): with what to post it, or %NULL for the defaults
+ * @options: (nullable): what to post it with, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
@@ -516,11 +511,11 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
  *   completed
  * @callback_data: data for @callback
  *
- * Posts a task, and waits for its result, in the manner of GIO: as
- * [method@PrioSched.Scheduler.post_task] and [method@PrioSched.Task.then] do.
+ * Posts a task, and calls @callback with its result, in the manner of GIO: the same as
+ * [method@PrioSched.Scheduler.post_task] followed by [method@PrioSched.Task.then].
  *
- * Who gives something wrong is told so in a critical message: then nothing is posted, and
- * neither @notify nor @callback is called.
+ * With a wrong argument it logs a critical message, posts nothing, and calls neither @notify
+ * nor @callback.
  *
  * Any thread may call it; both functions are called on the thread that runs the
  * scheduler's main context.
@@ -547,17 +542,17 @@ prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *opti
 
 /**
  * prio_scheduler_post_task_finish:
- * @self: what the callback was given: the scheduler, or %NULL if that is gone
+ * @self: what the callback was given: the scheduler, or %NULL if it is gone
  * @result: what the callback was given
  * @value: (out caller-allocates) (optional): return location for the result, to be
  *   unset when no longer needed; not set if the task has none
  * @error: return location for a `GError`
  *
- * Gets the result of a task, as [method@PrioSched.Task.propagate_value] does, whatever its type:
- * a pointer is handed over, if @value is given.
+ * Gets the result of a task, of any type, as [method@PrioSched.Task.propagate_value] does.  If
+ * @value is given, the ownership of a pointer passes to the caller.
  *
- * Fails with the error of the task, or the reason of its abort.  The result of a yield is
- * aborted with a critical.
+ * Fails with the error of the task, or the reason of its abort.  For the result of a yield it
+ * logs a critical message and returns %FALSE.
  *
  * Any thread may call it; it is meant for the callback.
  *
@@ -582,7 +577,7 @@ prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GVal
                   G_STRFUNC);
       return FALSE;
     }
-  /* A pointer that nobody wants stays the task's. */
+  /* A pointer that the caller does not want stays with the task. */
   if (value == NULL && prio_task_get_state (task) == PRIO_TASK_STATE_FULFILLED)
     return TRUE;
   return prio_task_propagate_value (task, value != NULL ? value : &unwanted, error);

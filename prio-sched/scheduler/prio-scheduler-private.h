@@ -1,4 +1,4 @@
-/* prio-scheduler-private.h: the inside of PrioScheduler, for prio-scheduler*.c
+/* prio-scheduler-private.h: the structure of PrioScheduler, for prio-scheduler*.c
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,14 +15,14 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
-  gint paused;       /* atomic: what was asked for last */
-  gint64 next_frame; /* the same */
-  gpointer follower; /* what prio-scheduler-frames.c knows it by, or NULL; made once */
+  gint paused;       /* atomic: what was requested last */
+  gint64 next_frame; /* atomic: what was reported last */
+  gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
 
-/* Whether PRIO_IS_SCHEDULER () needs no asking. */
+/* A fast check for the exact type.  If it fails, PRIO_IS_SCHEDULER () decides. */
 static inline gboolean
 prio_scheduler_check (PrioScheduler *self)
 {
@@ -30,7 +30,7 @@ prio_scheduler_check (PrioScheduler *self)
          self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type;
 }
 
-/* As the functions of prio-options-private.h. */
+/* Like the functions of prio-options-private.h. */
 static inline gboolean
 prio_check_scheduler (const char *function, PrioScheduler *self)
 {

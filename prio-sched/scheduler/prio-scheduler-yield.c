@@ -1,4 +1,4 @@
-/* prio-scheduler-yield.c: going on later, and before the next task
+/* prio-scheduler-yield.c: yields, and microtasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,15 +15,15 @@
 #include "task/prio-task-impl-private.h"
 #include "signal/prio-util-private.h"
 
-/* What a continuation is bound to: what it inherits is taken from a state, that of the
- * running task or one that is given, and only the rest from what is given. */
+/* The signal and the priority of a continuation.  They come from the options, or are inherited from a state: the one in
+ * the options, or that of the running task. */
 typedef struct
 {
-  GCancellable *signal;   /* given, or inherited and held with the state */
-  GCancellable *followed; /* inherited: a signal whose priority is followed, and not its abort */
+  GCancellable *signal;   /* given, or inherited; the state holds the latter */
+  GCancellable *followed; /* inherited: a signal whose priority is followed, but not its abort */
   PrioTaskPriority priority;
-  PrioRegistration *abort;   /* inherited, in place of a signal; on the owner thread */
-  PrioRegistration *follows; /* the same */
+  PrioRegistration *abort;   /* inherited instead of @signal; only on the owner thread */
+  PrioRegistration *follows; /* inherited instead of @followed; only on the owner thread */
 } PrioInheritance;
 
 static void
@@ -34,7 +34,8 @@ inherit_signal (PrioInheritance *from, const PrioState *state, gboolean is_here)
   if (registration == NULL)
     return;
 
-  /* A plain cancellable may have been reset, and is not what the registration knows any more. */
+  /* A plain cancellable may have been reset.  The registration is then that of its former life, so only the signal
+   * itself can be inherited. */
   if (is_here && prio_registration_is_for_life (registration))
     from->abort = registration;
   else
@@ -61,9 +62,9 @@ inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_her
     from->followed = registration->signal;
 }
 
-/* The older draft's rules for the options of yield() (seed 003), and the current
- * draft's where none are given (§4.1.3, steps 3 to 8).  Where @state is of the scheduler, and
- * this is its thread, @is_here: its registrations can be used. */
+/* Applies the older draft's rules for the options of yield() (seed 003), and the current draft's if there are none
+ * (§4.1.3, steps 3 to 8).  @is_here says that this is the owner thread, and that @state is one of the scheduler: then
+ * the registrations of @state can be used. */
 static PrioInheritance
 inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *options)
 {
@@ -82,8 +83,8 @@ inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *optio
   return from;
 }
 
-/* Owner thread: the registrations that @from names are its own, and become the task's.  Returns FALSE if it
- * is aborted. */
+/* Owner thread: moves the registrations of @from to @entry.  Returns FALSE, and releases them, if the continuation is
+ * aborted. */
 static gboolean
 bind_inherited (PrioLoop *loop, PrioEntry *entry, const PrioInheritance *from, GCancellable **signal,
                 GCancellable **followed)
@@ -102,7 +103,7 @@ bind_inherited (PrioLoop *loop, PrioEntry *entry, const PrioInheritance *from, G
       PrioSignalNode *node = prio_signal_node_for (*followed);
       gboolean is_aborted;
 
-      /* What is aborted changes its priority no more. */
+      /* The priority of an aborted signal no longer changes, so that no registration is needed. */
       priority = prio_signal_node_get_priority (node);
       follows = prio_registration_acquire (entry->run_queue, node, followed, &is_aborted);
     }
@@ -139,8 +140,8 @@ op_post_inherited (PrioLoop *loop, const PrioOp *op)
     prio_task_abort (task);
 }
 
-/* Inherits from @state, of any context, if that is given, or else from what runs on this thread,
- * if that is a task of @self, and takes hold of it. */
+/* Inherits from the state in @options, which may be of any context; without one, from what runs on this thread if that
+ * is a task of @self.  The result holds its registrations, but not its signals. */
 static PrioInheritance
 inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
 {
@@ -162,7 +163,7 @@ inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
   return from;
 }
 
-/* Takes references to the signals of @from. */
+/* Posts @task with @from; takes references to the signals of @from. */
 static void
 submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *from)
 {
@@ -209,15 +210,14 @@ yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback
 /**
  * prio_scheduler_yield_async:
  * @self: a scheduler
- * @callback: (scope async) (closure user_data): called when it is this task's turn
- *   again
+ * @callback: (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Lets more urgent work, and other sources of the main context, go first: the
+ * Lets more urgent work, and other sources of the main context, run first: the
  * draft's `yield()` (§2.2, §2.4.2).
  *
- * What follows, in @callback, goes before other tasks of the same priority.  It
- * inherits the signal and the priority of the running task, if that is of this
+ * The continuation, which is @callback, runs before other tasks of the same priority.  It
+ * inherits the signal and the priority of the running task, if that is a task of this
  * scheduler; outside any task its priority is
  * %PRIO_TASK_PRIORITY_USER_VISIBLE.  If the inherited signal is aborted,
  * [method@PrioSched.Scheduler.yield_finish] fails with its reason.
@@ -239,26 +239,25 @@ prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, g
 /**
  * prio_scheduler_yield_full_async:
  * @self: a scheduler
- * @options: (nullable): by what to go on, or %NULL for what
+ * @options: (nullable): how to continue, or %NULL for what
  *   [method@PrioSched.Scheduler.yield_async] does
- * @callback: (scope async) (closure user_data): called when it is this task's turn
- *   again
+ * @callback: (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Lets more urgent work go first, and says by what signal and priority to go on:
- * the options that `yield()` had in an older draft, and more.
+ * Lets more urgent work run first, with a choice of signal and priority for the
+ * continuation: the options that `yield()` had in an older draft, and more.
  *
  * ```c
  * prio_scheduler_yield_full_async (scheduler, &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
  *                                  go_on, self);
  * ```
  *
- * With a state, which may have been captured in a task of any scheduler, that is inherited and not
- * what runs; @callback is called under it if it is of the same main context.  So a task goes on
- * as itself from where it has none any more: see
- * [method@PrioSched.SchedulingState.resume_async].
+ * With a state, the continuation inherits that state instead of what is running.  The state may
+ * have been captured in a task of any scheduler; @callback is called under it if it belongs to
+ * the same main context.  This lets a task continue where its own state is lost, such as after a
+ * call of GIO: see [method@PrioSched.SchedulingState.resume_async].
  *
- * Who gives something wrong is told so in a critical message: then @callback is not called.
+ * With a wrong argument it logs a critical message, and does not call @callback.
  *
  * Any thread may call it; @callback is called on the thread that runs the
  * scheduler's main context.
@@ -279,7 +278,7 @@ prio_scheduler_yield_full_async (PrioScheduler *self, const PrioYieldOptions *op
 
 /**
  * prio_scheduler_yield_finish:
- * @self: what the callback was given: the scheduler, or %NULL if that is gone
+ * @self: what the callback was given: the scheduler, or %NULL if it is gone
  * @result: what the callback was given
  * @error: return location for a `GError`
  *
@@ -287,7 +286,7 @@ prio_scheduler_yield_full_async (PrioScheduler *self, const PrioYieldOptions *op
  *
  * Fails with the reason of the abort if the continuation's signal is aborted.
  *
- * Called in the callback, on its thread.
+ * Call it in the callback, on its thread.
  *
  * Returns: %TRUE if the task may go on, or %FALSE with @error set
  *
@@ -306,12 +305,12 @@ prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError *
 
 /**
  * prio_scheduler_yield_full_finish:
- * @self: what the callback was given: the scheduler, or %NULL if that is gone
+ * @self: what the callback was given: the scheduler, or %NULL if it is gone
  * @result: what the callback was given
  * @error: return location for a `GError`
  *
  * Ends a [method@PrioSched.Scheduler.yield_full_async], as
- * [method@PrioSched.Scheduler.yield_finish] does: in the callback, on its thread.
+ * [method@PrioSched.Scheduler.yield_finish] does.  Call it in the callback, on its thread.
  *
  * Returns: %TRUE if the task may go on, or %FALSE with @error set
  *
@@ -339,9 +338,9 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Has @func called before the next task of the main context: in the checkpoint
- * that follows the running task's function, before that task's result is settled
- * (§4.1.4 of the draft).
+ * Calls @func before the next task of the main context: in the checkpoint that follows
+ * the function of the running task, before that task's result is settled (§4.1.4 of the
+ * draft).
  *
  * It inherits the signal and the priority of what is running.  Outside any task it
  * is called in the next iteration of the main context.

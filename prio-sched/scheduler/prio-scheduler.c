@@ -18,10 +18,10 @@
  * Runs prioritized tasks in a [struct@GLib.MainContext]: the draft's `Scheduler`
  * ([§2.2](https://wicg.github.io/scheduling-apis/#scheduler)).
  *
- * Work is posted with one of three priorities, and the most urgent, of that the
- * oldest, runs next, over all schedulers of a main context.  It runs in slices
- * between which every other source of the main context has its turn, so that
- * input is handled and frames are drawn whatever is queued.
+ * Work is posted with one of three priorities.  The most urgent task runs next, and the
+ * oldest of those, over all schedulers of a main context.  Tasks run in slices.  Between two
+ * slices every other source of the main context has its turn, so that input is handled and
+ * frames are drawn whatever is queued.
  *
  * ```c
  * static gboolean
@@ -34,38 +34,38 @@
  *                      thumbnail_next, g_object_ref (folder), g_object_unref);
  * ```
  *
- * Any thread may use a scheduler; tasks run on the thread that runs its main
- * context, and nowhere else.  What is queued runs even if the scheduler is no
- * longer held by anybody.  A scheduler holds its main context; one that is destroyed
- * after its schedulers releases what is queued in it, on the thread that destroys it.
+ * Any thread may use a scheduler; tasks run only on the thread that runs its main
+ * context.  Queued tasks run even if nobody holds the scheduler any longer.  A scheduler
+ * holds its main context.  A main context that is destroyed after its schedulers releases
+ * what is still queued in it, on the thread that destroys it.
  *
- * A destroy notify is called once, after its function if that is called at all: on
- * the thread that runs the main context, even if another has aborted the task; on
- * the thread that destroys the context; or, where a task is refused since its
- * signal is aborted, on the thread that posts it.
+ * A destroy notify is called once, after its function if that is called at all.  It runs on
+ * the thread that runs the main context, even if another thread has aborted the task; or on
+ * the thread that destroys the context; or, if a task is rejected because its signal is
+ * aborted already, on the thread that posts it.
  *
- * # What goes before what
+ * # Order of work
  *
- * | work | goes before sources of | waits at most for |
+ * | work | runs before sources of | waits at most for |
  * | --- | --- | --- |
- * | `user-blocking`, and what follows a yield in it; what follows one in `user-visible` | %G_PRIORITY_DEFAULT | the task that runs, more urgent and older tasks, and a turn of the others |
- * | `user-visible` | less than %G_PRIORITY_DEFAULT; it takes turns with those | the same, and sources of %G_PRIORITY_DEFAULT and above |
- * | `background`, and what follows a yield in it | less than %G_PRIORITY_LOW | whatever else is ready, but for some tasks in half a second, and more urgent tasks for ever if need be |
- * | idle callbacks | nothing | `background` tasks too; a timeout bounds it |
+ * | `user-blocking` tasks and continuations; `user-visible` continuations | %G_PRIORITY_DEFAULT | the running task, more urgent and older tasks, and one turn of the other sources |
+ * | `user-visible` tasks | less than %G_PRIORITY_DEFAULT; they take turns with those | the same, and sources of %G_PRIORITY_DEFAULT and above |
+ * | `background` tasks and continuations | less than %G_PRIORITY_LOW | everything else that is ready, except that some tasks run every half second; more urgent tasks, without limit |
+ * | idle callbacks | nothing | `background` tasks too; a timeout limits it |
  *
- * Tasks run in batches: the next is chosen afresh after each, so that an urgent one
- * that is posted meanwhile waits for one task at the most.  After a millisecond at the
- * most, or for a frame that is due ([method@PrioSched.Scheduler.follow_frame_clock]), the
- * other sources have a turn: input, timers, and all that GTK needs to draw (up to 125)
- * are dispatched until nothing of it is ready, however long that takes, so that a
- * window draws what it would draw beside a single idle source.  Once in a time slice
- * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of less priority have theirs as well.
+ * Tasks run in batches.  The next one is chosen after each task, so that an urgent task
+ * that is posted meanwhile waits for one task at most.  After at most a millisecond, or when
+ * a frame is due ([method@PrioSched.Scheduler.follow_frame_clock]), the other sources have a
+ * turn: input, timers, and everything that GTK needs to draw (priorities up to 125) are
+ * dispatched until none of them is ready, however long that takes.  A window therefore draws
+ * what it would draw beside a single idle source.  Once in a time slice
+ * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
- * Sources that are always ready do not end it: beside them tasks have half of the time.
- * Where drawing takes all the time they have a tenth of it, between two frames, or
- * the time slice that has been set.
+ * A turn also ends if some sources are always ready: beside them, tasks have half of the time.
+ * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time
+ * slice that has been set.
  *
- * Nothing wakes the main context while nothing is runnable.
+ * The main context is not woken while no task can run.
  *
  * Since: 1.0
  */
@@ -106,7 +106,7 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 
   prio_id_queues_let_go (run_queue);
   prio_frames_remove (run_queue->loop, &run_queue->next_frame);
-  /* Nobody could resume it any more. */
+  /* Nobody can resume it any more. */
   prio_run_queue_set_paused (run_queue, FALSE);
   prio_run_queue_release (run_queue);
 }
@@ -191,7 +191,7 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
   /**
    * PrioScheduler:context: (getter get_context)
    *
-   * The main context that the tasks run in; the default one if %NULL is given.
+   * The main context that the tasks run in; %NULL selects the default one.
    *
    * Since: 1.0
    */
@@ -203,15 +203,15 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
    * PrioScheduler:time-slice: (getter get_time_slice) (setter set_time_slice)
    *
    * How long tasks run before every other source of the main context has its
-   * turn, in microseconds, and how long a task may go on until
-   * [method@PrioSched.Scheduler.should_yield] says that it is over.
+   * turn, in microseconds, and how long a task may run until
+   * [method@PrioSched.Scheduler.should_yield] returns %TRUE.
    *
-   * What goes before drawing, and drawing itself, is let in more often.  The default
-   * of 5,000 is no more than half a frame where a frame clock is followed, and less where
-   * drawing takes all the time; a time slice that has been set counts as it is.
+   * Drawing, and sources that go before it, have a turn more often.  The default of 5,000
+   * is shortened to half a frame if a frame clock is followed, and further where drawing
+   * takes all the time; a time slice that has been set is never shortened.
    *
-   * 0 means that one task runs per iteration of the main context.  Where several
-   * schedulers share a main context, the shortest of those that run counts.
+   * 0 means that one task runs per iteration of the main context.  If several schedulers
+   * share a main context, the shortest time slice of those that run counts.
    *
    * Since: 1.0
    */
@@ -259,7 +259,7 @@ prio_scheduler_init (PrioScheduler *self G_GNUC_UNUSED)
  * prio_scheduler_get_default:
  *
  * Gets the scheduler of the default main context, which a program's main thread
- * runs.  It is made when first asked for, and stays.  Any thread may call it.
+ * runs.  The first call makes it, and it is never freed.  Any thread may call it.
  *
  * Returns: (transfer none): the scheduler
  *
@@ -281,7 +281,8 @@ prio_scheduler_get_default (void)
  *
  * Gets the scheduler of the calling thread's thread-default main context
  * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if
- * there is none.  As long as somebody holds it, it is the same one.
+ * there is none.  As long as somebody holds the scheduler, every call returns the same
+ * one.  Any thread may call it.
  *
  * Returns: (transfer full): the scheduler
  *
@@ -315,9 +316,9 @@ prio_scheduler_ref_thread_default (void)
  *
  * Makes a scheduler.
  *
- * There may be several for a main context: to pause, or to give other time slices
- * to, a part of a program's tasks.  Order and priorities are kept across all of
- * them; what tasks inherit is not.  Any thread may call it.
+ * A main context may have several, so that a program can pause a part of its tasks or give
+ * them another time slice.  Order and priorities hold across all of them, but a task only
+ * inherits from a task of the same scheduler.  Any thread may call it.
  *
  * Returns: (transfer full): a new scheduler
  *
@@ -351,18 +352,18 @@ prio_scheduler_get_context (PrioScheduler *self)
  * prio_scheduler_should_yield:
  * @self: a scheduler
  *
- * Tells what takes long that it should let others go: its time slice is over, a frame is
- * due, there is input, or work that is more urgent than it waits.
+ * Tells long work when to let other work run: its time slice is over, a frame is due, there
+ * is input, or more urgent work waits.
  *
- * A task's slice counts from when the tasks began that run in a row; in anything else, a
- * handler, a callback of GIO, a microtask, it counts from when the main loop last looked at its
- * sources, and what is urgent is what goes before `user-visible`.  In an idle callback it is
- * its deadline that counts.
+ * For a task, the slice begins with the batch of tasks in which it runs.  For anything else,
+ * such as a signal handler, a callback of GIO or a microtask, the slice begins when the main loop
+ * last checked its sources, and work is more urgent if it runs before `user-visible`.  In an idle
+ * callback, only its deadline counts.
  *
- * It is cheap enough to be asked in an inner loop: the clock is read every 20 µs or
- * so, and input, which is what comes by a descriptor at %G_PRIORITY_DEFAULT or above, is asked
- * for every millisecond.  No other source is asked, and none of their functions is called.  On other threads,
- * and where no main loop runs, it is %FALSE.
+ * It is cheap enough for an inner loop: it reads the clock about every 20 µs, and polls for
+ * input, which is any descriptor at %G_PRIORITY_DEFAULT or above, every millisecond.  It polls no
+ * other sources, and calls none of their functions.  On other threads, and where no main loop
+ * runs, it returns %FALSE.
  *
  * Returns: whether to yield, or to return %G_SOURCE_CONTINUE
  *
@@ -385,7 +386,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
         state = NULL;
     }
 
-  /* What other threads have sent counts. */
+  /* Entering takes in what other threads have sent, which counts too. */
   if (!prio_loop_enter (loop))
     return FALSE;
   prio_loop_leave (loop);
@@ -416,8 +417,8 @@ prio_scheduler_get_time_slice (PrioScheduler *self)
  * @self: a scheduler
  * @time_slice: microseconds, or 0 for one task per iteration
  *
- * Sets how long tasks run before every other source has its turn, from now on, for the task
- * that runs too.  Any thread may call it.
+ * Sets how long tasks run before every other source has its turn.  It takes effect at once,
+ * for the running task too.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -444,7 +445,7 @@ set_paused (PrioScheduler *self, gboolean paused)
   if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
     return;
 
-  /* What is released meanwhile may hold the last reference but ours. */
+  /* Submitting may run deferred releases, which may drop the last reference but this one. */
   g_object_ref (self);
   prio_loop_submit (self->run_queue->loop, &op);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
@@ -455,8 +456,8 @@ set_paused (PrioScheduler *self, gboolean paused)
  * prio_scheduler_pause:
  * @self: a scheduler
  *
- * Holds the scheduler's tasks back.  What is posted meanwhile is queued, delays run
- * on, and microtasks and other schedulers of the main context are not concerned.
+ * Holds the scheduler's tasks back.  What is posted meanwhile is queued, and delays
+ * continue.  Microtasks, and other schedulers of the main context, are not affected.
  *
  * Any thread may call it.
  *
@@ -474,7 +475,8 @@ prio_scheduler_pause (PrioScheduler *self)
  * prio_scheduler_resume:
  * @self: a scheduler
  *
- * Lets the scheduler's tasks go on, by age.  Any thread may call it.
+ * Lets the scheduler's tasks run again.  Tasks that were queued meanwhile keep their age, and
+ * so their place among those of other schedulers.  Any thread may call it.
  *
  * Since: 1.0
  */

@@ -1,4 +1,4 @@
-/* prio-scheduling-state-carry.c: going on under a state after a call of GIO's
+/* prio-scheduling-state-carry.c: carries a state across an asynchronous call of GIO
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -12,40 +12,40 @@
 
 #include <glib/gi18n-lib.h>
 
-/* A callback that goes on under a state. */
+/* A callback that is to be called under a state. */
 typedef struct
 {
   PrioSchedulingState *state; /* owned, or NULL */
   GAsyncReadyCallback callback;
   gpointer data;
 
-  /* What it is called with. */
+  /* The arguments of the callback. */
   GObject *source_object;
   GAsyncResult *result;
 } Wrapped;
 
 /**
  * prio_scheduling_state_wrap: (skip)
- * @callback: (nullable): what is to be called
+ * @callback: (nullable): what to call
  * @user_data: data for @callback
  *
- * Captures the state of what is running for @callback, which is called under it by
- * `prio_scheduling_state_ready()`.
+ * Captures the current state, so that `prio_scheduling_state_ready()` can call @callback
+ * under it.
  *
- * So a task goes on as itself after a call of GIO's, or any other function of that shape:
- * with its priority for what it posts and for how it yields, and able to hear of an abort.
+ * This lets a task continue as the same task after an asynchronous call of GIO: it keeps its
+ * signal, and its priority, for what it posts and where it yields.
  *
  * ```c
  * g_file_query_info_async (file, "*", 0, G_PRIORITY_DEFAULT, cancellable,
  *                          prio_scheduling_state_ready, prio_scheduling_state_wrap (on_info, self));
  * ```
  *
- * If nothing is running that has a state, @callback is called as it would be without this.
+ * If there is no current state, @callback is called without one.
  *
  * Any thread may call it.
  *
- * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it:
- *   use it once
+ * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it;
+ *   it must be used exactly once
  *
  * Since: 1.0
  */
@@ -70,14 +70,14 @@ call_wrapped (gpointer data)
 
 /**
  * prio_scheduling_state_ready: (skip)
- * @source_object: (nullable): what the asynchronous function was called for
+ * @source_object: (nullable): the object of the asynchronous function
  * @result: its result
  * @wrapped: (transfer full): what `prio_scheduling_state_wrap()` has returned
  *
  * Calls the wrapped callback under the state in which it was wrapped: a
  * [callback@Gio.AsyncReadyCallback].
  *
- * On a thread that does not own the context of that state, the callback runs with none.
+ * On a thread that does not own the main context of that state, the callback runs without a state.
  *
  * Since: 1.0
  */
@@ -115,15 +115,15 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 /**
  * prio_scheduling_state_resume_async:
  * @state: a state
- * @callback: (scope async) (closure user_data): called when it is the turn of what goes on
+ * @callback: (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Goes on under @state: a yield of the task from which it was captured, from wherever this is
- * called.
+ * Continues under @state: this is a yield of the task from which @state was captured, wherever
+ * it is called.
  *
- * What follows, in @callback, is a continuation of the state's scheduler, with the state's signal
- * and priority, and under the state.  So a coroutine in Vala goes on as the task that it was before
- * it waited for something else:
+ * The continuation, which is @callback, is queued in the state's scheduler with the state's signal
+ * and priority, and runs under the state.  A coroutine in Vala can thus continue as the same task
+ * after it has waited for something else:
  *
  * ```vala
  * var state = PrioSched.SchedulingState.get_current ();
@@ -163,7 +163,7 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
  * Fails with the reason of the abort if the state's signal is aborted, and with
  * %PRIO_ERROR_CLOSED if its scheduler has gone.
  *
- * Called once, in the callback, on its thread.
+ * Call it once, in the callback, on its thread.
  *
  * Returns: %TRUE if the task may go on, or %FALSE with @error set
  *

@@ -1,4 +1,4 @@
-/* prio-scheduling-state-private.h: what a captured state has captured
+/* prio-scheduling-state-private.h: the content of a captured state
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -8,10 +8,10 @@
 #include "prio-scheduling-state.h"
 #include "loop/prio-run-queue-private.h"
 
-/* What @state has captured.  It is held as long as the caller holds @state; on any thread its
- * fields may be read, and the signal of its group. */
+/* Any thread: returns what @state has captured, which is valid as long as the caller holds @state.  Any thread may read
+ * its fields, and the signal of its group. */
 const PrioState *prio_scheduling_state_peek (PrioSchedulingState *state);
 
-/* On any thread: the same in @held, and held, for use in @loop; its run queue is NULL if that is not
- * the loop of @state. */
+/* Any thread: copies what @state has captured to @held, and holds it, for use in @loop.  If @loop is not the loop of
+ * @state, the run queue of @held is NULL. */
 void prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held);

@@ -18,16 +18,16 @@
  * What a running task was posted with: its signal and its priority.
  *
  * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  What a task starts inherits
- * it: [method@PrioSched.Scheduler.yield_async], microtasks, the callbacks of
- * the tasks it waits for.  What a task hands to something else, a GIO call say, is called
- * back with no state, unless the state is taken along:
+ * it: continuations ([method@PrioSched.Scheduler.yield_async]), microtasks, and the callbacks of
+ * the tasks it waits for.  Other callbacks, such as those of GIO, have no state unless the
+ * program carries it:
  *
- * - C gives `prio_scheduling_state_ready()` as the callback, and as its data what
- *   `prio_scheduling_state_wrap()` has made of the callback and its data.
- * - Whoever registers callbacks of other kinds, a coroutine of a language say, captures the state
- *   with [func@PrioSched.SchedulingState.get_current] where the callback is registered, and calls
+ * - In C, pass `prio_scheduling_state_ready()` as the callback, and the result of
+ *   `prio_scheduling_state_wrap()` as its data.
+ * - For callbacks of other kinds, such as coroutines of a language binding, capture the state with
+ *   [func@PrioSched.SchedulingState.get_current] where the callback is registered, and call
  *   the callback through [method@PrioSched.SchedulingState.run].
- * - Vala does the former in the task, and goes on after the call with
+ * - In Vala, capture the state in the task, and continue after the call with
  *   `yield state.resume_async ()`.
  *
  * ```c
@@ -42,7 +42,7 @@
  * loaded (GObject *file, GAsyncResult *result, gpointer data)
  * {
  *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
- *   …   // what is posted here with the signal of that state is a part of the task, as load () was
+ *   …   // what is posted here with the signal of that state is part of the task, as load () was
  * }
  * ```
  *
@@ -67,7 +67,7 @@ G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling
  * Sources that a nested main loop dispatches while a task runs are not part of
  * that task, and have no state.
  *
- * A captured state keeps its scheduler's queues and its signal alive.
+ * A captured state keeps its scheduler's queues and its signal alive, but not the scheduler.
  *
  * Returns: (transfer full) (nullable): the state, or %NULL if there is none
  *
@@ -115,7 +115,7 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  * prio_scheduling_state_dup_scheduler:
  * @state: a state
  *
- * Gets the scheduler of the task it was captured from.  Any thread may call it.
+ * Gets the scheduler of the task from which the state was captured.  Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has gone
  *
@@ -167,7 +167,7 @@ prio_scheduling_state_get_priority (PrioSchedulingState *state)
 }
 
 static void
-released (PrioLoop *loop, const PrioOp *op)
+op_release_state (PrioLoop *loop, const PrioOp *op)
 {
   PrioSchedulingState *state = op->target;
 
@@ -187,7 +187,7 @@ released (PrioLoop *loop, const PrioOp *op)
 void
 prio_scheduling_state_unref (PrioSchedulingState *state)
 {
-  PrioOp op = { .apply = released, .target = state };
+  PrioOp op = { .apply = op_release_state, .target = state };
 
   g_return_if_fail (state != NULL);
 
@@ -201,11 +201,10 @@ prio_scheduling_state_unref (PrioSchedulingState *state)
  * @func: (scope call) (closure user_data): what to run
  * @user_data: data for @func
  *
- * Calls @func with @state as the current one, and puts the former one back.
+ * Calls @func with @state as the current one, and then restores the former one.
  *
- * On a thread that does not own the context from which @state was captured (see
- * [method@GLib.MainContext.is_owner]: it runs it, or has acquired it), @func runs with
- * no state.
+ * If the thread does not own the main context of @state, that is, neither runs nor has acquired
+ * it (see [method@GLib.MainContext.is_owner]), @func runs without a state.
  *
  * Since: 1.0
  */
@@ -241,9 +240,9 @@ prio_scheduling_state_peek (PrioSchedulingState *state)
   return &state->state;
 }
 
-/* Uses up the reference in @op. */
+/* Drops the operation's reference to the state. */
 static void
-held_again (PrioLoop *loop, const PrioOp *op)
+op_hold_state (PrioLoop *loop, const PrioOp *op)
 {
   PrioSchedulingState *state = op->target;
 
@@ -251,11 +250,11 @@ held_again (PrioLoop *loop, const PrioOp *op)
   prio_loop_defer_release (loop, (GDestroyNotify) prio_scheduling_state_unref, state);
 }
 
-/* An operation of this thread that comes later finds it held. */
+/* Operations that this thread submits later are applied later, and so find the state held. */
 void
 prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held)
 {
-  PrioOp op = { .apply = held_again };
+  PrioOp op = { .apply = op_hold_state };
 
   if (state->loop != loop)
     {

@@ -1,7 +1,7 @@
 // PrioSched.js: PrioSched in JavaScript
 //
-// GJS calls _init() with the namespace.  The scheduler's methods give promises here,
-// and PrioSched.web has the web's own interfaces.
+// GJS calls _init() with the namespace.  The scheduler's methods return promises here,
+// and PrioSched.web has the interfaces of the web.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -64,7 +64,7 @@ function _init() {
         cancelIdle: Scheduler.prototype.cancel_idle_callback,
     };
 
-    // The short way: no options, and the default scheduler.  A promise is made in the
+    // The fast path: no options, and the default scheduler.  The promise is made in the
     // method itself: see keepResolvers.
     const scheduler = Scheduler.get_default();
     const table = tableOf(scheduler);
@@ -127,8 +127,8 @@ function _init() {
         tasks.cancelIdle(id);
     };
 
-    // GObject's connect (name, callback), or Gio.Cancellable's, whose first argument is no
-    // name.  What a collected wrapper listened to, nobody would hear.
+    // GObject's connect (name, callback), or Gio.Cancellable's, which takes no name.  The
+    // signal is pinned, as handlers are lost with a wrapper that is collected.
     for (const name of ['connect', 'connect_after']) {
         const connect = TaskSignal.prototype[name];
         TaskSignal.prototype[name] = function (...args) {
@@ -140,7 +140,7 @@ function _init() {
         };
     }
 
-    // The reason may be any value; the signals that depend on this one get it too.
+    // The reason may be any value; dependent signals get it too.
     TaskController.prototype.abort = function (reason = undefined) {
         if (reason === undefined || reason instanceof GLib.Error)
             native.abort.call(this, reason ?? null);

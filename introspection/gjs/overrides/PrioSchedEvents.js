@@ -1,14 +1,14 @@
-// PrioSchedEvents.js: DOMException, Event and EventTarget, which GJS has not
+// PrioSchedEvents.js: DOMException, Event and EventTarget, which GJS lacks
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported DOMException, Event, EventTarget, defineHandler, hooks, listenersOf, toDictionary */
 
-// What of this depends on signals and tasks, which are not known here: the others set it.
+// What depends on signals and tasks.  The other files set these hooks.
 var hooks = {
     report() {},           // an exception that nobody catches
     listenersChanged() {}, // of a target
-    toSignal() {},         // what is inside of what may be an AbortSignal: aborted, algorithms
+    toSignal() {},         // the internal slots of an AbortSignal (aborted, algorithms); throws for anything else
 };
 
 var listenersOf = new WeakMap();
@@ -86,7 +86,7 @@ var Event = class Event {
         this.#flags.cancelled ||= this.#init.cancelable;
     }
 
-    // Returns whether nobody has prevented the default.
+    // Returns whether no listener has prevented the default.
     static _dispatch(event, target, trusted) {
         const flags = event.#flags;
         if (flags.dispatching)
@@ -184,7 +184,7 @@ var EventTarget = class EventTarget {
     }
 };
 
-// An attribute like onabort: its listener keeps the place of the first one set.
+// An attribute like onabort.  A new value keeps the place of the former one among the listeners.
 var defineHandler = function defineHandler(constructor, type) {
     const handlers = new WeakMap();
     Object.defineProperty(constructor.prototype, `on${type}`, {

@@ -1,10 +1,10 @@
 // PrioSchedTasks.js: tasks that are promises
 //
-// A task is a number to the library, which asks for it by a PrioSched.Runner: it costs
-// a call to post it and two to run it, and no object, closure or trampoline in C.
+// For the library a task is a number, which it runs through a PrioSched.Runner.  A task costs
+// one call to post and two to run, and no object, closure or trampoline in C.
 //
-// What state is current is known here, for the engine's jobs run within a task: with the
-// state of that task until it has ended, then with that of whoever waits for it.
+// The current state is tracked here, because the jobs of the engine run within a task: with the
+// state of that task until it has ended, then with the state of the code that awaits it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -26,18 +26,18 @@ const OUTSIDE = 1;
 const INSIDE = 2;
 
 // What a task was posted with: the table of its scheduler, its signal or null, and its
-// priority, which may be UNSET: that of the signal.
+// priority, which is UNSET for that of the signal.
 class State {
     constructor(table, signal, priority, watcher = null) {
         this.table = table;
         this.signal = signal;
         this.priority = priority;
-        this.watcher = watcher; // is told when the task settles
+        this.watcher = watcher; // notified when the task settles
     }
 }
 
-// The executor of every promise: a closure less for each.  Who makes one calls post() or
-// a yield of the table right after it.  The engine looks at the whole stack for every
+// The executor of every promise, which saves a closure for each.  The code that makes a promise
+// calls post() or a yield of the table right after it.  The engine walks the whole stack for every
 // promise that is made or settled, so both are done in as few frames as possible.
 let lastResolve, lastReject;
 function keepResolvers(resolve, reject) {
@@ -45,9 +45,9 @@ function keepResolvers(resolve, reject) {
     lastReject = reject;
 }
 
-// What the library calls by setting its property.  GJS refuses to call any closure as long
-// as its collector sweeps, which goes on, slice by slice, while JavaScript runs: without
-// this it would never end, and tasks be lost.
+// The library calls this by setting its property.  GJS blocks all closures while its garbage
+// collector sweeps, and it sweeps in slices, between which JavaScript runs: with a closure,
+// tasks would be lost, and without them the sweep would never end.
 const Driver = GObject.registerClass({
     GTypeName: 'PrioSchedDriver',
     Properties: {
@@ -60,12 +60,12 @@ const Driver = GObject.registerClass({
     }
 });
 
-// What is known of a task or, if it has no callback, of a continuation.
+// A task or, if it has no callback, a continuation.
 class Entry {
     constructor(callback, state) {
         this.callback = callback;
-        this.state = state; // its own
-        this.outer = null;  // of whoever waits for it
+        this.state = state; // its own state
+        this.outer = null;  // the state of the code that awaits it
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
@@ -84,12 +84,12 @@ function make(PrioSched) {
     const {next, end} = Runner;
 
     // The current state: a State, or null for none.  It is undefined outside of what a
-    // table runs, where the library knows.
+    // table runs; there the library has it.
     let current;
-    // The State that the library has as the current one, or null.
+    // The State that is current in the library, or null.
     let libraryState = null;
-    // How deep in main loops `current` is: a loop that is started within a task runs
-    // what is no part of it.
+    // The depth of main loops at which `current` was set: what a nested loop runs within a
+    // task is not part of that task.
     let depth = 0;
 
     function currentState() {
@@ -107,7 +107,7 @@ function make(PrioSched) {
         return scheduler === null ? null : tableOf(scheduler);
     }
 
-    // The current state for what has been posted just now.
+    // The state in which the last task was posted; the library returned `posted` for it.
     function stateFor(posted) {
         if (current === null)
             return null;
@@ -116,9 +116,10 @@ function make(PrioSched) {
         return (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth) ? null : current;
     }
 
-    // Values that are reasons.  The signal that was aborted has its own; those that depend on
-    // it have a GError, whose code stands for the value.  No more than so many are known by
-    // code: GJS 1.74 never tells that an object has gone (its WeakRef keeps what it refers to).
+    // Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
+    // dependent signals have a GError, whose code identifies the value.  Only the last
+    // MAX_REASONS codes are kept, because GJS 1.74 cannot tell when an object is collected (its
+    // WeakRef keeps the object alive).
     const MAX_REASONS = 100;
     const reasons = new Map();
     let lastReason = 0;
@@ -139,8 +140,8 @@ function make(PrioSched) {
         return reason ? reason.value : error;
     }
 
-    // Promises to settle as soon as the engine's queue is empty, each with the state of who
-    // waits for it.
+    // Promises to settle once the engine's queue is empty, each with the state of the code that
+    // awaits it.
     const results = [];
 
     function settleLater(entry, settle, value) {
@@ -149,12 +150,12 @@ function make(PrioSched) {
             return;
         }
         results.push({entry, settle, value});
-        // Outside of what a table runs, nobody drains but the engine.
+        // Outside of what a table runs, drain() is not called: a task has to do that.
         if (current === undefined && results.length === 1)
             defaultTable.wake();
     }
 
-    // Runs what the engine has queued, with the current state, and then what waits.
+    // Runs the engine's queue with the current state, and then settles `results`.
     function drain() {
         drainMicrotaskQueue();
         while (results.length > 0) {
@@ -172,7 +173,7 @@ function make(PrioSched) {
         return Runner.new_for_property(scheduler, driver, 'id');
     }
 
-    // The callbacks for idle time, by the numbers that the library has for them.
+    // The idle callbacks, by the numbers that identify them in the library.
     const idles = new Map();
 
     function runIdle(id) {
@@ -185,19 +186,19 @@ function make(PrioSched) {
         idles.delete(id);
     }
 
-    // The tables that have tasks with signals.
+    // The tables that have unfinished tasks with signals.
     const withSignals = new Set();
 
-    // Rejects the promises of what has been aborted, wherever it was posted.
+    // Rejects the promises of aborted tasks, of all schedulers.
     function takeRejected() {
         for (const table of [...withSignals])
             table.takeRejected();
     }
 
-    // The tasks of a scheduler: what the numbers mean.
+    // The tasks of a scheduler, by the numbers that identify them in the library.
     class Table {
-        #entries = [0]; // by number; where there is none, the next number that is free
-        #free = 0;      // the first of them, or 0
+        #entries = [0]; // by number; for a free number, the next free one, or 0
+        #free = 0;      // the first free number, or 0
         #states = [UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING].map(priority => new State(this, null, priority));
         #runner;
         #idleRunner = null;
@@ -224,7 +225,7 @@ function make(PrioSched) {
             return entry;
         }
 
-        // What the runner calls.
+        // The runner's function.
         #run(id) {
             const outer = current, outerState = libraryState, outerDepth = depth;
             depth = GLib.main_depth();
@@ -258,7 +259,7 @@ function make(PrioSched) {
             current = libraryState = state;
             try {
                 value = entry.callback();
-                // It is not unhandled: whoever waits for the task hears of it.
+                // A rejection is not unhandled: it is passed on to the promise of the task.
                 if (value instanceof Promise)
                     value.then(undefined, () => {});
             } catch (error) {
@@ -267,8 +268,8 @@ function make(PrioSched) {
             }
             drainMicrotaskQueue();
 
-            // Its checkpoint is over, and its signal aborts it no more: the result settles,
-            // and who waits for it goes on as what he is.
+            // end() performs the checkpoint; after it, the signal can no longer abort the task.
+            // Then the result settles, and code that awaits it continues with its own state.
             if (end()) {
                 settle = entry.reject;
                 value = reasonOf(state.signal);
@@ -291,14 +292,14 @@ function make(PrioSched) {
             return id;
         }
 
-        // Has drain() called, in a task of its own.
+        // Posts a task that has no effect but to call drain().
         wake() {
             const entry = new Entry(null, this.#states[USER_BLOCKING]);
             entry.resolve = () => {};
             this.#runner.post(this.#add(entry), USER_BLOCKING);
         }
 
-        // Its signal has been aborted, or the main context has gone.
+        // The signal of entry has been aborted, or the main context has gone.
         #reject(entry) {
             const {signal, watcher} = entry.state;
             watcher?.settled();
@@ -317,7 +318,7 @@ function make(PrioSched) {
             return this.#runner.post_full(id, priority, signal, delay, continuation);
         }
 
-        // Counts entry, whose state is its own now, until take().
+        // Counts entry, whose state is known now, until #take().
         #count(entry) {
             if (entry.state.signal !== null && this.#nWithSignals++ === 0)
                 withSignals.add(this);
@@ -330,18 +331,18 @@ function make(PrioSched) {
                 this.#reject(this.#take(id));
         }
 
-        // Posts what settles the promise made last.
+        // Posts a task that settles the last promise.
         post(callback, priority) {
             const entry = new Entry(callback, this.#states[priority]);
             const id = this.#add(entry);
             const posted = this.#runner.post(id, priority);
-            // What is posted from outside any task waits as none.
+            // Code outside any task has no state, and awaits the task without one.
             if (posted !== OUTSIDE || current)
                 this.#enter(id, entry, stateFor(posted), posted);
         }
 
-        // The same with all there is.  The watcher, if any, is told how to reject the promise,
-        // and when it settles.
+        // The same with all options.  The watcher, if any, gets a function that rejects the
+        // promise, and is notified when the task settles.
         postWith(callback, priority, signal, delay, watcher = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
@@ -356,18 +357,18 @@ function make(PrioSched) {
             this.#enter(id, entry, stateFor(posted), posted);
         }
 
-        // What a continuation of state is posted with.
+        // The state that a continuation inherits from `state`.
         #stateToInherit(state) {
             return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
         }
 
-        // Has the promise made last resolved when the current task, with the state it has,
-        // may go on.
+        // Posts a continuation of the current task, which inherits its state and resolves the last
+        // promise.
         yield() {
             const entry = new Entry(null, libraryState);
             const id = this.#add(entry);
 
-            // What the library has as the current state is inherited there.
+            // If the library has the same current state, it makes the continuation inherit it.
             if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) &&
                 libraryState.table === this) {
                 const posted = this.#runner.yield(id);
@@ -376,10 +377,10 @@ function make(PrioSched) {
                     if (entry.state.signal !== null)
                         this.#count(entry);
                 } else {
-                    this.#strayed(id, entry, posted);
+                    this.#enterContinuation(id, entry, posted);
                 }
             } else if (current === undefined) {
-                this.#strayed(id, entry, this.#runner.yield(id));
+                this.#enterContinuation(id, entry, this.#runner.yield(id));
             } else {
                 const outer = currentState();
                 entry.state = this.#stateToInherit(outer);
@@ -387,14 +388,14 @@ function make(PrioSched) {
             }
         }
 
-        // A continuation of what may be no part of the current task.
-        #strayed(id, entry, posted) {
+        // Enters a continuation of code that may not be part of the current task.
+        #enterContinuation(id, entry, posted) {
             const outer = stateFor(posted);
             entry.state = this.#stateToInherit(outer);
             this.#enter(id, entry, outer, posted);
         }
 
-        // The older draft's options: what is not inherited is given.
+        // Yields with the older draft's options: each is inherited or given.
         yieldWith(inheritsSignal, signal, inheritsPriority, priority) {
             const outer = currentState();
             const inherited = this.#stateToInherit(outer);
@@ -421,7 +422,7 @@ function make(PrioSched) {
         logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
     }
 
-    // A job of the engine's, with the state of now.
+    // Queues a job of the engine, which runs with the current state.
     function queueMicrotask(callback) {
         const state = currentState();
         Promise.resolve().then(() => {
@@ -436,7 +437,7 @@ function make(PrioSched) {
         });
     }
 
-    // Calls callback as no part of the task that calls it.
+    // Calls callback without a state: it is not part of the current task.
     function runAsNone(callback) {
         const outer = current, outerState = libraryState;
         current = libraryState = null;
@@ -448,7 +449,7 @@ function make(PrioSched) {
         }
     }
 
-    // Calls callback, whose state the library knows, and what the engine has queued then.
+    // Calls callback with the library's current state, and then runs the engine's queue.
     function callOutside(callback) {
         const outer = current, outerState = libraryState;
         current = undefined;
@@ -463,8 +464,8 @@ function make(PrioSched) {
         libraryState = outerState;
     }
 
-    // To look a property of an object of the library's up takes as long as a call; nearly
-    // all tasks are of this one, which stays.
+    // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
+    // tasks are those of the default scheduler, which is never freed, so its table is kept here.
     const defaultScheduler = PrioSched.Scheduler.get_default();
     const defaultTable = new Table(defaultScheduler);
 

@@ -1,9 +1,9 @@
 // PrioSchedWeb.js: the web's interfaces: scheduler, TaskController, TaskSignal, and
-// those they stand on
+// those that they need
 //
-// Behaves as the drafts and Web IDL say: the graph of signals, events and promises are
-// here; the order of tasks is the library's.  A signal has a PrioSched.TaskController
-// of its own as soon as a task is posted with it.
+// Follows the drafts and Web IDL.  The graph of signals, events and promises are implemented
+// here; the library orders the tasks.  A signal gets a PrioSched.TaskController of its own as
+// soon as a task is posted with it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -12,12 +12,12 @@ const UNSET = 0;
 const USER_VISIBLE = 2;
 const USER_BLOCKING = 3;
 
-// Given to constructors that are not for programs.
+// The key to constructors that programs cannot call.
 const INTERNAL = Symbol('internal');
 
 const {DOMException, Event, EventTarget, defineHandler, hooks, listenersOf, toDictionary} = imports.overrides.PrioSchedEvents;
 
-// What an AbortSignal has inside.
+// The internal slots of each AbortSignal.
 const slots = new WeakMap();
 
 function toPriority(value) {
@@ -27,7 +27,7 @@ function toPriority(value) {
     return priority;
 }
 
-// The library's number of what toPriority() has let through.
+// The library's number for a priority that toPriority() has returned.
 function toNumber(priority) {
     return PRIORITIES.indexOf(priority) + 1;
 }
@@ -52,10 +52,10 @@ function toAbortSignal(value, what) {
     return value;
 }
 
-// Signals.  A source knows those that depend on it weakly, unless somebody listens to them.
-// GJS 1.74 has no weak reference that lets go (its WeakRef does not), but GLib has: a
-// binding between two objects ends with either.  So each has a beacon, and a source finds
-// its dependents by changing a property of its own that theirs are bound to.
+// Signals.  A source refers to its dependent signals weakly, unless they have listeners.  GJS 1.74
+// has no working weak reference (its WeakRef keeps the object alive), but GLib has: a binding
+// between two objects ends with either.  So each signal has a beacon, a GObject.  A source finds
+// its dependents by changing a property of its beacon, to which the properties of theirs are bound.
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
@@ -91,7 +91,7 @@ function addDependent(source, dependent, how) {
     slots.get(source)[how] = true;
 }
 
-// In the order in which they were made.
+// The dependents of source, in the order in which they were made.
 function dependentsOf(source, how) {
     const s = slots.get(source);
     if (!s[how])
@@ -107,7 +107,7 @@ function dependentsOf(source, how) {
     }
 }
 
-// Those that somebody listens to are held by their sources.
+// Sources hold those dependents that have listeners.
 function listenersChanged(target) {
     const s = slots.get(target);
     if (!s?.dependent)
@@ -122,8 +122,8 @@ function listenersChanged(target) {
 }
 
 class AbortSignal extends EventTarget {
-    constructor(token) {
-        if (token !== INTERNAL)
+    constructor(key) {
+        if (key !== INTERNAL)
             throw new TypeError('Illegal constructor');
         super();
         slots.set(this, {
@@ -175,7 +175,7 @@ function markAborted(s, reason) {
         ? new DOMException('The signal is aborted without a reason', 'AbortError') : reason;
 }
 
-// The draft's "run the abort steps", and what they do to the signal's tasks.
+// The draft's "run the abort steps", which also abort the signal's tasks.
 function runAbortSteps(signal) {
     const s = slots.get(signal);
     const algorithms = [...s.algorithms];
@@ -197,7 +197,7 @@ function signalAbort(signal, reason) {
     [signal, ...dependents].forEach(runAbortSteps);
 }
 
-// "Create a dependent abort signal": roots are what is depended on.
+// "Create a dependent abort signal": the result depends on roots, that is on signals that depend on none.
 function makeDependent(signals, Interface) {
     const result = new Interface(INTERNAL);
     const s = slots.get(result);
@@ -252,8 +252,8 @@ class TaskPriorityChangeEvent extends Event {
 }
 
 class TaskSignal extends AbortSignal {
-    constructor(token) {
-        super(token);
+    constructor(key) {
+        super(key);
         slots.get(this).priority = 'user-visible';
     }
 
@@ -317,7 +317,7 @@ function make(PrioSched, tasks) {
     const table = tasks.tableOf(native);
     hooks.report = tasks.report;
 
-    // What the library knows a signal by.
+    // The library's controller for a signal.
     function controllerOf(signal) {
         const s = slots.get(signal);
         s.controller ??= new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')});
@@ -330,7 +330,7 @@ function make(PrioSched, tasks) {
         table.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
     };
 
-    // What rejects a task's promise is among the signal's algorithms until that settles.
+    // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
     class Watcher {
         constructor(algorithms) {
             this.algorithms = algorithms;
@@ -346,17 +346,17 @@ function make(PrioSched, tasks) {
     }
 
     class Scheduler {
-        constructor(token) {
-            if (token !== INTERNAL)
+        constructor(key) {
+            if (key !== INTERNAL)
                 throw new TypeError('Illegal constructor');
         }
 
-        // What is wrong with the arguments rejects the promise, as Web IDL has it.
+        // A wrong argument rejects the promise, as Web IDL requires.
         postTask(callback, options = undefined) {
             try {
                 toFunction(callback, 'The callback of postTask');
                 const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
-                // A member is converted before the next is looked at.
+                // Each member is converted before the next one is read.
                 const {delay: rawDelay} = dictionary;
                 const delay = rawDelay === undefined ? 0 : toInteger(rawDelay, Number.MAX_SAFE_INTEGER, 'delay');
                 const {priority: rawPriority} = dictionary;
@@ -390,7 +390,7 @@ function make(PrioSched, tasks) {
     function requestIdleCallback(callback, options = undefined) {
         toFunction(callback, 'The callback of requestIdleCallback');
         const {timeout = 0} = toDictionary(options, 'IdleRequestOptions');
-        // unsigned long: modulo 2³², as Web IDL has it
+        // unsigned long: modulo 2³², as Web IDL requires
         return native.request_idle_callback(deadline => {
             const time = imports.gi.GLib.get_monotonic_time() / 1000 + deadline.time_remaining();
             const didTimeout = deadline.did_timeout();
@@ -416,7 +416,7 @@ function make(PrioSched, tasks) {
         queueMicrotask,
     };
 
-    // Defines what the engine lacks.
+    // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {
         for (const [name, value] of Object.entries(web)) {
             if (!(name in target))

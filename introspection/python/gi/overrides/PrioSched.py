@@ -1,7 +1,7 @@
 """PrioSched in Python: tasks to await, and the draft's names.
 
-State, that is the signal and the priority of the running task, goes through `await` by a
-context variable: what a task awaits goes on with the state of whoever awaited it.
+A context variable carries the state, which is the signal and the priority of the running task,
+through `await`: a coroutine that a task awaits runs with the state of that task.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,7 +16,7 @@ from ..overrides import override
 from . import _PrioSched as tasks
 
 PrioSched = get_introspection_module('PrioSched')
-# PrioSched.Task is the library's, and what PyGObject makes of one has to be that.
+# No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['Future', 'PostedTask', 'run']
 
 Future = tasks.Future
@@ -28,7 +28,7 @@ _MAX_DELAY = 2 ** 64 - 1
 
 
 def _to_priority(value):
-    """A member of TaskPriority or its nick; None is no priority."""
+    """Converts a member of TaskPriority or its nick; None is UNSET."""
     if value is None:
         return _UNSET
     for priority in (PrioSched.TaskPriority.BACKGROUND, PrioSched.TaskPriority.USER_VISIBLE,
@@ -61,10 +61,10 @@ def _to_signal(value):
 
 
 def _called_back(name, position, awaitable):
-    """The library's own method of that name, whose argument at position is a callback.
+    """Wraps the library's method of that name, whose argument at position is a callback.
 
-    PyGObject from 3.50 on makes something to await of a call without one, and crashes if an
-    argument of that call is wrong.  What is awaited here has its own methods.
+    PyGObject 3.50 and later return an awaitable if there is no callback, and crash if an
+    argument of that call is wrong.  So a callback is required; awaitable() is for await.
     """
     native = getattr(PrioSched.Scheduler, name)
 
@@ -85,7 +85,7 @@ class Scheduler(PrioSched.Scheduler):
     post_task_async = _called_back('post_task_async', 3, 'post_task')
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
-        """Posts callback, a function or a coroutine function; gives what can be awaited."""
+        """Posts callback, a function or a coroutine function.  Returns a PostedTask, which can be awaited."""
         if not callable(callback):
             raise TypeError(f'{callback!r} is not callable')
         try:
@@ -105,7 +105,7 @@ class Scheduler(PrioSched.Scheduler):
         super().queue_microtask(tasks.in_context(_to_callback(callback)))
 
     def yield_(self, signal=None, priority=None):
-        """Lets others go first; either option may be "inherit", and both are by default."""
+        """Lets other work run first.  Either option may be "inherit", and both are by default."""
         try:
             table = self._table
         except AttributeError:
@@ -130,7 +130,7 @@ __all__.append('Scheduler')
 
 
 class IdleDeadline:
-    """What an idle callback is given."""
+    """The argument of an idle callback."""
 
     def __init__(self, native):
         self._native = native
@@ -157,7 +157,7 @@ class TaskController(PrioSched.TaskController):
         if reason is not None and not isinstance(reason, BaseException):
             raise TypeError(f'a reason is an exception, not {reason!r}')
         if reason is None:
-            # PyGObject takes no None for a GError.
+            # PyGObject does not accept None for a GError.
             reason = tasks.cancelled()
         if isinstance(reason, GLib.Error):
             super().abort(reason)
@@ -187,7 +187,7 @@ class TaskSignal(PrioSched.TaskSignal):
         return result
 
     def connect(self, *args):
-        """GObject's connect (name, callback…), or Gio.Cancellable's, whose first argument is no name."""
+        """GObject's connect (name, callback…), or Gio.Cancellable's, which takes no name."""
         if args and isinstance(args[0], str):
             handler = GObject.Object.connect(self, *args)
         else:
@@ -207,8 +207,8 @@ class TaskSignal(PrioSched.TaskSignal):
         return self._pinned_for(super().connect_object_after(*args))
 
     def _pinned_for(self, handler):
-        # A handler that mentions the signal is garbage to Python's collector when nobody else
-        # does, and cleared; the library keeps the signal, and would call it.
+        # If only its own handler refers to the signal, Python's collector clears both, while the
+        # library still holds the signal and would call the handler.
         self.pin()
         return handler
 

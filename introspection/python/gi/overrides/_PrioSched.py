@@ -1,7 +1,7 @@
-"""The tasks of PrioSched in Python: what becomes of them, and who runs their coroutines.
+"""The tasks of PrioSched in Python: their results, and what runs their coroutines.
 
-A task is a number to the library, which asks for it by a PrioSched.Runner: it costs a call
-to post it and one to run it, and no object, closure or trampoline in C.
+For the library a task is a number, which it runs through a PrioSched.Runner.  A task costs
+one call to post and one to run, and no object, closure or trampoline in C.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -33,19 +33,19 @@ _REJECTED = 0
 _copy_context = contextvars.copy_context
 _logger = logging.getLogger('PrioSched')
 
-# What the task was posted with that this context belongs to: a _State, or None where the
-# library knows, which is outside of any task for the most part.
+# The _State of the task to which this context belongs; None where only the library knows the
+# state, mostly outside any task.
 _state = contextvars.ContextVar('PrioSched.state', default=None)
 
-# What signals were aborted with, where that is no GLib.Error: the library knows it by a
-# number, and so do the signals that depend on the one that was aborted, which keeps it.
+# Reasons of aborts that are no GLib.Error.  The library, and dependent signals, identify such a
+# reason by a number; the signal that was aborted keeps it alive.
 _REASON_DOMAIN = 'prio-sched-python-exception'
 _reasons = weakref.WeakValueDictionary()
 _reason_numbers = itertools.count(1)
 
 
 class Reason:
-    """An exception that is a reason; its number is a GLib.Error's code."""
+    """An exception that is the reason of an abort; its number is the code of a GLib.Error."""
 
     def __init__(self, exception):
         self.exception = exception
@@ -61,7 +61,7 @@ def to_exception(error):
 
 
 class Future(FutureBase):
-    """What becomes of a task: to be awaited in a coroutine, of PrioSched's or of asyncio's."""
+    """The result of a task, which coroutines of PrioSched and of asyncio can await."""
 
     __slots__ = () if hasattr(FutureBase, '__weakref__') else ('__weakref__',)
 
@@ -78,23 +78,23 @@ class Future(FutureBase):
         if not self._done:
             raise asyncio.InvalidStateError('the task has not completed')
         if self._exception is not None:
-            self._looked_at = True
+            self._retrieved = True
             raise self._exception
         return self._value
 
     def exception(self):
         if not self._done:
             raise asyncio.InvalidStateError('the task has not completed')
-        self._looked_at = True
+        self._retrieved = True
         return self._exception
 
     def add_done_callback(self, callback, *, context=None):
-        """Has callback (future) called, soon if it is done, in context or in that of now."""
+        """Calls callback (future) when it is done, or soon if it is already, in context or a copy of the current one."""
         if context is None:
             context = _copy_context()
         self._add(callback, functools.partial(_call_soon, context, callback))
         if self._done:
-            self._tell()
+            self._notify()
 
     def remove_done_callback(self, callback):
         before = self._callbacks or []
@@ -118,9 +118,9 @@ class Future(FutureBase):
             self._value = value
             self._exception = exception
             if self._waiter is not None or self._callbacks is not None:
-                self._tell()
+                self._notify()
 
-    def _tell(self):
+    def _notify(self):
         waiter, self._waiter = self._waiter, None
         callbacks, self._callbacks = self._callbacks, None
         if waiter is not None:
@@ -136,14 +136,14 @@ class Future(FutureBase):
             self._asyncio_future_blocking = True
             yield self
         if self._exception is not None:
-            self._looked_at = True
+            self._retrieved = True
             raise self._exception
         return self._value
 
     __iter__ = __await__
 
     def _is_abort(self):
-        """Its exception is what its signal was aborted with: a yield was refused, say."""
+        """Whether its exception is the reason of its signal's abort, as after a rejected yield."""
         state = self._posted_with
         if state is None or state.signal is None or not state.signal.is_cancelled():
             return False
@@ -157,7 +157,7 @@ class Future(FutureBase):
 
 
 class Continuation(Future):
-    """What yield_() gives."""
+    """What yield_() returns."""
 
     __slots__ = ()
 
@@ -166,7 +166,7 @@ class Continuation(Future):
 
 
 def _call_soon(context, callback, future):
-    """As asyncio calls what waits for its futures: in its loop, where one is running."""
+    """Calls callback as asyncio does: soon, in the running loop; at once if there is none."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -176,7 +176,7 @@ def _call_soon(context, callback, future):
 
 
 def _drive(coroutine, context, future):
-    """Runs coroutine in context until it ends, and settles future.  Gives its step."""
+    """Runs coroutine in context until it ends, and settles future.  Returns its step function."""
     run = context.run
     send = coroutine.send
 
@@ -185,13 +185,13 @@ def _drive(coroutine, context, future):
             waits_for = run(send, None)
         except StopIteration as end:
             step.future._settle(end.value)
-        except BaseException as error:  # its own, or that of what it awaited
+        except BaseException as error:  # raised by it, or by what it awaited
             step.future._settle(None, error)
         else:
             if isinstance(waits_for, Future):
                 waits_for._wait(step)
             elif getattr(waits_for, '_asyncio_future_blocking', False):
-                # What asyncio's own tasks do with a future that is awaited.
+                # This is what asyncio's own tasks do with an awaited future.
                 waits_for._asyncio_future_blocking = False
                 waits_for.add_done_callback(step)
             else:
@@ -223,7 +223,7 @@ class _State:
     def __init__(self, table, signal, priority):
         self.table = table
         self.signal = signal
-        self.priority = priority  # or UNSET: that of the signal
+        self.priority = priority  # UNSET for that of the signal
 
 
 class PostedTask(Future):
@@ -254,8 +254,8 @@ class PostedTask(Future):
             self._posted_with.table.forget(self)
 
     def _abort(self, reason):
-        # Who does not wait for it need not hear of it.
-        self._aborted = self._looked_at = True
+        # An abort is not reported if nobody waits for the task.
+        self._aborted = self._retrieved = True
         self._callback = self._context = None
         self._settle(None, reason)
 
@@ -265,7 +265,7 @@ def cancelled():
 
 
 def _reason_of(signal):
-    """What the tasks of signal, which is aborted, fail with."""
+    """The exception of the tasks of an aborted signal."""
     if isinstance(signal, PrioSched.TaskSignal):
         return to_exception(signal.get_reason())
     return cancelled()
@@ -276,7 +276,7 @@ set_up(_state, PostedTask, Continuation)
 
 
 class Table(TableBase):
-    """The tasks of a scheduler: what the numbers mean that the library knows them by."""
+    """The tasks of a scheduler, by the numbers that identify them in the library."""
 
     def __init__(self, scheduler):
         # Neither the function nor the table keeps the scheduler alive.
@@ -292,24 +292,24 @@ class Table(TableBase):
             self._reject(self._take(number))
 
     def _settle_cancelled(self, task):
-        """The number with which it was posted comes, or that of forget()."""
+        """Settles a cancelled task: its own number has come, or that of forget()."""
         if not task._done:
             task._abort(cancelled())
 
-    def _ran(self, task, context, value, exception):
-        """The callback of task has returned."""
+    def _finish(self, task, context, value, exception):
+        """Settles task, whose callback has returned."""
         step = None
         if value is not None and _is_awaitable(value):
             step = _drive(_to_coroutine(value), context, Future())
             if step.future._done:
                 value, exception, step = step.future._value, step.future.exception(), None
 
-        # The checkpoint comes before the result settles, and its abort steps are removed.
+        # The checkpoint comes first; after it, the result settles, and the signal can no longer abort the task.
         aborted = _end_task()
         running.state = None
         if aborted or task._aborted:
             if step is not None:
-                step.future._looked_at = True
+                step.future._retrieved = True
             task._abort(_reason_of(task._posted_with.signal) if aborted else cancelled())
             return
 
@@ -351,13 +351,13 @@ class Table(TableBase):
         return task
 
     def forget(self, task):
-        """Has task, which has been cancelled, settled soon."""
+        """Settles a cancelled task soon."""
         number = self._add(task)
         if self._runner.post(number, _USER_BLOCKING) == _REJECTED:
             self._reject(self._take(number))
 
     def _yield_elsewhere(self):
-        """The same where the library has another state than the task."""
+        """Like yield_now(), if the current state of the library is not that of the task."""
         future = Continuation()
         future._posted_with = inherited = self._inherited()
         number = self._add(future)
@@ -371,7 +371,7 @@ class Table(TableBase):
         self._reject(future)
 
     def _inherited(self):
-        """The state of what the current task starts."""
+        """The state that the current task passes on."""
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
@@ -385,7 +385,7 @@ class Table(TableBase):
         if priority == 'inherit':
             priority = inherited.priority
             if priority == UNSET and signal is not inherited.signal:
-                # Aborted by the one, and as urgent as the other.
+                # One signal aborts it, the other one has its priority.
                 signal = PrioSched.TaskSignal.any_following([signal] if signal else [], inherited.signal)
         if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
             priority = _USER_VISIBLE
@@ -402,15 +402,15 @@ def current_state():
     """The _State of what is running, or None."""
     state = _state.get()
     if state is not None:
-        # A main loop that was started within the task runs what is no part of it.
+        # What a nested main loop runs within a task is not part of that task.
         return state if GLib.main_depth() == running.depth else None
     native = PrioSched.SchedulingState.get_current()
     return _State(None, native.get_signal(), native.get_priority()) if native is not None else None
 
 
 def in_context(callback):
-    """callback, a function or a coroutine function, in a context like that of now, with the
-    state that the library has then."""
+    """Wraps callback, a function or a coroutine function: it runs in a copy of the current context, with the
+    state that is current in the library when it is called."""
     context = contextvars.copy_context()
     return lambda *args: context.run(_call_anew, callback, args)
 
@@ -423,7 +423,7 @@ def _call_anew(callback, args):
 
 
 def run(coroutine):
-    """Runs the main loop until coroutine ends, and gives its result."""
+    """Runs the main loop until coroutine ends, and returns its result."""
     if not _is_awaitable(coroutine):
         raise TypeError(f'{coroutine!r} cannot be awaited')
     future = Future()

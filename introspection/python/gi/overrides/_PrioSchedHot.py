@@ -1,7 +1,7 @@
-"""The short way of a task in Python, in Python: what _PrioSchedSpeedups does in C.
+"""The fast path of tasks in Python, in Python: what _PrioSchedSpeedups does in C.
 
-FutureBase has what is known of a task, TableBase runs tasks and posts those without signal,
-delay or priority, and `running` knows what the library has as the current state.
+FutureBase holds the state of a task.  TableBase runs tasks, and posts those without signal,
+delay or priority.  `running` is the current state of the library.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -27,42 +27,42 @@ class Running:
     __slots__ = ('state', 'depth')
 
     def __init__(self):
-        self.state = None  # the _State that the library has as the current one, or None
-        self.depth = 0     # how deep in main loops that is
+        self.state = None  # the _State that is current in the library, or None
+        self.depth = 0     # the depth of main loops at which it was set
 
 
 running = Running()
 
 
 def set_up(state, task, continuation):
-    """Tells the context variable of states, and the classes of what is posted."""
+    """Sets the context variable of states, and the classes of tasks and continuations."""
     global _state, PostedTask, Continuation
     _state, PostedTask, Continuation = state, task, continuation
 
 
 class FutureBase:
 
-    # Attributes that most futures never set cost nothing.
+    # Defaults of the class: most futures never set these, and then need no memory for them.
     name = None
     _done = False
     _value = None
     _exception = None
-    _looked_at = False
+    _retrieved = False
     _aborted = False
     _asyncio_future_blocking = False
-    _waiter = None       # the step of the _drive() that was the first to wait
-    _callbacks = None    # those who came later
-    _posted_with = None  # the _State, or None if the library knows
+    _waiter = None       # the step of the first _drive() that waits
+    _callbacks = None    # what else waits
+    _posted_with = None  # the _State, or None if only the library knows it
     _callback = None     # of a task, until it has run
     _context = None      # of a task, until it runs
 
     def __del__(self):
-        if self._exception is not None and not self._looked_at:
+        if self._exception is not None and not self._retrieved:
             self._never_retrieved()
 
 
 def _call(state, callback):
-    """In the task's own context."""
+    """Runs in the task's own context."""
     _state.set(state)
     return callback()
 
@@ -80,7 +80,7 @@ class TableBase:
     def _add(self, entry):
         number = next(self._numbers)
         if number > _MAX_NUMBER:
-            # They go round, and some of the first may still be pending.
+            # Numbers wrap around, and some of the first may still be in use.
             self._numbers = (number for number in itertools.count(1) if number not in self._entries)
             return self._add(entry)
         self._entries[number] = entry
@@ -106,7 +106,7 @@ class TableBase:
                     if waiter is not None and entry._callbacks is None:
                         waiter()
                     else:
-                        entry._tell()
+                        entry._notify()
                 elif entry._callback is None:
                     self._settle_cancelled(entry)
                 else:
@@ -115,17 +115,17 @@ class TableBase:
                     try:
                         value = context.run(_call, state, entry._callback)
                     except BaseException as error:
-                        self._ran(entry, context, None, error)
+                        self._finish(entry, context, None, error)
                     else:
-                        # Most have no result, and nobody waits for them.
+                        # Most tasks have no result, and nobody waits for them.
                         if value is None and entry._waiter is None and state in plain and not entry._aborted:
                             entry._callback = None
                             entry._done = True
                             if entry._callbacks is not None:
                                 _end_task()
-                                entry._tell()
+                                entry._notify()
                         else:
-                            self._ran(entry, context, value, None)
+                            self._finish(entry, context, value, None)
                 number = next_task()
         finally:
             running.state, running.depth = outer
@@ -141,9 +141,9 @@ class TableBase:
         return task
 
     def yield_now(self):
-        """Goes on with the current task's state."""
+        """Posts a continuation with the state of the current task."""
         state = _state.get()
-        # The library knows it, and has it inherited.
+        # It is the library's current state, which the library makes the continuation inherit.
         if state is None or (state is running.state and state.table is self):
             future = Continuation()
             future._posted_with = state
