@@ -154,9 +154,9 @@ slice (void)
 /* What other threads send: pushed, and taken by whom it is for. */
 
 static double
-inbox (void)
+mailbox (void)
 {
-  static PrioMailbox inbox;
+  static PrioMailbox mailbox;
   static gboolean made;
   PrioOp op = { NULL };
   PrioMailboxChunk *chunk;
@@ -164,18 +164,18 @@ inbox (void)
   double start;
 
   if (!made)
-    prio_mailbox_init (&inbox);
+    prio_mailbox_init (&mailbox);
   made = TRUE;
 
   start = bench_now ();
   for (guint i = 0; i < N; i++)
-    prio_mailbox_push (&inbox, &op, NULL);
-  for (chunk = prio_mailbox_take (&inbox); chunk != NULL;)
+    prio_mailbox_push (&mailbox, &op, NULL);
+  for (chunk = prio_mailbox_take (&mailbox); chunk != NULL;)
     {
       PrioMailboxChunk *next = chunk->next;
 
       taken += chunk->length;
-      prio_mailbox_give_back (&inbox, chunk);
+      prio_mailbox_give_back (&mailbox, chunk);
       chunk = next;
     }
   start = bench_now () - start;
@@ -305,7 +305,7 @@ const BenchRow bench_rows[] = {
   { "priority queue, keys in order / GSequence", heap_in_order, sequence_in_order, "ns", "" },
   { "priority queue, keys at random / GSequence", heap_at_random, sequence_at_random, "ns", "" },
   { "slab / g_slice", slab, slice, "ns", "" },
-  { "mailbox / GAsyncQueue", inbox, async_queue, "ns", "" },
+  { "mailbox / GAsyncQueue", mailbox, async_queue, "ns", "" },
   { "biased lock / GMutex", biased_lock, mutex, "ns", "" },
   { "ring of microtasks / GQueue", ring, queue, "ns", "" },
   { "stopwatch / g_get_monotonic_time", stopwatch, clock_each_time, "ns", "" },

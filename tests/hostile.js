@@ -18,8 +18,8 @@ const METHODS = {
         'follow_frame_clock', 'unfollow_frame_clock', 'get_next_frame', 'set_next_frame', 'should_yield', 'get_time_slice', 'set_time_slice', 'pause',
         'resume', 'get_paused'],
     TaskController: ['abort', 'get_signal', 'set_priority'],
-    TaskSignal: ['get_priority', 'get_reason', 'has_fixed_priority', 'is_aborted', 'keep', 'connect', 'cancel'],
-    Runner: ['post', 'post_full', 'yield', 'take_refused'],
+    TaskSignal: ['get_priority', 'get_reason', 'has_fixed_priority', 'is_aborted', 'pin', 'connect', 'cancel'],
+    Runner: ['post', 'post_full', 'yield', 'take_rejected'],
     SchedulingState: ['dup_scheduler', 'get_signal', 'get_priority', 'run'],
     Task: ['cancel', 'defer', 'then', 'get_completed', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',
         'propagate_boolean', 'propagate_int', 'propagate_value', 'return_boolean', 'return_error', 'return_int', 'return_value'],
@@ -81,6 +81,8 @@ for (const name of ['Scheduler', 'TaskController', 'TaskSignal', 'Runner', 'Sche
             targets.push({path: `${name}.${key}`, target: PrioSched[name][key].bind(PrioSched[name]), owner: null});
     }
     for (const key of METHODS[name] ?? [])
+        if (typeof PrioSched[name].prototype[key] !== 'function')
+            throw new Error(`there is no ${name}.prototype.${key}`);
         targets.push({path: `${name}.prototype.${key}`, target: PrioSched[name].prototype[key], owner: PrioSched[name]});
 }
 

@@ -112,7 +112,7 @@ uncount (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* In the inbox. */
+/* In the mailbox. */
 static gpointer
 keep_posting (gpointer data)
 {

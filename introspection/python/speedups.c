@@ -122,7 +122,7 @@ table_take_method (PyObject *object, PyObject *number)
 
   if (n == (unsigned long) -1 && PyErr_Occurred ())
     return NULL;
-  entry = table_take ((TableObject *) object, (guint) n);
+  entry = n <= G_MAXUINT ? table_take ((TableObject *) object, (guint) n) : NULL;
   if (entry == NULL)
     PyErr_SetObject (PyExc_KeyError, number);
   return entry;
@@ -391,6 +391,12 @@ table_init (PyObject *object, PyObject *args, PyObject *kwargs)
   if (!pyg_boxed_check (runner, PRIO_TYPE_RUNNER))
     {
       PyErr_SetString (PyExc_TypeError, "a table needs a PrioSched.Runner");
+      return -1;
+    }
+
+  if (self->runner != NULL)
+    {
+      PyErr_SetString (PyExc_TypeError, "a table has its PrioSched.Runner already");
       return -1;
     }
 

@@ -52,7 +52,7 @@ prio_options_are_known (guint size, gsize known_size, const gpointer reserved[4]
   return used == 0 && (size == 0 || size == known_size);
 }
 
-static inline gboolean
+G_ALWAYS_INLINE static inline gboolean
 prio_check_task_options (const char *function, const PrioTaskOptions *options)
 {
   if (G_LIKELY (options == NULL ||

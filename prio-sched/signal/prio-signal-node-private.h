@@ -117,13 +117,48 @@ typedef enum
 /* What the class that embeds a node does for it. */
 typedef struct
 {
-  PrioSignalNode *(*get_node) (GCancellable *signal);                 /* NULL if @signal is of another class */
+  GType type;   /* the class */
+  gsize offset; /* of the node in an instance */
   gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* for what a source of @kind makes it emit */
   void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous);
   void (*notify_reason) (PrioSignalNode *node, PrioNotice when);
 } PrioSignalNodeFuncs;
 
 extern PrioLock prio_signal_lock G_GNUC_INTERNAL;
+extern const PrioSignalNodeFuncs *prio_signal_node_funcs G_GNUC_INTERNAL; /* atomic */
+
+/* The functions of PrioTaskSignal, or NULL if no such signal exists yet. */
+static inline const PrioSignalNodeFuncs *
+prio_signal_node_get_funcs (void)
+{
+  return __atomic_load_n (&prio_signal_node_funcs, __ATOMIC_ACQUIRE);
+}
+
+/* Whether @signal is a PrioTaskSignal. */
+static inline gboolean
+prio_signal_node_is_embedded (GCancellable *signal)
+{
+  const PrioSignalNodeFuncs *funcs = prio_signal_node_get_funcs ();
+
+  return G_LIKELY (funcs != NULL) && G_TYPE_CHECK_INSTANCE_TYPE (signal, funcs->type);
+}
+
+/* Under the lock.  For a plain cancellable the answer is GIO's, since g_cancellable_reset ()
+ * makes it usable again. */
+static inline gboolean
+prio_signal_node_is_aborted_locked (PrioSignalNode *node)
+{
+  if (!node->is_task_signal)
+    {
+      gboolean cancelled = g_cancellable_is_cancelled (node->signal);
+
+      node->aborted = node->aborted && cancelled;
+      return cancelled;
+    }
+
+  /* After a direct g_cancellable_cancel (), handlers may run before the signal's own class handler marks the node. */
+  return node->aborted || g_cancellable_is_cancelled (node->signal);
+}
 
 void prio_signal_node_undo_reset_slow (PrioSignalNode *node);
 
@@ -142,13 +177,20 @@ void prio_reason_unref (PrioReason *reason);
 
 GQuark prio_signal_node_quark (void);
 void prio_signal_node_set_funcs (const PrioSignalNodeFuncs *funcs);
-const PrioSignalNodeFuncs *prio_signal_node_get_funcs (void);
-PrioSignalNode *prio_signal_node_find (GCancellable *signal);
+
+/* The node of @signal, or NULL: a plain cancellable may have none yet. */
+static inline PrioSignalNode *
+prio_signal_node_find (GCancellable *signal)
+{
+  if (G_LIKELY (prio_signal_node_is_embedded (signal)))
+    return G_STRUCT_MEMBER_P (signal, prio_signal_node_get_funcs ()->offset);
+  return g_object_get_qdata (G_OBJECT (signal), prio_signal_node_quark ());
+}
+
 void prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_task_signal,
                             PrioTaskPriority priority);
 
 gboolean prio_signal_node_is_aborted (PrioSignalNode *node);
-gboolean prio_signal_node_is_aborted_locked (PrioSignalNode *node);
 GError *prio_signal_node_dup_reason (PrioSignalNode *node);
 PrioTaskPriority prio_signal_node_get_priority (PrioSignalNode *node);
 

@@ -16,7 +16,7 @@ PrioLock prio_signal_lock = PRIO_LOCK_INIT;
 G_DEFINE_QUARK (prio-sched-node, prio_signal_node)
 
 /* The functions of PrioTaskSignal; NULL before its class is initialized; atomic. */
-static const PrioSignalNodeFuncs *task_signal_funcs;
+const PrioSignalNodeFuncs *prio_signal_node_funcs;
 
 /* Returns: (transfer full): the reason of an abort that was given none */
 GError *
@@ -50,24 +50,7 @@ prio_reason_unref (PrioReason *reason)
 void
 prio_signal_node_set_funcs (const PrioSignalNodeFuncs *funcs)
 {
-  __atomic_store_n (&task_signal_funcs, funcs, __ATOMIC_RELEASE);
-}
-
-/* The functions of PrioTaskSignal, or NULL if no such signal exists yet. */
-const PrioSignalNodeFuncs *
-prio_signal_node_get_funcs (void)
-{
-  return __atomic_load_n (&task_signal_funcs, __ATOMIC_ACQUIRE);
-}
-
-/* The node of @signal, or NULL: a plain cancellable may have none yet. */
-PrioSignalNode *
-prio_signal_node_find (GCancellable *signal)
-{
-  const PrioSignalNodeFuncs *funcs = prio_signal_node_get_funcs ();
-  PrioSignalNode *node = funcs != NULL ? funcs->get_node (signal) : NULL;
-
-  return node != NULL ? node : g_object_get_qdata (G_OBJECT (signal), prio_signal_node_quark ());
+  __atomic_store_n (&prio_signal_node_funcs, funcs, __ATOMIC_RELEASE);
 }
 
 void
@@ -87,23 +70,6 @@ prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_t
     .is_task_signal = is_task_signal != FALSE,
     .priority = priority,
   };
-}
-
-/* Under the lock.  For a plain cancellable the answer is GIO's, since g_cancellable_reset ()
- * makes it usable again. */
-gboolean
-prio_signal_node_is_aborted_locked (PrioSignalNode *node)
-{
-  if (!node->is_task_signal)
-    {
-      gboolean cancelled = g_cancellable_is_cancelled (node->signal);
-
-      node->aborted = node->aborted && cancelled;
-      return cancelled;
-    }
-
-  /* After a direct g_cancellable_cancel (), handlers may run before the signal's own class handler marks the node. */
-  return node->aborted || g_cancellable_is_cancelled (node->signal);
 }
 
 gboolean

@@ -104,12 +104,6 @@ prio_task_signal_get_node (PrioTaskSignal *self)
   return &self->node;
 }
 
-static PrioSignalNode *
-get_node (GCancellable *signal)
-{
-  return PRIO_IS_TASK_SIGNAL (signal) ? &((PrioTaskSignal *) signal)->node : NULL;
-}
-
 static void
 emit_change (PrioSignalNode *node, PrioTaskPriority previous)
 {
@@ -211,7 +205,9 @@ notify_reason (PrioSignalNode *node, PrioNotice when)
     G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[PROP_REASON]);
 }
 
-static const PrioSignalNodeFuncs node_funcs = { get_node, has_handlers, emit_change, notify_reason };
+/* Its type is set with the class. */
+static PrioSignalNodeFuncs node_funcs = { G_TYPE_INVALID, G_STRUCT_OFFSET (PrioTaskSignal, node), has_handlers,
+                                          emit_change, notify_reason };
 
 static void
 prio_task_signal_cancelled (GCancellable *cancellable)
@@ -352,8 +348,9 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
                               g_cclosure_marshal_VOID__ENUMv);
 
   cancelled_signal = g_signal_lookup ("cancelled", G_TYPE_CANCELLABLE);
-  prio_signal_node_set_funcs (&node_funcs);
   notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
+  node_funcs.type = G_TYPE_FROM_CLASS (class);
+  prio_signal_node_set_funcs (&node_funcs);
 }
 
 static void

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "prio-task-signal.h"
+#include "signal/prio-signal-node-private.h"
 
 #define PRIO_IS_PRIORITY(priority) \
   ((gint) (priority) >= PRIO_TASK_PRIORITY_BACKGROUND && \
@@ -16,4 +16,4 @@
 
 /* The likely type is checked first, which needs no call. */
 #define PRIO_IS_SIGNAL_OR_NULL(signal) \
-  ((signal) == NULL || PRIO_IS_TASK_SIGNAL (signal) || G_IS_CANCELLABLE (signal))
+  ((signal) == NULL || prio_signal_node_is_embedded (signal) || G_IS_CANCELLABLE (signal))
