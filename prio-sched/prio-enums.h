@@ -50,7 +50,11 @@ typedef enum
  *
  * Since: 1.0
  */
+#ifdef __GI_SCANNER__
 #define PRIO_PRIORITY_UNSET 0
+#else
+#define PRIO_PRIORITY_UNSET ((PrioTaskPriority) 0)
+#endif
 
 /**
  * PrioTaskState:

@@ -80,10 +80,11 @@ for (const name of ['Scheduler', 'TaskController', 'TaskSignal', 'Runner', 'Sche
         if (PrioSched[name][key] && !(key === 'new' && /^Task/.test(name)))
             targets.push({path: `${name}.${key}`, target: PrioSched[name][key].bind(PrioSched[name]), owner: null});
     }
-    for (const key of METHODS[name] ?? [])
+    for (const key of METHODS[name] ?? []) {
         if (typeof PrioSched[name].prototype[key] !== 'function')
             throw new Error(`there is no ${name}.prototype.${key}`);
         targets.push({path: `${name}.prototype.${key}`, target: PrioSched[name].prototype[key], owner: PrioSched[name]});
+    }
 }
 
 // A function that gives anything but false goes on for ever, before all others.

@@ -129,7 +129,7 @@ test_as_a_value (Fixture *f, gconstpointer data)
   /* Whoever gets a pointer owns it. */
   g_assert_true (prio_task_propagate_value (pointer, &of_pointer, NULL));
   g_assert_true (G_VALUE_HOLDS_POINTER (&of_pointer) && g_value_get_pointer (&of_pointer) == f);
-  assert_told ("prio_task_propagate_value: task 'a name'*handed over*",
+  assert_told ("prio_task_propagate_value: task 'a name' has no result any more*",
                g_assert_false (prio_task_propagate_value (pointer, &again, NULL)));
   g_assert_false (G_IS_VALUE (&again));
   g_clear_object (&pointer);
@@ -199,6 +199,64 @@ test_finish (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpuint (n_called, ==, 3);
   g_assert_cmpuint (n_destroyed, ==, 1);
+}
+
+/* A value that is set already would lose its content, and the task's pointer. */
+static void
+test_into_a_set_value (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, return_pointer);
+  g_auto (GValue) set = G_VALUE_INIT;
+
+  g_value_init (&set, G_TYPE_INT);
+  fixture_run (f);
+  assert_told ("prio_task_propagate_value: task 'a name' keeps its result*unset*gint",
+               g_assert_false (prio_task_propagate_value (task, &set, NULL)));
+  assert_told ("prio_scheduler_post_task_finish: task 'a name' keeps its result*",
+               g_assert_false (prio_scheduler_post_task_finish (f->scheduler, G_ASYNC_RESULT (task), &set, NULL)));
+  g_assert_true (prio_task_propagate_pointer (task, NULL) == f);
+}
+
+static void
+return_twice (PrioTask *task, gpointer data)
+{
+  prio_task_return_boolean (task, TRUE);
+  assert_told ("prio_task_return_pointer: *second result*", prio_task_return_pointer (task, data, destroy));
+  g_assert_cmpuint (n_destroyed, ==, 1);
+  prio_task_cancel (task);
+  assert_told ("prio_task_return_error_if_cancelled: *second result*",
+               g_assert_false (prio_task_return_error_if_cancelled (task)));
+}
+
+/* What cannot be the result is not lost. */
+static void
+test_refused_is_destroyed (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, return_twice);
+
+  n_destroyed = 0;
+  fixture_run (f);
+  g_assert_cmpuint (n_destroyed, ==, 1);
+}
+
+/* An _async function may be given no callback by its caller. */
+static void
+test_no_callback (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post (f, return_int);
+  gint result = 0;
+
+  n_destroyed = 0;
+  prio_task_then (task, NULL, NULL, destroy);
+  g_assert_cmpuint (n_destroyed, ==, 1);
+  prio_task_then (task, NULL, NULL, NULL);
+  prio_scheduler_post_task_async (f->scheduler, NULL, return_pointer, &result, destroy, NULL, NULL);
+  fixture_run (f);
+  /* The result, which nobody takes, and the data. */
+  g_assert_cmpuint (n_destroyed, ==, 3);
+  g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 42);
+  assert_told ("prio_scheduler_yield_finish: *result of no yield*",
+               g_assert_false (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), NULL)));
 }
 
 static void
@@ -496,6 +554,21 @@ test_return_error_if_cancelled_later (Fixture *f, gconstpointer data)
   g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
+/* A deferred task that is cancelled by itself hears of it in the same way. */
+static void
+test_cancelled_after_it_was_deferred (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post_with (f, defer_and_forget, NULL, NULL);
+
+  fixture_run (f);
+  g_assert_false (prio_task_return_error_if_cancelled (task));
+  prio_task_cancel (task);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  g_assert_true (prio_task_return_error_if_cancelled (task));
+  fixture_run (f);
+  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
 static void
 log_notified (GObject *object, GParamSpec *pspec, gpointer data)
 {
@@ -567,6 +640,9 @@ main (int argc, char **argv)
   add_test ("/results/of-another-type", test_of_another_type);
   add_test ("/results/as-a-value", test_as_a_value);
   add_test ("/results/of-no-value", test_of_no_value);
+  add_test ("/results/into-a-set-value", test_into_a_set_value);
+  add_test ("/results/refused-is-destroyed", test_refused_is_destroyed);
+  add_test ("/results/no-callback", test_no_callback);
   add_test ("/results/finish", test_finish);
   add_test ("/results/misuse", test_misuse);
   add_test ("/results/dropped", test_dropped);
@@ -575,6 +651,7 @@ main (int argc, char **argv)
   add_test ("/results/dropped-without-a-context", test_dropped_without_a_context);
   add_test ("/results/return-error-if-cancelled", test_return_error_if_cancelled);
   add_test ("/results/return-error-if-cancelled-later", test_return_error_if_cancelled_later);
+  add_test ("/results/cancelled-after-it-was-deferred", test_cancelled_after_it_was_deferred);
   add_test ("/results/state-is-notified", test_state_is_notified);
   add_test ("/results/name", test_name);
 

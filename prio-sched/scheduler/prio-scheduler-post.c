@@ -507,7 +507,7 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
- * @callback: (scope async) (closure callback_data): called when the task has
+ * @callback: (nullable) (scope async) (closure callback_data): called when the task has
  *   completed
  * @callback_data: data for @callback
  *
@@ -527,14 +527,11 @@ prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *opti
                                 gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
                                 gpointer callback_data)
 {
-  const char *name G_GNUC_UNUSED = NULL;
   g_autoptr (PrioTask) task = NULL;
 
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_task_options (G_STRFUNC, options));
-  name = options != NULL ? options->name : NULL;
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, name));
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, name));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL));
 
   task = prio_scheduler_post_task (self, options, func, user_data, notify);
   prio_task_then (task, callback, callback_data, NULL);
@@ -554,6 +551,10 @@ prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *opti
  * Fails with the error of the task, or the reason of its abort.  For the result of a yield it
  * logs a critical message and returns %FALSE.
  *
+ * A task that was posted with a source object has that as what the callback was given: it is
+ * finished by that object's own `_finish` function, with `prio_task_is_valid()` and one of
+ * the `prio_task_propagate_…` functions.
+ *
  * Any thread may call it; it is meant for the callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
@@ -566,7 +567,7 @@ prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GVal
   g_auto (GValue) unwanted = G_VALUE_INIT;
   PrioTask *task;
 
-  g_return_val_if_fail (self == NULL || PRIO_IS_SCHEDULER (self), FALSE);
+  prio_return_val_if_wrong (self == NULL || prio_check_scheduler (G_STRFUNC, self), FALSE);
   g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
@@ -580,5 +581,5 @@ prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GVal
   /* A pointer that the caller does not want stays with the task. */
   if (value == NULL && prio_task_get_state (task) == PRIO_TASK_STATE_FULFILLED)
     return TRUE;
-  return prio_task_propagate_value (task, value != NULL ? value : &unwanted, error);
+  return prio_task_propagate_value_for (task, value != NULL ? value : &unwanted, error, G_STRFUNC);
 }

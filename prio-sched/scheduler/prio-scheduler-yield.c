@@ -210,7 +210,7 @@ yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback
 /**
  * prio_scheduler_yield_async:
  * @self: a scheduler
- * @callback: (scope async) (closure user_data): the continuation
+ * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
  * Lets more urgent work, and other sources of the main context, run first: the
@@ -241,7 +241,7 @@ prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, g
  * @self: a scheduler
  * @options: (nullable): how to continue, or %NULL for what
  *   [method@PrioSched.Scheduler.yield_async] does
- * @callback: (scope async) (closure user_data): the continuation
+ * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
  * Lets more urgent work run first, with a choice of signal and priority for the
@@ -295,12 +295,17 @@ prio_scheduler_yield_full_async (PrioScheduler *self, const PrioYieldOptions *op
 gboolean
 prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (self == NULL || PRIO_IS_SCHEDULER (self), FALSE);
+  prio_return_val_if_wrong (self == NULL || prio_check_scheduler (G_STRFUNC, self), FALSE);
   g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
-  g_return_val_if_fail (g_async_result_is_tagged (result, prio_scheduler_yield_full_async), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  return prio_task_propagate_value (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error);
+  if (!g_async_result_is_tagged (result, prio_scheduler_yield_full_async))
+    {
+      g_critical ("%s: what the callback was given is the result of no yield: prio_scheduler_post_task_finish() or a "
+                  "prio_task_propagate_…() function gets it", G_STRFUNC);
+      return FALSE;
+    }
+  return prio_task_propagate_value_for (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error, G_STRFUNC);
 }
 
 /**

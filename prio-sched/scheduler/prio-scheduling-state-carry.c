@@ -42,6 +42,10 @@ typedef struct
  *
  * If there is no current state, @callback is called without one.
  *
+ * Call it where the asynchronous function is called, as its last argument: only
+ * `prio_scheduling_state_ready()` frees what it returns.  To the asynchronous function the wrapper is
+ * the user data, and so it is for g_async_result_get_user_data().
+ *
  * Any thread may call it.
  *
  * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it;
@@ -115,7 +119,7 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 /**
  * prio_scheduling_state_resume_async:
  * @state: a state
- * @callback: (scope async) (closure user_data): the continuation
+ * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
  * Continues under @state: this is a yield of the task from which @state was captured, wherever

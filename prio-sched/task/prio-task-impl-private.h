@@ -88,7 +88,8 @@ struct _PrioTask
   guint claim; /* PrioTaskClaim */
 
   /* Owner thread. */
-  gboolean cancelled; /* prio_task_cancel () has aborted the task, and its signal has not before */
+  gint cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
+                   * signal had not been aborted before */
   gboolean has_result;
   gboolean notified; /* the notification of the completion has begun */
 

@@ -37,6 +37,7 @@ PrioEntry *prio_task_get_entry (PrioTask *task);
 
 /* prio-task-settle.c */
 extern const PrioEntryFuncs prio_task_entry_funcs G_GNUC_INTERNAL;
+gboolean prio_task_propagate_value_for (PrioTask *task, GValue *value, GError **error, const char *function);
 void prio_task_abort (PrioTask *task);
 
 /* prio-task-pool.c */

@@ -14,7 +14,6 @@ static const char *const results[PRIO_N_RESULT_KINDS] = {
   [PRIO_RESULT_BOOLEAN] = "a boolean, which prio_task_propagate_boolean() gets",
   [PRIO_RESULT_INT] = "an int, which prio_task_propagate_int() gets",
   [PRIO_RESULT_VALUE] = "a GValue, which prio_task_propagate_value() gets",
-  [PRIO_RESULT_TAKEN] = "a pointer, which has been handed over to who asked before",
 };
 
 static const char *const wanted[PRIO_N_RESULT_KINDS] = {
@@ -30,6 +29,8 @@ miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
 {
   if (!prio_task_is_completed (self))
     prio_task_complain (self, function, "has not completed, and has no result yet");
+  else if (self->result.kind == PRIO_RESULT_TAKEN)
+    prio_task_complain (self, function, "has no result any more: an earlier call has got its pointer");
   else if (self->result.kind != PRIO_RESULT_ERROR)
     prio_task_complain (self, function, "has %s, and not %s, as its result", results[self->result.kind], wanted[kind]);
   else if (error != NULL)
@@ -176,6 +177,26 @@ put_result (PrioTask *self, GValue *value)
     }
 }
 
+/* As prio_task_propagate_value (), for the public function @function. */
+gboolean
+prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, const char *function)
+{
+  if (!prio_task_is_completed (self) || self->result.kind >= PRIO_RESULT_ERROR)
+    {
+      miss (self, PRIO_RESULT_VALUE, error, function);
+      return FALSE;
+    }
+  if (G_VALUE_TYPE (value) != G_TYPE_INVALID)
+    {
+      prio_task_complain (self, function, "keeps its result: the value to put it into has to be unset, and is a %s",
+                          G_VALUE_TYPE_NAME (value));
+      return FALSE;
+    }
+
+  put_result (self, value);
+  return TRUE;
+}
+
 /**
  * prio_task_propagate_value:
  * @self: a completed task
@@ -183,7 +204,8 @@ put_result (PrioTask *self, GValue *value)
  *   unset if the task was fulfilled with no value
  * @error: return location for a `GError`
  *
- * Gets the result of a task of any type.
+ * Gets the result of a task of any type.  If @value is set already, this logs a critical, and the
+ * result stays.
  *
  * A value that was given to [method@PrioSched.Task.return_value] is copied, as often as it is
  * asked for.  A boolean is returned as %G_TYPE_BOOLEAN, an int as %G_TYPE_INT64.  A pointer is
@@ -204,14 +226,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
   g_return_val_if_fail (value != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!prio_task_is_completed (self) || self->result.kind >= PRIO_RESULT_ERROR)
-    {
-      miss (self, PRIO_RESULT_VALUE, error, G_STRFUNC);
-      return FALSE;
-    }
-
-  put_result (self, value);
-  return TRUE;
+  return prio_task_propagate_value_for (self, value, error, G_STRFUNC);
 }
 
 /**

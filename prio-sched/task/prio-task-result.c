@@ -70,11 +70,14 @@ return_quickly (PrioTask *self, const PrioResult *result)
   return is_simple;
 }
 
+/* A result that the task cannot be given is destroyed. */
 static void
 return_result (PrioTask *self, PrioResult *result, const char *function)
 {
   if (claim_return (self, function))
     prio_task_return (self, result);
+  else if (result->destroy != NULL)
+    result->destroy (result->value.pointer);
 }
 
 /**
@@ -89,7 +92,8 @@ return_result (PrioTask *self, PrioResult *result, const char *function)
  * or, after [method@PrioSched.Task.defer], later, on any thread that holds a reference to the
  * task.  @destroy is called without a lock held, on the thread that runs the scheduler's main
  * context or, if the last reference to the task is dropped on another thread, on that thread.
- * Bindings use [method@PrioSched.Task.return_value].
+ * A result that is refused, since the task has one, is destroyed at once.  Bindings use
+ * [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -201,14 +205,10 @@ prio_task_return_value (PrioTask *self, const GValue *result)
 void
 prio_task_return_error (PrioTask *self, GError *error)
 {
-
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (error != NULL);
 
-  if (!claim_return (self, G_STRFUNC))
-    return;
-
-  prio_task_return (self, &PRIO_RESULT_OF_ERROR (error));
+  return_result (self, &PRIO_RESULT_OF_ERROR (error), G_STRFUNC);
 }
 
 /**
@@ -269,6 +269,8 @@ dup_reason (PrioTask *self)
 
   if (prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED)
     return g_error_copy (prio_task_peek_error (self));
+  if (g_atomic_int_get (&self->cancelled))
+    return prio_reason_default ();
   return node != NULL && prio_signal_node_is_aborted (node) ? prio_signal_node_dup_reason (node) : NULL;
 }
 
@@ -296,7 +298,11 @@ dup_reason (PrioTask *self)
  * ```
  *
  * If it returns %TRUE, the task has its result, and must not be given another.  This also holds
- * for a task that has deferred its result, which an abort does not end otherwise.
+ * for a task that has deferred its result, which an abort does not end otherwise: such a task ends
+ * in the state %PRIO_TASK_STATE_FAILED, with the reason as its error.
+ *
+ * A task that has been given its result before is not failed: that is a mistake, unless an abort
+ * has ended it, and logs a critical.
  *
  * Any thread may call it.
  *
@@ -316,6 +322,11 @@ prio_task_return_error_if_cancelled (PrioTask *self)
   if (reason == NULL)
     return FALSE;
 
-  prio_task_return_error (self, reason);
+  if (!claim_return (self, G_STRFUNC))
+    {
+      g_error_free (reason);
+      return FALSE;
+    }
+  prio_task_return (self, &PRIO_RESULT_OF_ERROR (reason));
   return TRUE;
 }

@@ -344,7 +344,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
     {
     case PRIO_ENTRY_DELAYED:
     case PRIO_ENTRY_QUEUED:
-      self->cancelled = TRUE;
+      g_atomic_int_set (&self->cancelled, TRUE);
       prio_run_queue_abort_entry (&self->entry);
       break;
 
@@ -354,12 +354,15 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
       break;
 
     case PRIO_ENTRY_RUNNING:
-      self->cancelled = TRUE;
+      g_atomic_int_set (&self->cancelled, TRUE);
       prio_run_queue_abort_running (&self->entry);
       prio_run_queue_abort_entry (&self->entry);
       break;
 
     default:
+      /* The task may have deferred its result: prio_task_return_error_if_cancelled () finds this. */
+      if (!prio_task_is_completed (self))
+        g_atomic_int_set (&self->cancelled, TRUE);
       break;
     }
   prio_loop_defer_release (loop, g_object_unref, self);
@@ -372,8 +375,11 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
  *
  * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
- * but the task has the error as its result at once.  Once the function has returned and its
- * microtasks have run, the call does nothing.  Any thread may call it.
+ * but the task has the error as its result at once.  A task that has deferred its result, and
+ * whose function has returned, is not ended by the call: it hears of it when it calls
+ * [method@PrioSched.Task.return_error_if_cancelled].  For a completed task the call does nothing.
+ *
+ * Any thread may call it.
  *
  * Since: 1.0
  */
@@ -493,7 +499,7 @@ register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
 /**
  * prio_task_then:
  * @self: a task
- * @callback: (scope notified) (closure user_data) (destroy notify): called when the
+ * @callback: (nullable) (scope notified) (closure user_data) (destroy notify): called when the
  *   task has completed; its source object is that of the task or, if it has none, the
  *   scheduler, or %NULL if that is gone
  * @user_data: data for @callback
@@ -506,6 +512,9 @@ register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
  * that is current at the time of this call (§4.1.5 and §4.1.6 of the draft).  If the task has
  * completed already, the callback is called soon, but never within this call.
  *
+ * %NULL is accepted, as an `_async` function may be given it by its caller: then @notify is
+ * called at once.
+ *
  * Any thread may call it.
  *
  * Since: 1.0
@@ -514,7 +523,13 @@ void
 prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify)
 {
   g_return_if_fail (PRIO_IS_POSTED (self));
-  g_return_if_fail (callback != NULL);
+
+  if (G_UNLIKELY (callback == NULL))
+    {
+      if (notify != NULL)
+        notify (user_data);
+      return;
+    }
 
   if (!register_on_owner_thread (self, callback, user_data, notify))
     register_slow (self, callback, user_data, notify);
