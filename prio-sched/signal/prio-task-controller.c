@@ -234,7 +234,8 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * emitted, on the calling thread.  A second abort does nothing.
  *
  * Any thread may call it.  If another thread runs the main context of a task, the task is
- * released on that thread.
+ * aborted and released on that thread, when that comes to it: at the end of the running task at
+ * the latest.
  *
  * Since: 1.0
  */

@@ -379,7 +379,8 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * whose function has returned, is not ended by the call: it hears of it when it calls
  * [method@PrioSched.Task.return_error_if_cancelled].  For a completed task the call does nothing.
  *
- * Any thread may call it.
+ * Any thread may call it.  A call from a thread other than the one that runs the scheduler's main
+ * context takes effect when that thread comes to it: at the end of the running task at the latest.
  *
  * Since: 1.0
  */
