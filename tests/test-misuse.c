@@ -268,7 +268,7 @@ test_task (Fixture *f, gconstpointer data)
   assert_critical (prio_task_return_value (pending, &unset));
   assert_critical_for_bad (prio_task_return_error (bad, second));
   assert_critical (prio_task_return_error (pending, NULL));
-  assert_told ("*not begun*", prio_task_return_error (pending, second));
+  assert_told ("*not begun*", prio_task_return_error (pending, g_steal_pointer (&second)));
   assert_critical_for_bad (prio_task_return_new_error (bad, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
   assert_told ("*not begun*", prio_task_return_new_error (pending, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
 
