@@ -12,6 +12,7 @@
 #include <gio/gio.h>
 
 #include "prio-enums.h"
+#include "prio-version-macros.h"
 
 G_BEGIN_DECLS
 
@@ -83,6 +84,12 @@ typedef struct
  * All fields zero are the defaults, and so is %NULL instead of a pointer: that is the
  * draft's `yield()`, which has no options.
  *
+ * ```c
+ * prio_scheduler_yield_full_async (scheduler,
+ *                                  &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "thumbnails" },
+ *                                  make_next_thumbnail, self);
+ * ```
+ *
  * Since: 1.0
  */
 typedef struct
@@ -97,5 +104,13 @@ typedef struct
   /*< private >*/
   gpointer reserved[4];
 } PrioYieldOptions;
+
+#define PRIO_TYPE_TASK_OPTIONS (prio_task_options_get_type ())
+#define PRIO_TYPE_YIELD_OPTIONS (prio_yield_options_get_type ())
+
+PRIO_AVAILABLE_IN_1_0
+GType prio_task_options_get_type (void) G_GNUC_CONST;
+PRIO_AVAILABLE_IN_1_0
+GType prio_yield_options_get_type (void) G_GNUC_CONST;
 
 G_END_DECLS

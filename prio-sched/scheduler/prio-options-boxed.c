@@ -1,0 +1,60 @@
+/* prio-options-boxed.c: options as boxed types, so that a language knows them from other structures
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-options.h"
+
+#include "prio-scheduling-state.h"
+
+static gpointer
+ref_object (gpointer object)
+{
+  return object != NULL ? g_object_ref (object) : NULL;
+}
+
+/* A copy holds what it points to, but for what is reserved and the tag. */
+static PrioTaskOptions *
+task_options_copy (PrioTaskOptions *options)
+{
+  PrioTaskOptions *copy = g_memdup2 (options, sizeof *options);
+
+  copy->signal = ref_object (options->signal);
+  copy->name = g_strdup (options->name);
+  copy->source_object = ref_object (options->source_object);
+  return copy;
+}
+
+static void
+task_options_free (PrioTaskOptions *copy)
+{
+  g_clear_object (&copy->signal);
+  g_free ((char *) copy->name);
+  g_clear_object (&copy->source_object);
+  g_free (copy);
+}
+
+static PrioYieldOptions *
+yield_options_copy (PrioYieldOptions *options)
+{
+  PrioYieldOptions *copy = g_memdup2 (options, sizeof *options);
+
+  copy->signal = ref_object (options->signal);
+  copy->state = options->state != NULL ? prio_scheduling_state_ref (options->state) : NULL;
+  copy->name = g_strdup (options->name);
+  return copy;
+}
+
+static void
+yield_options_free (PrioYieldOptions *copy)
+{
+  g_clear_object (&copy->signal);
+  g_clear_pointer (&copy->state, prio_scheduling_state_unref);
+  g_free ((char *) copy->name);
+  g_free (copy);
+}
+
+G_DEFINE_BOXED_TYPE (PrioTaskOptions, prio_task_options, task_options_copy, task_options_free)
+G_DEFINE_BOXED_TYPE (PrioYieldOptions, prio_yield_options, yield_options_copy, yield_options_free)
