@@ -8,22 +8,19 @@ import heapq
 import itertools
 
 PRIORITIES = ['background', 'user-visible', 'user-blocking']
-MAX_NESTING = 3
-MAX_TIME = 10000  # ms
+MAX_NESTING, MAX_TIME = 3, 10000  # the time in ms
 State = collections.namedtuple('State', 'scheduler abort fixed follows')  # the last three: names, or None
 
 
 class Signal:
     def __init__(self, place, kind, priority=None):
-        self.kind = kind
-        self.priority = priority
+        self.kind, self.priority = kind, priority
         self.aborted = self.changing = False
         self.said = False     # `cancelled`, which comes after it is aborted
         self.roots = []       # names that an `any` depends on
         self.follows = None   # the root of its priority
         self.place = place    # where it was made
-        self.dependents = []  # names, in the order of their making
-        self.followers = []
+        self.dependents, self.followers = [], []  # names, in the order of their making
 
 
 class Entry:
@@ -34,11 +31,9 @@ class Entry:
     def __init__(self, state, run, abort, reject=lambda loosely: None):
         self.state, self.run, self.abort, self.reject = state, run, abort, reject
         self.place = state.scheduler.place
-        self.age = next(self.made)
-        self.continuation = False
-        self.order = None
-        self.aborted = False
-        self.label, self.returned = None, False  # its function has returned
+        self.age, self.order = next(self.made), None
+        self.continuation = self.aborted = self.returned = False  # returned: its function has
+        self.label = None
 
 
 class Scheduler:

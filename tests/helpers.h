@@ -56,6 +56,16 @@ fixture_run (Fixture *f)
     idle = g_main_context_iteration (f->context, FALSE) ? 0 : idle + 1;
 }
 
+/* Expects that @expression logs one critical, and nothing else. */
+#define assert_told(message, expression)                                \
+  G_STMT_START                                                          \
+  {                                                                     \
+    g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, message); \
+    expression;                                                         \
+    g_test_assert_expected_messages ();                                 \
+  }                                                                     \
+  G_STMT_END
+
 /* A step of a test: a letter for the log, and what else is to happen. */
 typedef struct _Step Step;
 

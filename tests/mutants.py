@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 WANTED = 28
-TESTS = ['order', 'signal', 'abort', 'rejection', 'state', 'reset', 'probe', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop',
+TESTS = ['order', 'signal', 'deferred', 'abort', 'rejection', 'state', 'reset', 'probe', 'task', 'runner', 'delay', 'idle', 'clock', 'ends', 'threads', 'loop',
          'ready', 'turns']
 
 # File, what is there, what is planted.

@@ -8,15 +8,6 @@
 
 #include "helpers.h"
 
-#define assert_told(message, expression)                                                \
-  G_STMT_START                                                                          \
-  {                                                                                     \
-    g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, message);                 \
-    expression;                                                                         \
-    g_test_assert_expected_messages ();                                                 \
-  }                                                                                     \
-  G_STMT_END
-
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)
 
 /* @expression is rejected for each `bad` that is not an object of the right type. */

@@ -1,4 +1,4 @@
-/* test-results.c: types of results, messages for misuse, and the failure of dropped tasks
+/* test-results.c: types of results, and messages for misuse
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -25,17 +25,6 @@ post (Fixture *f, PrioTaskFunc func)
 {
   return post_with (f, func, f, NULL);
 }
-
-#define expect(level, message) g_test_expect_message ("PrioSched", level, message)
-
-#define assert_told(message, expression)                 \
-  G_STMT_START                                           \
-  {                                                      \
-    expect (G_LOG_LEVEL_CRITICAL, message);              \
-    expression;                                          \
-    g_test_assert_expected_messages ();                  \
-  }                                                      \
-  G_STMT_END
 
 static void
 return_nothing (PrioTask *task, gpointer data)
@@ -298,204 +287,6 @@ test_misuse (Fixture *f, gconstpointer data)
 
 typedef struct
 {
-  Fixture *f;
-  PrioTask *held;
-  guint n_failed, n_completed;
-} Dropped;
-
-static void
-failed (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Dropped *dropped = data;
-  g_autoptr (GError) error = NULL;
-
-  g_assert_null (prio_task_propagate_pointer (PRIO_TASK (result), &error));
-  g_assert_error (error, PRIO_ERROR, PRIO_ERROR_DROPPED);
-  dropped->n_failed++;
-}
-
-static void
-completed (PrioTask *task, GParamSpec *pspec, Dropped *dropped)
-{
-  g_assert_true (g_main_context_is_owner (dropped->f->context));
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
-  dropped->n_completed++;
-}
-
-static void
-defer_and_forget (PrioTask *task, gpointer data)
-{
-  prio_task_defer (task);
-}
-
-static void
-defer_and_hold (PrioTask *task, gpointer data)
-{
-  Dropped *dropped = data;
-
-  prio_task_defer (task);
-  dropped->held = g_object_ref (task);
-}
-
-static void
-post_to_be_dropped (Dropped *dropped, PrioTaskFunc func)
-{
-  PrioTask *task = post_with (dropped->f, func, dropped, NULL);
-
-  prio_task_then (task, failed, dropped, NULL);
-  g_signal_connect (task, "notify::completed", G_CALLBACK (completed), dropped);
-  g_object_unref (task);
-}
-
-#define expect_dropped() \
-  expect (G_LOG_LEVEL_WARNING, "Task 'a name' has deferred its result, and the last reference*")
-
-/* A5: nobody can give the result any more. */
-static void
-test_dropped (Fixture *f, gconstpointer data)
-{
-  Dropped dropped = { .f = f };
-
-  post_to_be_dropped (&dropped, defer_and_forget);
-  expect_dropped ();
-  fixture_run (f);
-  g_test_assert_expected_messages ();
-  g_assert_cmpuint (dropped.n_failed, ==, 1);
-  g_assert_cmpuint (dropped.n_completed, ==, 1);
-
-  post_to_be_dropped (&dropped, defer_and_hold);
-  fixture_run (f);
-  g_assert_cmpuint (dropped.n_failed, ==, 1);
-  expect_dropped ();
-  g_object_unref (dropped.held);
-  g_test_assert_expected_messages ();
-  fixture_run (f);
-  g_assert_cmpuint (dropped.n_failed, ==, 2);
-  g_assert_cmpuint (dropped.n_completed, ==, 2);
-}
-
-static void
-finalized (gpointer data, GObject *object)
-{
-  ++*(guint *) data;
-}
-
-static void
-return_and_drop (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Dropped *dropped = data;
-
-  prio_task_return_int (dropped->held, 1);
-  g_clear_object (&dropped->held);
-}
-
-/* What is returned, held or aborted is not warned of, and none of it stays. */
-static void
-test_not_dropped (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  Dropped dropped = { .f = f };
-  PrioTask *task = post_with (f, defer_and_hold, &dropped, prio_task_controller_get_signal (controller));
-  guint n_finalized = 0;
-
-  g_object_weak_ref (G_OBJECT (task), finalized, &n_finalized);
-  g_object_unref (task);
-  fixture_run (f);
-  prio_task_controller_abort (controller, NULL);
-  return_and_drop (NULL, NULL, &dropped);
-  fixture_run (f);
-  g_assert_cmpuint (n_finalized, ==, 1);
-
-  task = post_with (f, defer_and_forget, &dropped, NULL);
-  fixture_run (f);
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
-  prio_task_return_int (task, 1);
-  g_object_weak_ref (G_OBJECT (task), finalized, &n_finalized);
-  g_object_unref (task);
-  fixture_run (f);
-  g_assert_cmpuint (n_finalized, ==, 2);
-}
-
-static gpointer
-drop (gpointer task)
-{
-  g_object_unref (task);
-  return NULL;
-}
-
-static gint n_warned; /* atomic */
-
-static void
-count_warned (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
-{
-  g_atomic_int_inc (&n_warned);
-}
-
-enum { N_DROPPED = 2000 };
-
-/* The last reference is dropped on another thread, beside the context that runs. */
-static void
-test_dropped_elsewhere (Fixture *f, gconstpointer data)
-{
-  Dropped dropped = { .f = f };
-  GLogLevelFlags fatal = g_log_set_always_fatal (G_LOG_FATAL_MASK);
-  guint handler = g_log_set_handler ("PrioSched", G_LOG_LEVEL_WARNING, count_warned, NULL);
-  gint64 end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC;
-
-  n_warned = 0;
-  for (guint i = 1; i <= N_DROPPED && g_get_monotonic_time () < end; i++)
-    {
-      GThread *thread;
-
-      dropped.held = NULL;
-      post_to_be_dropped (&dropped, defer_and_hold);
-      while (dropped.held == NULL)
-        g_main_context_iteration (f->context, FALSE);
-      thread = g_thread_new ("dropper", drop, dropped.held);
-      while (dropped.n_completed < i)
-        g_main_context_iteration (f->context, FALSE);
-      g_thread_join (thread);
-      g_assert_cmpuint (dropped.n_failed, ==, i);
-      g_assert_cmpint (g_atomic_int_get (&n_warned), ==, (gint) i);
-    }
-  g_log_remove_handler ("PrioSched", handler);
-  g_log_set_always_fatal (fatal);
-}
-
-/* Its context has gone: nobody is called, nothing stays. */
-static void
-test_dropped_without_a_context (Fixture *f, gconstpointer data)
-{
-  for (guint i = 0; i < 2; i++)
-    {
-      GMainContext *context = g_main_context_new ();
-      PrioScheduler *scheduler = prio_scheduler_new (context);
-      Fixture other = { .context = context, .scheduler = scheduler };
-      Dropped dropped = { .f = &other };
-      guint n_finalized = 0;
-
-      n_destroyed = 0;
-      post_to_be_dropped (&dropped, defer_and_hold);
-      fixture_run (&other);
-      prio_task_then (dropped.held, failed, &dropped, destroy);
-      g_object_weak_ref (G_OBJECT (dropped.held), finalized, &n_finalized);
-      g_object_unref (scheduler);
-      g_main_context_unref (context);
-
-      expect_dropped ();
-      if (i == 0)
-        g_object_unref (dropped.held);
-      else
-        g_thread_join (g_thread_new ("dropper", drop, dropped.held));
-      g_test_assert_expected_messages ();
-      g_assert_cmpuint (n_finalized, ==, 1);
-      g_assert_cmpuint (n_destroyed, ==, 1);
-      g_assert_cmpuint (dropped.n_failed, ==, 0);
-    }
-}
-
-typedef struct
-{
   PrioTaskController *controller;
   const GError *reason;
   gboolean alone; /* prio_task_cancel () */
@@ -533,40 +324,6 @@ test_return_error_if_cancelled (Fixture *f, gconstpointer data)
       else
         g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
     }
-}
-
-/* It ends a deferred result, which the abort does not. */
-static void
-test_return_error_if_cancelled_later (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task = post_with (f, defer_and_forget, NULL, prio_task_controller_get_signal (controller));
-  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "a reason");
-
-  fixture_run (f);
-  g_assert_false (prio_task_return_error_if_cancelled (task));
-  prio_task_controller_abort (controller, reason);
-  fixture_run (f);
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
-  g_assert_true (prio_task_return_error_if_cancelled (task));
-  fixture_run (f);
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
-  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
-}
-
-/* A deferred task that is cancelled by itself hears of it in the same way. */
-static void
-test_cancelled_after_it_was_deferred (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTask) task = post_with (f, defer_and_forget, NULL, NULL);
-
-  fixture_run (f);
-  g_assert_false (prio_task_return_error_if_cancelled (task));
-  prio_task_cancel (task);
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
-  g_assert_true (prio_task_return_error_if_cancelled (task));
-  fixture_run (f);
-  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
 static void
@@ -645,13 +402,7 @@ main (int argc, char **argv)
   add_test ("/results/no-callback", test_no_callback);
   add_test ("/results/finish", test_finish);
   add_test ("/results/misuse", test_misuse);
-  add_test ("/results/dropped", test_dropped);
-  add_test ("/results/not-dropped", test_not_dropped);
-  add_test ("/results/dropped-elsewhere", test_dropped_elsewhere);
-  add_test ("/results/dropped-without-a-context", test_dropped_without_a_context);
   add_test ("/results/return-error-if-cancelled", test_return_error_if_cancelled);
-  add_test ("/results/return-error-if-cancelled-later", test_return_error_if_cancelled_later);
-  add_test ("/results/cancelled-after-it-was-deferred", test_cancelled_after_it_was_deferred);
   add_test ("/results/state-is-notified", test_state_is_notified);
   add_test ("/results/name", test_name);
 

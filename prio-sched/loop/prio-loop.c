@@ -241,7 +241,7 @@ prio_loop_process_mailbox (PrioLoop *loop)
 
       for (guint i = 0; i < chunk->length; i++)
         {
-          __builtin_prefetch (&chunk->ops[i + 2]);
+          __builtin_prefetch (&chunk->ops[MIN (i + 2, chunk->length - 1)]);
           chunk->ops[i].apply (loop, &chunk->ops[i]);
         }
       prio_mailbox_give_back (&loop->mailbox, chunk);

@@ -177,17 +177,8 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 }
 
 static void
-prio_scheduler_class_init (PrioSchedulerClass *class)
+install_properties (GObjectClass *object_class)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (class);
-
-  prio_scheduler_type = G_TYPE_FROM_CLASS (class);
-
-  object_class->constructed = prio_scheduler_constructed;
-  object_class->finalize = prio_scheduler_finalize;
-  object_class->get_property = prio_scheduler_get_property;
-  object_class->set_property = prio_scheduler_set_property;
-
   /**
    * PrioScheduler:context: (getter get_context)
    *
@@ -242,6 +233,21 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_scheduler_class_init (PrioSchedulerClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  prio_scheduler_type = G_TYPE_FROM_CLASS (class);
+
+  object_class->constructed = prio_scheduler_constructed;
+  object_class->finalize = prio_scheduler_finalize;
+  object_class->get_property = prio_scheduler_get_property;
+  object_class->set_property = prio_scheduler_set_property;
+
+  install_properties (object_class);
 }
 
 void

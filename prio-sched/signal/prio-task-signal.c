@@ -285,16 +285,8 @@ prio_task_signal_set_property (GObject *object, guint id, const GValue *value, G
 }
 
 static void
-prio_task_signal_class_init (PrioTaskSignalClass *class)
+install_properties (GObjectClass *object_class)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (class);
-
-  object_class->dispose = prio_task_signal_dispose;
-  object_class->finalize = prio_task_signal_finalize;
-  object_class->get_property = prio_task_signal_get_property;
-  object_class->set_property = prio_task_signal_set_property;
-  G_CANCELLABLE_CLASS (class)->cancelled = prio_task_signal_cancelled;
-
   /**
    * PrioTaskSignal:priority: (getter get_priority)
    *
@@ -328,6 +320,20 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
                           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_task_signal_class_init (PrioTaskSignalClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->dispose = prio_task_signal_dispose;
+  object_class->finalize = prio_task_signal_finalize;
+  object_class->get_property = prio_task_signal_get_property;
+  object_class->set_property = prio_task_signal_set_property;
+  G_CANCELLABLE_CLASS (class)->cancelled = prio_task_signal_cancelled;
+
+  install_properties (object_class);
 
   /**
    * PrioTaskSignal::priority-change:

@@ -226,15 +226,8 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
 }
 
 static void
-prio_task_class_init (PrioTaskClass *class)
+install_properties (GObjectClass *object_class)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (class);
-
-  object_class->dispose = prio_task_dispose;
-  object_class->finalize = prio_task_finalize;
-  object_class->get_property = prio_task_get_property;
-  object_class->set_property = prio_task_set_property;
-
   /**
    * PrioTask:name: (getter get_name) (setter set_name)
    *
@@ -292,6 +285,19 @@ prio_task_class_init (PrioTaskClass *class)
       g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_task_class_init (PrioTaskClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->dispose = prio_task_dispose;
+  object_class->finalize = prio_task_finalize;
+  object_class->get_property = prio_task_get_property;
+  object_class->set_property = prio_task_set_property;
+
+  install_properties (object_class);
   prio_task_pool_init ();
 }
 

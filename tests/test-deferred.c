@@ -1,0 +1,445 @@
+/* test-deferred.c: results that come after the function has returned, from any thread, or never
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+static guint n_destroyed;
+
+static void
+destroy (gpointer data)
+{
+  n_destroyed++;
+}
+
+static PrioTask *
+post_with (Fixture *f, PrioTaskFunc func, gpointer data, gpointer signal)
+{
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal, .name = "a name" }, func, data,
+                                   NULL);
+}
+
+typedef struct
+{
+  Fixture *f;
+  PrioTask *held;
+  guint n_failed, n_completed;
+} Dropped;
+
+static void
+failed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Dropped *dropped = data;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (prio_task_propagate_pointer (PRIO_TASK (result), &error));
+  g_assert_error (error, PRIO_ERROR, PRIO_ERROR_DROPPED);
+  dropped->n_failed++;
+}
+
+static void
+completed (PrioTask *task, GParamSpec *pspec, Dropped *dropped)
+{
+  g_assert_true (g_main_context_is_owner (dropped->f->context));
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
+  dropped->n_completed++;
+}
+
+static void
+defer_and_forget (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+}
+
+static void
+defer_and_hold (PrioTask *task, gpointer data)
+{
+  Dropped *dropped = data;
+
+  prio_task_defer (task);
+  dropped->held = g_object_ref (task);
+}
+
+static void
+post_to_be_dropped (Dropped *dropped, PrioTaskFunc func)
+{
+  PrioTask *task = post_with (dropped->f, func, dropped, NULL);
+
+  prio_task_then (task, failed, dropped, NULL);
+  g_signal_connect (task, "notify::completed", G_CALLBACK (completed), dropped);
+  g_object_unref (task);
+}
+
+#define expect_dropped() \
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "Task 'a name' has deferred its result, and the last reference*")
+
+/* A5: nobody can give the result any more. */
+static void
+test_dropped (Fixture *f, gconstpointer data)
+{
+  Dropped dropped = { .f = f };
+
+  post_to_be_dropped (&dropped, defer_and_forget);
+  expect_dropped ();
+  fixture_run (f);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (dropped.n_failed, ==, 1);
+  g_assert_cmpuint (dropped.n_completed, ==, 1);
+
+  post_to_be_dropped (&dropped, defer_and_hold);
+  fixture_run (f);
+  g_assert_cmpuint (dropped.n_failed, ==, 1);
+  expect_dropped ();
+  g_object_unref (dropped.held);
+  g_test_assert_expected_messages ();
+  fixture_run (f);
+  g_assert_cmpuint (dropped.n_failed, ==, 2);
+  g_assert_cmpuint (dropped.n_completed, ==, 2);
+}
+
+static void
+finalized (gpointer data, GObject *object)
+{
+  ++*(guint *) data;
+}
+
+static void
+return_and_drop (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Dropped *dropped = data;
+
+  prio_task_return_int (dropped->held, 1);
+  g_clear_object (&dropped->held);
+}
+
+/* What is returned, held or aborted is not warned of, and none of it stays. */
+static void
+test_not_dropped (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  Dropped dropped = { .f = f };
+  PrioTask *task = post_with (f, defer_and_hold, &dropped, prio_task_controller_get_signal (controller));
+  guint n_finalized = 0;
+
+  g_object_weak_ref (G_OBJECT (task), finalized, &n_finalized);
+  g_object_unref (task);
+  fixture_run (f);
+  prio_task_controller_abort (controller, NULL);
+  return_and_drop (NULL, NULL, &dropped);
+  fixture_run (f);
+  g_assert_cmpuint (n_finalized, ==, 1);
+
+  task = post_with (f, defer_and_forget, &dropped, NULL);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  prio_task_return_int (task, 1);
+  g_object_weak_ref (G_OBJECT (task), finalized, &n_finalized);
+  g_object_unref (task);
+  fixture_run (f);
+  g_assert_cmpuint (n_finalized, ==, 2);
+}
+
+static gpointer
+drop (gpointer task)
+{
+  g_object_unref (task);
+  return NULL;
+}
+
+static gint n_warned; /* atomic */
+
+static void
+count_warned (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  g_atomic_int_inc (&n_warned);
+}
+
+enum { N_DROPPED = 2000 };
+
+/* The last reference is dropped on another thread, beside the context that runs. */
+static void
+test_dropped_elsewhere (Fixture *f, gconstpointer data)
+{
+  Dropped dropped = { .f = f };
+  GLogLevelFlags fatal = g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  guint handler = g_log_set_handler ("PrioSched", G_LOG_LEVEL_WARNING, count_warned, NULL);
+  gint64 end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC;
+
+  n_warned = 0;
+  for (guint i = 1; i <= N_DROPPED && g_get_monotonic_time () < end; i++)
+    {
+      GThread *thread;
+
+      dropped.held = NULL;
+      post_to_be_dropped (&dropped, defer_and_hold);
+      while (dropped.held == NULL)
+        g_main_context_iteration (f->context, FALSE);
+      thread = g_thread_new ("dropper", drop, dropped.held);
+      while (dropped.n_completed < i)
+        g_main_context_iteration (f->context, FALSE);
+      g_thread_join (thread);
+      g_assert_cmpuint (dropped.n_failed, ==, i);
+      g_assert_cmpint (g_atomic_int_get (&n_warned), ==, (gint) i);
+    }
+  g_log_remove_handler ("PrioSched", handler);
+  g_log_set_always_fatal (fatal);
+}
+
+/* Its context has gone: nobody is called, nothing stays. */
+static void
+test_dropped_without_a_context (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      GMainContext *context = g_main_context_new ();
+      PrioScheduler *scheduler = prio_scheduler_new (context);
+      Fixture other = { .context = context, .scheduler = scheduler };
+      Dropped dropped = { .f = &other };
+      guint n_finalized = 0;
+
+      n_destroyed = 0;
+      post_to_be_dropped (&dropped, defer_and_hold);
+      fixture_run (&other);
+      prio_task_then (dropped.held, failed, &dropped, destroy);
+      g_object_weak_ref (G_OBJECT (dropped.held), finalized, &n_finalized);
+      g_object_unref (scheduler);
+      g_main_context_unref (context);
+
+      expect_dropped ();
+      if (i == 0)
+        g_object_unref (dropped.held);
+      else
+        g_thread_join (g_thread_new ("dropper", drop, dropped.held));
+      g_test_assert_expected_messages ();
+      g_assert_cmpuint (n_finalized, ==, 1);
+      g_assert_cmpuint (n_destroyed, ==, 1);
+      g_assert_cmpuint (dropped.n_failed, ==, 0);
+    }
+}
+
+/* It ends a deferred result, which the abort does not. */
+static void
+test_return_error_if_cancelled_later (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (PrioTask) task = post_with (f, defer_and_forget, NULL, prio_task_controller_get_signal (controller));
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "a reason");
+
+  fixture_run (f);
+  g_assert_false (prio_task_return_error_if_cancelled (task));
+  prio_task_controller_abort (controller, reason);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  g_assert_true (prio_task_return_error_if_cancelled (task));
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
+  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
+}
+
+/* A deferred task that is cancelled by itself hears of it in the same way. */
+static void
+test_cancelled_after_it_was_deferred (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = post_with (f, defer_and_forget, NULL, NULL);
+
+  fixture_run (f);
+  g_assert_false (prio_task_return_error_if_cancelled (task));
+  prio_task_cancel (task);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  g_assert_true (prio_task_return_error_if_cancelled (task));
+  fixture_run (f);
+  g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static gpointer
+return_on_thread (gpointer task)
+{
+  prio_task_return_int (task, 42);
+  g_object_unref (task);
+  return NULL;
+}
+
+static void
+defer_and_cancel (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+  prio_task_cancel (task);
+}
+
+/* A result that is on its way when the last reference to its task is dropped. */
+static void
+test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 10; i++)
+    {
+      PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                 defer_and_cancel, NULL, NULL);
+      GThread *thread;
+
+      fixture_run (f);
+      thread = g_thread_new ("result", return_on_thread, task);
+      g_thread_join (thread);
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
+                                                step_run_task, step_new (f, 'a', NULL, NULL), step_free));
+      fixture_run (f);
+    }
+  g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
+}
+
+/* C3: who returns a deferred result holds the task, and nobody else may.  Of several that do, one is heard; a thread
+ * of its own for each, which are let go at the same time. */
+enum { N_RETURNERS = 2, N_ROUNDS = 5000, NO_MORE_ROUNDS = G_MAXINT };
+
+typedef struct
+{
+  PrioTaskController *controller;
+  PrioTask *task;
+  gint64 end;
+  gint round; /* atomic: may be returned in, or NO_MORE_ROUNDS */
+  gint ready; /* atomic: how many have returned */
+} Returning;
+
+static void
+wait_for (gint *counter, gint value)
+{
+  for (guint i = 1; g_atomic_int_get (counter) < value; i++)
+    {
+      if (i % 10000 == 0)
+        g_thread_yield ();
+    }
+}
+
+static void
+spin (guint n)
+{
+  for (volatile guint i = 0; i < n; i++)
+    ;
+}
+
+static gpointer
+return_each (gpointer data)
+{
+  Returning *returning = data;
+
+  for (guint i = 1;; i++)
+    {
+      wait_for (&returning->round, (gint) i);
+      if (g_atomic_int_get (&returning->round) == NO_MORE_ROUNDS)
+        return NULL;
+      spin (i * 13 % 300);
+      prio_task_return_int (returning->task, (gssize) i);
+      if (returning->controller != NULL)
+        g_object_unref (returning->task);
+      g_atomic_int_inc (&returning->ready);
+    }
+}
+
+static void
+defer_and_abort (PrioTask *task, gpointer data)
+{
+  Returning *returning = data;
+
+  prio_task_defer (task);
+  returning->task = g_object_ref (task);
+  prio_task_controller_abort (returning->controller, NULL);
+  g_atomic_int_inc (&returning->round);
+  spin ((guint) returning->round * 7 % 300);
+}
+
+/* The task is aborted in its function, after which nobody but who returns knows it.  Before, one
+ * run in three met one that was freed meanwhile, within some hundred rounds. */
+static void
+test_result_while_it_is_aborted (Fixture *f, gconstpointer data)
+{
+  Returning returning = { .end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC };
+  GThread *thread = g_thread_new ("returner", return_each, &returning);
+
+  for (guint i = 1; i <= N_ROUNDS && g_get_monotonic_time () < returning.end; i++)
+    {
+      returning.controller = prio_task_controller_new (USER_VISIBLE);
+      g_object_unref (prio_scheduler_post_task (f->scheduler,
+                                                &(PrioTaskOptions) {
+                                                  .priority = USER_VISIBLE,
+                                                  .signal = signal_of (returning.controller),
+                                                },
+                                                defer_and_abort, &returning, NULL));
+      while (g_atomic_int_get (&returning.ready) < (gint) i)
+        g_main_context_iteration (f->context, FALSE);
+      while (g_main_context_iteration (f->context, FALSE))
+        ;
+      g_object_unref (returning.controller);
+    }
+  g_atomic_int_set (&returning.round, NO_MORE_ROUNDS);
+  g_thread_join (thread);
+}
+
+static gint n_criticals; /* atomic */
+
+static void
+count_criticals (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  g_atomic_int_inc (&n_criticals);
+}
+
+static void
+defer_and_tell (PrioTask *task, gpointer data)
+{
+  Returning *returning = data;
+
+  prio_task_defer (task);
+  returning->task = task;
+  g_atomic_int_inc (&returning->round);
+}
+
+/* One is heard, the others are told so, and nothing is freed under them while somebody holds
+ * the task. */
+static void
+test_two_results_at_once (Fixture *f, gconstpointer data)
+{
+  Returning returning = { .end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC };
+  GThread *threads[N_RETURNERS];
+  GLogLevelFlags fatal = g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  guint handler = g_log_set_handler ("PrioSched", G_LOG_LEVEL_CRITICAL, count_criticals, NULL);
+
+  for (guint i = 0; i < N_RETURNERS; i++)
+    threads[i] = g_thread_new ("returner", return_each, &returning);
+
+  for (guint i = 1; i <= N_ROUNDS && g_get_monotonic_time () < returning.end; i++)
+    {
+      PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE },
+                                                 defer_and_tell, &returning, NULL);
+
+      while (g_atomic_int_get (&returning.ready) < (gint) i * N_RETURNERS || !prio_task_get_completed (task))
+        g_main_context_iteration (f->context, FALSE);
+      g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, i);
+      g_assert_cmpint (g_atomic_int_get (&n_criticals), ==, i * (N_RETURNERS - 1));
+      fixture_run (f);
+      g_assert_cmpuint (G_OBJECT (task)->ref_count, ==, 1);
+      g_object_unref (task);
+    }
+
+  g_atomic_int_set (&returning.round, NO_MORE_ROUNDS);
+  for (guint i = 0; i < N_RETURNERS; i++)
+    g_thread_join (threads[i]);
+  g_log_remove_handler ("PrioSched", handler);
+  g_log_set_always_fatal (fatal);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/deferred/dropped", test_dropped);
+  add_test ("/deferred/not-dropped", test_not_dropped);
+  add_test ("/deferred/dropped-elsewhere", test_dropped_elsewhere);
+  add_test ("/deferred/dropped-without-a-context", test_dropped_without_a_context);
+  add_test ("/deferred/return-error-if-cancelled-later", test_return_error_if_cancelled_later);
+  add_test ("/deferred/cancelled-after-it-was-deferred", test_cancelled_after_it_was_deferred);
+  add_test ("/deferred/result-of-an-aborted-task", test_result_of_an_aborted_task);
+  add_test ("/deferred/result-while-it-is-aborted", test_result_while_it_is_aborted);
+  add_test ("/deferred/two-results-at-once", test_two_results_at_once);
+
+  return g_test_run ();
+}
