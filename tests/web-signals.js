@@ -1,0 +1,158 @@
+// web-signals.js: findings about signals, events and priorities, of the web's interfaces and the native ones
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {Gio, GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
+const {web} = PrioSched;
+const {AbortController, AbortSignal, Event, EventTarget, TaskController, TaskSignal, scheduler} = web;
+const native = PrioSched.Scheduler.get_default();
+
+// By a source of GLib's, which no scheduler holds back.
+const wait = ms => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, ms, () => {
+    resolve();
+    return false;
+}));
+
+test('a callback has no “this” by which it could settle its task (S2)', async () => {
+    const signal = new TaskController().signal;
+    assertEqual(await scheduler.postTask(function () {
+        'use strict';
+        return this === undefined;
+    }, {signal}), true);
+    assertEqual(await native.post_task(function () {
+        'use strict';
+        return this === undefined;
+    }), true);
+});
+
+test('a signal that is made while the priority of its source changes follows (S7)', () => {
+    const controller = new TaskController({priority: 'background'});
+    const [first, second] = [1, 2].map(() => TaskSignal.any([], {priority: controller.signal}));
+    let made = null;
+    const log = [];
+    first.onprioritychange = () => {
+        made = TaskSignal.any([], {priority: second});
+        made.onprioritychange = event => log.push(`${event.previousPriority}>${made.priority}`);
+    };
+    controller.setPriority('user-blocking');
+    assertEqual([second.priority, made.priority, log], ['user-blocking', 'user-blocking', ['background>user-blocking']]);
+});
+
+test('methods look at what they are called on (S8)', () => {
+    const {signal} = new TaskController();
+    const {setPriority} = TaskController.prototype, {abort} = AbortController.prototype;
+    for (const target of [{signal}, undefined, null, 5, new AbortController(), signal])
+        assert(thrown(() => setPriority.call(target, 'background')) instanceof TypeError);
+    for (const target of [{signal}, undefined, new EventTarget()])
+        assert(thrown(() => abort.call(target)) instanceof TypeError);
+    assertEqual([signal.priority, signal.aborted], ['user-visible', false]);
+
+    for (const name of ['aborted', 'reason', 'onabort']) {
+        const {get} = Object.getOwnPropertyDescriptor(AbortSignal.prototype, name);
+        assert(thrown(() => get.call({})) instanceof TypeError, name);
+        assert(thrown(() => AbortSignal.prototype[name]) instanceof TypeError, name);
+    }
+    const {get} = Object.getOwnPropertyDescriptor(TaskSignal.prototype, 'priority');
+    assert(thrown(() => get.call(new AbortController().signal)) instanceof TypeError);
+    for (const name of ['addEventListener', 'removeEventListener', 'dispatchEvent'])
+        assert(thrown(() => EventTarget.prototype[name].call({}, 'x', () => {})) instanceof TypeError, name);
+});
+
+test('nobody else makes trusted events (J7)', () => {
+    assertEqual(Object.getOwnPropertyNames(Event).filter(name => name.startsWith('_')), []);
+    const target = new EventTarget();
+    let trusted = null;
+    target.addEventListener('x', event => {
+        trusted = event.isTrusted;
+    });
+    target.dispatchEvent(new Event('x'));
+    assertEqual(trusted, false);
+});
+
+test('interfaces look as those of the web: names, members that are enumerable (J7, S10)', () => {
+    for (const name of ['AbortController', 'AbortSignal', 'Event', 'EventTarget', 'Scheduler', 'TaskController',
+        'TaskPriorityChangeEvent', 'TaskSignal']) {
+        const tag = Object.getOwnPropertyDescriptor(web[name].prototype, Symbol.toStringTag);
+        assertEqual([name, tag?.value, tag?.writable, tag?.enumerable, tag?.configurable], [name, name, false, false, true]);
+        for (const [key, member] of Object.entries(Object.getOwnPropertyDescriptors(web[name].prototype)))
+            assertEqual([name, key, member.enumerable], [name, key, key !== 'constructor']);
+    }
+    assertEqual(String(new TaskController().signal), '[object TaskSignal]');
+    for (const [holder, name] of [[AbortSignal, 'abort'], [AbortSignal, 'any'], [AbortSignal, 'timeout'], [TaskSignal, 'any']])
+        assert(Object.getOwnPropertyDescriptor(holder, name).enumerable, name);
+});
+
+test('nicks are priorities for the native classes too, and other things none (J6)', () => {
+    const {TaskController: Controller, TaskSignal: Signal, TaskPriority} = PrioSched;
+    for (const [nick, number] of [['background', 1], ['user-visible', 2], ['user-blocking', 3]]) {
+        for (const priority of [nick, number]) {
+            assertEqual(new Controller({priority}).signal.priority, number);
+            assertEqual(Controller.new(priority).signal.priority, number);
+            assertEqual(Signal.any([], priority).priority, number);
+            const controller = new Controller();
+            controller.set_priority(priority);
+            assertEqual(controller.signal.priority, number);
+        }
+    }
+    assertEqual(new Controller().signal.priority, TaskPriority.USER_VISIBLE);
+    for (const priority of ['urgent', 0, 4, -1, 1.5, {}, NaN]) {
+        for (const make of [() => new Controller({priority}), () => Controller.new(priority), () => Signal.any([], priority),
+            () => new Controller().set_priority(priority), () => native.post(priority, () => false)])
+            assert(thrown(make) instanceof TypeError, String(priority));
+    }
+});
+
+test('a cancellable that is cancelled, and reset at once, rejects as cancelled (J13)', async () => {
+    for (const options of [{priority: 'background'}, {delay: 30}]) {
+        const signal = new Gio.Cancellable();
+        const task = native.post_task(() => 'ran', {...options, signal});
+        signal.cancel();
+        signal.reset();
+        const error = await rejection(task);
+        assert(error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED), String(error));
+    }
+    const signal = new Gio.Cancellable();
+    const task = native.post_task(async () => {
+        for (;;)
+            await native.yield();
+    }, {signal});
+    await wait(5);
+    signal.cancel();
+    signal.reset();
+    assert((await rejection(task)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
+});
+
+test('pausing the default scheduler holds up no other one, and no timeout (J5)', async () => {
+    const own = PrioSched.Scheduler.new(null);
+    const controller = new PrioSched.TaskController();
+    let said = 'pending';
+    own.post_task(async () => {
+        for (;;)
+            await own.yield();
+    }, {signal: controller.signal}).catch(reason => {
+        said = reason;
+    });
+    await wait(5);
+    native.pause();
+    try {
+        const timeout = AbortSignal.timeout(5);
+        controller.abort('enough');
+        await wait(50);
+        assertEqual([said, timeout.aborted], ['enough', true]);
+    } finally {
+        native.resume();
+    }
+});
+
+test('all tasks of a signal get the same reason (J2)', async () => {
+    const controller = new PrioSched.TaskController();
+    const tasks = [1, 2, 3].map(() => native.post_task(() => {}, {signal: controller.signal}));
+    controller.abort();
+    const [first, ...others] = await Promise.all(tasks.map(rejection));
+    assert(others.every(reason => reason === first));
+});
+
+run();
