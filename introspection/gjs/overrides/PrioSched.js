@@ -25,6 +25,14 @@ function toPriority(value) {
     return priority;
 }
 
+// Where there has to be one.
+function toGivenPriority(value) {
+    const priority = toPriority(value);
+    if (priority === UNSET)
+        throw new TypeError(`${describe(value)} is no task priority`);
+    return priority;
+}
+
 function toDelay(value = 0) {
     if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER)
         throw new TypeError(`${describe(value)} is no delay in milliseconds`);
@@ -62,7 +70,26 @@ function _init() {
     const native = {
         abort: TaskController.prototype.abort,
         cancelIdle: Scheduler.prototype.cancel_idle_callback,
+        any: TaskSignal.any,
+        newController: TaskController.new,
+        post: Scheduler.prototype.post,
+        setPriority: TaskController.prototype.set_priority,
     };
+
+    // Where GJS takes an enumerator it takes anything, and makes a number of it.
+    Scheduler.prototype.post = function (priority, callback) {
+        return native.post.call(this, toGivenPriority(priority), callback);
+    };
+    TaskController.new = priority => native.newController.call(TaskController, toGivenPriority(priority));
+    TaskController.prototype._init = function (properties = {}, ...others) {
+        const given = properties?.priority === undefined ? properties
+            : {...properties, priority: toGivenPriority(properties.priority)};
+        GObject.Object.prototype._init.call(this, given, ...others);
+    };
+    TaskController.prototype.set_priority = function (priority) {
+        return native.setPriority.call(this, toGivenPriority(priority));
+    };
+    TaskSignal.any = (signals, priority) => native.any.call(TaskSignal, signals, toGivenPriority(priority));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the
     // method itself: see keepResolvers.

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported DOMException, Event, EventTarget, defineHandler, hooks, listenersOf, toDictionary */
+/* exported DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary */
 
 // What depends on signals and tasks.  The other files set these hooks.
 var hooks = {
@@ -39,6 +39,9 @@ var toDictionary = function toDictionary(value, what) {
 };
 
 // Events
+
+// Dispatches an event to a target: trusted if it is the library's own.
+var dispatch;
 
 var Event = class Event {
     #flags = {stop: false, stopNow: false, cancelled: false, dispatching: false, trusted: false};
@@ -87,7 +90,7 @@ var Event = class Event {
     }
 
     // Returns whether no listener has prevented the default.
-    static _dispatch(event, target, trusted) {
+    static #dispatch(event, target, trusted) {
         const flags = event.#flags;
         if (flags.dispatching)
             throw new DOMException('The event is being dispatched', 'InvalidStateError');
@@ -112,6 +115,10 @@ var Event = class Event {
         event.#current = null;
         flags.dispatching = flags.stop = flags.stopNow = false;
         return !flags.cancelled;
+    }
+
+    static {
+        dispatch = Event.#dispatch;
     }
 };
 for (const [name, value] of Object.entries({NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3})) {
@@ -139,6 +146,7 @@ function removeListener(target, listener) {
     const listeners = listenersOf.get(target);
     listener.removed = true;
     listeners.splice(listeners.indexOf(listener), 1);
+    listener.forget?.();
     hooks.listenersChanged(target);
 }
 
@@ -167,7 +175,11 @@ var EventTarget = class EventTarget {
 
         const listener = {type, callback, capture: !!capture, once: !!once, removed: false};
         addListener(this, listener);
-        aborting?.algorithms.add(() => listener.removed || removeListener(this, listener));
+        if (aborting !== null) {
+            const algorithm = () => listener.removed || removeListener(this, listener);
+            aborting.algorithms.add(algorithm);
+            listener.forget = () => aborting.algorithms.delete(algorithm);
+        }
     }
 
     removeEventListener(type, callback, options = undefined) {
@@ -180,20 +192,33 @@ var EventTarget = class EventTarget {
     dispatchEvent(event) {
         if (!(event instanceof Event))
             throw new TypeError('dispatchEvent needs an Event');
-        return Event._dispatch(event, this, false);
+        return dispatch(event, this, false);
     }
 };
 
-// An attribute like onabort.  A new value keeps the place of the former one among the listeners.
-var defineHandler = function defineHandler(constructor, type) {
+// As Web IDL has it: the name as a tag, and members that can be enumerated.
+var asInterface = function asInterface(constructor) {
+    const own = ['constructor', 'length', 'name', 'prototype'];
+    for (const holder of [constructor, constructor.prototype]) {
+        for (const name of Object.getOwnPropertyNames(holder).filter(member => !own.includes(member)))
+            Object.defineProperty(holder, name, {enumerable: true});
+    }
+    Object.defineProperty(constructor.prototype, Symbol.toStringTag, {value: constructor.name, configurable: true});
+};
+
+// An attribute like onabort; check() throws for what has none.  A new value keeps the place of the
+// former one among the listeners.
+var defineHandler = function defineHandler(constructor, type, check) {
     const handlers = new WeakMap();
     Object.defineProperty(constructor.prototype, `on${type}`, {
         configurable: true,
         enumerable: true,
         get() {
+            check(this);
             return handlers.get(this)?.value ?? null;
         },
         set(value) {
+            check(this);
             const handler = handlers.get(this);
             const valid = typeof value === 'function' || (typeof value === 'object' && value !== null);
             if (!valid && handler) {
@@ -213,3 +238,6 @@ var defineHandler = function defineHandler(constructor, type) {
         },
     });
 };
+
+asInterface(Event);
+asInterface(EventTarget);

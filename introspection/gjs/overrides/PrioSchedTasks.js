@@ -132,12 +132,13 @@ function make(PrioSched) {
         return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
     }
 
+    // A signal has one reason for all its tasks.
     function reasonOf(signal) {
-        const error = signal instanceof TaskSignal ? signal.get_reason() : null;
-        if (error?.domain !== REASON_DOMAIN)
-            return error ?? new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
-        const reason = signal[REASON] ?? reasons.get(error.code);
-        return reason ? reason.value : error;
+        const error = signal[REASON] || !(signal instanceof TaskSignal) ? null : signal.get_reason();
+        if (error !== null)
+            signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
+        return signal[REASON] ? signal[REASON].value
+            : new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
     }
 
     // Promises to settle once the engine's queue is empty, each with the state of the code that
@@ -152,7 +153,7 @@ function make(PrioSched) {
         results.push({entry, settle, value});
         // Outside of what a table runs, drain() is not called: a task has to do that.
         if (current === undefined && results.length === 1)
-            defaultTable.wake();
+            ownTable.wake();
     }
 
     // Runs the engine's queue with the current state, and then settles `results`.
@@ -254,11 +255,11 @@ function make(PrioSched) {
         }
 
         #call(entry) {
-            const {state} = entry;
+            const {callback, state} = entry;
             let value, settle = entry.resolve;
             current = libraryState = state;
             try {
-                value = entry.callback();
+                value = callback(); // its `this` must not be the entry
                 // A rejection is not unhandled: it is passed on to the promise of the task.
                 if (value instanceof Promise)
                     value.then(undefined, () => {});
@@ -292,18 +293,22 @@ function make(PrioSched) {
             return id;
         }
 
-        // Posts a task that has no effect but to call drain().
+        // Posts a task that has no effect but to call drain().  Returns whether there is a main context for it.
         wake() {
             const entry = new Entry(null, this.#states[USER_BLOCKING]);
             entry.resolve = () => {};
-            this.#runner.post(this.#add(entry), USER_BLOCKING);
+            const id = this.#add(entry);
+            const posted = this.#runner.post(id, USER_BLOCKING);
+            if (posted === REJECTED)
+                this.#take(id);
+            return posted !== REJECTED;
         }
 
-        // The signal of entry has been aborted, or the main context has gone.
+        // The signal of entry has been aborted, and may have been reset since, or the main context has gone.
         #reject(entry) {
             const {signal, watcher} = entry.state;
             watcher?.settled();
-            if (signal?.is_cancelled())
+            if (signal !== null && (signal.is_cancelled() || this.wake()))
                 settleLater(entry, entry.reject, reasonOf(signal));
             else
                 settleLater(entry, entry.reject, new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'}));
@@ -469,9 +474,12 @@ function make(PrioSched) {
     const defaultScheduler = PrioSched.Scheduler.get_default();
     const defaultTable = new Table(defaultScheduler);
 
+    // Carries what is the overrides' own: nobody else can pause it.
+    const ownTable = new Table(PrioSched.Scheduler.new(null));
+
     function tableOf(scheduler) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, takeRejected, wrapReason, report};
+    return {tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, takeRejected, wrapReason, report};
 }

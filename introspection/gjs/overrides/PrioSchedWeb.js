@@ -15,7 +15,9 @@ const USER_BLOCKING = 3;
 // The key to constructors that programs cannot call.
 const INTERNAL = Symbol('internal');
 
-const {DOMException, Event, EventTarget, defineHandler, hooks, listenersOf, toDictionary} = imports.overrides.PrioSchedEvents;
+const {
+    DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
+} = imports.overrides.PrioSchedEvents;
 
 // The internal slots of each AbortSignal.
 const slots = new WeakMap();
@@ -50,6 +52,14 @@ function toAbortSignal(value, what) {
     if (!slots.has(value))
         throw new TypeError(`${what} is no AbortSignal`);
     return value;
+}
+
+// The slots of a TaskSignal.
+function taskSlotsOf(signal) {
+    const s = slots.get(signal);
+    if (!s || s.priority === null)
+        throw new TypeError('The object is no TaskSignal');
+    return s;
 }
 
 // Signals.  A source refers to its dependent signals weakly, unless they have listeners.  GJS 1.74
@@ -158,7 +168,7 @@ class AbortSignal extends EventTarget {
         return makeDependent(toSignals(signals), AbortSignal);
     }
 }
-defineHandler(AbortSignal, 'abort');
+defineHandler(AbortSignal, 'abort', value => toAbortSignal(value, 'The object'));
 hooks.listenersChanged = listenersChanged;
 hooks.toSignal = value => slots.get(toAbortSignal(value, 'signal'));
 
@@ -183,7 +193,7 @@ function runAbortSteps(signal) {
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
-    Event._dispatch(new Event('abort'), signal, true);
+    dispatch(new Event('abort'), signal, true);
     listenersChanged(signal);
 }
 
@@ -220,8 +230,15 @@ function makeDependent(signals, Interface) {
     return result;
 }
 
+// The signal of a controller; it throws for anything else.
+let signalOf;
+
 class AbortController {
     #signal;
+
+    static {
+        signalOf = controller => controller.#signal;
+    }
 
     constructor() {
         this.#signal = new (new.target === TaskController || TaskController.isPrototypeOf(new.target)
@@ -257,7 +274,7 @@ class TaskSignal extends AbortSignal {
         slots.get(this).priority = 'user-visible';
     }
 
-    get priority() { return slots.get(this).priority; }
+    get priority() { return taskSlotsOf(this).priority; }
 
     static any(signals, init = undefined) {
         const sources = toSignals(signals);
@@ -276,7 +293,24 @@ class TaskSignal extends AbortSignal {
         return result;
     }
 }
-defineHandler(TaskSignal, 'prioritychange');
+defineHandler(TaskSignal, 'prioritychange', taskSlotsOf);
+
+// Sets the priority, and says so to whoever listens and follows.
+function announceChange(signal, s, priority) {
+    const previousPriority = s.priority;
+    s.priority = priority;
+    s.controller?.set_priority(toNumber(priority));
+    dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
+    // A handler may have made a signal that follows, and had the former priority to start with.
+    const reached = new Set();
+    const isLeft = follower => !reached.has(follower);
+    for (let left = dependentsOf(signal, CHANGES); left.length > 0; left = dependentsOf(signal, CHANGES).filter(isLeft)) {
+        for (const follower of left) {
+            reached.add(follower);
+            changePriority(follower, priority);
+        }
+    }
+}
 
 // The draft's "signal priority change" (§3.3).
 function changePriority(signal, priority) {
@@ -286,13 +320,11 @@ function changePriority(signal, priority) {
     if (s.priority === priority)
         return;
     s.changing = true;
-    const previousPriority = s.priority;
-    s.priority = priority;
-    s.controller?.set_priority(toNumber(priority));
-    Event._dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
-    for (const follower of dependentsOf(signal, CHANGES))
-        changePriority(follower, priority);
-    s.changing = false;
+    try {
+        announceChange(signal, s, priority);
+    } finally {
+        s.changing = false;
+    }
 }
 
 class TaskController extends AbortController {
@@ -300,13 +332,15 @@ class TaskController extends AbortController {
         const {priority = 'user-visible'} = toDictionary(init, 'TaskControllerInit');
         const value = toPriority(priority);
         super();
-        slots.get(this.signal).priority = value;
+        slots.get(signalOf(this)).priority = value;
     }
 
     setPriority(priority) {
+        const signal = signalOf(this);
+        taskSlotsOf(signal);
         if (arguments.length === 0)
             throw new TypeError('setPriority needs a priority');
-        changePriority(this.signal, toPriority(priority));
+        changePriority(signal, toPriority(priority));
     }
 }
 
@@ -327,7 +361,7 @@ function make(PrioSched, tasks) {
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         new Promise(tasks.keepResolvers); // eslint-disable-line no-new
-        table.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
+        tasks.ownTable.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
     };
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
@@ -410,6 +444,7 @@ function make(PrioSched, tasks) {
         tasks.queueMicrotask(callback);
     }
 
+    [AbortController, AbortSignal, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal].forEach(asInterface);
     const web = {
         scheduler: new Scheduler(INTERNAL), Scheduler, TaskController, TaskSignal, TaskPriorityChangeEvent,
         AbortController, AbortSignal, Event, EventTarget, DOMException, requestIdleCallback, cancelIdleCallback,
