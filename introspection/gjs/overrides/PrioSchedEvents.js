@@ -8,7 +8,7 @@
 var hooks = {
     report() {},           // an exception that nobody catches
     listenersChanged() {}, // of a target
-    toSignal() {},         // the internal slots of an AbortSignal (aborted, algorithms); throws for anything else
+    toSignal() {},         // of an AbortSignal: aborted, add (algorithm) and remove (algorithm); throws for anything else
 };
 
 var listenersOf = new WeakMap();
@@ -177,8 +177,8 @@ var EventTarget = class EventTarget {
         addListener(this, listener);
         if (aborting !== null) {
             const algorithm = () => listener.removed || removeListener(this, listener);
-            aborting.algorithms.add(algorithm);
-            listener.forget = () => aborting.algorithms.delete(algorithm);
+            aborting.add(algorithm);
+            listener.forget = () => aborting.remove(algorithm);
         }
     }
 

@@ -117,18 +117,32 @@ function dependentsOf(source, how) {
     }
 }
 
-// Sources hold those dependents that have listeners.
+// Sources hold those dependents that have listeners or, as tasks have, algorithms.
 function listenersChanged(target) {
     const s = slots.get(target);
     if (!s?.dependent)
         return;
     const listeners = listenersOf.get(target);
-    const aborts = !s.aborted && listeners.some(l => l.type === 'abort');
-    const changes = listeners.some(l => l.type === 'prioritychange');
+    const isUsed = s.algorithms.size > 0;
+    const aborts = !s.aborted && (isUsed || listeners.some(l => l.type === 'abort'));
+    const changes = isUsed || listeners.some(l => l.type === 'prioritychange');
     for (const source of new Set(s.prioritySource === null ? s.sources : [...s.sources, s.prioritySource])) {
         const wanted = (aborts && s.sources.has(source)) || (changes && source === s.prioritySource);
         slots.get(source).pinned[wanted ? 'add' : 'delete'](target);
     }
+}
+
+function addAlgorithm(signal, algorithm) {
+    const {algorithms} = slots.get(signal);
+    algorithms.add(algorithm);
+    if (algorithms.size === 1)
+        listenersChanged(signal);
+}
+
+function removeAlgorithm(signal, algorithm) {
+    const {algorithms} = slots.get(signal);
+    if (algorithms.delete(algorithm) && algorithms.size === 0)
+        listenersChanged(signal);
 }
 
 class AbortSignal extends EventTarget {
@@ -170,7 +184,14 @@ class AbortSignal extends EventTarget {
 }
 defineHandler(AbortSignal, 'abort', value => toAbortSignal(value, 'The object'));
 hooks.listenersChanged = listenersChanged;
-hooks.toSignal = value => slots.get(toAbortSignal(value, 'signal'));
+hooks.toSignal = value => {
+    const signal = toAbortSignal(value, 'signal');
+    return {
+        aborted: slots.get(signal).aborted,
+        add: algorithm => addAlgorithm(signal, algorithm),
+        remove: algorithm => removeAlgorithm(signal, algorithm),
+    };
+};
 
 function toSignals(signals) {
     if ((typeof signals !== 'object' && typeof signals !== 'function') || signals === null ||
@@ -366,16 +387,16 @@ function make(PrioSched, tasks) {
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
     class Watcher {
-        constructor(algorithms) {
-            this.algorithms = algorithms;
+        constructor(signal) {
+            this.signal = signal;
         }
 
         posted(reject) {
-            this.algorithms.add(this.reject = reject);
+            addAlgorithm(this.signal, this.reject = reject);
         }
 
         settled() {
-            this.algorithms.delete(this.reject);
+            removeAlgorithm(this.signal, this.reject);
         }
     }
 
@@ -406,7 +427,7 @@ function make(PrioSched, tasks) {
                 } else {
                     // A plain signal has no priority to follow.
                     table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
-                        controllerOf(signal).signal, delay, new Watcher(s.algorithms));
+                        controllerOf(signal).signal, delay, new Watcher(signal));
                 }
                 return promise;
             } catch (error) {
