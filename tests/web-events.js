@@ -57,7 +57,7 @@ test('what an event is made of is converted from the left to the right', () => {
 });
 
 test('a scheduler’s methods reject what they are not called on', async () => {
-    for (const target of [{}, undefined, EventTarget]) {
+    for (const target of [{}, undefined, null, EventTarget]) {
         assert(await rejection(scheduler.postTask.call(target, () => {})) instanceof TypeError);
         assert(await rejection(scheduler.yield.call(target)) instanceof TypeError);
     }

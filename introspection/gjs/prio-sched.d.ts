@@ -65,7 +65,7 @@ declare namespace PrioSched {
     }
 
     class TaskSignal implements Cancellable {
-        static any(signals: Cancellable[], priority: TaskPriority): TaskSignal;
+        static any(signals: Cancellable[], priority: Nick | TaskPriority): TaskSignal;
         static any_following(signals: Cancellable[], priority_source: TaskSignal): TaskSignal;
         static new_timeout(delay: number): TaskSignal;
         readonly priority: TaskPriority;
@@ -79,9 +79,10 @@ declare namespace PrioSched {
     }
 
     class TaskController {
-        constructor(properties?: {priority?: TaskPriority});
+        constructor(properties?: {priority?: Nick | TaskPriority});
+        static ['new'](priority: Nick | TaskPriority): TaskController;
         readonly signal: TaskSignal;
-        set_priority(priority: TaskPriority): boolean;
+        set_priority(priority: Nick | TaskPriority): boolean;
         abort(reason?: unknown): void;
     }
 
@@ -98,6 +99,7 @@ declare namespace PrioSched {
         Event: typeof WebEvent;
         EventTarget: typeof WebEventTarget;
         DOMException: typeof WebDOMException;
+        IdleDeadline: typeof WebIdleDeadline;
         requestIdleCallback(callback: (deadline: WebIdleDeadline) => void, options?: {timeout?: number}): number;
         cancelIdleCallback(handle: number): void;
         queueMicrotask(callback: () => void): void;
@@ -109,7 +111,8 @@ declare namespace PrioSched {
         yield(): Promise<void>;
     }
 
-    interface WebIdleDeadline {
+    class WebIdleDeadline {
+        protected constructor();
         readonly didTimeout: boolean;
         timeRemaining(): number;
     }
@@ -126,6 +129,8 @@ declare namespace PrioSched {
         readonly currentTarget: WebEventTarget | null;
         readonly defaultPrevented: boolean;
         readonly timeStamp: number;
+        returnValue: boolean;
+        initEvent(type: string, bubbles?: boolean, cancelable?: boolean): void;
         preventDefault(): void;
         stopPropagation(): void;
         stopImmediatePropagation(): void;
@@ -136,7 +141,7 @@ declare namespace PrioSched {
     class WebEventTarget {
         constructor();
         addEventListener(type: string, callback: Listener,
-            options?: boolean | {capture?: boolean, once?: boolean, signal?: WebAbortSignal}): void;
+            options?: boolean | {capture?: boolean, once?: boolean, passive?: boolean, signal?: WebAbortSignal}): void;
         removeEventListener(type: string, callback: Listener, options?: boolean | {capture?: boolean}): void;
         dispatchEvent(event: WebEvent): boolean;
     }

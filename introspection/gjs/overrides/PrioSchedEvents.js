@@ -13,10 +13,18 @@ var hooks = {
 
 var listenersOf = new WeakMap();
 
-const CODES = {
-    IndexSizeError: 1, NotFoundError: 8, NotSupportedError: 9, InvalidStateError: 11, SyntaxError: 12,
-    InvalidAccessError: 15, NetworkError: 19, AbortError: 20, TimeoutError: 23, DataCloneError: 25,
-};
+// The errors that have codes, by their codes, with the names of the constants for them.
+const CODES = [
+    null, 'IndexSizeError', 'DOMString size', 'HierarchyRequestError', 'WrongDocumentError', 'InvalidCharacterError',
+    'no data allowed', 'NoModificationAllowedError', 'NotFoundError', 'NotSupportedError', 'InUseAttributeError',
+    'InvalidStateError', 'SyntaxError', 'InvalidModificationError', 'NamespaceError', 'InvalidAccessError', 'validation',
+    'TypeMismatchError', 'SecurityError', 'NetworkError', 'AbortError', 'URLMismatchError', 'QuotaExceededError',
+    'TimeoutError', 'InvalidNodeTypeError', 'DataCloneError',
+];
+const CONSTANTS = `INDEX_SIZE DOMSTRING_SIZE HIERARCHY_REQUEST WRONG_DOCUMENT INVALID_CHARACTER NO_DATA_ALLOWED
+    NO_MODIFICATION_ALLOWED NOT_FOUND NOT_SUPPORTED INUSE_ATTRIBUTE INVALID_STATE SYNTAX INVALID_MODIFICATION NAMESPACE
+    INVALID_ACCESS VALIDATION TYPE_MISMATCH SECURITY NETWORK ABORT URL_MISMATCH QUOTA_EXCEEDED TIMEOUT INVALID_NODE_TYPE
+    DATA_CLONE`.split(/\s+/);
 
 var DOMException = class DOMException extends Error {
     constructor(message = '', name = 'Error') {
@@ -25,10 +33,19 @@ var DOMException = class DOMException extends Error {
     }
 
     get code() {
-        return CODES[this.name] ?? 0;
+        return Math.max(0, CODES.indexOf(this.name));
     }
 };
+defineConstants(DOMException, Object.fromEntries(CONSTANTS.map((name, i) => [`${name}_ERR`, i + 1])));
 Object.defineProperty(DOMException.prototype, Symbol.toStringTag, {value: 'DOMException', configurable: true});
+Object.defineProperty(DOMException.prototype, 'code', {enumerable: true});
+
+function defineConstants(constructor, constants) {
+    for (const [name, value] of Object.entries(constants)) {
+        Object.defineProperty(constructor, name, {value, enumerable: true});
+        Object.defineProperty(constructor.prototype, name, {value, enumerable: true});
+    }
+}
 
 var toDictionary = function toDictionary(value, what) {
     if (value === undefined || value === null)
@@ -44,21 +61,34 @@ var toDictionary = function toDictionary(value, what) {
 var dispatch;
 
 var Event = class Event {
-    #flags = {stop: false, stopNow: false, cancelled: false, dispatching: false, trusted: false};
+    #flags = {stop: false, stopNow: false, cancelled: false, dispatching: false, trusted: false, passive: false};
     #type;
     #init;
+    #timeStamp = imports.gi.GLib.get_monotonic_time() / 1000;
     #target = null;
     #current = null;
 
     constructor(type, init = undefined) {
         if (arguments.length === 0)
             throw new TypeError('Event needs a type');
-        const {bubbles, cancelable, composed} = toDictionary(init, 'EventInit');
         this.#type = String(type);
+        const {bubbles, cancelable, composed} = toDictionary(init, 'EventInit');
         this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed};
-        this.timeStamp = imports.gi.GLib.get_monotonic_time() / 1000;
     }
 
+    // What came before constructors.
+    initEvent(type, bubbles = false, cancelable = false) {
+        if (arguments.length === 0)
+            throw new TypeError('initEvent needs a type');
+        if (this.#flags.dispatching)
+            return;
+        this.#type = String(type);
+        this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: this.#init.composed};
+        Object.assign(this.#flags, {stop: false, stopNow: false, cancelled: false, trusted: false});
+        this.#target = null;
+    }
+
+    get timeStamp() { return this.#timeStamp; }
     get type() { return this.#type; }
     get target() { return this.#target; }
     get srcElement() { return this.#target; }
@@ -72,6 +102,7 @@ var Event = class Event {
     get cancelBubble() { return this.#flags.stop; }
     set cancelBubble(value) { this.#flags.stop ||= !!value; }
     get returnValue() { return !this.#flags.cancelled; }
+    set returnValue(value) { value || this.preventDefault(); }
 
     composedPath() {
         return this.#flags.dispatching ? [this.#target] : [];
@@ -86,7 +117,7 @@ var Event = class Event {
     }
 
     preventDefault() {
-        this.#flags.cancelled ||= this.#init.cancelable;
+        this.#flags.cancelled ||= this.#init.cancelable && !this.#flags.passive;
     }
 
     // Returns whether no listener has prevented the default.
@@ -98,16 +129,18 @@ var Event = class Event {
         flags.trusted = trusted;
         event.#target = event.#current = target;
 
-        for (const listener of flags.stop ? [] : [...listenersOf.get(target)]) {
+        for (const listener of flags.stop ? [] : inOrder(listenersOf.get(target))) {
             if (listener.removed || listener.type !== event.#type)
                 continue;
             if (listener.once)
                 removeListener(target, listener);
+            flags.passive = listener.passive;
             try {
                 callListener(listener.callback, event, target);
             } catch (error) {
                 hooks.report(error);
             }
+            flags.passive = false;
             if (flags.stopNow)
                 break;
         }
@@ -121,9 +154,13 @@ var Event = class Event {
         dispatch = Event.#dispatch;
     }
 };
-for (const [name, value] of Object.entries({NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3})) {
-    Object.defineProperty(Event, name, {value, enumerable: true});
-    Object.defineProperty(Event.prototype, name, {value, enumerable: true});
+defineConstants(Event, {NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3});
+
+// Those that capture come first, and what a listener adds comes not at all.
+function inOrder(listeners) {
+    if (!listeners.some(l => l.capture))
+        return [...listeners];
+    return [...listeners.filter(l => l.capture), ...listeners.filter(l => !l.capture)];
 }
 
 function callListener(callback, event, target) {
@@ -164,7 +201,7 @@ var EventTarget = class EventTarget {
             throw new TypeError('addEventListener needs a type and a callback');
         if (callback !== null && callback !== undefined && typeof callback !== 'function' && typeof callback !== 'object')
             throw new TypeError('The listener is no function, and no object');
-        const {capture, once, signal} = typeof options === 'object' || typeof options === 'function'
+        const {capture, once, passive, signal} = typeof options === 'object' || typeof options === 'function'
             ? toDictionary(options, 'Options') : {capture: options};
         const aborting = signal === undefined ? null : hooks.toSignal(signal);
         if (aborting?.aborted || callback === null || callback === undefined)
@@ -173,7 +210,7 @@ var EventTarget = class EventTarget {
         if (findListener(this, type, callback, !!capture))
             return;
 
-        const listener = {type, callback, capture: !!capture, once: !!once, removed: false};
+        const listener = {type, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false};
         addListener(this, listener);
         if (aborting !== null) {
             const algorithm = () => listener.removed || removeListener(this, listener);
@@ -183,6 +220,8 @@ var EventTarget = class EventTarget {
     }
 
     removeEventListener(type, callback, options = undefined) {
+        if (arguments.length < 2)
+            throw new TypeError('removeEventListener needs a type and a callback');
         const capture = typeof options === 'object' && options !== null ? options.capture : options;
         const listener = findListener(this, String(type), callback, !!capture);
         if (listener)
@@ -228,9 +267,9 @@ var defineHandler = function defineHandler(constructor, type, check) {
                 handler.value = value;
             } else if (valid) {
                 const fresh = {value, listener: null};
-                fresh.listener = {type, capture: false, once: false, removed: false, callback: event => {
-                    if (typeof fresh.value === 'function')
-                        fresh.value.call(this, event);
+                fresh.listener = {type, capture: false, once: false, passive: false, removed: false, callback: event => {
+                    if (typeof fresh.value === 'function' && fresh.value.call(this, event) === false)
+                        event.preventDefault();
                 }};
                 handlers.set(this, fresh);
                 addListener(this, fresh.listener);

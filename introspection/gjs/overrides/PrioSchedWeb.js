@@ -36,7 +36,7 @@ function toNumber(priority) {
 
 // [EnforceRange] unsigned long long, or unsigned long
 function toInteger(value, max, what) {
-    const number = Math.trunc(Number(value));
+    const number = Math.trunc(+value); // which refuses a BigInt
     if (!Number.isFinite(number) || number < 0 || number > max)
         throw new TypeError(`${what}: ${String(value)} is out of range`);
     return number;
@@ -146,7 +146,7 @@ function removeAlgorithm(signal, algorithm) {
 }
 
 class AbortSignal extends EventTarget {
-    constructor(key) {
+    constructor(key = undefined) {
         if (key !== INTERNAL)
             throw new TypeError('Illegal constructor');
         super();
@@ -161,8 +161,9 @@ class AbortSignal extends EventTarget {
     get reason() { return slots.get(this).reason; }
 
     throwIfAborted() {
-        if (this.aborted)
-            throw this.reason;
+        const {aborted, reason} = slots.get(toAbortSignal(this, 'The object'));
+        if (aborted)
+            throw reason;
     }
 
     static abort(reason = undefined) {
@@ -290,7 +291,7 @@ class TaskPriorityChangeEvent extends Event {
 }
 
 class TaskSignal extends AbortSignal {
-    constructor(key) {
+    constructor(key = undefined) {
         super(key);
         slots.get(this).priority = 'user-visible';
     }
@@ -365,6 +366,29 @@ class TaskController extends AbortController {
     }
 }
 
+// What an idle callback is called with.  The library's own deadline ends with the call.
+class IdleDeadline {
+    #end;
+    #didTimeout;
+
+    constructor(key = undefined, deadline = undefined) {
+        if (key !== INTERNAL)
+            throw new TypeError('Illegal constructor');
+        this.#end = now() + deadline.time_remaining();
+        this.#didTimeout = deadline.did_timeout();
+    }
+
+    get didTimeout() { return this.#didTimeout; }
+
+    timeRemaining() {
+        return Math.max(0, this.#end - now());
+    }
+}
+
+function now() {
+    return imports.gi.GLib.get_monotonic_time() / 1000;
+}
+
 let startTimeout;
 
 function make(PrioSched, tasks) {
@@ -401,7 +425,9 @@ function make(PrioSched, tasks) {
     }
 
     class Scheduler {
-        constructor(key) {
+        #brand;
+
+        constructor(key = undefined) {
             if (key !== INTERNAL)
                 throw new TypeError('Illegal constructor');
         }
@@ -409,6 +435,8 @@ function make(PrioSched, tasks) {
         // A wrong argument rejects the promise, as Web IDL requires.
         postTask(callback, options = undefined) {
             try {
+                if (!(#brand in this))
+                    throw new TypeError('postTask is called on no Scheduler');
                 toFunction(callback, 'The callback of postTask');
                 const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
                 // Each member is converted before the next one is read.
@@ -436,6 +464,8 @@ function make(PrioSched, tasks) {
         }
 
         yield() {
+            if (typeof this !== 'object' || this === null || !(#brand in this))
+                return Promise.reject(new TypeError('yield is called on no Scheduler'));
             const promise = new Promise(tasks.keepResolvers);
             table.yield();
             return promise;
@@ -446,18 +476,11 @@ function make(PrioSched, tasks) {
         toFunction(callback, 'The callback of requestIdleCallback');
         const {timeout = 0} = toDictionary(options, 'IdleRequestOptions');
         // unsigned long: modulo 2³², as Web IDL requires
-        return native.request_idle_callback(deadline => {
-            const time = imports.gi.GLib.get_monotonic_time() / 1000 + deadline.time_remaining();
-            const didTimeout = deadline.did_timeout();
-            callback({
-                get didTimeout() { return didTimeout; },
-                timeRemaining: () => Math.max(0, time - imports.gi.GLib.get_monotonic_time() / 1000),
-            });
-        }, Number(timeout) >>> 0);
+        return native.request_idle_callback(deadline => callback(new IdleDeadline(INTERNAL, deadline)), +timeout >>> 0);
     }
 
     function cancelIdleCallback(handle) {
-        native.cancel_idle_callback(Number(handle) >>> 0);
+        native.cancel_idle_callback(+handle >>> 0);
     }
 
     function queueMicrotask(callback) {
@@ -465,10 +488,10 @@ function make(PrioSched, tasks) {
         tasks.queueMicrotask(callback);
     }
 
-    [AbortController, AbortSignal, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal].forEach(asInterface);
+    [AbortController, AbortSignal, IdleDeadline, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal].forEach(asInterface);
     const web = {
         scheduler: new Scheduler(INTERNAL), Scheduler, TaskController, TaskSignal, TaskPriorityChangeEvent,
-        AbortController, AbortSignal, Event, EventTarget, DOMException, requestIdleCallback, cancelIdleCallback,
+        AbortController, AbortSignal, Event, EventTarget, DOMException, IdleDeadline, requestIdleCallback, cancelIdleCallback,
         queueMicrotask,
     };
 
