@@ -28,6 +28,26 @@ test('a callback has no “this” by which it could settle its task (S2)', asyn
     }), true);
 });
 
+test('“then” of a returned promise is called once (S9)', async () => {
+    for (const throws of [false, true]) {
+        let n = 0;
+        const promise = Promise.resolve('result');
+        promise.then = (...args) => {
+            n++;
+            if (throws)
+                throw new Error('then');
+            return Promise.prototype.then.apply(promise, args);
+        };
+        const task = scheduler.postTask(() => promise);
+        assertEqual([throws ? (await rejection(task)).message : await task, n], [throws ? 'then' : 'result', 1]);
+    }
+    const controller = new TaskController();
+    assertEqual(await rejection(scheduler.postTask(() => {
+        web.queueMicrotask(() => controller.abort('aborted'));
+        return Promise.resolve('result');
+    }, {signal: controller.signal})), 'aborted');
+});
+
 test('a signal that is made while the priority of its source changes follows (S7)', () => {
     const controller = new TaskController({priority: 'background'});
     const [first, second] = [1, 2].map(() => TaskSignal.any([], {priority: controller.signal}));
