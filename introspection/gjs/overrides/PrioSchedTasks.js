@@ -168,6 +168,20 @@ function make(PrioSched) {
         }
     }
 
+    // What comes of the promise that the callback of entry has returned: kept until the task has
+    // ended, and from then on passed on.  So a rejection is never unhandled.
+    function follow(promise, entry) {
+        const outcome = {settle: null, value: undefined, isAwaited: false};
+        const on = settle => value => {
+            if (outcome.isAwaited)
+                settleLater(entry, settle, value);
+            else
+                Object.assign(outcome, {settle, value});
+        };
+        promise.then(on(entry.resolve), on(entry.reject));
+        return outcome;
+    }
+
     function newRunner(scheduler, run) {
         const driver = new Driver();
         driver.run = run;
@@ -256,13 +270,12 @@ function make(PrioSched) {
 
         #call(entry) {
             const {callback, state} = entry;
-            let value, settle = entry.resolve;
+            let value, outcome = null, settle = entry.resolve;
             current = libraryState = state;
             try {
                 value = callback(); // its `this` must not be the entry
-                // A rejection is not unhandled: it is passed on to the promise of the task.
                 if (value instanceof Promise)
-                    value.then(undefined, () => {});
+                    outcome = follow(value, entry);
             } catch (error) {
                 settle = entry.reject;
                 value = error;
@@ -278,12 +291,12 @@ function make(PrioSched) {
             state.watcher?.settled();
             current = entry.outer;
             libraryState = null;
-            if (value instanceof Promise && settle === entry.resolve) {
-                value.then(result => settleLater(entry, entry.resolve, result),
-                    error => settleLater(entry, entry.reject, error));
-            } else {
+            if (outcome === null || settle === entry.reject)
                 settle(value);
-            }
+            else if (outcome.settle !== null)
+                outcome.settle(outcome.value);
+            else
+                outcome.isAwaited = true;
         }
 
         requestIdle(scheduler, callback, timeout) {
