@@ -48,6 +48,21 @@ test('“then” of a returned promise is called once (S9)', async () => {
     }, {signal: controller.signal})), 'aborted');
 });
 
+test('a promise of another source’s keeps the state if it is awaited through a task (J15)', async () => {
+    const controller = new TaskController({priority: 'background'}), log = [];
+    assertEqual(await rejection(scheduler.postTask(async () => {
+        await scheduler.postTask(() => wait(5));
+        scheduler.postTask(() => log.push('user-visible'));
+        await scheduler.yield();
+        log.push('background');
+        await scheduler.postTask(() => wait(5));
+        controller.abort('enough');
+        await scheduler.yield();
+        log.push('never');
+    }, {signal: controller.signal})), 'enough');
+    assertEqual(log, ['user-visible', 'background']);
+});
+
 test('a signal that is made while the priority of its source changes follows (S7)', () => {
     const controller = new TaskController({priority: 'background'});
     const [first, second] = [1, 2].map(() => TaskSignal.any([], {priority: controller.signal}));
