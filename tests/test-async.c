@@ -73,7 +73,6 @@ static void
 heard_by_post_task_async (GObject *source, GAsyncResult *result, gpointer data)
 {
   Heard *heard = data;
-  g_auto (GValue) value = G_VALUE_INIT;
 
   g_assert_true (source == heard->thing && prio_task_is_valid (result, source, thing_do_async));
   g_assert_true (g_async_result_get_user_data (result) == data);

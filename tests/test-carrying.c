@@ -80,25 +80,26 @@ abort_it (PrioTaskController *controller)
 }
 
 static void
-got_info (GObject *source, GAsyncResult *result, gpointer data)
+have_read (GObject *source, GAsyncResult *result, gpointer data)
 {
   Carried *carried = data;
-  g_autoptr (GFileInfo) info = g_file_query_info_finish (G_FILE (source), result, NULL);
 
-  g_assert_nonnull (info);
+  g_assert_cmpint (g_input_stream_read_finish (G_INPUT_STREAM (source), result, NULL), ==, 1);
   carried->n_called++;
   log_state (carried->f, carried->signal);
   prio_scheduler_yield_async (carried->f->scheduler, went_on, carried);
   surround (carried->f);
 }
 
+/* A call of GIO's in which GIO needs no thread: ThreadSanitizer does not see how GIO comes back from one. */
 static void
 query (Step *step)
 {
-  g_autoptr (GFile) root = g_file_new_for_path ("/");
+  static gchar byte;
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("x", 1, NULL);
 
-  g_file_query_info_async (root, "standard::type", 0, G_PRIORITY_DEFAULT, NULL, prio_scheduling_state_ready,
-                           prio_scheduling_state_wrap (got_info, step->data));
+  g_input_stream_read_async (stream, &byte, 1, G_PRIORITY_DEFAULT, NULL, prio_scheduling_state_ready,
+                             prio_scheduling_state_wrap (have_read, step->data));
 }
 
 /* A background task goes on as one after a call of GIO's: it has its state, and so the priority. */

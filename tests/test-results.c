@@ -221,7 +221,7 @@ return_twice (PrioTask *task, gpointer data)
 static void
 test_refused_is_destroyed (Fixture *f, gconstpointer data)
 {
-  g_autoptr (PrioTask) task = post (f, return_twice);
+  g_autoptr (PrioTask) task G_GNUC_UNUSED = post (f, return_twice);
 
   n_destroyed = 0;
   fixture_run (f);
