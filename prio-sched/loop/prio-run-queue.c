@@ -270,7 +270,10 @@ prio_run_queue_release_entry (PrioEntry *entry)
       prio_group_release (follows);
     }
 
-  if (entry->funcs->released != NULL)
+  /* Here and below: most entries are closures, whose functions are inlined. */
+  if (entry->funcs == &prio_closure_funcs)
+    closure_released (entry);
+  else if (entry->funcs->released != NULL)
     entry->funcs->released (entry);
   prio_run_queue_release (run_queue);
 }
@@ -289,5 +292,8 @@ prio_run_queue_abort_entry (PrioEntry *entry)
   if (prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED)
     prio_run_queue_dequeue (entry);
 
-  entry->funcs->aborted (entry);
+  if (entry->funcs == &prio_closure_funcs)
+    closure_aborted (entry);
+  else
+    entry->funcs->aborted (entry);
 }

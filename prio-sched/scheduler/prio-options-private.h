@@ -30,8 +30,8 @@ gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_priority (const char *function, gint priority);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
 
-/* They say what is wrong. */
-gboolean prio_complain_of_task_options (const char *function, const PrioTaskOptions *options);
+/* The slow paths of the functions below. */
+gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options);
 gboolean prio_complain_of_callable (const char *function, const char *what, const char *name);
 
 /* @what is a function that there has to be; the task has the name @name, or none. */
@@ -41,24 +41,18 @@ prio_check_callable (const char *function, const char *what, gboolean is_given, 
   return G_LIKELY (is_given) || prio_complain_of_callable (function, what, name);
 }
 
-/* Whether nothing is set that only later versions of the library know. */
-static inline gboolean
-prio_options_are_known (guint size, gsize known_size, const gpointer reserved[4])
-{
-  gsize used = 0;
-
-  for (guint i = 0; i < 4; i++)
-    used |= (gsize) reserved[i];
-  return used == 0 && (size == 0 || size == known_size);
-}
-
 G_ALWAYS_INLINE static inline gboolean
 prio_check_task_options (const char *function, const PrioTaskOptions *options)
 {
-  if (G_LIKELY (options == NULL ||
-                (prio_options_are_known (options->size, sizeof *options, options->reserved) &&
-                 PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal) &&
-                 (options->source_object == NULL || G_IS_OBJECT (options->source_object)))))
+  gsize rare;
+
+  if (options == NULL)
     return TRUE;
-  return prio_complain_of_task_options (function, options);
+
+  rare = options->size | (gsize) options->source_object;
+  for (guint i = 0; i < G_N_ELEMENTS (options->reserved); i++)
+    rare |= (gsize) options->reserved[i];
+  if (G_LIKELY (rare == 0 && PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal)))
+    return TRUE;
+  return prio_check_each_task_option (function, options);
 }

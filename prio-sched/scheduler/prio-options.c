@@ -79,18 +79,25 @@ prio_complain_of_callable (const char *function, const char *what, const char *n
   return FALSE;
 }
 
+/* Whether nothing is set that only later versions of the library know. */
 static gboolean
 check_known (const char *function, const char *name, guint size, gsize known_size, const gpointer reserved[4])
 {
-  if (G_LIKELY (prio_options_are_known (size, known_size, reserved)))
-    return TRUE;
-
   if (size != 0 && size != known_size)
-    complain (function, NULL, "options of %u bytes, where this version of the library knows those of %" G_GSIZE_FORMAT,
-              size, known_size);
-  else
-    complain (function, name, "options that this version of the library does not know");
-  return FALSE;
+    {
+      complain (function, NULL, "options of %u bytes, where this version of the library knows those of %" G_GSIZE_FORMAT,
+                size, known_size);
+      return FALSE;
+    }
+  for (guint i = 0; i < 4; i++)
+    {
+      if (reserved[i] != NULL)
+        {
+          complain (function, name, "options that this version of the library does not know");
+          return FALSE;
+        }
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -111,12 +118,16 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 }
 
 gboolean
-prio_complain_of_task_options (const char *function, const PrioTaskOptions *options)
+prio_check_each_task_option (const char *function, const PrioTaskOptions *options)
 {
-  if (check_known (function, options->name, options->size, sizeof *options, options->reserved) &&
-      check_priority_and_signal (function, options->name, options->priority, options->signal))
-    complain (function, options->name, "%p is no GObject, and cannot be the source object",
-              (gpointer) options->source_object);
+  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved) ||
+      !check_priority_and_signal (function, options->name, options->priority, options->signal))
+    return FALSE;
+  if (options->source_object == NULL || G_IS_OBJECT (options->source_object))
+    return TRUE;
+
+  complain (function, options->name, "%p is no GObject, and cannot be the source object",
+            (gpointer) options->source_object);
   return FALSE;
 }
 
