@@ -243,9 +243,10 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
       GCancellable *source = signal_of (controller);
       PrioTaskSignal *dependent = prio_task_signal_any (&source, 1, USER_VISIBLE);
-      gint n_said = 0, n_gone = 0;
+      gint n_said = 0, n_notified = 0, n_gone = 0;
 
       g_signal_connect (dependent, "cancelled", G_CALLBACK (count), &n_said);
+      g_signal_connect_swapped (dependent, "notify::reason", G_CALLBACK (g_atomic_int_inc), &n_notified);
       g_object_weak_ref (G_OBJECT (dependent), count_gone, &n_gone);
       dropper_drop (&dropper, round, dependent, (guint) round * 7 % 600);
       spin ((guint) round * 13 % 400);
@@ -254,6 +255,7 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
       fixture_run (f);
 
       g_assert_cmpint (n_said, ==, 1);
+      g_assert_cmpint (n_notified, ==, 1);
       g_assert_cmpint (n_gone, ==, 1);
     }
   dropper_stop (&dropper);
@@ -323,15 +325,17 @@ test_drop_during_a_change (Fixture *f, gconstpointer data)
     {
       PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
       PrioTaskSignal *follower = prio_task_signal_any_following (NULL, 0, prio_task_controller_get_signal (controller));
-      gint n_said = 0, n_gone = 0;
+      gint n_said = 0, n_notified = 0, n_gone = 0;
 
       g_signal_connect_swapped (follower, "priority-change", G_CALLBACK (g_atomic_int_inc), &n_said);
+      g_signal_connect_swapped (follower, "notify::priority", G_CALLBACK (g_atomic_int_inc), &n_notified);
       g_object_weak_ref (G_OBJECT (follower), count_gone, &n_gone);
       dropper_drop (&dropper, round, follower, (guint) round * 7 % 600);
       spin ((guint) round * 13 % 400);
       prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
       await (&dropper.done, round);
       g_assert_cmpint (n_said, ==, 1);
+      g_assert_cmpint (n_notified, ==, 1);
 
       g_object_unref (controller);
       fixture_run (f);
