@@ -31,9 +31,8 @@ struct _PrioHandle
   PrioSignalNode *node; /* under prio_signal_lock; NULL once the node is cleared */
   PrioEntry *timer;     /* owner thread: of a timeout that is running, or NULL */
 
-  /* Under prio_signal_lock, while the signal is pinned. */
-  GThread *pinned_by; /* the thread that gave the graph its reference; compared only */
-  GList pin_link;     /* in the queue of the pinned signals' handles */
+  GThread *pinned_by; /* atomic: the thread that last gave the graph a reference, or is about to; compared only */
+  GList pin_link;     /* under prio_signal_lock, while the signal is pinned: in the queue of their handles */
 };
 
 PrioHandle *prio_handle_new (PrioSignalNode *node, GCancellable *signal);

@@ -9,43 +9,40 @@
 
 #include "signal/prio-pin-private.h"
 
+#include "base/prio-unref-private.h"
 #include "loop/prio-run-queue-private.h"
 
 /* The handles of all pinned signals; those that have not been re-evaluated for longest come first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
-/* Calls @func from the default main context, in place of a context that has gone. */
+/* Calls @func soon from @context, or from the default one, which stands in for a context that has gone. */
 void
-prio_call_from_default_context (GSourceFunc func, gpointer data, GDestroyNotify notify)
+prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
   GSource *source = g_idle_source_new ();
 
   g_source_set_priority (source, G_PRIORITY_HIGH);
   g_source_set_callback (source, func, data, notify);
-  g_source_set_static_name (source, "prio-sched dependent signal");
-  g_source_attach (source, NULL);
+  g_source_set_static_name (source, "prio-sched signal");
+  g_source_attach (source, context);
   g_source_unref (source);
 }
 
-/* Whether another thread is still in the g_object_unref () whose dispose () has pinned @signal.
- *
- * Before GLib 2.80, g_object_unref () drops its reference and then thaws the notifications of
- * the object, even if dispose () has revived it.  If another thread drops the last reference in
- * between, g_object_unref () touches freed memory.  While the notifications are frozen, the
- * object has qdata of this name. */
+/* Whether another thread is still in the g_object_unref () whose dispose () has pinned @signal. */
 static gboolean
 is_within_unref (GCancellable *signal)
 {
-  GThread *pinned_by;
+  PrioHandle *handle = prio_signal_node_find (signal)->handle;
 
-  if (glib_check_version (2, 80, 0) == NULL ||
-      g_object_get_qdata (G_OBJECT (signal), g_quark_from_static_string ("GObject-notify-queue")) == NULL)
-    return FALSE;
+  return prio_is_within_unref (G_OBJECT (signal), __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE));
+}
 
-  prio_lock_lock (&prio_signal_lock);
-  pinned_by = prio_signal_node_find (signal)->handle->pinned_by;
-  prio_lock_unlock (&prio_signal_lock);
-  return pinned_by != g_thread_self ();
+/* The same, and waits: what is notified in there is lost, or heard on the other thread. */
+void
+prio_signal_node_wait_for_unref (PrioSignalNode *node)
+{
+  if (node->handle != NULL)
+    prio_wait_for_unref (G_OBJECT (node->signal), __atomic_load_n (&node->handle->pinned_by, __ATOMIC_ACQUIRE));
 }
 
 /* An idle function: runs until that g_object_unref () has returned; its destroy notify is drop (). */
@@ -60,7 +57,7 @@ static void
 drop (gpointer signal)
 {
   if (is_within_unref (signal))
-    prio_call_from_default_context (wait_for_unref, signal, drop);
+    prio_call_from_context (NULL, wait_for_unref, signal, drop);
   else
     g_object_unref (signal);
 }
@@ -269,7 +266,6 @@ static void
 pin_locked (PrioSignalNode *node)
 {
   node->pinned = TRUE;
-  node->handle->pinned_by = g_thread_self ();
   node->handle->pin_link.data = node->handle;
   g_queue_push_tail_link (&pinned_signals, &node->handle->pin_link);
 }
@@ -312,6 +308,7 @@ pin (PrioSignalNode *node, PrioListeners listeners)
   GCancellable *signal = g_object_ref (node->signal);
   PrioVerdict verdict;
 
+  __atomic_store_n (&node->handle->pinned_by, g_thread_self (), __ATOMIC_RELEASE);
   g_weak_ref_set (&node->handle->signal, signal);
   verdict = decide (node, listeners, TRUE);
   if (verdict != PRIO_VERDICT_PINNED)

@@ -106,7 +106,7 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
-/* How `reason` is notified after an abort. */
+/* How a property is notified. */
 typedef enum
 {
   PRIO_NOTICE_NOW,        /* GLib holds no lock, and the caller holds a reference to the signal */
@@ -120,7 +120,7 @@ typedef struct
   GType type;   /* the class */
   gsize offset; /* of the node in an instance */
   gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* for what a source of @kind makes it emit */
-  void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous);
+  void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous, PrioNotice when);
   void (*notify_reason) (PrioSignalNode *node, PrioNotice when);
 } PrioSignalNodeFuncs;
 

@@ -182,7 +182,7 @@ emit_now (gpointer handle)
 static void
 emit_from_default_context (PrioHandle *handle)
 {
-  prio_call_from_default_context (emit_now, handle, (GDestroyNotify) prio_handle_unref);
+  prio_call_from_context (NULL, emit_now, handle, (GDestroyNotify) prio_handle_unref);
 }
 
 /* Destroy notify of emit_now ().  If the context has gone before the signal has emitted, the
@@ -421,7 +421,7 @@ next_change (PrioSignalNode *node, PrioTaskPriority *priority)
 
 /* Under the lock, which is released while the change is announced. */
 static void
-carry_out_change (PrioSignalNode *node, PrioTaskPriority priority)
+carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when)
 {
   PrioTaskPriority previous = node->priority;
   PrioTarget self = { NULL };
@@ -432,7 +432,7 @@ carry_out_change (PrioSignalNode *node, PrioTaskPriority priority)
 
   target_send (&self, prio_registration_follow, FALSE);
   target_clear (&self);
-  prio_signal_node_get_funcs ()->emit_change (node, previous);
+  prio_signal_node_get_funcs ()->emit_change (node, previous, when);
   change_followers (node, priority);
 
   prio_lock_lock (&prio_signal_lock);
@@ -440,7 +440,7 @@ carry_out_change (PrioSignalNode *node, PrioTaskPriority priority)
 
 /* Under the lock, which is released while the change is announced. */
 static void
-change_locked (PrioSignalNode *node, PrioTaskPriority priority, gboolean *is_recursive)
+change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when, gboolean *is_recursive)
 {
   PrioChange change = { .changer = g_thread_self () };
 
@@ -449,7 +449,7 @@ change_locked (PrioSignalNode *node, PrioTaskPriority priority, gboolean *is_rec
 
   node->change = &change;
   do
-    carry_out_change (node, priority);
+    carry_out_change (node, priority, when);
   while (next_change (node, &priority));
 }
 
@@ -467,7 +467,7 @@ prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, 
   gboolean is_recursive;
 
   prio_lock_lock (&prio_signal_lock);
-  change_locked (node, priority, &is_recursive);
+  change_locked (node, priority, PRIO_NOTICE_NOW, &is_recursive);
   prio_lock_unlock (&prio_signal_lock);
 
   if (is_recursive)
@@ -499,6 +499,6 @@ prio_signal_node_catch_up (PrioSignalNode *node)
   source = node->missed_change ? followed (node) : NULL;
   node->missed_change = FALSE;
   if (source != NULL)
-    change_locked (node, source->priority, &is_recursive);
+    change_locked (node, source->priority, PRIO_NOTICE_IN_DISPOSE, &is_recursive);
   prio_lock_unlock (&prio_signal_lock);
 }

@@ -104,13 +104,26 @@ prio_task_signal_get_node (PrioTaskSignal *self)
   return &self->node;
 }
 
+/* Notifies at once, in one of two ways. */
 static void
-emit_change (PrioSignalNode *node, PrioTaskPriority previous)
+notify (PrioSignalNode *node, guint property, PrioNotice when)
 {
-  GObject *self = G_OBJECT (node->signal);
+  GObject *object = G_OBJECT (node->signal);
 
-  g_signal_emit (self, signal_ids[PRIORITY_CHANGE], 0, previous);
-  g_object_notify_by_pspec (self, properties[PROP_PRIORITY]);
+  if (when == PRIO_NOTICE_IN_DISPOSE)
+    {
+      G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[property]);
+      return;
+    }
+  prio_signal_node_wait_for_unref (node);
+  g_object_notify_by_pspec (object, properties[property]);
+}
+
+static void
+emit_change (PrioSignalNode *node, PrioTaskPriority previous, PrioNotice when)
+{
+  g_signal_emit (node->signal, signal_ids[PRIORITY_CHANGE], 0, previous);
+  notify (node, PROP_PRIORITY, when);
 }
 
 static gboolean
@@ -135,8 +148,6 @@ typedef struct
   gboolean done;
 } PendingNotice;
 
-static void notice_attach (PendingNotice *notice, GMainContext *context);
-
 static gboolean
 notice_carry_out (gpointer data)
 {
@@ -157,23 +168,11 @@ notice_end (gpointer data)
 
   if (!notice->done)
     {
-      notice_attach (notice, NULL);
+      prio_call_from_context (NULL, notice_carry_out, notice, notice_end);
       return;
     }
   g_weak_ref_clear (&notice->signal);
   g_free (notice);
-}
-
-static void
-notice_attach (PendingNotice *notice, GMainContext *context)
-{
-  GSource *source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_HIGH);
-  g_source_set_callback (source, notice_carry_out, notice, notice_end);
-  g_source_set_static_name (source, "prio-sched reason of an abort");
-  g_source_attach (source, context);
-  g_source_unref (source);
 }
 
 static void
@@ -186,23 +185,17 @@ notify_reason_later (GCancellable *signal)
 
   notice = g_new0 (PendingNotice, 1);
   g_weak_ref_init (&notice->signal, signal);
-  notice_attach (notice, g_main_context_get_thread_default ());
+  prio_call_from_context (g_main_context_get_thread_default (), notice_carry_out, notice, notice_end);
 }
 
 /* Notifies `reason`, once. */
 static void
 notify_reason (PrioSignalNode *node, PrioNotice when)
 {
-  GObject *object = G_OBJECT (node->signal);
-
   if (when == PRIO_NOTICE_LATER)
     notify_reason_later (node->signal);
-  else if (!prio_signal_node_begin_notice (node))
-    return;
-  else if (when == PRIO_NOTICE_NOW)
-    g_object_notify_by_pspec (object, properties[PROP_REASON]);
-  else
-    G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[PROP_REASON]);
+  else if (prio_signal_node_begin_notice (node))
+    notify (node, PROP_REASON, when);
 }
 
 /* Its type is set with the class. */

@@ -7,6 +7,7 @@
 
 #include "task/prio-task-impl-private.h"
 
+#include "base/prio-unref-private.h"
 #include "signal/prio-registration-private.h"
 #include "prio-error.h"
 
@@ -89,25 +90,6 @@ typedef struct
   GThread *dropper; /* compared only */
 } PrioDropped;
 
-#define WAIT_STEP 100                      /* µs */
-#define WAIT_MAX (G_USEC_PER_SEC / WAIT_STEP)
-
-/* Before GLib 2.80, g_object_unref () drops its reference and then thaws the notifications of
- * the object, even if dispose () has revived it.  While they are frozen, the object has qdata of
- * this name.  No other thread may notify or free the object in between.  That takes a few
- * instructions only; the wait is bounded, because user code may have frozen the notifications
- * for good. */
-static void
-wait_for_unref (const PrioDropped *dropped)
-{
-  GQuark record = g_quark_from_static_string ("GObject-notify-queue");
-
-  if (glib_check_version (2, 80, 0) == NULL || dropped->dropper == g_thread_self ())
-    return;
-  for (guint i = 0; i < WAIT_MAX && g_object_get_qdata (G_OBJECT (dropped->task), record) != NULL; i++)
-    g_usleep (WAIT_STEP);
-}
-
 /* Called outside the loop, on the thread that runs the context or, when the context has gone, on any. */
 static void
 fail_dropped (gpointer data)
@@ -116,7 +98,7 @@ fail_dropped (gpointer data)
   PrioResult result = PRIO_RESULT_OF_ERROR (
       g_error_new_literal (PRIO_ERROR, PRIO_ERROR_DROPPED, _("Whoever was to give the result has dropped the task")));
 
-  wait_for_unref (dropped);
+  prio_wait_for_unref (G_OBJECT (dropped->task), dropped->dropper);
   prio_task_return (dropped->task, &result);
 
   prio_before_unref (dropped->task);
