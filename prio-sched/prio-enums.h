@@ -103,6 +103,26 @@ typedef enum /*< flags >*/
 } PrioYieldFlags;
 
 /**
+ * PrioTaskGroupWait:
+ * @PRIO_TASK_GROUP_DRAINED: until no task is queued or running, however they ended
+ * @PRIO_TASK_GROUP_ALL: until no task is queued or running, or the first of them fails or is aborted:
+ *   like `Promise.all()`
+ * @PRIO_TASK_GROUP_ANY: until the first task is fulfilled: like `Promise.any()`
+ * @PRIO_TASK_GROUP_FIRST: until the first task completes, however it ends: like `Promise.race()`
+ *
+ * What [method@PrioSched.TaskGroup.wait_async] waits for.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_TASK_GROUP_DRAINED,
+  PRIO_TASK_GROUP_ALL,
+  PRIO_TASK_GROUP_ANY,
+  PRIO_TASK_GROUP_FIRST
+} PrioTaskGroupWait;
+
+/**
  * PrioPosted:
  * @PRIO_POSTED_REJECTED: the task will not run: its signal is aborted already, or the
  *   main context or the scheduler has gone

@@ -71,6 +71,16 @@ prio_check_priority (const char *function, gint priority)
   return FALSE;
 }
 
+gboolean
+prio_check_limit (const char *function, guint limit)
+{
+  if (G_LIKELY (limit > 0))
+    return TRUE;
+
+  complain (function, NULL, "with a limit of 0 no task would ever run");
+  return FALSE;
+}
+
 /* @what names the argument: a function that must not be NULL. */
 gboolean
 prio_complain_of_callable (const char *function, const char *what, const char *name)

@@ -111,6 +111,16 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_release (run_queue);
 }
 
+/* Nobody can resume it any more.  Those who follow `paused` hear of that at once: GObject has frozen notifications, and
+ * would drop it. */
+static void
+prio_scheduler_dispose (GObject *object)
+{
+  if (__atomic_exchange_n (&PRIO_SCHEDULER (object)->paused, FALSE, __ATOMIC_SEQ_CST))
+    G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[PROP_PAUSED]);
+  G_OBJECT_CLASS (prio_scheduler_parent_class)->dispose (object);
+}
+
 static void
 prio_scheduler_finalize (GObject *object)
 {
@@ -119,7 +129,7 @@ prio_scheduler_finalize (GObject *object)
 
   prio_scheduler_clear_follower (self);
   prio_loop_submit (self->run_queue->loop, &op);
-  g_main_context_unref (self->context);
+  g_clear_pointer (&self->context, g_main_context_unref);
 
   G_OBJECT_CLASS (prio_scheduler_parent_class)->finalize (object);
 }
@@ -243,6 +253,7 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
   prio_scheduler_type = G_TYPE_FROM_CLASS (class);
 
   object_class->constructed = prio_scheduler_constructed;
+  object_class->dispose = prio_scheduler_dispose;
   object_class->finalize = prio_scheduler_finalize;
   object_class->get_property = prio_scheduler_get_property;
   object_class->set_property = prio_scheduler_set_property;
@@ -456,6 +467,18 @@ set_paused (PrioScheduler *self, gboolean paused)
   prio_loop_submit (self->run_queue->loop, &op);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
   g_object_unref (self);
+}
+
+/* A scheduler whose tasks are said to be those of @outer, and run in its main context, but can be paused apart.  It does not
+ * keep the context alive. */
+PrioScheduler *
+prio_scheduler_new_inner (PrioScheduler *outer)
+{
+  PrioScheduler *self = prio_scheduler_new (outer->context);
+
+  g_weak_ref_set (&self->run_queue->scheduler, outer);
+  g_clear_pointer (&self->context, g_main_context_unref);
+  return self;
 }
 
 /**

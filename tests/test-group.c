@@ -1,0 +1,528 @@
+/* test-group.c: groups of tasks with a limit
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+/* A task that stays begun until it is ended by hand. */
+typedef struct
+{
+  GString *log;
+  PrioTask *begun[26]; /* by letter, held */
+  guint n_running, max_running;
+} Hands;
+
+typedef struct
+{
+  Hands *hands;
+  char letter;
+} Hand;
+
+static void
+hand_begin (PrioTask *task, gpointer data)
+{
+  Hand *hand = data;
+  Hands *hands = hand->hands;
+
+  g_string_append_c (hands->log, hand->letter);
+  prio_task_defer (task);
+  hands->begun[hand->letter - 'a'] = g_object_ref (task);
+  hands->n_running++;
+  hands->max_running = MAX (hands->max_running, hands->n_running);
+}
+
+static PrioTask *
+post_hand (PrioTaskGroup *group, Hands *hands, char letter, PrioTaskPriority priority, gpointer signal)
+{
+  Hand *hand = g_new (Hand, 1);
+
+  *hand = (Hand) { hands, letter };
+  return prio_task_group_post_task (group, &(PrioTaskOptions) { .priority = priority, .signal = signal }, hand_begin,
+                                    hand, g_free);
+}
+
+static void
+post_hands (PrioTaskGroup *group, Hands *hands, const char *letters, PrioTaskPriority priority)
+{
+  for (const char *letter = letters; *letter != '\0'; letter++)
+    g_object_unref (post_hand (group, hands, *letter, priority, NULL));
+}
+
+static void
+end_hand (Hands *hands, char letter)
+{
+  PrioTask *task = g_steal_pointer (&hands->begun[letter - 'a']);
+
+  hands->n_running--;
+  prio_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+static void
+fail_hand (Hands *hands, char letter)
+{
+  PrioTask *task = g_steal_pointer (&hands->begun[letter - 'a']);
+
+  hands->n_running--;
+  prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_BUSY, "%c", letter);
+  g_object_unref (task);
+}
+
+/* Ends all that run, until none is left. */
+static void
+end_hands (Fixture *f, Hands *hands)
+{
+  gboolean any;
+
+  do
+    {
+      fixture_run (f);
+      any = FALSE;
+      for (char letter = 'a'; letter <= 'z'; letter++)
+        {
+          if (hands->begun[letter - 'a'] != NULL)
+            {
+              any = TRUE;
+              end_hand (hands, letter);
+            }
+        }
+    }
+  while (any);
+}
+
+/* F5: a task counts until its result is there. */
+static void
+test_limit (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 3, BACKGROUND);
+  Hands hands = { .log = f->log };
+
+  post_hands (group, &hands, "abcdefgh", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abc");
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 8);
+
+  end_hand (&hands, 'b');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abcd");
+
+  prio_task_group_set_limit (group, 5);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abcdef");
+  prio_task_group_set_limit (group, 1);
+  end_hand (&hands, 'a');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abcdef");
+
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "abcdefgh");
+  g_assert_cmpuint (hands.max_running, ==, 5);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+/* Who is next is chosen when a place is free, by the priorities of that moment. */
+static void
+test_urgency_counts_up_to_the_last_moment (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
+  g_autoptr (PrioTaskController) row = prio_task_controller_new (BACKGROUND);
+  Hands hands = { .log = f->log };
+
+  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "v", USER_VISIBLE);
+  g_object_unref (post_hand (group, &hands, 'r', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (row)));
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "v");
+
+  prio_task_controller_set_priority (row, USER_BLOCKING, NULL);
+  end_hand (&hands, 'v');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "vr");
+
+  post_letter (f, USER_VISIBLE, 'V');
+  end_hand (&hands, 'r');
+  g_assert_true (prio_task_group_set_priority (group, USER_BLOCKING, NULL));
+  g_assert_cmpint (prio_task_group_get_priority (group), ==, USER_BLOCKING);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "vraV");
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "vraVbc");
+}
+
+static void
+count_notified (GObject *object, GParamSpec *pspec, guint *n)
+{
+  ++*n;
+}
+
+/* R3: whether anything is left to do, told once for a burst. */
+static void
+test_pending_is_notified (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, BACKGROUND);
+  Hands hands = { .log = f->log };
+  guint n_notified = 0, pending = 0;
+
+  g_signal_connect (group, "notify::pending", G_CALLBACK (count_notified), &n_notified);
+  post_hands (group, &hands, "abcdef", PRIO_PRIORITY_UNSET);
+  g_object_get (group, "pending", &pending, NULL);
+  g_assert_cmpuint (pending, ==, 6);
+  fixture_run (f);
+  g_assert_cmpuint (n_notified, ==, 1);
+
+  end_hand (&hands, 'a');
+  fixture_run (f);
+  g_assert_cmpuint (n_notified, ==, 2);
+  prio_task_group_cancel_queued (group);
+  fixture_run (f);
+  g_assert_cmpuint (n_notified, ==, 3);
+  g_assert_cmpstr (f->log->str, ==, "abc");
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 2);
+  end_hands (f, &hands);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+/* R3: what is queued is dropped, and the group goes on. */
+static void
+test_abort_and_go_on (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "another search");
+  g_autoptr (GCancellable) own = g_cancellable_new ();
+  Hands hands = { .log = f->log };
+  g_autoptr (PrioTask) running = post_hand (group, &hands, 'a', PRIO_PRIORITY_UNSET, NULL);
+  g_autoptr (PrioTask) with_signal = post_hand (group, &hands, 'b', PRIO_PRIORITY_UNSET, own);
+  g_autoptr (PrioTask) queued = post_hand (group, &hands, 'c', PRIO_PRIORITY_UNSET, NULL);
+  g_autoptr (PrioTaskSignal) before = g_object_ref (prio_task_group_get_signal (group));
+
+  fixture_run (f);
+  prio_task_group_abort (group, reason);
+  g_assert_true (prio_task_signal_is_aborted (before));
+  g_assert_false (prio_task_signal_is_aborted (prio_task_group_get_signal (group)));
+  g_assert_cmpint (prio_task_get_state (queued), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_error (prio_task_get_error (queued), G_IO_ERROR, G_IO_ERROR_BUSY);
+  g_assert_cmpint (prio_task_get_state (running), ==, PRIO_TASK_STATE_RUNNING);
+  g_assert_true (g_cancellable_is_cancelled (prio_task_get_signal (running)));
+  g_assert_true (g_cancellable_is_cancelled (prio_task_get_signal (with_signal)));
+  g_assert_false (g_cancellable_is_cancelled (own));
+
+  post_hands (group, &hands, "d", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  end_hand (&hands, 'a');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abd");
+  end_hands (f, &hands);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+static void
+do_nothing (PrioTask *task, gpointer data)
+{
+}
+
+static void
+post_another (gpointer group)
+{
+  PrioTaskGroup *self = group;
+
+  if (prio_task_group_get_pending (self) < 10)
+    g_object_unref (prio_task_group_post_task (self, NULL, do_nothing, NULL, NULL));
+}
+
+/* What is posted by the destroy notifies of an abort, or of a cancel, waits for its turn. */
+static void
+test_posts_from_destroy_notifies (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+
+  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  for (guint i = 0; i < 3; i++)
+    g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, group, post_another));
+  prio_task_group_cancel_queued (group);
+  g_assert_cmpuint (prio_task_group_get_pending (group), >=, 1);
+  prio_task_group_cancel_queued (group);
+  fixture_run (f);
+  end_hands (f, &hands);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+/* Tasks with a result at once take places too, one after the other, with continuations of others between. */
+static void
+test_short_tasks (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+
+  for (char letter = 'a'; letter <= 'e'; letter++)
+    g_object_unref (prio_task_group_post_task (group, NULL, step_run_task, step_new (f, letter, NULL, NULL), step_free));
+  post_letter (f, USER_BLOCKING, 'B');
+  post_letter (f, BACKGROUND, 'G');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "BabcdeG");
+}
+
+static void
+test_paused (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+
+  prio_scheduler_pause (f->scheduler);
+  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "");
+  prio_scheduler_resume (f->scheduler);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  prio_scheduler_pause (f->scheduler);
+  end_hand (&hands, 'a');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  prio_scheduler_resume (f->scheduler);
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "abc");
+
+  /* Nobody can resume it any more. */
+  prio_scheduler_pause (f->scheduler);
+  post_hands (group, &hands, "d", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_clear_object (&f->scheduler);
+  g_assert_null (prio_task_group_ref_scheduler (group));
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "abcd");
+}
+
+/* Nobody but its tasks holds the group. */
+static void
+test_tasks_keep_the_group (Fixture *f, gconstpointer data)
+{
+  PrioTaskGroup *group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+
+  g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
+  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  g_object_unref (group);
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "abc");
+  g_assert_null (group);
+
+  group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
+  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  g_object_unref (group);
+  g_clear_object (&f->scheduler);
+  g_main_context_pop_thread_default (f->context);
+  g_clear_pointer (&f->context, g_main_context_unref);
+  g_assert_null (group);
+}
+
+typedef struct
+{
+  guint n_done;
+  gboolean ok;
+  PrioTask *task;
+  GError *error;
+} Waited;
+
+static void
+waited (GObject *group, GAsyncResult *result, gpointer data)
+{
+  Waited *wait = data;
+
+  wait->n_done++;
+  wait->ok = prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, &wait->task, &wait->error);
+}
+
+static void
+waited_clear (Waited *wait)
+{
+  g_clear_object (&wait->task);
+  g_clear_error (&wait->error);
+}
+
+static void
+test_wait (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Hands hands = { .log = f->log };
+  Waited drained = { 0 }, all = { 0 }, any = { 0 }, first = { 0 }, given_up = { 0 };
+
+  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, cancellable, waited, &given_up);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, waited, &all);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ANY, NULL, waited, &any);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_FIRST, NULL, waited, &first);
+  g_cancellable_cancel (cancellable);
+  fixture_run (f);
+  g_assert_cmpuint (given_up.n_done, ==, 1);
+  g_assert_error (given_up.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpuint (drained.n_done + all.n_done + any.n_done + first.n_done, ==, 0);
+
+  fail_hand (&hands, 'a');
+  fixture_run (f);
+  g_assert_true (first.ok && !all.ok);
+  g_assert_cmpint (prio_task_get_state (first.task), ==, PRIO_TASK_STATE_FAILED);
+  g_assert_error (all.error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  g_assert_cmpuint (drained.n_done + any.n_done, ==, 0);
+
+  end_hand (&hands, 'b');
+  fixture_run (f);
+  g_assert_true (any.ok);
+  g_assert_true (prio_task_propagate_boolean (any.task, NULL));
+  g_assert_cmpuint (drained.n_done, ==, 0);
+
+  end_hands (f, &hands);
+  g_assert_true (drained.ok);
+  g_assert_null (drained.task);
+  g_assert_cmpuint (drained.n_done + all.n_done + any.n_done + first.n_done + given_up.n_done, ==, 5);
+  waited_clear (&all);
+  waited_clear (&any);
+  waited_clear (&first);
+  waited_clear (&given_up);
+}
+
+static void
+test_wait_for_an_empty_group (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+
+  for (guint until = PRIO_TASK_GROUP_DRAINED; until <= PRIO_TASK_GROUP_FIRST; until++)
+    {
+      Waited wait = { 0 };
+
+      prio_task_group_wait_async (group, until, NULL, waited, &wait);
+      g_assert_cmpuint (wait.n_done, ==, 0);
+      fixture_run (f);
+      g_assert_cmpuint (wait.n_done, ==, 1);
+      g_assert_cmpint (wait.ok, ==, until <= PRIO_TASK_GROUP_ALL);
+      if (!wait.ok)
+        g_assert_error (wait.error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+      waited_clear (&wait);
+    }
+}
+
+static void
+other_waited (GObject *group, GAsyncResult *result, gpointer task)
+{
+  g_assert_true (prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, NULL));
+  prio_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+static void
+wait_for_the_others (PrioTask *task, gpointer group)
+{
+  prio_task_defer (task);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, other_waited, g_object_ref (task));
+}
+
+/* A group that waits for itself comes to an end: two tasks of it wait, with one place for all. */
+static void
+test_group_that_waits_for_itself (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+  Waited drained = { 0 };
+
+  for (guint i = 0; i < 2; i++)
+    g_object_unref (prio_task_group_post_task (group, NULL, wait_for_the_others, group, NULL));
+  post_hands (group, &hands, "ab", PRIO_PRIORITY_UNSET);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+  end_hand (&hands, 'a');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  g_assert_cmpuint (drained.n_done, ==, 0);
+  end_hands (f, &hands);
+  g_assert_cmpuint (drained.n_done, ==, 1);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+
+  /* It has all of its places again. */
+  post_hands (group, &hands, "cd", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abc");
+  end_hands (f, &hands);
+}
+
+static gpointer
+post_elsewhere (gpointer group)
+{
+  g_assert_null (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL));
+  return NULL;
+}
+
+static gboolean
+use_elsewhere (gpointer group)
+{
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*belongs to the thread that runs*");
+  g_thread_join (g_thread_new ("another", post_elsewhere, group));
+  g_test_assert_expected_messages ();
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_bad_input (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+
+  if (!HAS_CHECKS)
+    return;
+
+  assert_told ("*with a limit of 0 no task would ever run*",
+               g_assert_null (prio_task_group_new (f->scheduler, 0, USER_VISIBLE)));
+  assert_told ("*with a limit of 0 no task would ever run*", prio_task_group_set_limit (group, 0));
+  assert_told ("*300 is no PrioTaskPriority*", g_assert_null (prio_task_group_new (f->scheduler, 1, 300)));
+  assert_told ("*NULL is no PrioScheduler*", g_assert_null (prio_task_group_new (NULL, 1, USER_VISIBLE)));
+  assert_told ("*func is NULL*", g_assert_null (prio_task_group_post_task (group, NULL, NULL, NULL, NULL)));
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, use_elsewhere, group, NULL);
+  fixture_run (f);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+/* Of very many tasks, each is found and dropped in a time that does not depend on how many there are. */
+static void
+test_many (Fixture *f, gconstpointer data)
+{
+  enum { N = 100000 };
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 8, BACKGROUND);
+  Hands hands = { .log = f->log };
+
+  post_hands (group, &hands, "abcdefgh", PRIO_PRIORITY_UNSET);
+  for (guint i = 0; i < N; i++)
+    g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, NULL, NULL));
+  fixture_run (f);
+  prio_task_group_cancel_queued (group);
+  for (guint i = 0; i < N; i++)
+    g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, NULL, NULL));
+  prio_task_group_abort (group, NULL);
+  end_hands (f, &hands);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/group/limit", test_limit);
+  add_test ("/group/urgency-counts-up-to-the-last-moment", test_urgency_counts_up_to_the_last_moment);
+  add_test ("/group/pending-is-notified", test_pending_is_notified);
+  add_test ("/group/abort-and-go-on", test_abort_and_go_on);
+  add_test ("/group/posts-from-destroy-notifies", test_posts_from_destroy_notifies);
+  add_test ("/group/short-tasks", test_short_tasks);
+  add_test ("/group/paused", test_paused);
+  add_test ("/group/tasks-keep-the-group", test_tasks_keep_the_group);
+  add_test ("/group/wait", test_wait);
+  add_test ("/group/wait-for-an-empty-group", test_wait_for_an_empty_group);
+  add_test ("/group/group-that-waits-for-itself", test_group_that_waits_for_itself);
+  add_test ("/group/bad-input", test_bad_input);
+  add_test ("/group/many", test_many);
+
+  return g_test_run ();
+}
