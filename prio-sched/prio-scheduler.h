@@ -67,6 +67,20 @@ gboolean       prio_scheduler_post_task_finish   (PrioScheduler       *self,
                                                   GError             **error);
 
 PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_run_in_thread_async (PrioScheduler         *self,
+                                                  const PrioTaskOptions  *options,
+                                                  PrioTaskFunc            func,
+                                                  gpointer                user_data,
+                                                  GDestroyNotify          notify,
+                                                  GAsyncReadyCallback     callback,
+                                                  gpointer                callback_data);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_run_in_thread_finish (PrioScheduler      *self,
+                                                  GAsyncResult         *result,
+                                                  GValue               *value,
+                                                  GError              **error);
+
+PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_yield_async        (PrioScheduler       *self,
                                                   GAsyncReadyCallback  callback,
                                                   gpointer             user_data);

@@ -28,6 +28,7 @@ extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 
 gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_priority (const char *function, gint priority);
+gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *options);
 gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
 

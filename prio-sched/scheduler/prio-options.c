@@ -72,6 +72,17 @@ prio_check_priority (const char *function, gint priority)
 }
 
 gboolean
+prio_check_no_delay (const char *function, const PrioTaskOptions *options)
+{
+  if (G_LIKELY (options == NULL || options->delay == 0))
+    return TRUE;
+
+  complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which tasks in threads do not have",
+            options->delay);
+  return FALSE;
+}
+
+gboolean
 prio_check_limit (const char *function, guint limit)
 {
   if (G_LIKELY (limit > 0))

@@ -413,17 +413,25 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
   return task;
 }
 
-/* Posts a new task, with all options. */
+/* A new task with all options, not posted yet. */
+PrioTask *
+prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options)
+{
+  PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_TASK, options->signal, options->priority);
+
+  if (options->name != NULL)
+    prio_task_set_name (task, options->name);
+  prio_task_set_source (task, options->source_object, options->source_tag);
+  return task;
+}
+
 static PrioTask *
 post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
                GDestroyNotify notify)
 {
-  PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_TASK, options->signal, options->priority);
+  PrioTask *task = prio_scheduler_make_task (self, options);
 
   prio_task_set_work (task, func, data, notify);
-  if (options->name != NULL)
-    prio_task_set_name (task, options->name);
-  prio_task_set_source (task, options->source_object, options->source_tag);
   prio_scheduler_submit_task (self, g_object_ref (task), options->signal, options->priority,
                               prio_due_after (options->delay));
 

@@ -1,0 +1,359 @@
+/* prio-scheduler-thread.c: tasks that run in a thread of a pool
+ *
+ * The threads are GLib's.  What waits for one of them waits here, in a heap by priority and age: each item in the pool's own
+ * queue only stands for "the most urgent one".
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+#include "base/prio-heap-private.h"
+#include "prio-task-signal.h"
+#include "signal/prio-signal-node-private.h"
+#include "task/prio-task-impl-private.h"
+
+/* The threads may wait for disks and networks, so there are more than processors. */
+#define MIN_THREADS 8
+
+typedef struct
+{
+  gint refs; /* atomic: the heap or the thread, and each handler */
+  PrioTask *task; /* held */
+  PrioTaskFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+  PrioTaskPriority fixed; /* or PRIO_PRIORITY_UNSET */
+  gulong cancelled, priority_changed; /* handlers of the task's signal */
+
+  /* Under the lock. */
+  PrioHeapNode node;
+  gboolean is_waiting; /* in the heap */
+} PrioWork;
+
+static PrioLock work_lock = PRIO_LOCK_INIT;
+static PrioHeap waiting; /* under the lock: by priority and age */
+static guint64 next_order; /* under the lock */
+
+static PrioWork *
+work_ref (PrioWork *work)
+{
+  g_atomic_int_inc (&work->refs);
+  return work;
+}
+
+static void
+do_nothing (gpointer data G_GNUC_UNUSED)
+{
+}
+
+static void
+op_call (PrioLoop *loop, const PrioOp *op)
+{
+  PrioMicrotask microtask = { .func = do_nothing, .data = op->data, .notify = op->notify };
+
+  if (prio_loop_is_dead (loop))
+    prio_loop_defer_release (loop, op->notify, op->data);
+  else
+    prio_loop_queue_microtask (loop, &microtask);
+}
+
+/* Has @notify called with @data by the thread that runs the context; here only if that has gone. */
+static void
+call_on_loop (PrioLoop *loop, GDestroyNotify notify, gpointer data)
+{
+  PrioOp op = { .apply = op_call, .notify = notify, .data = data };
+
+  prio_loop_submit (loop, &op);
+}
+
+static void
+work_unref (gpointer data)
+{
+  PrioWork *work = data;
+
+  if (g_atomic_int_dec_and_test (&work->refs))
+    g_free (work);
+}
+
+static void
+closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
+{
+  prio_in_finalize (data);
+  work_unref (data);
+}
+
+static void
+drop_task (gpointer task)
+{
+  prio_before_unref (task);
+  g_object_unref (task);
+}
+
+/* Nothing runs the work any more: disconnects from the signal, and releases the user's data and the task. */
+static void
+work_end (PrioWork *work)
+{
+  PrioTask *task = work->task;
+  PrioLoop *loop = task->entry.run_queue->loop;
+
+  if (work->cancelled != 0)
+    g_signal_handler_disconnect (task->signal, work->cancelled);
+  if (work->priority_changed != 0)
+    g_signal_handler_disconnect (task->signal, work->priority_changed);
+  if (work->notify != NULL)
+    call_on_loop (loop, work->notify, work->data);
+  call_on_loop (loop, drop_task, task);
+  work_unref (work);
+}
+
+static guint64
+key_of (PrioWork *work)
+{
+  GCancellable *signal = work->task->signal;
+  PrioTaskPriority priority = work->fixed;
+
+  if (priority == PRIO_PRIORITY_UNSET)
+    priority = PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal))
+                                            : PRIO_TASK_PRIORITY_USER_VISIBLE;
+  return PRIO_TASK_PRIORITY_USER_BLOCKING - priority;
+}
+
+static void
+run (PrioWork *work)
+{
+  PrioTask *task = work->task;
+  PrioResult none = { .kind = PRIO_RESULT_NONE };
+
+  __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
+  if (prio_task_is_listened_to (task))
+    call_on_loop (task->entry.run_queue->loop, (GDestroyNotify) prio_task_notify_state, task);
+  work->func (task, work->data);
+
+  /* It has neither been given a result, nor will it be later. */
+  if (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) == 0 &&
+      __atomic_fetch_or (&task->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) == 0)
+    prio_task_return (task, &none);
+  work_end (work);
+}
+
+/* In a thread of the pool: runs what is the most urgent now, if it has not been aborted. */
+static void
+run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioWork *work = NULL;
+
+  prio_lock_lock (&work_lock);
+  if (waiting.n_items > 0)
+    {
+      work = (gpointer) ((gchar *) prio_heap_first (&waiting)->node - G_STRUCT_OFFSET (PrioWork, node));
+      prio_heap_remove (&waiting, &work->node);
+      work->is_waiting = FALSE;
+    }
+  prio_lock_unlock (&work_lock);
+
+  if (work != NULL)
+    run (work);
+}
+
+static GThreadPool *
+get_pool (void)
+{
+  static gsize pool;
+
+  if (g_once_init_enter (&pool))
+    {
+      guint n = MAX (g_get_num_processors (), MIN_THREADS);
+
+      g_once_init_leave (&pool, (gsize) g_thread_pool_new (run_next, NULL, (gint) n, FALSE, NULL));
+    }
+  return (GThreadPool *) pool;
+}
+
+/* Returns: whether the work was waiting: then the caller ends it */
+static gboolean
+take_back (PrioWork *work)
+{
+  gboolean was_waiting;
+
+  prio_lock_lock (&work_lock);
+  was_waiting = work->is_waiting;
+  work->is_waiting = FALSE;
+  if (was_waiting)
+    prio_heap_remove (&waiting, &work->node);
+  prio_lock_unlock (&work_lock);
+
+  return was_waiting;
+}
+
+static void
+op_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_task_abort (op->target);
+}
+
+/* The abort rejects the task before its function begins.  GLib may hold the lock of the cancellable, so the handlers are
+ * disconnected later. */
+static void
+abort_work (PrioWork *work)
+{
+  PrioTask *task = work->task;
+  PrioLoop *loop = task->entry.run_queue->loop;
+  PrioOp abort = { .apply = op_abort, .target = task };
+  PrioOp end = { .apply = op_call, .data = work, .notify = (GDestroyNotify) work_end };
+
+  if (!take_back (work))
+    return;
+
+  g_object_ref (task);
+  prio_loop_submit_quietly (loop, &abort);
+  prio_loop_submit_quietly (loop, &end);
+}
+
+static void
+cancelled (GCancellable *signal G_GNUC_UNUSED, PrioWork *work)
+{
+  abort_work (work);
+  prio_before_unref (work); /* which the closure holds */
+}
+
+static void
+priority_changed (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_GNUC_UNUSED, PrioWork *work)
+{
+  guint64 key = key_of (work);
+
+  prio_lock_lock (&work_lock);
+  if (work->is_waiting)
+    prio_heap_rekey (&waiting, &work->node, key);
+  prio_lock_unlock (&work_lock);
+  prio_before_unref (work);
+}
+
+static void
+follow (PrioWork *work)
+{
+  GCancellable *signal = work->task->signal;
+
+  work->cancelled = g_signal_connect_data (signal, "cancelled", G_CALLBACK (cancelled), work_ref (work), closure_unref, 0);
+  if (PRIO_IS_TASK_SIGNAL (signal) && work->fixed == PRIO_PRIORITY_UNSET)
+    work->priority_changed = g_signal_connect_data (signal, "priority-change", G_CALLBACK (priority_changed),
+                                                    work_ref (work), closure_unref, 0);
+}
+
+static void
+wait_for_thread (PrioWork *work)
+{
+  work_ref (work);
+  prio_lock_lock (&work_lock);
+  work->is_waiting = TRUE;
+  prio_heap_insert (&waiting, &work->node, key_of (work), next_order++);
+  prio_lock_unlock (&work_lock);
+
+  /* What has come before the work was in the heap has not been noticed. */
+  if (work->task->signal != NULL)
+    {
+      priority_changed (NULL, PRIO_PRIORITY_UNSET, work);
+      if (g_cancellable_is_cancelled (work->task->signal))
+        abort_work (work);
+    }
+  g_thread_pool_push (get_pool (), GUINT_TO_POINTER (1), NULL);
+  work_unref (work);
+}
+
+/**
+ * prio_scheduler_run_in_thread_async:
+ * @self: a scheduler
+ * @options: (nullable): what to run it with, or %NULL for the defaults; there is no delay
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ * @callback: (nullable) (scope async) (closure callback_data): called when the task has completed
+ * @callback_data: data for @callback
+ *
+ * Runs a function in a thread of a pool, and calls @callback with its result: like
+ * [method@Gio.Task.run_in_thread], under a priority and a signal.
+ *
+ * All threads that are waited for are shared out by priority, and then by age.  A priority that
+ * changes counts until a thread has taken the task.  An abort until then ends it at once, and later
+ * what [method@PrioSched.Task.return_error_if_cancelled] makes of it.
+ *
+ * ```c
+ * static void
+ * decode (PrioTask *task, gpointer file)
+ * {
+ *   GError *error = NULL;
+ *   GdkTexture *texture = gdk_texture_new_from_file (file, &error);
+ *
+ *   if (texture != NULL)
+ *     prio_task_return_pointer (task, texture, g_object_unref);
+ *   else
+ *     prio_task_return_error (task, error);
+ * }
+ *
+ * prio_scheduler_run_in_thread_async (scheduler, &(PrioTaskOptions) { .signal = row->signal },
+ *                                     decode, g_object_ref (file), g_object_unref, decoded, row);
+ * ```
+ *
+ * @func runs in another thread, with no scheduling state, and gives the result there.  If it returns
+ * without one, the task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
+ *
+ * With a wrong argument it logs a critical message, runs nothing, and calls neither @notify nor
+ * @callback.
+ *
+ * Any thread may call it; @callback and @notify are called on the thread that runs the scheduler's
+ * main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func,
+                                    gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
+                                    gpointer callback_data)
+{
+  g_autoptr (PrioTask) task = NULL;
+  PrioWork *work;
+
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, options));
+  prio_return_if_wrong (prio_check_no_delay (G_STRFUNC, options));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL));
+
+  if (options == NULL)
+    options = &prio_no_task_options;
+
+  task = prio_scheduler_make_task (self, options);
+  prio_task_then (task, callback, callback_data, NULL);
+
+  work = g_new (PrioWork, 1);
+  *work = (PrioWork) { .refs = 1, .task = g_object_ref (task), .func = func, .data = user_data, .notify = notify,
+                       .fixed = options->priority };
+  if (options->signal != NULL)
+    follow (work);
+  wait_for_thread (work);
+}
+
+/**
+ * prio_scheduler_run_in_thread_finish:
+ * @self: what the callback was given: the scheduler, or %NULL if it is gone
+ * @result: what the callback was given
+ * @value: (out caller-allocates) (optional): return location for the result, to be
+ *   unset when no longer needed; not set if the task has none
+ * @error: return location for a `GError`
+ *
+ * Gets the result of a task, of any type, as [method@PrioSched.Scheduler.post_task_finish] does.
+ *
+ * Fails with the error of the task, or the reason of its abort.
+ *
+ * Any thread may call it; it is meant for the callback.
+ *
+ * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_run_in_thread_finish (PrioScheduler *self, GAsyncResult *result, GValue *value, GError **error)
+{
+  return prio_scheduler_post_task_finish (self, result, value, error);
+}

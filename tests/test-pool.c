@@ -1,0 +1,353 @@
+/* test-pool.c: tasks that run in threads of the pool
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+#include "tsan-suppressions.h"
+
+#include <pthread.h>
+
+/* What is done in other threads, and heard of in this one. */
+typedef struct
+{
+  Fixture *f;
+  pthread_mutex_t lock; /* of a kind that ThreadSanitizer sees */
+  pthread_cond_t changed;
+  guint n_blocked, n_let_go; /* under the lock */
+  gboolean open;             /* under the lock: nothing is blocked any more */
+  GString *ran;              /* under the lock */
+  guint n_run, n_done, n_destroyed, n_aborted, n_failed;
+  gssize last;
+} Pool;
+
+typedef struct
+{
+  Pool *pool;
+  char letter;
+} Work;
+
+static void
+pool_init (Pool *pool, Fixture *f)
+{
+  *pool = (Pool) { .f = f };
+  pthread_mutex_init (&pool->lock, NULL);
+  pthread_cond_init (&pool->changed, NULL);
+  pool->ran = g_string_new (NULL);
+  /* As a program does that runs its main loop: otherwise any thread may stand in for it. */
+  g_assert_true (g_main_context_acquire (f->context));
+}
+
+static void
+pool_clear (Pool *pool)
+{
+  while (pool->n_destroyed < pool->n_run)
+    g_main_context_iteration (pool->f->context, TRUE);
+  g_assert_cmpuint (pool->n_done, ==, pool->n_run);
+  g_main_context_release (pool->f->context);
+  pthread_mutex_destroy (&pool->lock);
+  pthread_cond_destroy (&pool->changed);
+  g_string_free (pool->ran, TRUE);
+}
+
+static void
+work_free (gpointer data)
+{
+  Work *work = data;
+
+  g_assert_true (g_main_context_is_owner (work->pool->f->context));
+  work->pool->n_destroyed++;
+  g_free (work);
+}
+
+static void
+done (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+  g_autoptr (GError) error = NULL;
+  Pool *pool = data;
+
+  g_assert_true (g_main_context_is_owner (pool->f->context));
+  if (prio_scheduler_run_in_thread_finish (PRIO_SCHEDULER (source), result, &value, &error))
+    pool->last = G_IS_VALUE (&value) ? g_value_get_int64 (&value) : -1;
+  else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    pool->n_aborted++;
+  else
+    pool->n_failed++;
+  pool->n_done++;
+}
+
+static void
+run_work (PrioTask *task, gpointer data)
+{
+  Work *work = data;
+  Pool *pool = work->pool;
+
+  g_assert_false (g_main_context_is_owner (pool->f->context));
+  pthread_mutex_lock (&pool->lock);
+  g_string_append_c (pool->ran, work->letter);
+  pthread_mutex_unlock (&pool->lock);
+  prio_task_return_int (task, work->letter);
+}
+
+/* Has a thread, until it is let go. */
+static void
+block (PrioTask *task, gpointer data)
+{
+  Pool *pool = ((Work *) data)->pool;
+  guint number;
+
+  pthread_mutex_lock (&pool->lock);
+  number = pool->n_blocked++;
+  pthread_cond_broadcast (&pool->changed);
+  while (pool->n_let_go <= number && !pool->open)
+    pthread_cond_wait (&pool->changed, &pool->lock);
+  pthread_mutex_unlock (&pool->lock);
+}
+
+static void
+run_in_thread (Pool *pool, PrioTaskFunc func, char letter, PrioTaskPriority priority, gpointer signal)
+{
+  Work *work = g_new (Work, 1);
+
+  pool->n_run++;
+  *work = (Work) { pool, letter };
+  prio_scheduler_run_in_thread_async (pool->f->scheduler,
+                                      &(PrioTaskOptions) { .priority = priority, .signal = signal }, func, work,
+                                      work_free, done, pool);
+}
+
+static void
+run_until (Pool *pool, guint n_done)
+{
+  while (pool->n_done < n_done)
+    g_main_context_iteration (pool->f->context, TRUE);
+  fixture_run (pool->f);
+}
+
+/* Blocks every thread of the pool.  Returns: how many there are */
+static guint
+block_all (Pool *pool)
+{
+  guint n = MAX (g_get_num_processors (), 8);
+
+  for (guint i = 0; i < n; i++)
+    run_in_thread (pool, block, ' ', USER_BLOCKING, NULL);
+  pthread_mutex_lock (&pool->lock);
+  while (pool->n_blocked < n)
+    pthread_cond_wait (&pool->changed, &pool->lock);
+  pthread_mutex_unlock (&pool->lock);
+  return n;
+}
+
+/* Lets the first of them go: it runs all that waits, in one thread. */
+static void
+let_one_go (Pool *pool)
+{
+  pthread_mutex_lock (&pool->lock);
+  pool->n_let_go = 1;
+  pthread_cond_broadcast (&pool->changed);
+  pthread_mutex_unlock (&pool->lock);
+}
+
+static void
+let_all_go (Pool *pool)
+{
+  pthread_mutex_lock (&pool->lock);
+  pool->open = TRUE;
+  pthread_cond_broadcast (&pool->changed);
+  pthread_mutex_unlock (&pool->lock);
+}
+
+static void
+test_result_comes_back (Fixture *f, gconstpointer data)
+{
+  Pool pool;
+
+  pool_init (&pool, f);
+  run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, NULL);
+  run_until (&pool, 1);
+  g_assert_cmpint (pool.last, ==, 'a');
+  pool_clear (&pool);
+}
+
+/* A thread that becomes free takes the most urgent task of that moment, and the oldest of those. */
+static void
+test_order (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) later = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioTaskController) sooner = prio_task_controller_new (USER_BLOCKING);
+  Pool pool;
+  guint n;
+
+  pool_init (&pool, f);
+  n = block_all (&pool);
+  run_in_thread (&pool, run_work, 'b', BACKGROUND, NULL);
+  run_in_thread (&pool, run_work, 'l', PRIO_PRIORITY_UNSET, signal_of (later));
+  run_in_thread (&pool, run_work, 's', PRIO_PRIORITY_UNSET, signal_of (sooner));
+  run_in_thread (&pool, run_work, 'v', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, run_work, 'u', USER_BLOCKING, NULL);
+  run_in_thread (&pool, run_work, 'w', USER_VISIBLE, signal_of (later));
+  prio_task_controller_set_priority (sooner, BACKGROUND, NULL);
+  prio_task_controller_set_priority (later, USER_BLOCKING, NULL);
+
+  let_one_go (&pool);
+  run_until (&pool, 1 + 6);
+  g_assert_cmpstr (pool.ran->str, ==, "luvwbs");
+  let_all_go (&pool);
+  run_until (&pool, n + 6);
+  pool_clear (&pool);
+}
+
+/* An abort ends a task that waits at once, and its function does not run. */
+static void
+test_abort (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (GCancellable) plain = g_cancellable_new ();
+  Pool pool;
+  guint n;
+
+  pool_init (&pool, f);
+  n = block_all (&pool);
+  run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
+  run_in_thread (&pool, run_work, 'b', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, run_work, 'c', PRIO_PRIORITY_UNSET, plain);
+  prio_task_controller_abort (controller, NULL);
+  g_cancellable_cancel (plain);
+  run_in_thread (&pool, run_work, 'd', PRIO_PRIORITY_UNSET, signal_of (controller));
+  fixture_run (f);
+  g_assert_cmpuint (pool.n_aborted, ==, 3);
+  g_assert_cmpuint (pool.n_destroyed, ==, 3);
+  let_all_go (&pool);
+  run_until (&pool, n + 4);
+  g_assert_cmpstr (pool.ran->str, ==, "b");
+  pool_clear (&pool);
+}
+
+static void
+fail_if_cancelled (PrioTask *task, gpointer data)
+{
+  block (task, data);
+  g_assert_true (prio_task_return_error_if_cancelled (task));
+}
+
+/* Once a thread has it, the function finds out. */
+static void
+test_abort_while_it_runs (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  Pool pool;
+
+  pool_init (&pool, f);
+  run_in_thread (&pool, fail_if_cancelled, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
+  pthread_mutex_lock (&pool.lock);
+  while (pool.n_blocked < 1)
+    pthread_cond_wait (&pool.changed, &pool.lock);
+  pthread_mutex_unlock (&pool.lock);
+  prio_task_controller_abort (controller, NULL);
+  fixture_run (f);
+  g_assert_cmpuint (pool.n_done, ==, 0);
+  let_all_go (&pool);
+  run_until (&pool, 1);
+  g_assert_cmpuint (pool.n_aborted, ==, 1);
+  pool_clear (&pool);
+}
+
+static void
+fail_in_thread (PrioTask *task, gpointer data)
+{
+  prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_BUSY, "busy");
+}
+
+static void
+end_without_a_result (PrioTask *task, gpointer data)
+{
+}
+
+static gboolean
+return_later (gpointer task)
+{
+  prio_task_return_int (task, 'l');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+defer_further (PrioTask *task, gpointer data)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  prio_task_defer (task);
+  g_source_set_callback (source, return_later, g_object_ref (task), g_object_unref);
+  g_source_attach (source, ((Work *) data)->pool->f->context);
+}
+
+static void
+test_ways_to_end (Fixture *f, gconstpointer data)
+{
+  Pool pool;
+
+  pool_init (&pool, f);
+  run_in_thread (&pool, fail_in_thread, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_until (&pool, 1);
+  g_assert_cmpuint (pool.n_failed, ==, 1);
+  run_in_thread (&pool, end_without_a_result, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_until (&pool, 2);
+  g_assert_cmpint (pool.last, ==, -1);
+  run_in_thread (&pool, defer_further, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_until (&pool, 3);
+  g_assert_cmpint (pool.last, ==, 'l');
+  pool_clear (&pool);
+}
+
+/* Aborts and changes cross with threads that take tasks: each task ends once, and each notify is called once. */
+static void
+test_crossing (Fixture *f, gconstpointer data)
+{
+  enum { N_ROUNDS = 200, N_TASKS = 20 };
+  Pool pool;
+
+  pool_init (&pool, f);
+  for (guint round = 1; round <= N_ROUNDS; round++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+      for (guint i = 0; i < N_TASKS; i++)
+        run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
+      prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
+      for (volatile guint i = 0; i < round * 100; i++)
+        ;
+      prio_task_controller_abort (controller, NULL);
+      run_until (&pool, round * N_TASKS);
+      g_string_truncate (pool.ran, 0);
+    }
+  pool_clear (&pool);
+}
+
+static void
+test_bad_input (Fixture *f, gconstpointer data)
+{
+  if (!HAS_CHECKS)
+    return;
+
+  assert_told ("*a delay of 5 ms, which tasks in threads do not have (task \"slow\")*",
+               prio_scheduler_run_in_thread_async (f->scheduler, &(PrioTaskOptions) { .delay = 5, .name = "slow" },
+                                                   end_without_a_result, NULL, NULL, NULL, NULL));
+  assert_told ("*func is NULL*", prio_scheduler_run_in_thread_async (f->scheduler, NULL, NULL, NULL, NULL, NULL, NULL));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/pool/result-comes-back", test_result_comes_back);
+  add_test ("/pool/order", test_order);
+  add_test ("/pool/abort", test_abort);
+  add_test ("/pool/abort-while-it-runs", test_abort_while_it_runs);
+  add_test ("/pool/ways-to-end", test_ways_to_end);
+  add_test ("/pool/crossing", test_crossing);
+  add_test ("/pool/bad-input", test_bad_input);
+
+  return g_test_run ();
+}
