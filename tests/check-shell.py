@@ -1,10 +1,11 @@
 """check-shell.py: checks the Shell extension in a real GNOME Shell
 
-    check-shell.py EXTENSION…
+    check-shell.py [--copy SOURCE BUILD] EXTENSION…
 
 Starts a headless Shell with its own settings, folders and bus, and the EXTENSION for its
 version.  Checks that the extension is enabled, works, is disabled, and leaves nothing behind,
-and that the Shell logs no complaint.
+and that the Shell logs no complaint.  With --copy, the extension brings a copy of the library
+along, as the manual's page of shipping says, and nothing else finds one.
 
 Memory is measured after garbage collections, which a second extension performs when it is
 enabled: the Shell's own garbage of a cycle is half a megabyte, whatever an extension does.
@@ -23,6 +24,7 @@ import tempfile
 import time
 
 import patience
+import shipping
 
 PATIENCE = 90  # seconds
 wait_for = functools.partial(patience.wait_for, seconds=PATIENCE)
@@ -77,19 +79,42 @@ def add_collector(extensions, version):
         file.write(COLLECT_IN_MODULE if int(version) >= 45 else COLLECT_IN_SCRIPT)
 
 
-def set_up(place, given):
+def bring_copy(extension, version, source, build):
+    """Lets the extension use a copy of the library, as the page's examples do."""
+    shipping.copy(source, build, extension)
+    modern = int(version) >= 45
+    how = shipping.example(source, 'js', './prio-sched/prio-sched.js' if modern else 'searchPath')
+    program = os.path.join(extension, 'extension.js')
+    with open(program) as file:
+        text = file.read()
+    former = {
+        True: {"import PrioSched from 'gi://PrioSched?version=1';\n": how, 'const {scheduler, TaskController} = PrioSched.web;\n': ''},
+        False: {"imports.gi.versions.PrioSched = '1';\n": how, 'GLib, PrioSched, St}': 'GLib, St}',
+                'const {scheduler, TaskController} = PrioSched.web;\n\nconst FOLDER': 'const FOLDER'},
+    }[modern]
+    for old, new in former.items():
+        assert old in text, f'{program} has no {old!r}'
+        text = text.replace(old, new)
+    with open(program, 'w') as file:
+        file.write(text)
+
+
+def set_up(place, given, copy):
     """The Shell's own folders, with the extension of those given that is for it; gives its environment."""
     version = shell_version()
     fitting = [extension for extension in given if version in metadata_of(extension)['shell-version']]
     assert len(fitting) == 1, f'{len(fitting)} of {given} are for Shell {version}'
     uuid = metadata_of(fitting[0])['uuid']
-    environment = os.environ | {'GSETTINGS_BACKEND': 'keyfile', 'LANG': 'C.UTF-8', 'NO_AT_BRIDGE': '1'}
+    environment = (shipping.plain_environment() if copy else os.environ) | {'GSETTINGS_BACKEND': 'keyfile', 'LANG': 'C.UTF-8', 'NO_AT_BRIDGE': '1'}
     for name in ('XDG_RUNTIME_DIR', 'XDG_DATA_HOME', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'FILE_COUNT_FOLDER'):
         environment[name] = os.path.join(place, name)
         os.mkdir(environment[name], mode=0o700)
     extensions = os.path.join(environment['XDG_DATA_HOME'], 'gnome-shell', 'extensions')
     os.makedirs(extensions)
-    shutil.copytree(fitting[0], os.path.join(extensions, uuid))
+    extension = os.path.join(extensions, uuid)
+    shutil.copytree(fitting[0], extension)
+    if copy:
+        bring_copy(extension, version, *copy)
     add_collector(extensions, version)
     settings = os.path.join(environment['XDG_CONFIG_HOME'], 'glib-2.0', 'settings')
     os.makedirs(settings)
@@ -105,9 +130,17 @@ def resident(pid):
         return int(file.read().split()[1]) * os.sysconf('SC_PAGESIZE')
 
 
-def check(shell, uuid, said):
+def libraries(pid):
+    """The folders from which the process has loaded the library."""
+    with open(f'/proc/{pid}/maps') as file:
+        return set(re.findall(r'(/\S*)/libprio-sched-1', file.read()))
+
+
+def check(shell, uuid, said, copy):
     wait_for('an enabled extension', lambda: state_of(uuid) == ENABLED)
     wait_for('the number of files', lambda: f'file-count: {N_FILES} files' in said())
+    where = libraries(shell.pid)
+    assert len(where) == 1 and where.pop().endswith(f'/{uuid}/prio-sched') == bool(copy), libraries(shell.pid)
 
     def collected():
         for _ in range(3):
@@ -141,9 +174,10 @@ def check(shell, uuid, said):
     assert not complaints, '\n'.join(complaints[:20])
 
 
-def main(extensions):
+def main(arguments):
+    copy, extensions = (arguments[1:3], arguments[3:]) if arguments[0] == '--copy' else (None, arguments)
     with tempfile.TemporaryDirectory() as place:
-        uuid, environment = set_up(place, extensions)
+        uuid, environment = set_up(place, extensions, copy)
         os.environ.update(environment)
         log = os.path.join(place, 'log')
 
@@ -156,7 +190,7 @@ def main(extensions):
             shell = subprocess.Popen(['gnome-shell', '--headless', '--wayland', '--no-x11', '--virtual-monitor', '1280x720'],
                                      env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            check(shell, uuid, said)
+            check(shell, uuid, said, copy)
         except AssertionError:
             print('\n'.join(said().splitlines()[-40:]))
             raise
