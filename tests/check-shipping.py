@@ -101,6 +101,8 @@ def check_installed(source, build, gjs, place):
     expect(run(gjs, place / 'no-typelib.mjs', PLAIN, **overrides, **library), 'PrioSched', 'ypelib file for namespace')
     expect(run(gjs, place / 'no-overrides.mjs', module, **typelib, **library),
            'The typelib of prio-sched is here, and its overrides for GJS are not: there is no PrioSched.js in ')
+    expect(run(gjs, place / 'no-library.mjs', PLAIN, **overrides, **typelib),
+           'The typelib of PrioSched is here, and its library cannot be loaded: ')
 
 
 def main(source, build, gjs):
