@@ -57,7 +57,8 @@ async function classes(file: Gio.File): Promise<void> {
     const signal: PrioSched.TaskSignal = controller.signal;
     const cancellable: Gio.Cancellable = signal;
     const [ok, contents] = file.load_contents(signal);
-    file.load_contents_async(cancellable, (_source, result) => print(file.load_contents_finish(result), ok, contents));
+    const [later] = await file.load_contents_async(signal);
+    file.load_contents_async(cancellable, (_source, result) => print(file.load_contents_finish(result), ok, contents, later));
 
     signal.connect('priority-change', (self, previous) => print(self.priority === previous));
     signal.connect('cancelled', self => print(self.get_reason()?.message, self.reason?.matches(PrioSched.Error.quark(), 0)));

@@ -67,7 +67,5 @@ native.paused = true;
 native.run_task(() => 5);
 // @ts-expect-error: the deadline's members are methods in the native class
 native.request_idle_callback(deadline => print(deadline.didTimeout.valueOf()));
-// @ts-expect-error: nothing of it is global
-export const unimported: TaskSignal | null = null;
-// @ts-expect-error: nothing of it is global
-print(PrioSchedWeb, WebTaskSignal);
+// @ts-expect-error: GIO takes no signal of the web's
+Gio.File.new_for_path('/').load_contents(controller.signal);
