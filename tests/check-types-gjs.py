@@ -26,6 +26,14 @@ import xml.etree.ElementTree as ElementTree
 GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
 
+# What GJS defines in the classes themselves, and the types have from elsewhere or leave out.
+INHERITED = {
+    'Error': {'code', 'domain', 'message', 'valueOf'},
+    'Task': {'get_source_object', 'get_user_data', 'is_tagged', 'legacy_propagate_error'},
+    'TaskOptions': {'reserved'},
+    'YieldOptions': {'reserved'},
+}
+
 
 def run(*command, **options):
     return subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, **options)
@@ -169,9 +177,13 @@ def check_names(place, gir, gjs, source):
         yield f'the types have no {name}, which is in the GIR'
     for name in in_gjs['missing']:
         yield f'GJS has no {name}, which is in the types'
-    web = in_types['nested']['web']
-    for name in missing({'values': in_gjs['web'], 'nested': in_gjs['web']}, web, f'{NAMESPACE}.web'):
-        yield f'the types have no {name}, which GJS has'
+    added, web = in_gjs['added'], in_gjs['web']
+    for name, inherited in INHERITED.items():
+        added[name] = {kind: set(there) - inherited for kind, there in added[name].items()}
+    classes = {name: inner for name, inner in added.items() if name not in in_types['types'] or name in in_types['values']}
+    for path, there, types in ((NAMESPACE, classes, in_types), (f'{NAMESPACE}.web', web, in_types['nested']['web'])):
+        for name in missing({'values': there, 'nested': there}, types, path):
+            yield f'the types have no {name}, which GJS has'
 
 
 def check_planted(place, *others):
@@ -192,6 +204,7 @@ def check_planted(place, *others):
     planted('priosched-1.d.ts', "'notify::paused'", "'notify::stopped'", check_names, *others)
     planted('priosched-1.d.ts', 'timeSlice: number;', '', check_names, *others)
     planted('priosched-1.d.ts', 'should_yield(): boolean;', 'should_yield(): boolean; should_not_yield(): boolean;', check_names, *others)
+    planted('priosched-1.d.ts', 'yield(options?: YieldTaskOptions | null): Promise<void>;', '', check_names, *others)
     planted('priosched-1-web.d.ts', 'throwIfAborted(): void;', '', check_names, *others)
 
 

@@ -2,7 +2,8 @@
 //
 //   gjs -m names.js FILE
 //
-// Prints what is missing of the names in FILE, which names.cjs prints, and those that the interfaces of PrioSched.web have.
+// Prints what is missing of the names in FILE, which names.cjs prints, and the names that the overrides have added:
+// those of the namespace and of its classes, and all of PrioSched.web.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -20,8 +21,11 @@ function* missingIn(object, {values, members, nested}, path) {
         yield* missingIn(object[name], nested[name], `${path}.${name}`);
 }
 
+// GJS's own, and what begins with a mark, is nobody else's.
+const OWN = ['constructor', 'length', 'name', 'prototype', 'toString'];
+
 function namesOf(object) {
-    return Object.getOwnPropertyNames(object).filter(name => !['constructor', 'length', 'name', 'prototype'].includes(name));
+    return Object.getOwnPropertyNames(object).filter(name => !OWN.includes(name) && !/^[_$]/.test(name));
 }
 
 function describe(value) {
@@ -29,7 +33,12 @@ function describe(value) {
     return isClass ? {values: namesOf(value), members: namesOf(value.prototype)} : {values: [], members: []};
 }
 
+function describeAll(object) {
+    return Object.fromEntries(namesOf(object).map(name => [name, describe(object[name])]));
+}
+
 print(JSON.stringify({
     missing: [...missingIn(PrioSched, JSON.parse(new TextDecoder().decode(contents)), 'PrioSched')],
-    web: Object.fromEntries(namesOf(PrioSched.web).map(name => [name, describe(PrioSched.web[name])])),
+    added: describeAll(PrioSched),
+    web: describeAll(PrioSched.web),
 }));
