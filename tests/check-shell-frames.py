@@ -44,7 +44,8 @@ def add_extension(extensions, seconds):
     folder = os.path.join(extensions, UUID)
     os.mkdir(folder)
     with open(os.path.join(folder, 'metadata.json'), 'w') as file:
-        json.dump({'uuid': UUID, 'name': 'Frames', 'description': 'Counts frames', 'shell-version': [str(version)]}, file)
+        json.dump({'uuid': UUID, 'name': 'Frames', 'description': 'Counts frames', 'shell-version': [str(version)]},
+                  file)
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'shell-frames.js')) as file:
         body = file.read()
     with open(os.path.join(folder, 'extension.js'), 'w') as file:
@@ -72,8 +73,8 @@ def failing(rows):
 def show(rows):
     print(f'{"flood":<16}{"followed":<10}{"frames/s":>9}{"longest gap":>13}{"steps/s":>9}')
     for row in rows:
-        print(f'{row["flood"]:<16}{"yes" if row["follows"] else "":<10}{row["frames"]:>9}{row["gap"]:>10.1f} ms{row["steps"]:>9}',
-              flush=True)
+        print(f'{row["flood"]:<16}{"yes" if row["follows"] else "":<10}'
+              f'{row["frames"]:>9}{row["gap"]:>10.1f} ms{row["steps"]:>9}', flush=True)
 
 
 def main(arguments):

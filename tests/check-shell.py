@@ -69,7 +69,8 @@ def bring_copy(extension, version, source, build):
     with open(program) as file:
         text = file.read()
     former = {
-        True: {"import PrioSched from 'gi://PrioSched?version=1';\n": how, 'const {scheduler, TaskController} = PrioSched.web;\n': ''},
+        True: {"import PrioSched from 'gi://PrioSched?version=1';\n": how,
+               'const {scheduler, TaskController} = PrioSched.web;\n': ''},
         False: {"imports.gi.versions.PrioSched = '1';\n": how, 'GLib, PrioSched, St}': 'GLib, St}',
                 'const {scheduler, TaskController} = PrioSched.web;\n\nconst FOLDER': 'const FOLDER'},
     }[modern]

@@ -96,8 +96,8 @@ def check_installed(source, build, gjs, place):
     module = "import PrioSched, {scheduler, TaskController} from './prio-sched.js';\n" + PROGRAM
 
     expect(run(gjs, place / 'all.mjs', module, **overrides, **typelib, **library), 'works\n')
-    expect(run(gjs, place / 'resource.mjs', module.replace('./', 'resource:///org/example/'), **overrides, **typelib, **library,
-               **resources), 'works\n')
+    expect(run(gjs, place / 'resource.mjs', module.replace('./', 'resource:///org/example/'),
+               **overrides, **typelib, **library, **resources), 'works\n')
     expect(run(gjs, place / 'no-typelib.mjs', PLAIN, **overrides, **library), 'PrioSched', 'ypelib file for namespace')
     expect(run(gjs, place / 'no-overrides.mjs', module, **typelib, **library),
            'The typelib of prio-sched is here, and its overrides for GJS are not: there is no PrioSched.js in ')

@@ -168,7 +168,8 @@ def check_declarations(place):
 
 
 def check_names(place, gir, gjs, source):
-    described = run('node', source / 'tests/types/names.cjs', place / 'priosched-1.d.ts', MODULE, NAMESPACE, check=True).stdout
+    described = run('node', source / 'tests/types/names.cjs', place / 'priosched-1.d.ts', MODULE, NAMESPACE,
+                    check=True).stdout
     (place / 'names.json').write_text(described)
     in_types = json.loads(described)
     in_gjs = json.loads(run(gjs, '-m', source / 'tests/types/names.js', place / 'names.json', check=True).stdout)
@@ -180,8 +181,9 @@ def check_names(place, gir, gjs, source):
     added, web = in_gjs['added'], in_gjs['web']
     for name, inherited in INHERITED.items():
         added[name] = {kind: set(there) - inherited for kind, there in added[name].items()}
-    classes = {name: inner for name, inner in added.items() if name not in in_types['types'] or name in in_types['values']}
-    for path, there, types in ((NAMESPACE, classes, in_types), (f'{NAMESPACE}.web', web, in_types['nested']['web'])):
+    values = {name: inner for name, inner in added.items()
+              if name not in in_types['types'] or name in in_types['values']}
+    for path, there, types in ((NAMESPACE, values, in_types), (f'{NAMESPACE}.web', web, in_types['nested']['web'])):
         for name in missing({'values': there, 'nested': there}, types, path):
             yield f'the types have no {name}, which GJS has'
 
@@ -198,12 +200,14 @@ def check_planted(place, *others):
         assert found, f'“{latter}” for “{former}” in {name} was not found'
 
     planted('wrong.ts', "{priority: 'urgent'}", "{priority: 'background'}", check_programs)
-    planted('priosched-1.d.ts', 'class TaskSignal extends Gio.Cancellable', 'class TaskSignal extends GObject.Object', check_programs)
+    planted('priosched-1.d.ts', 'class TaskSignal extends Gio.Cancellable', 'class TaskSignal extends GObject.Object',
+            check_programs)
     planted('priosched-1.d.ts', 'get_signal(): Gio.Cancellable', 'get_signal(): Gio.Cancelable', check_declarations)
     planted('priosched-1.d.ts', 'has_fixed_priority(): boolean;', '', check_names, *others)
     planted('priosched-1.d.ts', "'notify::paused'", "'notify::stopped'", check_names, *others)
     planted('priosched-1.d.ts', 'timeSlice: number;', '', check_names, *others)
-    planted('priosched-1.d.ts', 'should_yield(): boolean;', 'should_yield(): boolean; should_not_yield(): boolean;', check_names, *others)
+    planted('priosched-1.d.ts', 'should_yield(): boolean;', 'should_yield(): boolean; should_not_yield(): boolean;',
+            check_names, *others)
     planted('priosched-1.d.ts', 'yield(options?: YieldTaskOptions | null): Promise<void>;', '', check_names, *others)
     planted('priosched-1-web.d.ts', 'throwIfAborted(): void;', '', check_names, *others)
 

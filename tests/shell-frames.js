@@ -71,7 +71,11 @@ async function count(make, seconds) {
     global.stage.disconnect(id);
     flood.stop();
     const gaps = times.map((time, i) => time - (times[i - 1] ?? began));
-    return {frames: Math.round(times.length / elapsed), steps: Math.round(flood.steps / elapsed), gap: Math.max(0, ...gaps) / 1000};
+    return {
+        frames: Math.round(times.length / elapsed),
+        steps: Math.round(flood.steps / elapsed),
+        gap: Math.max(0, ...gaps) / 1000,
+    };
 }
 
 var start = async function start(seconds) { // eslint-disable-line no-var

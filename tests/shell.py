@@ -37,7 +37,7 @@ def version():
 
 
 def set_up(place, uuid, environment):
-    """Makes the Shell's own folders, and gives its environment and the folder of its extensions, of which this is enabled."""
+    """Makes the Shell's own folders; gives its environment, and the folder of its extensions, of which `uuid` is enabled."""
     environment = environment | {'GSETTINGS_BACKEND': 'keyfile', 'LANG': 'C.UTF-8', 'NO_AT_BRIDGE': '1'}
     for name in ('XDG_RUNTIME_DIR', 'XDG_DATA_HOME', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME'):
         environment[name] = os.path.join(place, name)
@@ -62,9 +62,9 @@ def running(place, environment, monitor='1280x720'):
             return file.read()
 
     with open(log, 'w') as output:
+        buses = {'DBUS_SYSTEM_BUS_ADDRESS': environment['DBUS_SESSION_BUS_ADDRESS']}
         process = subprocess.Popen(['gnome-shell', '--headless', '--wayland', '--no-x11', '--virtual-monitor', monitor],
-                                   env=environment | {'DBUS_SYSTEM_BUS_ADDRESS': environment['DBUS_SESSION_BUS_ADDRESS']},
-                                   stdout=output, stderr=subprocess.STDOUT)
+                                   env=environment | buses, stdout=output, stderr=subprocess.STDOUT)
     try:
         yield process, said
     except AssertionError:

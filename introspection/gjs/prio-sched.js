@@ -19,8 +19,10 @@ function findCopy() {
     if (folder.get_path() === null)
         return null; // a resource, say
     const missing = COPY.filter(name => !folder.resolve_relative_path(name).query_exists(null));
-    if (missing.length > 0 && missing.length < COPY.length)
-        throw new Error(`The copy of prio-sched in ${folder.get_path()} is not complete: it has no ${missing.join(', and no ')}`);
+    if (missing.length > 0 && missing.length < COPY.length) {
+        throw new Error(`The copy of prio-sched in ${folder.get_path()} is not complete: it has no ${
+            missing.join(', and no ')}`);
+    }
     return missing.length === 0 ? folder.get_path() : null;
 }
 
@@ -43,8 +45,9 @@ function load() {
         throw new Error(`prio-sched cannot be loaded: ${error.message}`, {cause: error});
     }
     if (namespace.web === undefined) {
-        throw new Error(`The typelib of prio-sched is here, and its overrides for GJS are not: there is no PrioSched.js in ${
-            imports.overrides.searchPath.join(', ')}`);
+        const folders = imports.overrides.searchPath.join(', ');
+        throw new Error('The typelib of prio-sched is here, and its overrides for GJS are not: ' +
+            `there is no PrioSched.js in ${folders}`);
     }
     return namespace;
 }
@@ -52,6 +55,6 @@ function load() {
 const PrioSched = load();
 export default PrioSched;
 export const {
-    scheduler, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal, AbortController, AbortSignal, DOMException,
-    Event, EventTarget, IdleDeadline, cancelIdleCallback, queueMicrotask, requestIdleCallback, install,
+    scheduler, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal, AbortController, AbortSignal,
+    DOMException, Event, EventTarget, IdleDeadline, cancelIdleCallback, queueMicrotask, requestIdleCallback, install,
 } = PrioSched.web;

@@ -21,11 +21,13 @@ export class Search {
     #page = new AbortController();
 
     constructor() {
-        this.#controller.signal.addEventListener('prioritychange', (event: TaskPriorityChangeEvent) => print(event.previousPriority));
+        this.#controller.signal.addEventListener('prioritychange', (event: TaskPriorityChangeEvent) =>
+            print(event.previousPriority));
     }
 
     run(words: string[]): Promise<string[]> {
-        const signal = TaskSignal.any([this.#controller.signal, this.#page.signal], {priority: this.#controller.signal});
+        const priority = this.#controller.signal;
+        const signal = TaskSignal.any([priority, this.#page.signal], {priority});
         return scheduler.postTask(() => search(words, signal), {signal});
     }
 

@@ -29,7 +29,8 @@ async function web(): Promise<void> {
     const controller = new TaskController({priority: 'background'});
     const signal: PrioSched.web.TaskSignal = controller.signal;
     signal.addEventListener('prioritychange', event => print(event.previousPriority, signal.priority));
-    signal.addEventListener('abort', {handleEvent: event => print(event.type)}, {once: true, signal: AbortSignal.timeout(5)});
+    const until = AbortSignal.timeout(5);
+    signal.addEventListener('abort', {handleEvent: event => print(event.type)}, {once: true, signal: until});
     signal.addEventListener('anything', event => print(event.timeStamp, event.target === signal));
     signal.onprioritychange = function (event) {
         print(this.priority, event.previousPriority);
@@ -58,17 +59,22 @@ async function classes(file: Gio.File): Promise<void> {
     const cancellable: Gio.Cancellable = signal;
     const [ok, contents] = file.load_contents(signal);
     const [later] = await file.load_contents_async(signal);
-    file.load_contents_async(cancellable, (_source, result) => print(file.load_contents_finish(result), ok, contents, later));
+    file.load_contents_async(cancellable, (_source, result) =>
+        print(file.load_contents_finish(result), ok, contents, later));
 
     signal.connect('priority-change', (self, previous) => print(self.priority === previous));
-    signal.connect('cancelled', self => print(self.get_reason()?.message, self.reason?.matches(PrioSched.Error.quark(), 0)));
+    signal.connect('cancelled', self =>
+        print(self.get_reason()?.message, self.reason?.matches(PrioSched.Error.quark(), 0)));
     signal.connect('notify::reason', (self, pspec) => print(self.is_aborted(), pspec.get_name()));
     signal.connect(() => print('GIO calls this'));
 
-    const length: number = await native.post_task(() => contents.length, {signal, priority: PrioSched.TaskPriority.BACKGROUND});
-    const nested: string = await native.post_task(async () => `${length}`, {priority: 'user-blocking', delay: 1, name: 'nested'});
+    const {BACKGROUND} = PrioSched.TaskPriority;
+    const length: number = await native.post_task(() => contents.length, {signal, priority: BACKGROUND});
+    const nested: string = await native.post_task(async () => `${length}`,
+        {priority: 'user-blocking', delay: 1, name: 'nested'});
     await native.yield({signal: 'inherit', priority: 'user-visible'});
-    const limit = PrioSched.TaskSignal.any([new Gio.Cancellable(), PrioSched.TaskSignal.new_timeout(100)], 'user-blocking');
+    const timeout = PrioSched.TaskSignal.new_timeout(100);
+    const limit = PrioSched.TaskSignal.any([new Gio.Cancellable(), timeout], 'user-blocking');
     const follower = PrioSched.TaskSignal.any_following([limit], signal);
     print(follower.has_fixed_priority(), follower.priority, nested);
     controller.set_priority('user-visible');
