@@ -39,6 +39,14 @@ main (void)
 }
 '''
 
+WEB_MODULE = '''
+import GLib from 'gi://GLib';
+import {scheduler} from 'file://PREFIX/share/prio-sched-1/prio-sched.js';
+const loop = new GLib.MainLoop(null, false);
+scheduler.postTask(() => 'works').then(word => print(word)).finally(() => loop.quit());
+loop.run();
+'''
+
 VALA = '''
 async void work (MainLoop loop) throws GLib.Error {
 	yield PrioSched.Scheduler.get_default ().yield_async ();
@@ -127,6 +135,8 @@ def check(build, source, python, gjs, place):
 
     expect_works(python, '-c', PYTHON, env=environment)
     expect_works(gjs, '-m', write('module.js', MODULE), env=environment)
+    expect_works(gjs, '-m', write('web-module.js', WEB_MODULE.replace('PREFIX', prefix)), env=environment)
+    one(f'{prefix}/share/prio-sched-1/priosched-1.d.ts')
     vectors = os.path.join(source, 'tests', 'conformance-vectors.json')
     for runner, script in ((python, 'conformance.py'), (gjs, 'conformance.js')):
         print(run(runner, os.path.join(source, 'tests', script), vectors, env=environment).strip().split('\n')[-1])

@@ -1,10 +1,11 @@
 """check-shell.py: checks the Shell extension in a real GNOME Shell
 
-    check-shell.py EXTENSION…
+    check-shell.py [--copy SOURCE BUILD] EXTENSION…
 
 Starts a headless Shell with its own settings, folders and bus, and the EXTENSION for its
 version.  Checks that the extension is enabled, works, is disabled, and leaves nothing behind,
-and that the Shell logs no complaint.
+and that the Shell logs no complaint.  With --copy, the extension brings a copy of the library
+along, as the manual's page of shipping says, and nothing else finds one.
 
 Memory is measured after garbage collections, which a second extension performs when it is
 enabled: the Shell's own garbage of a cycle is half a megabyte, whatever an extension does.
@@ -17,20 +18,19 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 
 import patience
+import shell
+import shipping
+from shell import DISABLED, ENABLED, call, state_of
 
 PATIENCE = 90  # seconds
 wait_for = functools.partial(patience.wait_for, seconds=PATIENCE)
 N_FILES = 500
 N_CYCLES = 20
 MAX_GROWTH = 3 << 20  # of resident memory in N_CYCLES, bytes; without the library it is up to 1 MiB
-
-ENABLED, DISABLED = 1, 2
 
 COLLECTOR = 'collector@prio-sched.example.org'
 COLLECT_IN_MODULE = """import System from 'system';
@@ -46,26 +46,9 @@ COLLECT_IN_SCRIPT = """function init() {
 """
 
 
-def call(method, *args):
-    result = subprocess.run(['gdbus', 'call', '--session', '--timeout', '10', '--dest', 'org.gnome.Shell',
-                             '--object-path', '/org/gnome/Shell', '--method', f'org.gnome.Shell.Extensions.{method}',
-                             *args], capture_output=True, text=True)
-    return result.stdout
-
-
-def state_of(uuid):
-    found = re.search(r"'state': <(\d)", call('GetExtensionInfo', uuid))
-    return int(found[1]) if found else 0
-
-
 def metadata_of(extension):
     with open(os.path.join(extension, 'metadata.json')) as file:
         return json.load(file)
-
-
-def shell_version():
-    said = subprocess.run(['gnome-shell', '--version'], capture_output=True, text=True, check=True).stdout
-    return re.search(r'\d+', said)[0]
 
 
 def add_collector(extensions, version):
@@ -77,24 +60,41 @@ def add_collector(extensions, version):
         file.write(COLLECT_IN_MODULE if int(version) >= 45 else COLLECT_IN_SCRIPT)
 
 
-def set_up(place, given):
+def bring_copy(extension, version, source, build):
+    """Lets the extension use a copy of the library, as the page's examples do."""
+    shipping.copy(source, build, extension)
+    modern = int(version) >= 45
+    how = shipping.example(source, 'js', './prio-sched/prio-sched.js' if modern else 'searchPath')
+    program = os.path.join(extension, 'extension.js')
+    with open(program) as file:
+        text = file.read()
+    former = {
+        True: {"import PrioSched from 'gi://PrioSched?version=1';\n": how,
+               'const {scheduler, TaskController} = PrioSched.web;\n': ''},
+        False: {"imports.gi.versions.PrioSched = '1';\n": how, 'GLib, PrioSched, St}': 'GLib, St}',
+                'const {scheduler, TaskController} = PrioSched.web;\n\nconst FOLDER': 'const FOLDER'},
+    }[modern]
+    for old, new in former.items():
+        assert old in text, f'{program} has no {old!r}'
+        text = text.replace(old, new)
+    with open(program, 'w') as file:
+        file.write(text)
+
+
+def set_up(place, given, copy):
     """The Shell's own folders, with the extension of those given that is for it; gives its environment."""
-    version = shell_version()
+    version = str(shell.version())
     fitting = [extension for extension in given if version in metadata_of(extension)['shell-version']]
     assert len(fitting) == 1, f'{len(fitting)} of {given} are for Shell {version}'
     uuid = metadata_of(fitting[0])['uuid']
-    environment = os.environ | {'GSETTINGS_BACKEND': 'keyfile', 'LANG': 'C.UTF-8', 'NO_AT_BRIDGE': '1'}
-    for name in ('XDG_RUNTIME_DIR', 'XDG_DATA_HOME', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'FILE_COUNT_FOLDER'):
-        environment[name] = os.path.join(place, name)
-        os.mkdir(environment[name], mode=0o700)
-    extensions = os.path.join(environment['XDG_DATA_HOME'], 'gnome-shell', 'extensions')
-    os.makedirs(extensions)
-    shutil.copytree(fitting[0], os.path.join(extensions, uuid))
+    environment, extensions = shell.set_up(place, uuid, shipping.plain_environment() if copy else os.environ)
+    environment['FILE_COUNT_FOLDER'] = os.path.join(place, 'files')
+    os.mkdir(environment['FILE_COUNT_FOLDER'])
+    extension = os.path.join(extensions, uuid)
+    shutil.copytree(fitting[0], extension)
+    if copy:
+        bring_copy(extension, version, *copy)
     add_collector(extensions, version)
-    settings = os.path.join(environment['XDG_CONFIG_HOME'], 'glib-2.0', 'settings')
-    os.makedirs(settings)
-    with open(os.path.join(settings, 'keyfile'), 'w') as file:
-        file.write(f"[org/gnome/shell]\nenabled-extensions=['{uuid}']\nwelcome-dialog-last-shown-version='999'\n")
     for i in range(N_FILES):
         open(os.path.join(environment['FILE_COUNT_FOLDER'], str(i)), 'w').close()
     return uuid, environment
@@ -105,9 +105,17 @@ def resident(pid):
         return int(file.read().split()[1]) * os.sysconf('SC_PAGESIZE')
 
 
-def check(shell, uuid, said):
+def libraries(pid):
+    """The folders from which the process has loaded the library."""
+    with open(f'/proc/{pid}/maps') as file:
+        return set(re.findall(r'(/\S*)/libprio-sched-1', file.read()))
+
+
+def check(process, uuid, said, copy):
     wait_for('an enabled extension', lambda: state_of(uuid) == ENABLED)
     wait_for('the number of files', lambda: f'file-count: {N_FILES} files' in said())
+    where = libraries(process.pid)
+    assert len(where) == 1 and where.pop().endswith(f'/{uuid}/prio-sched') == bool(copy), libraries(process.pid)
 
     def collected():
         for _ in range(3):
@@ -115,7 +123,7 @@ def check(shell, uuid, said):
             wait_for('a collection', lambda: state_of(COLLECTOR) == ENABLED)
             call('DisableExtension', COLLECTOR)
             wait_for('the end of a collection', lambda: state_of(COLLECTOR) == DISABLED)
-        return resident(shell.pid)
+        return resident(process.pid)
 
     def cycle(n):
         for _ in range(n):
@@ -123,7 +131,7 @@ def check(shell, uuid, said):
             wait_for('a disabled extension', lambda: state_of(uuid) == DISABLED)
             call('EnableExtension', uuid)
             wait_for('an enabled extension', lambda: state_of(uuid) == ENABLED)
-            assert shell.poll() is None, 'the Shell has ended'
+            assert process.poll() is None, 'the Shell has ended'
 
     cycle(N_CYCLES)
     before = collected()
@@ -141,33 +149,12 @@ def check(shell, uuid, said):
     assert not complaints, '\n'.join(complaints[:20])
 
 
-def main(extensions):
+def main(arguments):
+    copy, extensions = (arguments[1:3], arguments[3:]) if arguments[0] == '--copy' else (None, arguments)
     with tempfile.TemporaryDirectory() as place:
-        uuid, environment = set_up(place, extensions)
-        os.environ.update(environment)
-        log = os.path.join(place, 'log')
-
-        def said():
-            with open(log, errors='replace') as file:
-                return file.read()
-
-        environment['DBUS_SYSTEM_BUS_ADDRESS'] = environment['DBUS_SESSION_BUS_ADDRESS']
-        with open(log, 'w') as output:
-            shell = subprocess.Popen(['gnome-shell', '--headless', '--wayland', '--no-x11', '--virtual-monitor', '1280x720'],
-                                     env=environment, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            check(shell, uuid, said)
-        except AssertionError:
-            print('\n'.join(said().splitlines()[-40:]))
-            raise
-        finally:
-            shell.terminate()
-            try:
-                shell.wait(20)
-            except subprocess.TimeoutExpired:
-                shell.kill()
+        uuid, environment = set_up(place, extensions, copy)
+        with shell.running(place, environment) as (process, said):
+            check(process, uuid, said, copy)
 
 
-if 'DBUS_SESSION_BUS_ADDRESS' not in os.environ or '--inside' not in sys.argv:
-    sys.exit(subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv, '--inside']).returncode)
-main([argument for argument in sys.argv[1:] if argument != '--inside'])
+shell.on_a_bus(main)

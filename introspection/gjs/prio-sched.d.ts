@@ -1,182 +1,24 @@
-// prio-sched.d.ts: types of PrioSched in GJS, and of PrioSched.web
+// prio-sched.d.ts: types of the module prio-sched.js
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// <reference lib="es2021" />
+/// <reference path="priosched-1.d.ts" />
 
-declare module 'gi://PrioSched' {
-    export default PrioSched;
-}
+import PrioSched from 'gi://PrioSched?version=1';
 
-declare module 'gi://PrioSched?version=1' {
-    export default PrioSched;
-}
-
-declare namespace PrioSched {
-    type Nick = 'background' | 'user-visible' | 'user-blocking';
-
-    enum TaskPriority {
-        BACKGROUND = 1,
-        USER_VISIBLE,
-        USER_BLOCKING,
-    }
-
-    /** What tasks need of a Gio.Cancellable. */
-    interface Cancellable {
-        cancel(): void;
-        is_cancelled(): boolean;
-    }
-
-    interface PostTaskOptions {
-        priority?: Nick | TaskPriority | null;
-        signal?: Cancellable | null;
-        /** Whole milliseconds. */
-        delay?: number;
-        name?: string;
-    }
-
-    interface YieldOptions {
-        signal?: Cancellable | 'inherit' | null;
-        priority?: Nick | TaskPriority | 'inherit' | null;
-    }
-
-    interface IdleDeadline {
-        time_remaining(): number;
-        did_timeout(): boolean;
-    }
-
-    class Scheduler {
-        static get_default(): Scheduler;
-        static ref_thread_default(): Scheduler;
-        static ['new'](context: object | null): Scheduler;
-        post_task<T>(callback: () => T, options?: PostTaskOptions): Promise<Awaited<T>>;
-        yield(options?: YieldOptions): Promise<void>;
-        queue_microtask(callback: () => void): void;
-        request_idle_callback(callback: (deadline: IdleDeadline) => void, timeout?: number): number;
-        cancel_idle_callback(id: number): void;
-        follow_frame_clock(frame_clock: object): void;
-        unfollow_frame_clock(frame_clock: object): void;
-        should_yield(): boolean;
-        get_time_slice(): number;
-        set_time_slice(time_slice: number): void;
-        pause(): void;
-        resume(): void;
-        get_paused(): boolean;
-    }
-
-    class TaskSignal implements Cancellable {
-        static any(signals: Cancellable[], priority: Nick | TaskPriority): TaskSignal;
-        static any_following(signals: Cancellable[], priority_source: TaskSignal): TaskSignal;
-        static new_timeout(delay: number): TaskSignal;
-        readonly priority: TaskPriority;
-        cancel(): void;
-        is_cancelled(): boolean;
-        is_aborted(): boolean;
-        has_fixed_priority(): boolean;
-        connect(signal: 'priority-change', callback: (self: TaskSignal, previous: TaskPriority) => void): number;
-        connect(signal: 'cancelled', callback: (self: TaskSignal) => void): number;
-        disconnect(id: number): void;
-    }
-
-    class TaskController {
-        constructor(properties?: {priority?: Nick | TaskPriority});
-        static ['new'](priority: Nick | TaskPriority): TaskController;
-        readonly signal: TaskSignal;
-        set_priority(priority: Nick | TaskPriority): boolean;
-        abort(reason?: unknown): void;
-    }
-
-    /** The interfaces of the web. */
-    const web: Web;
-
-    interface Web {
-        scheduler: WebScheduler;
-        TaskController: typeof WebTaskController;
-        TaskSignal: typeof WebTaskSignal;
-        TaskPriorityChangeEvent: typeof WebTaskPriorityChangeEvent;
-        AbortController: typeof WebAbortController;
-        AbortSignal: typeof WebAbortSignal;
-        Event: typeof WebEvent;
-        EventTarget: typeof WebEventTarget;
-        DOMException: typeof WebDOMException;
-        IdleDeadline: typeof WebIdleDeadline;
-        requestIdleCallback(callback: (deadline: WebIdleDeadline) => void, options?: {timeout?: number}): number;
-        cancelIdleCallback(handle: number): void;
-        queueMicrotask(callback: () => void): void;
-        install(target: object): void;
-    }
-
-    interface WebScheduler {
-        postTask<T>(callback: () => T, options?: {priority?: Nick, signal?: WebAbortSignal, delay?: number}): Promise<Awaited<T>>;
-        yield(): Promise<void>;
-    }
-
-    class WebIdleDeadline {
-        protected constructor();
-        readonly didTimeout: boolean;
-        timeRemaining(): number;
-    }
-
-    class WebDOMException extends Error {
-        constructor(message?: string, name?: string);
-        readonly code: number;
-    }
-
-    class WebEvent {
-        constructor(type: string, init?: {bubbles?: boolean, cancelable?: boolean, composed?: boolean});
-        readonly type: string;
-        readonly target: WebEventTarget | null;
-        readonly currentTarget: WebEventTarget | null;
-        readonly defaultPrevented: boolean;
-        readonly timeStamp: number;
-        returnValue: boolean;
-        initEvent(type: string, bubbles?: boolean, cancelable?: boolean): void;
-        preventDefault(): void;
-        stopPropagation(): void;
-        stopImmediatePropagation(): void;
-    }
-
-    type Listener = ((event: any) => void) | {handleEvent(event: any): void} | null;
-
-    class WebEventTarget {
-        constructor();
-        addEventListener(type: string, callback: Listener,
-            options?: boolean | {capture?: boolean, once?: boolean, passive?: boolean, signal?: WebAbortSignal}): void;
-        removeEventListener(type: string, callback: Listener, options?: boolean | {capture?: boolean}): void;
-        dispatchEvent(event: WebEvent): boolean;
-    }
-
-    class WebAbortSignal extends WebEventTarget {
-        protected constructor();
-        static abort(reason?: unknown): WebAbortSignal;
-        static timeout(milliseconds: number): WebAbortSignal;
-        static any(signals: Iterable<WebAbortSignal>): WebAbortSignal;
-        readonly aborted: boolean;
-        readonly reason: any;
-        onabort: ((event: WebEvent) => void) | null;
-        throwIfAborted(): void;
-    }
-
-    class WebAbortController {
-        constructor();
-        readonly signal: WebAbortSignal;
-        abort(reason?: unknown): void;
-    }
-
-    class WebTaskSignal extends WebAbortSignal {
-        static any(signals: Iterable<WebAbortSignal>, init?: {priority?: Nick | WebTaskSignal}): WebTaskSignal;
-        readonly priority: Nick;
-        onprioritychange: ((event: WebTaskPriorityChangeEvent) => void) | null;
-    }
-
-    class WebTaskController extends WebAbortController {
-        constructor(init?: {priority?: Nick});
-        readonly signal: WebTaskSignal;
-        setPriority(priority: Nick): void;
-    }
-
-    class WebTaskPriorityChangeEvent extends WebEvent {
-        constructor(type: string, init: {previousPriority: Nick});
-        readonly previousPriority: Nick;
-    }
-}
+export default PrioSched;
+export import scheduler = PrioSched.web.scheduler;
+export import Scheduler = PrioSched.web.Scheduler;
+export import TaskController = PrioSched.web.TaskController;
+export import TaskPriorityChangeEvent = PrioSched.web.TaskPriorityChangeEvent;
+export import TaskSignal = PrioSched.web.TaskSignal;
+export import AbortController = PrioSched.web.AbortController;
+export import AbortSignal = PrioSched.web.AbortSignal;
+export import DOMException = PrioSched.web.DOMException;
+export import Event = PrioSched.web.Event;
+export import EventTarget = PrioSched.web.EventTarget;
+export import IdleDeadline = PrioSched.web.IdleDeadline;
+export import cancelIdleCallback = PrioSched.web.cancelIdleCallback;
+export import queueMicrotask = PrioSched.web.queueMicrotask;
+export import requestIdleCallback = PrioSched.web.requestIdleCallback;
+export import install = PrioSched.web.install;

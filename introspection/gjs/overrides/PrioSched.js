@@ -61,9 +61,19 @@ function toOptions(value) {
     return value;
 }
 
+// The first look at a class loads the library.
+function classesOf(PrioSched) {
+    try {
+        const {Scheduler, TaskController, TaskSignal} = PrioSched;
+        return {Scheduler, TaskController, TaskSignal};
+    } catch (error) {
+        throw new Error(`The typelib of PrioSched is here, and its library cannot be loaded: ${error.message}`);
+    }
+}
+
 function _init() {
     const PrioSched = this;
-    const {Scheduler, TaskController, TaskSignal} = PrioSched;
+    const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
     const tasks = imports.overrides.PrioSchedTasks.make(PrioSched);
     const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
 

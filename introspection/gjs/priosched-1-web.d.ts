@@ -1,0 +1,244 @@
+// priosched-1-web.d.ts: types of PrioSched.web, the web's interfaces
+//
+// Part of priosched-1.d.ts.  As in a browser, but for what needs a document; nothing of it is global.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// <reference path="priosched-1.d.ts" />
+
+declare module '@girs/priosched-1' {
+    export namespace PrioSched {
+        namespace web {
+            type TaskPriority = 'background' | 'user-visible' | 'user-blocking';
+
+            const scheduler: Scheduler;
+
+            interface SchedulerPostTaskOptions {
+                /** What may abort the task; a TaskSignal also has its priority, unless one is given. */
+                signal?: AbortSignal;
+                priority?: TaskPriority;
+                /** In milliseconds. */
+                delay?: number;
+            }
+
+            class Scheduler {
+                protected constructor();
+                /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
+                postTask<T>(callback: () => T, options?: SchedulerPostTaskOptions): Promise<Awaited<T>>;
+                /** Lets more urgent work run first, and goes on with the task's signal and priority. */
+                yield(): Promise<void>;
+            }
+
+            interface TaskControllerInit {
+                priority?: TaskPriority;
+            }
+
+            class TaskController extends AbortController {
+                constructor(init?: TaskControllerInit);
+                get signal(): TaskSignal;
+                /** Changes how urgent all tasks of the signal are. */
+                setPriority(priority: TaskPriority): void;
+            }
+
+            interface TaskSignalAnyInit {
+                /** A priority, or the signal whose priority is followed. */
+                priority?: TaskPriority | TaskSignal;
+            }
+
+            interface TaskSignalEventMap extends AbortSignalEventMap {
+                prioritychange: TaskPriorityChangeEvent;
+            }
+
+            class TaskSignal extends AbortSignal {
+                protected constructor();
+                static any(signals: Iterable<AbortSignal>, init?: TaskSignalAnyInit): TaskSignal;
+                get priority(): TaskPriority;
+                onprioritychange: ((this: TaskSignal, event: TaskPriorityChangeEvent) => any) | null;
+
+                addEventListener<K extends keyof TaskSignalEventMap>(type: K,
+                    callback: EventListener<this, TaskSignalEventMap[K]> | null, options?: AddOptions): void;
+                addEventListener(type: string, callback: EventListener<this> | null, options?: AddOptions): void;
+                removeEventListener<K extends keyof TaskSignalEventMap>(type: K,
+                    callback: EventListener<this, TaskSignalEventMap[K]> | null, options?: RemoveOptions): void;
+                removeEventListener(type: string, callback: EventListener<this> | null, options?: RemoveOptions): void;
+            }
+
+            interface TaskPriorityChangeEventInit extends EventInit {
+                previousPriority: TaskPriority;
+            }
+
+            class TaskPriorityChangeEvent extends Event {
+                constructor(type: string, init: TaskPriorityChangeEventInit);
+                get previousPriority(): TaskPriority;
+            }
+
+            class AbortController {
+                constructor();
+                get signal(): AbortSignal;
+                abort(reason?: any): void;
+            }
+
+            interface AbortSignalEventMap {
+                abort: Event;
+            }
+
+            class AbortSignal extends EventTarget {
+                protected constructor();
+                static abort(reason?: any): AbortSignal;
+                /** Is aborted after so many milliseconds. */
+                static timeout(milliseconds: number): AbortSignal;
+                /** Is aborted as soon as one of the signals is. */
+                static any(signals: Iterable<AbortSignal>): AbortSignal;
+                get aborted(): boolean;
+                get reason(): any;
+                onabort: ((this: AbortSignal, event: Event) => any) | null;
+                throwIfAborted(): void;
+
+                addEventListener<K extends keyof AbortSignalEventMap>(type: K,
+                    callback: EventListener<this, AbortSignalEventMap[K]> | null, options?: AddOptions): void;
+                addEventListener(type: string, callback: EventListener<this> | null, options?: AddOptions): void;
+                removeEventListener<K extends keyof AbortSignalEventMap>(type: K,
+                    callback: EventListener<this, AbortSignalEventMap[K]> | null, options?: RemoveOptions): void;
+                removeEventListener(type: string, callback: EventListener<this> | null, options?: RemoveOptions): void;
+            }
+
+            type EventListener<T = EventTarget, E = Event> =
+                ((this: T, event: E) => any) | {handleEvent(event: E): any};
+
+            interface EventListenerOptions {
+                capture?: boolean;
+            }
+
+            interface AddEventListenerOptions extends EventListenerOptions {
+                once?: boolean;
+                passive?: boolean;
+                /** Its abort removes the listener. */
+                signal?: AbortSignal;
+            }
+
+            type AddOptions = AddEventListenerOptions | boolean;
+            type RemoveOptions = EventListenerOptions | boolean;
+
+            class EventTarget {
+                constructor();
+                addEventListener(type: string, callback: EventListener<this> | null, options?: AddOptions): void;
+                removeEventListener(type: string, callback: EventListener<this> | null, options?: RemoveOptions): void;
+                dispatchEvent(event: Event): boolean;
+            }
+
+            interface EventInit {
+                bubbles?: boolean;
+                cancelable?: boolean;
+                composed?: boolean;
+            }
+
+            class Event {
+                static readonly NONE: 0;
+                static readonly CAPTURING_PHASE: 1;
+                static readonly AT_TARGET: 2;
+                static readonly BUBBLING_PHASE: 3;
+                readonly NONE: 0;
+                readonly CAPTURING_PHASE: 1;
+                readonly AT_TARGET: 2;
+                readonly BUBBLING_PHASE: 3;
+
+                constructor(type: string, init?: EventInit);
+                get type(): string;
+                get target(): EventTarget | null;
+                get srcElement(): EventTarget | null;
+                get currentTarget(): EventTarget | null;
+                get eventPhase(): number;
+                get bubbles(): boolean;
+                get cancelable(): boolean;
+                get composed(): boolean;
+                get defaultPrevented(): boolean;
+                get isTrusted(): boolean;
+                /** In milliseconds. */
+                get timeStamp(): number;
+                cancelBubble: boolean;
+                returnValue: boolean;
+                composedPath(): EventTarget[];
+                initEvent(type: string, bubbles?: boolean, cancelable?: boolean): void;
+                preventDefault(): void;
+                stopPropagation(): void;
+                stopImmediatePropagation(): void;
+            }
+
+            interface IdleRequestOptions {
+                /** In milliseconds. */
+                timeout?: number;
+            }
+
+            class IdleDeadline {
+                protected constructor();
+                get didTimeout(): boolean;
+                /** In milliseconds. */
+                timeRemaining(): number;
+            }
+
+            type IdleRequestCallback = (deadline: IdleDeadline) => void;
+
+            function requestIdleCallback(callback: IdleRequestCallback, options?: IdleRequestOptions): number;
+            function cancelIdleCallback(handle: number): void;
+            function queueMicrotask(callback: () => void): void;
+
+            /** Defines in target, globalThis for one, what it lacks of all this. */
+            function install(target: object): void;
+
+            class DOMException extends globalThis.Error {
+                static readonly INDEX_SIZE_ERR: 1;
+                static readonly DOMSTRING_SIZE_ERR: 2;
+                static readonly HIERARCHY_REQUEST_ERR: 3;
+                static readonly WRONG_DOCUMENT_ERR: 4;
+                static readonly INVALID_CHARACTER_ERR: 5;
+                static readonly NO_DATA_ALLOWED_ERR: 6;
+                static readonly NO_MODIFICATION_ALLOWED_ERR: 7;
+                static readonly NOT_FOUND_ERR: 8;
+                static readonly NOT_SUPPORTED_ERR: 9;
+                static readonly INUSE_ATTRIBUTE_ERR: 10;
+                static readonly INVALID_STATE_ERR: 11;
+                static readonly SYNTAX_ERR: 12;
+                static readonly INVALID_MODIFICATION_ERR: 13;
+                static readonly NAMESPACE_ERR: 14;
+                static readonly INVALID_ACCESS_ERR: 15;
+                static readonly VALIDATION_ERR: 16;
+                static readonly TYPE_MISMATCH_ERR: 17;
+                static readonly SECURITY_ERR: 18;
+                static readonly NETWORK_ERR: 19;
+                static readonly ABORT_ERR: 20;
+                static readonly URL_MISMATCH_ERR: 21;
+                static readonly QUOTA_EXCEEDED_ERR: 22;
+                static readonly TIMEOUT_ERR: 23;
+                static readonly INVALID_NODE_TYPE_ERR: 24;
+                static readonly DATA_CLONE_ERR: 25;
+                readonly INDEX_SIZE_ERR: 1;
+                readonly DOMSTRING_SIZE_ERR: 2;
+                readonly HIERARCHY_REQUEST_ERR: 3;
+                readonly WRONG_DOCUMENT_ERR: 4;
+                readonly INVALID_CHARACTER_ERR: 5;
+                readonly NO_DATA_ALLOWED_ERR: 6;
+                readonly NO_MODIFICATION_ALLOWED_ERR: 7;
+                readonly NOT_FOUND_ERR: 8;
+                readonly NOT_SUPPORTED_ERR: 9;
+                readonly INUSE_ATTRIBUTE_ERR: 10;
+                readonly INVALID_STATE_ERR: 11;
+                readonly SYNTAX_ERR: 12;
+                readonly INVALID_MODIFICATION_ERR: 13;
+                readonly NAMESPACE_ERR: 14;
+                readonly INVALID_ACCESS_ERR: 15;
+                readonly VALIDATION_ERR: 16;
+                readonly TYPE_MISMATCH_ERR: 17;
+                readonly SECURITY_ERR: 18;
+                readonly NETWORK_ERR: 19;
+                readonly ABORT_ERR: 20;
+                readonly URL_MISMATCH_ERR: 21;
+                readonly QUOTA_EXCEEDED_ERR: 22;
+                readonly TIMEOUT_ERR: 23;
+                readonly INVALID_NODE_TYPE_ERR: 24;
+                readonly DATA_CLONE_ERR: 25;
+                constructor(message?: string, name?: string);
+                get code(): number;
+            }
+        }
+    }
+}

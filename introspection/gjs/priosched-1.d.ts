@@ -1,0 +1,432 @@
+// priosched-1.d.ts: types of PrioSched in GJS, in the form of @girs
+//
+// Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0.  Nothing
+// of it is global but the namespace's place in imports.gi, as with those packages.
+//
+// tests/check-types-gjs.py compares the names with the GIR and with what GJS has.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// <reference path="priosched-1-web.d.ts" />
+
+declare module 'gi://PrioSched?version=1' {
+    import PrioSched from '@girs/priosched-1';
+    export default PrioSched;
+}
+
+declare module 'gi://PrioSched' {
+    import PrioSched from '@girs/priosched-1';
+    export default PrioSched;
+}
+
+interface GjsGiImports {
+    PrioSched: typeof import('@girs/priosched-1').default;
+}
+
+declare module '@girs/priosched-1' {
+    import type GLib from 'gi://GLib?version=2.0';
+    import type GObject from 'gi://GObject?version=2.0';
+    import type Gio from 'gi://Gio?version=2.0';
+
+    export default PrioSched;
+
+    export namespace PrioSched {
+        const MAJOR_VERSION: number;
+        const MINOR_VERSION: number;
+        const MICRO_VERSION: number;
+        /** Stands for no priority, where one is optional. */
+        const PRIORITY_UNSET: number;
+
+        /** The name of a priority, as the web has it. */
+        type Nick = 'background' | 'user-visible' | 'user-blocking';
+
+        /** How urgent a task is. */
+        enum TaskPriority {
+            /** work that nobody waits for: logs, caches, indexes */
+            BACKGROUND = 1,
+            /** work that the user can see, but does not wait for; the default */
+            USER_VISIBLE,
+            /** work that the user waits for */
+            USER_BLOCKING,
+        }
+        namespace TaskPriority {
+            const $gtype: GObject.GType<TaskPriority>;
+        }
+
+        /** Where a Task is in its life. */
+        enum TaskState {
+            PENDING,
+            RUNNING,
+            FULFILLED,
+            FAILED,
+            ABORTED,
+        }
+        namespace TaskState {
+            const $gtype: GObject.GType<TaskState>;
+        }
+
+        /** What became of a task that was posted to a Runner. */
+        enum Posted {
+            REJECTED,
+            OUTSIDE,
+            INSIDE,
+        }
+        namespace Posted {
+            const $gtype: GObject.GType<Posted>;
+        }
+
+        /** What a continuation inherits from the task that yields. */
+        enum YieldFlags {
+            DEFAULT = 0,
+            DROP_SIGNAL = 1,
+            DROP_PRIORITY = 2,
+            KEEP_PRIORITY = 4,
+        }
+        namespace YieldFlags {
+            const $gtype: GObject.GType<YieldFlags>;
+        }
+
+        class Error extends GLib.Error {
+            static $gtype: GObject.GType<GLib.Error>;
+            /** The priority of a signal cannot be changed while a change of it is being announced. */
+            static NOT_ALLOWED: number;
+            /** The main context was destroyed before the task had run. */
+            static CLOSED: number;
+            /** The result of the task was deferred, and the task was dropped before it came. */
+            static DROPPED: number;
+            constructor(options: {message: string, code: number});
+            static quark(): GLib.Quark;
+        }
+
+        interface IdleFunc {
+            (deadline: IdleDeadline): void;
+        }
+        interface RunnerFunc {
+            (id: number): void;
+        }
+        interface TaskFunc {
+            (task: Task): void;
+        }
+        interface TaskReadyCallback {
+            (source_object: GObject.Object | null, task: Task): void;
+        }
+
+        function error_quark(): GLib.Quark;
+        function idle_deadline_get_current(): IdleDeadline | null;
+        function runner_end(): boolean;
+        function runner_next(): number;
+        function scheduling_state_get_current(): SchedulingState | null;
+
+        /** Options of Scheduler.post_task(). */
+        interface PostTaskOptions {
+            priority?: Nick | TaskPriority | null;
+            /** What may abort the task. */
+            signal?: Gio.Cancellable | null;
+            /** In whole milliseconds. */
+            delay?: number;
+            name?: string;
+        }
+
+        /** Options of Scheduler.yield(). */
+        interface YieldTaskOptions {
+            signal?: Gio.Cancellable | 'inherit' | null;
+            priority?: Nick | TaskPriority | 'inherit' | null;
+        }
+
+        namespace Scheduler {
+            interface SignalSignatures extends GObject.Object.SignalSignatures {
+                'notify::context': (pspec: GObject.ParamSpec) => void;
+                'notify::next-frame': (pspec: GObject.ParamSpec) => void;
+                'notify::paused': (pspec: GObject.ParamSpec) => void;
+                'notify::time-slice': (pspec: GObject.ParamSpec) => void;
+            }
+            interface ConstructorProps extends GObject.Object.ConstructorProps {
+                context: GLib.MainContext | null;
+                next_frame: number;
+                nextFrame: number;
+                time_slice: number;
+                timeSlice: number;
+            }
+        }
+
+        /** Runs prioritized tasks in a main context. */
+        class Scheduler extends GObject.Object {
+            static $gtype: GObject.GType<Scheduler>;
+            $signals: Scheduler.SignalSignatures;
+
+            /** The main context that the tasks run in. */
+            get context(): GLib.MainContext;
+            /** When the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0. */
+            get next_frame(): number;
+            set next_frame(value: number);
+            get nextFrame(): number;
+            set nextFrame(value: number);
+            get paused(): boolean;
+            /** How long tasks run before every other source has its turn, in microseconds. */
+            get time_slice(): number;
+            set time_slice(value: number);
+            get timeSlice(): number;
+            set timeSlice(value: number);
+
+            constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
+            _init(...args: any[]): void;
+            static ['new'](context: GLib.MainContext | null): Scheduler;
+            /** The scheduler of the default main context. */
+            static get_default(): Scheduler;
+            static ref_thread_default(): Scheduler;
+
+            connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
+            connect(signal: string, callback: (...args: any[]) => any): number;
+            connect_after<K extends keyof Scheduler.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
+            connect_after(signal: string, callback: (...args: any[]) => any): number;
+
+            /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
+            post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
+            /** Lets more urgent work run first, and goes on with the task's signal and priority. */
+            yield(options?: YieldTaskOptions | null): Promise<void>;
+            /** Calls a function before the next task. */
+            queue_microtask(callback: () => void): void;
+            /** Calls a function when there is nothing else to do, or after the timeout, in milliseconds. */
+            request_idle_callback(callback: IdleFunc, timeout?: number): number;
+            cancel_idle_callback(id: number): void;
+            /** Posts a task without a result, which is called again as long as it returns GLib.SOURCE_CONTINUE. */
+            post(priority: Nick | TaskPriority, func: () => boolean): void;
+            post_full(options: TaskOptions | null, func: () => boolean): boolean;
+            post_task_async(options: TaskOptions | null, func: TaskFunc,
+                callback: Gio.AsyncReadyCallback<this> | null): void;
+            post_task_finish(result: Gio.AsyncResult): [boolean, unknown];
+            yield_async(callback: Gio.AsyncReadyCallback<this>): void;
+            yield_finish(result: Gio.AsyncResult): boolean;
+            yield_full_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
+            yield_full_finish(result: Gio.AsyncResult): boolean;
+            /** Tells long work when to let other work run. */
+            should_yield(): boolean;
+            /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
+            follow_frame_clock(frame_clock: GObject.Object): void;
+            unfollow_frame_clock(frame_clock: GObject.Object): void;
+            get_context(): GLib.MainContext;
+            get_next_frame(): number;
+            set_next_frame(next_frame: number): void;
+            get_time_slice(): number;
+            set_time_slice(time_slice: number): void;
+            pause(): void;
+            resume(): void;
+            get_paused(): boolean;
+        }
+
+        namespace TaskSignal {
+            interface SignalSignatures extends Gio.Cancellable.SignalSignatures {
+                'priority-change': (previous: TaskPriority) => void;
+                'notify::priority': (pspec: GObject.ParamSpec) => void;
+                'notify::reason': (pspec: GObject.ParamSpec) => void;
+            }
+            interface ConstructorProps extends Gio.Cancellable.ConstructorProps {
+                priority: TaskPriority;
+            }
+        }
+
+        /** Aborts tasks, and determines how urgent they are. */
+        class TaskSignal extends Gio.Cancellable {
+            static $gtype: GObject.GType<TaskSignal>;
+            $signals: TaskSignal.SignalSignatures;
+
+            get priority(): TaskPriority;
+            /** Why the signal was aborted, or null. */
+            get reason(): GLib.Error | null;
+
+            constructor(properties?: Partial<TaskSignal.ConstructorProps>, ...args: any[]);
+            _init(...args: any[]): void;
+            /** Is aborted as soon as one of the signals is. */
+            static any(signals: Gio.Cancellable[], priority: Nick | TaskPriority): TaskSignal;
+            /** The same, with the priority of another signal. */
+            static any_following(signals: Gio.Cancellable[], priority_source: TaskSignal): TaskSignal;
+            static new_aborted(reason: GLib.Error | null): TaskSignal;
+            /** Is aborted after a delay in milliseconds. */
+            static new_timeout(delay: number): TaskSignal;
+
+            connect<K extends keyof TaskSignal.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, TaskSignal.SignalSignatures[K]>): number;
+            connect(signal: string, callback: (...args: any[]) => any): number;
+            /** Gio.Cancellable.connect() */
+            connect(callback: GObject.Callback): number;
+            connect(...args: never[]): any;
+            connect_after<K extends keyof TaskSignal.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, TaskSignal.SignalSignatures[K]>): number;
+            connect_after(signal: string, callback: (...args: any[]) => any): number;
+
+            get_priority(): TaskPriority;
+            get_reason(): GLib.Error | null;
+            /** Whether the priority can never change. */
+            has_fixed_priority(): boolean;
+            is_aborted(): boolean;
+            /** Keeps the signal as long as those that it depends on can make it emit something. */
+            pin(): void;
+        }
+
+        namespace TaskController {
+            interface SignalSignatures extends GObject.Object.SignalSignatures {
+                'notify::priority': (pspec: GObject.ParamSpec) => void;
+                'notify::signal': (pspec: GObject.ParamSpec) => void;
+            }
+            interface ConstructorProps extends GObject.Object.ConstructorProps {
+                priority: Nick | TaskPriority;
+            }
+        }
+
+        /** Aborts tasks, and changes how urgent they are, as a group. */
+        class TaskController extends GObject.Object {
+            static $gtype: GObject.GType<TaskController>;
+            $signals: TaskController.SignalSignatures;
+
+            /** The initial priority. */
+            get priority(): TaskPriority;
+            get signal(): TaskSignal;
+
+            constructor(properties?: Partial<TaskController.ConstructorProps>, ...args: any[]);
+            _init(...args: any[]): void;
+            static ['new'](priority: Nick | TaskPriority): TaskController;
+
+            connect<K extends keyof TaskController.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, TaskController.SignalSignatures[K]>): number;
+            connect(signal: string, callback: (...args: any[]) => any): number;
+            connect_after<K extends keyof TaskController.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, TaskController.SignalSignatures[K]>): number;
+            connect_after(signal: string, callback: (...args: any[]) => any): number;
+
+            /** Aborts the signal; the reason may be any value. */
+            abort(reason?: unknown): void;
+            get_signal(): TaskSignal;
+            set_priority(priority: Nick | TaskPriority): boolean;
+        }
+
+        namespace Task {
+            interface SignalSignatures extends GObject.Object.SignalSignatures {
+                'notify::completed': (pspec: GObject.ParamSpec) => void;
+                'notify::name': (pspec: GObject.ParamSpec) => void;
+                'notify::priority': (pspec: GObject.ParamSpec) => void;
+                'notify::state': (pspec: GObject.ParamSpec) => void;
+            }
+            interface ConstructorProps extends GObject.Object.ConstructorProps {
+                name: string | null;
+            }
+        }
+
+        interface Task extends Gio.AsyncResult {}
+
+        /** A task that has a result: what the function of Scheduler.post_task_async() is given. */
+        class Task extends GObject.Object {
+            static $gtype: GObject.GType<Task>;
+            $signals: Task.SignalSignatures;
+
+            get completed(): boolean;
+            get name(): string | null;
+            set name(value: string | null);
+            get priority(): TaskPriority;
+            get state(): TaskState;
+
+            constructor(properties?: Partial<Task.ConstructorProps>, ...args: any[]);
+            _init(...args: any[]): void;
+
+            connect<K extends keyof Task.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, Task.SignalSignatures[K]>): number;
+            connect(signal: string, callback: (...args: any[]) => any): number;
+            connect_after<K extends keyof Task.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, Task.SignalSignatures[K]>): number;
+            connect_after(signal: string, callback: (...args: any[]) => any): number;
+
+            cancel(): void;
+            /** The result is returned after the function's end. */
+            defer(): void;
+            get_completed(): boolean;
+            get_error(): GLib.Error | null;
+            get_name(): string | null;
+            get_priority(): TaskPriority;
+            get_signal(): Gio.Cancellable | null;
+            get_state(): TaskState;
+            propagate_boolean(): boolean;
+            propagate_int(): number;
+            propagate_value(): [boolean, unknown];
+            return_boolean(result: boolean): void;
+            return_error(error: GLib.Error): void;
+            return_error_if_cancelled(): boolean;
+            return_int(result: number): void;
+            return_value(result: unknown): void;
+            set_name(name: string | null): void;
+            then(callback: TaskReadyCallback | null): void;
+        }
+
+        /** What an idle callback is given; valid while it runs. */
+        class IdleDeadline {
+            static $gtype: GObject.GType<IdleDeadline>;
+            protected constructor();
+            static get_current(): IdleDeadline | null;
+            copy(): IdleDeadline;
+            did_timeout(): boolean;
+            /** In milliseconds. */
+            time_remaining(): number;
+        }
+
+        /** What a running task was posted with: its signal and its priority. */
+        class SchedulingState {
+            static $gtype: GObject.GType<SchedulingState>;
+            protected constructor();
+            static get_current(): SchedulingState | null;
+            dup_scheduler(): Scheduler | null;
+            get_priority(): number;
+            get_signal(): Gio.Cancellable | null;
+            resume_async(callback: Gio.AsyncReadyCallback): void;
+            resume_finish(result: Gio.AsyncResult): boolean;
+            run(func: () => void): void;
+        }
+
+        /** Runs tasks that are identified by numbers, for bindings of languages. */
+        class Runner {
+            static $gtype: GObject.GType<Runner>;
+            protected constructor();
+            static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
+            static new_for_property(scheduler: Scheduler, target: GObject.Object, property: string): Runner;
+            static end(): boolean;
+            static next(): number;
+            post(id: number, priority: number): Posted;
+            post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
+                continuation: boolean): Posted;
+            request_idle_callback(timeout: number): number;
+            take_rejected(): number[] | null;
+            yield(id: number): Posted;
+        }
+
+        /** Options of Scheduler.post_full() and post_task_async(). */
+        class TaskOptions {
+            static $gtype: GObject.GType<TaskOptions>;
+            constructor(properties?: Partial<Omit<TaskOptions, 'name' | 'source_tag'>>);
+            priority: TaskPriority;
+            size: number;
+            signal: Gio.Cancellable | null;
+            delay: number;
+            source_object: GObject.Object | null;
+            /** GJS cannot write text into a structure. */
+            readonly name: string | null;
+            readonly source_tag: null;
+        }
+
+        /** Options of Scheduler.yield_full_async(). */
+        class YieldOptions {
+            static $gtype: GObject.GType<YieldOptions>;
+            constructor(properties?: Partial<Omit<YieldOptions, 'name'>>);
+            priority: TaskPriority;
+            size: number;
+            signal: Gio.Cancellable | null;
+            state: SchedulingState | null;
+            flags: YieldFlags;
+            /** GJS cannot write text into a structure. */
+            readonly name: string | null;
+        }
+
+        type SchedulerClass = typeof Scheduler;
+        type TaskClass = typeof Task;
+        type TaskControllerClass = typeof TaskController;
+        type TaskSignalClass = typeof TaskSignal;
+    }
+}

@@ -1,0 +1,120 @@
+"""Checks that a program in JavaScript can bring a copy of the library along, as the manual's page says.
+
+    check-shipping.py SOURCE BUILD GJS
+
+The copy is made by the page's commands, and used by its examples, with nothing in the environment.  What is missing of
+it, or of an installed library, is said in a sentence.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import shipping
+
+# What each program goes on with: it works, and has loaded one library.
+PROGRAM = '''
+const {GLib} = imports.gi;
+const loop = new GLib.MainLoop(null, false);
+const controller = new TaskController({priority: 'background'});
+scheduler.postTask(async () => {
+    await scheduler.yield();
+    return PrioSched.Scheduler.get_default().post_task(() => 'works');
+}, {signal: controller.signal}).then(print).finally(() => loop.quit());
+loop.run();
+const [, maps] = GLib.file_get_contents('/proc/self/maps');
+print([...new Set(new TextDecoder().decode(maps).match(/\\S+libprio-sched-1\\S+/g))].join(' and '));
+'''
+PLAIN = "import PrioSched from 'gi://PrioSched?version=1';\nprint(Object.keys(PrioSched.web));\n"
+
+
+def run(gjs, program, text, **environment):
+    """What a program says; it is a module if its name ends so."""
+    program.write_text(text)
+    how = [gjs, '-m'] if program.suffix == '.mjs' else [gjs]
+    result = subprocess.run([*how, program.name], cwd=program.parent, env=shipping.plain_environment() | environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20)
+    return result.stdout
+
+
+def expect(said, *wanted):
+    for text in wanted:
+        assert text in said, f'{text!r} is not in:\n{said}'
+
+
+def check_copy(source, gjs, extension):
+    """A module, a script, and two copies in one process."""
+    module = shipping.example(source, 'js', './prio-sched/prio-sched.js')
+    library = extension / 'prio-sched/libprio-sched-1.so.0'
+    said = run(gjs, extension / 'program.mjs', module + PROGRAM)
+    assert said == f'works\n{library}\n', said
+
+    # The Shell tells an extension where it is.
+    script = shipping.example(source, 'js', 'searchPath')
+    where = 'imports.misc.extensionUtils.getCurrentExtension().dir'
+    assert where in script
+    script = script.replace(where, "imports.gi.Gio.File.new_for_path('.')")
+    said = run(gjs, extension / 'program.js', script + PROGRAM)
+    assert said == f'works\n{library}\n', said
+
+    shutil.copytree(extension / 'prio-sched', extension / 'another')
+    both = f"{module}\nimport Another from './another/prio-sched.js';\nprint(PrioSched === Another);\n"
+    said = run(gjs, extension / 'both.mjs', both + PROGRAM)
+    assert said == f'true\nworks\n{library}\n', said
+
+
+def check_incomplete(source, gjs, extension):
+    module = shipping.example(source, 'js', './prio-sched/prio-sched.js')
+    for names, wanted in {
+        ('PrioSched-1.typelib',): 'is not complete: it has no PrioSched-1.typelib\n',
+        ('libprio-sched-1.so.0',): 'is not complete: it has no libprio-sched-1.so.0\n',
+        ('overrides',): 'is not complete: it has no overrides/PrioSched.js\n',
+        ('overrides', 'PrioSched-1.typelib'): 'it has no PrioSched-1.typelib, and no overrides/PrioSched.js\n',
+        ('overrides/PrioSchedTasks.js',): "prio-sched cannot be loaded: No JS module 'PrioSchedTasks'",
+        ('overrides', 'PrioSched-1.typelib', 'libprio-sched-1.so.0'): 'prio-sched cannot be loaded: ',
+    }.items():
+        folder = extension / f'without-{"-".join(names).replace("/", "-")}'
+        shutil.copytree(extension / 'prio-sched', folder / 'prio-sched')
+        for name in names:
+            path = folder / 'prio-sched' / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        expect(run(gjs, folder / 'program.mjs', module + PROGRAM), wanted)
+
+
+def check_installed(source, build, gjs, place):
+    """Half of what is installed."""
+    overrides = {'GJS_PATH': os.path.join(source, 'introspection/gjs')}
+    typelib = {'GI_TYPELIB_PATH': os.path.join(build, 'prio-sched')}
+    library = {'LD_LIBRARY_PATH': typelib['GI_TYPELIB_PATH']}
+    shutil.copy(os.path.join(source, 'introspection/gjs/prio-sched.js'), place)
+    resources = {'G_RESOURCE_OVERLAYS': f'/org/example={place}'}
+    module = "import PrioSched, {scheduler, TaskController} from './prio-sched.js';\n" + PROGRAM
+
+    expect(run(gjs, place / 'all.mjs', module, **overrides, **typelib, **library), 'works\n')
+    expect(run(gjs, place / 'resource.mjs', module.replace('./', 'resource:///org/example/'),
+               **overrides, **typelib, **library, **resources), 'works\n')
+    expect(run(gjs, place / 'no-typelib.mjs', PLAIN, **overrides, **library), 'PrioSched', 'ypelib file for namespace')
+    expect(run(gjs, place / 'no-overrides.mjs', module, **typelib, **library),
+           'The typelib of prio-sched is here, and its overrides for GJS are not: there is no PrioSched.js in ')
+    expect(run(gjs, place / 'no-library.mjs', PLAIN, **overrides, **typelib),
+           'The typelib of PrioSched is here, and its library cannot be loaded: ')
+
+
+def main(source, build, gjs):
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder).resolve()
+        extension = place / 'extension'
+        extension.mkdir()
+        shipping.copy(source, build, extension)
+        check_copy(source, gjs, extension)
+        check_incomplete(source, gjs, extension)
+        check_installed(source, build, gjs, place)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

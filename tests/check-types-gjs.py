@@ -1,0 +1,231 @@
+"""Checks the types for TypeScript, with the compiler and with the types of GNOME's other libraries.
+
+    check-types-gjs.py SOURCE GIR GJS
+
+SOURCE is the project's folder.  The programs in tests/types compile, strictly, and what is wrong in one of them is
+found.  The types have every name that the GIR has, and GJS has every name that the types have; those of PrioSched.web
+are the same in both.
+
+TypeScript and @girs come from npm, as tests/types/package-lock.json names them: once, into the cache folder of
+tests/run-on.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
+MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
+
+# What GJS defines in the classes themselves, and the types have from elsewhere or leave out.
+INHERITED = {
+    'Error': {'code', 'domain', 'message', 'valueOf'},
+    'Task': {'get_source_object', 'get_user_data', 'is_tagged', 'legacy_propagate_error'},
+    'TaskOptions': {'reserved'},
+    'YieldOptions': {'reserved'},
+}
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, **options)
+
+
+# What npm has.
+
+def cache_folder():
+    given = os.environ.get('PRIO_SCHED_CACHE')
+    if given:
+        return pathlib.Path(given)
+    return pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'prio-sched'
+
+
+def node_modules(types):
+    """The folder of the packages that are named in `types`."""
+    files = [types / name for name in ('package.json', 'package-lock.json')]
+    version = hashlib.sha256(b''.join(file.read_bytes() for file in files)).hexdigest()[:16]
+    folder = cache_folder() / f'npm-{version}'
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(f'{folder}.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            new = folder.with_name(f'{folder.name}.new')
+            shutil.rmtree(new, ignore_errors=True)
+            new.mkdir()
+            for file in files:
+                shutil.copy(file, new)
+            if run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', cwd=new).returncode != 0:
+                sys.exit('npm could not get TypeScript and @girs: its registry has to be reached, once')
+            new.rename(folder)
+    return folder / 'node_modules'
+
+
+# What the GIR has: for each name the names of the class and of its instances, as names.cjs has them.
+
+def camel(name):
+    first, *rest = name.replace('-', '_').split('_')
+    return first + ''.join(word.capitalize() for word in rest)
+
+
+def spellings(name):
+    return {name.replace('-', '_'), camel(name)}
+
+
+def is_visible(element):
+    return element.get('introspectable') != '0'
+
+
+def children(element, *tags):
+    return [child for child in element if child.tag.rpartition('}')[2] in tags and is_visible(child)]
+
+
+def names(element, *tags):
+    return {child.get('name') for child in children(element, *tags)}
+
+
+def names_of_class(element):
+    properties = children(element, 'property')
+    result = {
+        'values': names(element, 'constructor', 'function') | {'$gtype'},
+        'members': names(element, 'method').union(*(spellings(p.get('name')) for p in properties)),
+        'types': set(),
+    }
+    if element.get(GLIB + 'fundamental') or element.get('parent'):
+        signals = names(element, 'signal') | {f'notify::{p.get("name")}' for p in properties}
+        writable = [p for p in properties if p.get('writable') == '1']
+        result['types'] = {'SignalSignatures', 'ConstructorProps'}
+        result['nested'] = {
+            'SignalSignatures': {'members': signals},
+            'ConstructorProps': {'members': set().union(*(spellings(p.get('name')) for p in writable))},
+        }
+    return result
+
+
+def names_of_record(element):
+    fields = names(element, 'field') - {'reserved'}
+    return {'values': names(element, 'constructor', 'function') | {'$gtype'}, 'types': set(),
+            'members': names(element, 'method') | fields}
+
+
+def names_of_enumeration(element):
+    return {'values': {name.upper() for name in names(element, 'member')} | names(element, 'function') | {'$gtype'},
+            'types': set(), 'members': set()}
+
+
+def names_in_gir(gir):
+    """Gives {'values', 'types', 'members', 'nested'} of the namespace."""
+    space = ElementTree.parse(gir).getroot().find('{*}namespace')
+    nested = {}
+    for element in children(space, 'class'):
+        nested[element.get('name')] = names_of_class(element)
+    for element in children(space, 'record'):
+        if element.get(GLIB + 'is-gtype-struct-for') is None:
+            nested[element.get('name')] = names_of_record(element)
+    for element in children(space, 'enumeration', 'bitfield'):
+        nested[element.get('name')] = names_of_enumeration(element)
+    structs = {e.get('name') for e in children(space, 'record') if e.get(GLIB + 'is-gtype-struct-for') is not None}
+    return {
+        'values': set(nested) | names(space, 'constant', 'function'),
+        'types': structs | names(space, 'callback'),
+        'members': set(),
+        'nested': nested,
+    }
+
+
+def missing(wanted, there, path=NAMESPACE):
+    """Yields what is in `wanted` and not in `there`, of what names.cjs prints."""
+    for kind in ('values', 'types', 'members'):
+        for name in sorted(set(wanted.get(kind, ())) - set(there.get(kind, ()))):
+            yield f'{path}.{name}'
+    for name, inner in wanted.get('nested', {}).items():
+        if name in there.get('nested', {}):
+            yield from missing(inner, there['nested'][name], f'{path}.{name}')
+        elif any(inner.get(kind) for kind in ('values', 'types', 'members')):
+            yield f'{path}.{name}: its names'
+
+
+# The checks; each yields what is wrong.
+
+def compile_programs(place, *options):
+    return run('node_modules/.bin/tsc', '--project', '.', *options, cwd=place).stdout.splitlines()
+
+
+def check_programs(place):
+    yield from compile_programs(place)
+
+
+def check_declarations(place):
+    # Those of the others have errors of their own.
+    yield from (line for line in compile_programs(place, '--skipLibCheck', 'false') if line.startswith('prio'))
+
+
+def check_names(place, gir, gjs, source):
+    described = run('node', source / 'tests/types/names.cjs', place / 'priosched-1.d.ts', MODULE, NAMESPACE,
+                    check=True).stdout
+    (place / 'names.json').write_text(described)
+    in_types = json.loads(described)
+    in_gjs = json.loads(run(gjs, '-m', source / 'tests/types/names.js', place / 'names.json', check=True).stdout)
+
+    for name in missing(names_in_gir(gir), in_types):
+        yield f'the types have no {name}, which is in the GIR'
+    for name in in_gjs['missing']:
+        yield f'GJS has no {name}, which is in the types'
+    added, web = in_gjs['added'], in_gjs['web']
+    for name, inherited in INHERITED.items():
+        added[name] = {kind: set(there) - inherited for kind, there in added[name].items()}
+    values = {name: inner for name, inner in added.items()
+              if name not in in_types['types'] or name in in_types['values']}
+    for path, there, types in ((NAMESPACE, values, in_types), (f'{NAMESPACE}.web', web, in_types['nested']['web'])):
+        for name in missing({'values': there, 'nested': there}, types, path):
+            yield f'the types have no {name}, which GJS has'
+
+
+def check_planted(place, *others):
+    """Each of the checks finds what is wrong."""
+    def planted(name, former, latter, check, *arguments):
+        file = place / name
+        text = file.read_text()
+        assert former in text, f'{name} has no “{former}”'
+        file.write_text(text.replace(former, latter, 1))
+        found = list(check(place, *arguments))
+        file.write_text(text)
+        assert found, f'“{latter}” for “{former}” in {name} was not found'
+
+    planted('wrong.ts', "{priority: 'urgent'}", "{priority: 'background'}", check_programs)
+    planted('priosched-1.d.ts', 'class TaskSignal extends Gio.Cancellable', 'class TaskSignal extends GObject.Object',
+            check_programs)
+    planted('priosched-1.d.ts', 'get_signal(): Gio.Cancellable', 'get_signal(): Gio.Cancelable', check_declarations)
+    planted('priosched-1.d.ts', 'has_fixed_priority(): boolean;', '', check_names, *others)
+    planted('priosched-1.d.ts', "'notify::paused'", "'notify::stopped'", check_names, *others)
+    planted('priosched-1.d.ts', 'timeSlice: number;', '', check_names, *others)
+    planted('priosched-1.d.ts', 'should_yield(): boolean;', 'should_yield(): boolean; should_not_yield(): boolean;',
+            check_names, *others)
+    planted('priosched-1.d.ts', 'yield(options?: YieldTaskOptions | null): Promise<void>;', '', check_names, *others)
+    planted('priosched-1-web.d.ts', 'throwIfAborted(): void;', '', check_names, *others)
+
+
+def main(source, gir, gjs):
+    source = pathlib.Path(source)
+    types = source / 'tests/types'
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        (place / 'node_modules').symlink_to(node_modules(types))
+        for file in [*types.glob('*.ts'), types / 'tsconfig.json', *source.glob('introspection/gjs/prio*')]:
+            shutil.copy(file, place)
+        found = [*check_programs(place), *check_declarations(place), *check_names(place, gir, gjs, source)]
+        print('\n'.join([*found, f'{len(found)} found in the types']))
+        if not found:
+            check_planted(place, gir, gjs, source)
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
