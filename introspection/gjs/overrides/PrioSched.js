@@ -137,6 +137,9 @@ function _init() {
         return promise;
     }
 
+    tasks.hastenPost?.(Scheduler.prototype, 'post_task', scheduler);
+    tasks.hastenYield?.(Scheduler.prototype, 'yield', scheduler);
+
     Scheduler.prototype.queue_microtask = function (callback) {
         tasks.queueMicrotask(toCallback(callback));
     };
@@ -176,5 +179,7 @@ function _init() {
         tasks.takeRejected();
     };
 
+    // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
+    PrioSched.nativePart = tasks.nativePart ?? 'none';
     PrioSched.web = imports.overrides.PrioSchedWeb.make(PrioSched, tasks);
 }

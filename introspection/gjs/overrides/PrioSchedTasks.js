@@ -188,6 +188,10 @@ function make(PrioSched) {
         return Runner.new_for_property(scheduler, driver, 'id');
     }
 
+    const native = imports.overrides.PrioSchedNative.open();
+    if (native !== null)
+        return imports.overrides.PrioSchedNative.make(PrioSched, native, {State, newRunner, reasonOf, report, wrapReason});
+
     // The idle callbacks, by the numbers that identify them in the library.
     const idles = new Map();
 

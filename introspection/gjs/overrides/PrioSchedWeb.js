@@ -495,6 +495,9 @@ function make(PrioSched, tasks) {
         queueMicrotask,
     };
 
+    tasks.hastenPost?.(Scheduler.prototype, 'postTask', web.scheduler);
+    tasks.hastenYield?.(Scheduler.prototype, 'yield', web.scheduler);
+
     // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {
         for (const [name, value] of Object.entries(web)) {
