@@ -377,8 +377,7 @@ functions_define (JSContext *cx, GjsContext *context, JS::HandleObject target)
       if (!define (cx, target, owner, function.name, function.native, function.n_args))
         return false;
     }
-  JS::RootedValue is_exact (cx, JS::BooleanValue (PRIO_IS_EXACT));
-  return JS_DefineProperty (cx, target, "isExact", is_exact, JSPROP_ENUMERATE);
+  return true;
 }
 
 } // namespace PrioGjs

@@ -22,17 +22,22 @@
 /* The native functions, as the overrides know them: another number if they change. */
 #define INTERFACE 1
 
+/* The SpiderMonkey that this was built for; the tests say another. */
+#ifndef PRIO_SCHED_GJS_MADE_FOR
+#define PRIO_SCHED_GJS_MADE_FOR MOZJS_MAJOR_VERSION
+#endif
+
 /* Nothing of SpiderMonkey is linked to, so the one that GJS has is the only one of the process; but it may be another than the
  * one whose headers this was built with. */
 static gboolean
 is_my_engine (void)
 {
-  static const char mine[] = "JavaScript-C" G_STRINGIFY (MOZJS_MAJOR_VERSION) ".";
+  static const char mine[] = "JavaScript-C" G_STRINGIFY (PRIO_SCHED_GJS_MADE_FOR) ".";
 
   if (g_str_has_prefix (JS_GetImplementationVersion (), mine))
     return TRUE;
   g_warning_once ("The native part of PrioSched was built for SpiderMonkey %d, and this is %s: GJS goes on without it",
-                  MOZJS_MAJOR_VERSION, JS_GetImplementationVersion ());
+                  PRIO_SCHED_GJS_MADE_FOR, JS_GetImplementationVersion ());
   return FALSE;
 }
 
@@ -74,21 +79,39 @@ open_in (GjsContext *context, const char *name)
   return PrioGjs::functions_define (cx, context, target);
 }
 
-gboolean
+GType
+prio_sched_gjs_gain_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { PRIO_SCHED_GJS_GAIN_NONE, "PRIO_SCHED_GJS_GAIN_NONE", "none" },
+    { PRIO_SCHED_GJS_GAIN_SPEED, "PRIO_SCHED_GJS_GAIN_SPEED", "speed" },
+    { PRIO_SCHED_GJS_GAIN_STATE, "PRIO_SCHED_GJS_GAIN_STATE", "state" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("PrioSchedGjsGain", values));
+  return type;
+}
+
+PrioSchedGjsGain
 prio_sched_gjs_open (const char *name, guint version)
 {
   GList *contexts;
   gboolean opened = FALSE;
 
-  g_return_val_if_fail (name != NULL, FALSE);
+  g_return_val_if_fail (name != NULL, PRIO_SCHED_GJS_GAIN_NONE);
 
   if (version != INTERFACE || !is_my_engine ())
-    return FALSE;
+    return PRIO_SCHED_GJS_GAIN_NONE;
   contexts = gjs_context_get_all ();
   for (GList *l = contexts; l != nullptr && !opened; l = l->next)
     opened = open_in (static_cast<GjsContext *> (l->data), name);
   g_list_free_full (contexts, g_object_unref);
-  return opened;
+  if (!opened)
+    return PRIO_SCHED_GJS_GAIN_NONE;
+  return PRIO_IS_EXACT ? PRIO_SCHED_GJS_GAIN_STATE : PRIO_SCHED_GJS_GAIN_SPEED;
 }
 
 PrioRunner *

@@ -21,30 +21,29 @@ const INTERFACE = 1;
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
 
-// The native functions, or null.  PRIO_SCHED_NATIVE=0 in the environment goes without them.
-function open() {
-    if (GLib.getenv('PRIO_SCHED_NATIVE') === '0')
-        return null;
+// The namespace, or null if it or its library is not there.
+function find() {
     try {
         imports.gi.versions.PrioSchedGjs = '1';
-        imports.gi.PrioSchedGjs;
+        const {PrioSchedGjs} = imports.gi;
+        return PrioSchedGjs.Gain.$gtype?.name === 'PrioSchedGjsGain' ? PrioSchedGjs : null;
     } catch {
-        return null; // it is not installed
-    }
-
-    const native = {};
-    globalThis[MARK] = native;
-    try {
-        if (!imports.gi.PrioSchedGjs.open(MARK, INTERFACE))
-            return null;
-        native.newRunner = imports.gi.PrioSchedGjs.new_runner;
-        return native;
-    } catch (error) {
-        console.warn(`The native part of PrioSched cannot be used: ${error.message}`);
         return null;
-    } finally {
-        delete globalThis[MARK];
     }
+}
+
+// The native functions, or null.  PRIO_SCHED_NATIVE=0 in the environment goes without them.
+function open() {
+    const PrioSchedGjs = GLib.getenv('PRIO_SCHED_NATIVE') === '0' ? null : find();
+    if (PrioSchedGjs === null)
+        return null;
+
+    const native = {newRunner: PrioSchedGjs.new_runner};
+    globalThis[MARK] = native;
+    const gain = PrioSchedGjs.open(MARK, INTERFACE);
+    delete globalThis[MARK];
+    native.isExact = gain === PrioSchedGjs.Gain.STATE;
+    return gain === PrioSchedGjs.Gain.NONE ? null : native;
 }
 
 // Options are as in PrioSchedTasks.js, which gives what both have in common.

@@ -45,11 +45,19 @@ function keepResolvers(resolve, reject) {
     lastReject = reject;
 }
 
+// The name of a type is taken for as long as the process lives, and each of its contexts needs one.
+function typeName(name) {
+    let free = name;
+    for (let i = 2; GObject.type_from_name(free) !== null; i++)
+        free = `${name}${i}`;
+    return free;
+}
+
 // The library calls this by setting its property.  GJS blocks all closures while its garbage
 // collector sweeps, and it sweeps in slices, between which JavaScript runs: with a closure,
 // tasks would be lost, and without them the sweep would never end.
 const Driver = GObject.registerClass({
-    GTypeName: 'PrioSchedDriver',
+    GTypeName: typeName('PrioSchedDriver'),
     Properties: {
         'id': GObject.ParamSpec.uint('id', null, null,
             GObject.ParamFlags.WRITABLE | GObject.ParamFlags.EXPLICIT_NOTIFY, 0, 0xffffffff, 0),

@@ -72,7 +72,7 @@ const ABORTS = 'aborts', CHANGES = 'changes';
 let found = null;
 
 const Beacon = GObject.registerClass({
-    GTypeName: 'PrioSchedBeacon',
+    GTypeName: imports.overrides.PrioSchedTasks.typeName('PrioSchedBeacon'),
     Properties: Object.fromEntries([ABORTS, CHANGES].map(name => [name,
         GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.READWRITE, 0, 0xffffffff, 0)])),
 }, class Beacon extends GObject.Object {
