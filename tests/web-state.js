@@ -153,10 +153,10 @@ exactly('who awaits what a task settles goes on as before (J4)', async () => {
     })();
     const task = scheduler.postTask(async () => {
         fire();
+        setTimeout(() => controller.abort('of another'), 1);
         for (;;)
             await scheduler.yield();
     }, {signal: controller.signal});
-    setTimeout(() => controller.abort('of another'), 1);
     assertEqual(await rejection(task), 'of another');
     assertEqual(await stranger, NONE);
 });
