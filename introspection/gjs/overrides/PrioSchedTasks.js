@@ -4,12 +4,14 @@
 // one call to post and two to run, and no object, closure or trampoline in C.
 //
 // The current state is tracked here, because the jobs of the engine run within a task: with the
-// state of that task until it has ended, then with the state of the code that awaits it.
+// state of that task until it has ended, then with the state of the code that awaits it.  Which of
+// those jobs belong to it is known by PrioSchedStates.js.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 const {Gio, GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
+const {State, drainUnder, numberHere, runUnder, stateOf} = imports.overrides.PrioSchedStates;
 
 const UNSET = 0;
 const BACKGROUND = 1;
@@ -24,17 +26,6 @@ const REASON = Symbol('reason');
 const REJECTED = 0;
 const OUTSIDE = 1;
 const INSIDE = 2;
-
-// What a task was posted with: the table of its scheduler, its signal or null, and its
-// priority, which is UNSET for that of the signal.
-class State {
-    constructor(table, signal, priority, watcher = null) {
-        this.table = table;
-        this.signal = signal;
-        this.priority = priority;
-        this.watcher = watcher; // notified when the task settles
-    }
-}
 
 // The executor of every promise, which saves a closure for each.  The code that makes a promise
 // calls post() or a yield of the table right after it.  The engine walks the whole stack for every
@@ -66,6 +57,7 @@ class Entry {
         this.callback = callback;
         this.state = state; // its own state
         this.outer = null;  // the state of the code that awaits it
+        this.watcher = null; // notified when the task settles
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
@@ -91,16 +83,56 @@ function make(PrioSched) {
     // The depth of main loops at which `current` was set: what a nested loop runs within a
     // task is not part of that task.
     let depth = 0;
+    // Whether a callback runs, and no job of the engine, which may belong to somebody else.
+    let isCallback = false;
+
+    // By their numbers, the states of those whose callbacks have returned promises which are pending.
+    const pending = new Map();
+
+    function addPending(state) {
+        if (state.number !== 0 && state.nPending++ === 0)
+            pending.set(state.number, state);
+    }
+
+    function removePending(state) {
+        if (state.number !== 0 && --state.nPending === 0)
+            pending.delete(state.number);
+    }
+
+    const settled = Promise.resolve();
+    function endCallback() {
+        isCallback = false;
+    }
+
+    // All that is known of the state of the running code is known by these two.  An engine that keeps the state of
+    // each job needs neither.
+
+    // Whether the running code belongs to `current`.  It does if there is no number that it could have.
+    function isOwn() {
+        return isCallback || numberHere() === (current?.number ?? 0);
+    }
 
     function currentState() {
-        if (current === undefined)
-            return libraryCurrentState();
-        return current === null || GLib.main_depth() === depth ? current : null;
+        if (current && GLib.main_depth() !== depth)
+            return null;
+        if (isCallback)
+            return current;
+        const number = current?.number || pending.size > 0 ? numberHere() : 0;
+        if (number === current?.number)
+            return current;
+        if (number !== 0)
+            return pending.get(number) ?? null;
+        return current === undefined ? libraryCurrentState() : null;
     }
 
     function libraryCurrentState() {
         const state = SchedulingState.get_current();
-        return state && new State(libraryTable(state.dup_scheduler()), state.get_signal(), state.get_priority());
+        if (state === null)
+            return null;
+        const found = new State(libraryTable(state.dup_scheduler()), state.get_signal(), state.get_priority());
+        found.number = 0; // no stack tells of it
+        found.frames = null;
+        return found;
     }
 
     function libraryTable(scheduler) {
@@ -113,7 +145,9 @@ function make(PrioSched) {
             return null;
         if (current === undefined)
             return posted === OUTSIDE ? null : libraryCurrentState();
-        return (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth) ? null : current;
+        if (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth)
+            return null;
+        return isCallback || current.number === 0 || current.number === numberHere() ? current : null;
     }
 
     // Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
@@ -158,13 +192,13 @@ function make(PrioSched) {
 
     // Runs the engine's queue with the current state, and then settles `results`.
     function drain() {
-        drainMicrotaskQueue();
+        drainUnder(current);
         while (results.length > 0) {
             const {entry, settle, value} = results.shift();
             current = entry.outer;
             libraryState = null;
             settle(value);
-            drainMicrotaskQueue();
+            drainUnder(current);
         }
     }
 
@@ -173,10 +207,12 @@ function make(PrioSched) {
     function follow(promise, entry) {
         const outcome = {settle: null, value: undefined, isAwaited: false};
         const on = settle => value => {
-            if (outcome.isAwaited)
+            if (outcome.isAwaited) {
+                removePending(entry.state);
                 settleLater(entry, settle, value);
-            else
+            } else {
                 Object.assign(outcome, {settle, value});
+            }
         };
         promise.then(on(entry.resolve), on(entry.reject));
         return outcome;
@@ -190,12 +226,6 @@ function make(PrioSched) {
 
     // The idle callbacks, by the numbers that identify them in the library.
     const idles = new Map();
-
-    function runIdle(id) {
-        const callback = idles.get(id);
-        idles.delete(id);
-        callOutside(() => callback(IdleDeadline.get_current()));
-    }
 
     function cancelIdle(id) {
         idles.delete(id);
@@ -220,7 +250,7 @@ function make(PrioSched) {
         #nWithSignals = 0;
 
         constructor(scheduler) {
-            this.#runner = newRunner(scheduler, id => this.#run(id));
+            this.#runner = newRunner(scheduler, id => this.runPrioSchedTasks(id));
         }
 
         #add(entry) {
@@ -240,10 +270,11 @@ function make(PrioSched) {
             return entry;
         }
 
-        // The runner's function.
-        #run(id) {
+        // The runner's function.  PrioSchedStates.js knows its name.
+        runPrioSchedTasks(id) {
             const outer = current, outerState = libraryState, outerDepth = depth;
             depth = GLib.main_depth();
+            isCallback = false;
             if (id === 0) {
                 current = libraryState = null;
                 this.takeRejected();
@@ -257,8 +288,16 @@ function make(PrioSched) {
                     current = entry.outer;
                     libraryState = entry.state;
                     entry.resolve();
+                    // The first job is the reaction of who has yielded.
+                    if (current?.number) {
+                        isCallback = true;
+                        settled.then(endCallback);
+                    }
                 }
-                drainMicrotaskQueue();
+                if (current && current.frames !== null)
+                    drainUnder(current);
+                else
+                    drainMicrotaskQueue();
                 if (results.length > 0)
                     drain();
                 id = next();
@@ -266,21 +305,28 @@ function make(PrioSched) {
             current = outer;
             libraryState = outerState;
             depth = outerDepth;
+            isCallback = false; // if it was set, what is on the stack tells
         }
 
         #call(entry) {
             const {callback, state} = entry;
             let value, outcome = null, settle = entry.resolve;
             current = libraryState = state;
+            isCallback = true;
             try {
-                value = callback(); // its `this` must not be the entry
+                // Its `this` must not be the entry.
+                value = state.frames === null ? callback() : state.frames[0](state.frames, 1, callback);
                 if (value instanceof Promise)
                     outcome = follow(value, entry);
             } catch (error) {
                 settle = entry.reject;
                 value = error;
             }
-            drainMicrotaskQueue();
+            isCallback = false;
+            if (state.frames === null)
+                drainMicrotaskQueue();
+            else
+                drainUnder(state);
 
             // end() performs the checkpoint; after it, the signal can no longer abort the task.
             // Then the result settles, and code that awaits it continues with its own state.
@@ -288,19 +334,41 @@ function make(PrioSched) {
                 settle = entry.reject;
                 value = reasonOf(state.signal);
             }
-            state.watcher?.settled();
+            entry.watcher?.settled();
             current = entry.outer;
             libraryState = null;
-            if (outcome === null || settle === entry.reject)
+            if (outcome === null || settle === entry.reject) {
                 settle(value);
-            else if (outcome.settle !== null)
+            } else if (outcome.settle !== null) {
                 outcome.settle(outcome.value);
-            else
+            } else {
                 outcome.isAwaited = true;
+                addPending(state);
+            }
+        }
+
+        #runIdle(id) {
+            const callback = idles.get(id);
+            const outer = current, outerState = libraryState, outerDepth = depth, wasCallback = isCallback;
+            idles.delete(id);
+            current = libraryState = this.#states[BACKGROUND];
+            depth = GLib.main_depth();
+            isCallback = true;
+            try {
+                runUnder(current, () => callback(IdleDeadline.get_current()));
+            } catch (error) {
+                report(error);
+            }
+            isCallback = false;
+            drain();
+            current = outer;
+            libraryState = outerState;
+            depth = outerDepth;
+            isCallback = wasCallback;
         }
 
         requestIdle(scheduler, callback, timeout) {
-            this.#idleRunner ??= newRunner(scheduler, runIdle);
+            this.#idleRunner ??= newRunner(scheduler, id => this.#runIdle(id));
             const id = this.#idleRunner.request_idle_callback(timeout);
             idles.set(id, callback);
             return id;
@@ -319,8 +387,8 @@ function make(PrioSched) {
 
         // The signal of entry has been aborted, and may have been reset since, or the main context has gone.
         #reject(entry) {
-            const {signal, watcher} = entry.state;
-            watcher?.settled();
+            const {signal} = entry.state;
+            entry.watcher?.settled();
             if (signal !== null && (signal.is_cancelled() || this.wake()))
                 settleLater(entry, entry.reject, reasonOf(signal));
             else
@@ -368,8 +436,11 @@ function make(PrioSched) {
                 this.post(callback, priority);
                 return;
             }
-            const entry = new Entry(callback, new State(this, signal, priority, watcher));
-            watcher?.posted(reason => settleLater(entry, entry.reject, reason));
+            const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
+            if (watcher !== null) {
+                entry.watcher = watcher;
+                watcher.posted(reason => settleLater(entry, entry.reject, reason));
+            }
             const id = this.#add(entry);
             const posted = this.#postFull(id, entry.state, delay, false);
             this.#enter(id, entry, stateFor(posted), posted);
@@ -386,9 +457,11 @@ function make(PrioSched) {
             const entry = new Entry(null, libraryState);
             const id = this.#add(entry);
 
-            // If the library has the same current state, it makes the continuation inherit it.
-            if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) &&
+            if ((pending.size > 0 || current?.number) && !isOwn()) {
+                this.#yieldIn(currentState(), id, entry);
+            } else if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) &&
                 libraryState.table === this) {
+                // The library has the same current state, and makes the continuation inherit it.
                 const posted = this.#runner.yield(id);
                 if (posted === INSIDE) {
                     entry.outer = current;
@@ -400,10 +473,13 @@ function make(PrioSched) {
             } else if (current === undefined) {
                 this.#enterContinuation(id, entry, this.#runner.yield(id));
             } else {
-                const outer = currentState();
-                entry.state = this.#stateToInherit(outer);
-                this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
+                this.#yieldIn(current === null || GLib.main_depth() === depth ? current : null, id, entry);
             }
+        }
+
+        #yieldIn(state, id, entry) {
+            entry.state = this.#stateToInherit(state);
+            this.#enter(id, entry, state, this.#postFull(id, entry.state, 0, true));
         }
 
         // Enters a continuation of code that may not be part of the current task.
@@ -440,46 +516,41 @@ function make(PrioSched) {
         logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
     }
 
+    // Calls callback in state, which may be null.
+    function runIn(state, callback) {
+        const outer = current, outerState = libraryState, wasCallback = isCallback;
+        current = state;
+        libraryState = null;
+        isCallback = true;
+        try {
+            runUnder(state, callback);
+        } finally {
+            current = outer;
+            libraryState = outerState;
+            isCallback = wasCallback;
+        }
+    }
+
     // Queues a job of the engine, which runs with the current state.
     function queueMicrotask(callback) {
         const state = currentState();
         Promise.resolve().then(() => {
-            const outer = current;
+            const outer = current, wasCallback = isCallback;
             current = state;
+            isCallback = true;
             try {
-                callback();
+                runUnder(state, callback);
             } catch (error) {
                 report(error);
             }
             current = outer;
+            isCallback = wasCallback;
         });
     }
 
     // Calls callback without a state: it is not part of the current task.
     function runAsNone(callback) {
-        const outer = current, outerState = libraryState;
-        current = libraryState = null;
-        try {
-            callback();
-        } finally {
-            current = outer;
-            libraryState = outerState;
-        }
-    }
-
-    // Calls callback with the library's current state, and then runs the engine's queue.
-    function callOutside(callback) {
-        const outer = current, outerState = libraryState;
-        current = undefined;
-        libraryState = null;
-        try {
-            callback();
-        } catch (error) {
-            report(error);
-        }
-        drain();
-        current = outer;
-        libraryState = outerState;
+        runIn(null, callback);
     }
 
     // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
