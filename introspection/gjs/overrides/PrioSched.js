@@ -11,7 +11,7 @@ const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
 function describe(value) {
-    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedTasks.describe(value);
+    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedReasons.describe(value);
 }
 
 function toPriority(value) {

@@ -9,18 +9,19 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-const {Gio, GLib, GObject} = imports.gi;
+const {GLib} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
 const {State, drainUnder, numberHere, runUnder, stateOf} = imports.overrides.PrioSchedStates;
+const {describe, reasonOf, wrapReason} = imports.overrides.PrioSchedReasons;
+const {newRunner} = imports.overrides.PrioSchedRunner;
+const {Queue, Slice} = imports.overrides.PrioSchedSettling;
 
 const UNSET = 0;
 const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 const USER_BLOCKING = 3;
-const REASON_DOMAIN = GLib.quark_from_string('prio-sched-js-reason');
 
 const TABLE = Symbol('table');
-const REASON = Symbol('reason');
 
 // PrioSched.Posted
 const REJECTED = 0;
@@ -36,21 +37,6 @@ function keepResolvers(resolve, reject) {
     lastReject = reject;
 }
 
-// The library calls this by setting its property.  GJS blocks all closures while its garbage
-// collector sweeps, and it sweeps in slices, between which JavaScript runs: with a closure,
-// tasks would be lost, and without them the sweep would never end.
-const Driver = GObject.registerClass({
-    GTypeName: 'PrioSchedDriver',
-    Properties: {
-        'id': GObject.ParamSpec.uint('id', null, null,
-            GObject.ParamFlags.WRITABLE | GObject.ParamFlags.EXPLICIT_NOTIFY, 0, 0xffffffff, 0),
-    },
-}, class Driver extends GObject.Object {
-    set id(id) {
-        this.run(id);
-    }
-});
-
 // A task or, if it has no callback, a continuation.
 class Entry {
     constructor(callback, state) {
@@ -58,16 +44,9 @@ class Entry {
         this.state = state; // its own state
         this.outer = null;  // the state of the code that awaits it
         this.watcher = null; // notified when the task settles
+        this.isRejected = false; // by an abort, perhaps in `results`
         this.resolve = lastResolve;
         this.reject = lastReject;
-    }
-}
-
-function describe(value) {
-    try {
-        return String(value);
-    } catch {
-        return typeof value;
     }
 }
 
@@ -150,56 +129,84 @@ function make(PrioSched) {
         return isCallback || current.number === 0 || current.number === numberHere() ? current : null;
     }
 
-    // Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
-    // dependent signals have a GError, whose code identifies the value.  Only the last
-    // MAX_REASONS codes are kept, because GJS 1.74 cannot tell when an object is collected (its
-    // WeakRef keeps the object alive).
-    const MAX_REASONS = 100;
-    const reasons = new Map();
-    let lastReason = 0;
-
-    function wrapReason(signal, value) {
-        const code = ++lastReason;
-        signal[REASON] = {value};
-        reasons.set(code, {value});
-        reasons.delete(code - MAX_REASONS);
-        return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
-    }
-
-    // A signal has one reason for all its tasks.
-    function reasonOf(signal) {
-        const error = signal[REASON] || !(signal instanceof TaskSignal) ? null : signal.get_reason();
-        if (error !== null)
-            signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
-        return signal[REASON] ? signal[REASON].value
-            : new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
-    }
-
     // Promises to settle once the engine's queue is empty, each with the state of the code that
-    // awaits it.
-    const results = [];
+    // awaits it; and, by their tables and numbers, tasks that are to be rejected.
+    const results = new Queue();
+    // Whether there are too many for one slice, and those that come wait behind.
+    let isLate = false;
+    let isAwake = false;
+
+    // A task calls drain() where no other does.
+    function wake() {
+        isAwake ||= ownTable().wake(() => {
+            isAwake = false;
+        });
+    }
+
+    function addResult(result) {
+        results.push(result);
+        // Outside of what a table runs, drain() is not called, and in a nested main loop not before the task has ended.
+        if (!isAwake && (current === undefined || GLib.main_depth() !== depth))
+            wake();
+    }
 
     function settleLater(entry, settle, value) {
-        if (entry.outer === (current ?? null)) {
+        if (entry.outer === (current ?? null))
             settle(value);
-            return;
+        else
+            addResult({entry, settle, value});
+    }
+
+    // The slice of the aborts.
+    const aborting = new Slice();
+
+    function beginAbort() {
+        aborting.begin();
+    }
+
+    function isAbortLate() {
+        return isLate || (isLate = aborting.isOver());
+    }
+
+    function rejectAborted(entry, reason) {
+        entry.isRejected = true;
+        if (isAbortLate())
+            addResult({entry, settle: entry.reject, value: reason});
+        else
+            settleLater(entry, entry.reject, reason);
+    }
+
+    function drainCurrent() {
+        drainUnder(current);
+    }
+
+    function settleNext() {
+        const result = results.shift();
+        const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
+        // Of those that are rejected together the reactions come together.
+        if (!isLate || entry.outer !== current) {
+            drainUnder(current);
+            current = entry.outer;
+            libraryState = null;
         }
-        results.push({entry, settle, value});
-        // Outside of what a table runs, drain() is not called: a task has to do that.
-        if (current === undefined && results.length === 1)
-            ownTable.wake();
+        settle(value);
     }
 
     // Runs the engine's queue with the current state, and then settles `results`.
     function drain() {
         drainUnder(current);
+        const slice = new Slice();
         while (results.length > 0) {
-            const {entry, settle, value} = results.shift();
-            current = entry.outer;
-            libraryState = null;
-            settle(value);
-            drainUnder(current);
+            if (slice.isOver(drainCurrent)) {
+                isLate = true;
+                wake();
+                return;
+            }
+            settleNext();
+            if (results.length === 0)
+                drainUnder(current);
         }
+        isLate = false;
     }
 
     // What comes of the promise that the callback of entry has returned: kept until the task has
@@ -216,12 +223,6 @@ function make(PrioSched) {
         };
         promise.then(on(entry.resolve), on(entry.reject));
         return outcome;
-    }
-
-    function newRunner(scheduler, run) {
-        const driver = new Driver();
-        driver.run = run;
-        return Runner.new_for_property(scheduler, driver, 'id');
     }
 
     // The idle callbacks, by the numbers that identify them in the library.
@@ -375,9 +376,9 @@ function make(PrioSched) {
         }
 
         // Posts a task that has no effect but to call drain().  Returns whether there is a main context for it.
-        wake() {
+        wake(resolve = () => {}) {
             const entry = new Entry(null, this.#states[USER_BLOCKING]);
-            entry.resolve = () => {};
+            entry.resolve = resolve;
             const id = this.#add(entry);
             const posted = this.#runner.post(id, USER_BLOCKING);
             if (posted === REJECTED)
@@ -386,18 +387,33 @@ function make(PrioSched) {
         }
 
         // The signal of entry has been aborted, and may have been reset since, or the main context has gone.
-        #reject(entry) {
-            const {signal} = entry.state;
-            entry.watcher?.settled();
+        #reasonFor({signal}) {
             if (signal !== null && (signal.is_cancelled() || this.wake()))
-                settleLater(entry, entry.reject, reasonOf(signal));
-            else
-                settleLater(entry, entry.reject, new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'}));
+                return reasonOf(signal);
+            return new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'});
+        }
+
+        // What the aborted task settles with.
+        takeAborted(id) {
+            const entry = this.#take(id);
+            entry.watcher?.settled();
+            return {entry, settle: entry.reject, value: entry.isRejected ? undefined : this.#reasonFor(entry.state)};
         }
 
         takeRejected() {
-            for (const id of this.#runner.take_rejected() ?? [])
-                this.#reject(this.#take(id));
+            const ids = this.#runner.take_rejected();
+            if (ids?.length > 0)
+                aborting.begin();
+            for (const id of ids ?? []) {
+                if (this.#entries[id].isRejected) {
+                    this.#take(id);
+                } else if (isAbortLate()) {
+                    addResult({table: this, id});
+                } else {
+                    const {entry, settle, value} = this.takeAborted(id);
+                    settleLater(entry, settle, value);
+                }
+            }
         }
 
         #postFull(id, {signal, priority}, delay, continuation) {
@@ -413,8 +429,11 @@ function make(PrioSched) {
         #enter(id, entry, outer, posted) {
             entry.outer = outer;
             this.#count(entry);
-            if (posted === REJECTED)
-                this.#reject(this.#take(id));
+            if (posted === REJECTED) {
+                this.#take(id);
+                entry.watcher?.settled();
+                settleLater(entry, entry.reject, this.#reasonFor(entry.state));
+            }
         }
 
         // Posts a task that settles the last promise.
@@ -439,7 +458,7 @@ function make(PrioSched) {
             const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
             if (watcher !== null) {
                 entry.watcher = watcher;
-                watcher.posted(reason => settleLater(entry, entry.reject, reason));
+                watcher.posted(reason => rejectAborted(entry, reason));
             }
             const id = this.#add(entry);
             const posted = this.#postFull(id, entry.state, delay, false);
@@ -558,12 +577,17 @@ function make(PrioSched) {
     const defaultScheduler = PrioSched.Scheduler.get_default();
     const defaultTable = new Table(defaultScheduler);
 
-    // Carries what is the overrides' own: nobody else can pause it.
-    const ownTable = new Table(PrioSched.Scheduler.new(null));
+    // Carries what is the overrides' own: nobody else can pause it.  Tables do not hold their schedulers.
+    let ownScheduler = null, own = null;
+    function ownTable() {
+        ownScheduler ??= PrioSched.Scheduler.new(null);
+        own ??= new Table(ownScheduler);
+        return own;
+    }
 
     function tableOf(scheduler) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, takeRejected, wrapReason, report};
+    return {tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, beginAbort, takeRejected, wrapReason, report};
 }

@@ -212,6 +212,8 @@ function runAbortSteps(signal) {
     const s = slots.get(signal);
     const algorithms = [...s.algorithms];
     s.algorithms.clear();
+    if (algorithms.length > 0)
+        beginAbort();
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
@@ -389,12 +391,13 @@ function now() {
     return imports.gi.GLib.get_monotonic_time() / 1000;
 }
 
-let startTimeout;
+let startTimeout, beginAbort;
 
 function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
     const table = tasks.tableOf(native);
     hooks.report = tasks.report;
+    ({beginAbort} = tasks);
 
     // The library's controller for a signal.
     function controllerOf(signal) {
@@ -406,7 +409,7 @@ function make(PrioSched, tasks) {
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         new Promise(tasks.keepResolvers); // eslint-disable-line no-new
-        tasks.ownTable.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
+        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
     };
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
