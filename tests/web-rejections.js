@@ -136,4 +136,75 @@ test('a signal that is cancelled by hand rejects all of its tasks', async () => 
     assert(reasons.every(reason => reason.code === reasons[0].code && reason.domain === reasons[0].domain));
 });
 
+// What is logged while body runs, by a pattern for each.
+async function expectWarnings(patterns, body) {
+    for (const pattern of patterns)
+        GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, pattern);
+    await body();
+    for (let i = 0; i < 20; i++) {
+        await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_LOW, 5, () => {
+            resolve();
+            return false;
+        }));
+    }
+    GLib.test_assert_expected_messages_internal('Gjs', 'web-rejections.js', 0, '');
+}
+
+for (const [kind, make] of Object.entries(kinds)) {
+    test(`rejections of ${kind} tasks that nobody handles are told once, with where they come from (R8)`, async () => {
+        const abortHere = (controller, reason) => controller.abort(reason);
+        await expectWarnings([
+            '*rejections*of 3000 tasks: mine\nabortHere@*web-rejections.js*',
+            '*rejection of a task*: Error: alone\nabortAlone@*web-rejections.js*',
+        ], async () => {
+            const {controller, post} = make();
+            for (let i = 0; i < 3000; i++)
+                post(() => {});
+            abortHere(controller, 'mine');
+            const alone = make();
+            alone.post(() => {});
+            const abortAlone = () => alone.controller.abort(new Error('alone'));
+            abortAlone();
+        });
+    });
+
+    test(`what is thrown in ${kind} tasks, and handled by nobody, is named (R8)`, async () => {
+        await expectWarnings(['*rejection of a task*: TypeError: thrown\nthrowHere@*', '*rejection of a task*: 5\n*'], async () => {
+            const {post} = make();
+            post(function throwHere() {
+                throw new TypeError('thrown');
+            });
+            post(async () => {
+                await scheduler.yield();
+                throw 5; // eslint-disable-line no-throw-literal
+            });
+        });
+    });
+
+    test(`nothing is told of the rejections of ${kind} tasks that are handled`, async () => {
+        await expectWarnings([], async () => {
+            const {controller, post} = make();
+            const tasks = Array.from({length: 5}, () => post(() => {}));
+            tasks[0].catch(() => {});
+            tasks[1].then(() => {}, () => {});
+            controller.abort('handled');
+            assertEqual(await rejection(tasks[2]), 'handled');
+            assertEqual((await Promise.allSettled(tasks.slice(3))).map(({reason}) => reason), ['handled', 'handled']);
+        });
+    });
+
+    test(`the promises of ${kind} tasks are promises like any other`, async () => {
+        const {post} = make();
+        const promise = post(() => 1);
+        assert(promise instanceof Promise && promise.constructor === Promise && Promise.resolve(promise) === promise);
+        assertEqual([Object.keys(promise), String(promise), await promise], [[], '[object Promise]', 1]);
+        assert(post(() => 1).then(() => 2).constructor === Promise);
+        assertEqual(await Promise.race([post(() => 3), post(() => 4)]), 3);
+        class Mine extends Promise {}
+        const mine = post(() => 1);
+        mine.constructor = Mine;
+        assert(mine.then(() => 2) instanceof Mine);
+    });
+}
+
 run();

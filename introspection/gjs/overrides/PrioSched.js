@@ -111,7 +111,7 @@ function _init() {
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null, givenSignal && promise);
         return promise;
     }
 
@@ -173,6 +173,7 @@ function _init() {
             native.abort.call(this, reason ?? null);
         else if (!this.signal.is_cancelled())
             native.abort.call(this, tasks.wrapReason(this.signal, reason));
+        tasks.beginAbort(tasks.reasonOf(this.signal));
         tasks.takeRejected();
     };
 

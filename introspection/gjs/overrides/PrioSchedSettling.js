@@ -1,10 +1,33 @@
-// PrioSchedSettling.js: promises that are settled later, and as many at a time as nobody feels
+// PrioSchedSettling.js: promises that are settled later, by tasks, and as many at a time as nobody feels
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Queue, Slice */
+/* exported Entry, Queue, Slice, keepResolvers */
 
 const {GLib} = imports.gi;
+
+// The executor of every promise, which saves a closure for each.  The code that makes a promise
+// calls post() or a yield of the table right after it.  The engine walks the whole stack for every
+// promise that is made or settled, so both are done in as few frames as possible.
+let lastResolve, lastReject;
+var keepResolvers = function keepResolvers(resolve, reject) {
+    lastResolve = resolve;
+    lastReject = reject;
+};
+
+// A task or, if it has no callback, a continuation.
+var Entry = class Entry {
+    constructor(callback, state) {
+        this.callback = callback;
+        this.state = state; // its own state
+        this.outer = null;  // the state of the code that awaits it
+        this.watcher = null; // notified when the task settles
+        this.isRejected = false; // by an abort, perhaps in `results`
+        this.promise = null; // if it is watched
+        this.resolve = lastResolve;
+        this.reject = lastReject;
+    }
+};
 
 // First in, first out, at a cost that does not depend on the length.
 var Queue = class Queue {

@@ -14,7 +14,9 @@ const {drainMicrotaskQueue} = imports._promiseNative;
 const {State, drainUnder, numberHere, runUnder, stateOf} = imports.overrides.PrioSchedStates;
 const {describe, reasonOf, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
-const {Queue, Slice} = imports.overrides.PrioSchedSettling;
+const {Entry, Queue, Slice, keepResolvers} = imports.overrides.PrioSchedSettling;
+
+const {Unhandled, watch} = imports.overrides.PrioSchedUnhandled;
 
 const UNSET = 0;
 const BACKGROUND = 1;
@@ -27,28 +29,6 @@ const TABLE = Symbol('table');
 const REJECTED = 0;
 const OUTSIDE = 1;
 const INSIDE = 2;
-
-// The executor of every promise, which saves a closure for each.  The code that makes a promise
-// calls post() or a yield of the table right after it.  The engine walks the whole stack for every
-// promise that is made or settled, so both are done in as few frames as possible.
-let lastResolve, lastReject;
-function keepResolvers(resolve, reject) {
-    lastResolve = resolve;
-    lastReject = reject;
-}
-
-// A task or, if it has no callback, a continuation.
-class Entry {
-    constructor(callback, state) {
-        this.callback = callback;
-        this.state = state; // its own state
-        this.outer = null;  // the state of the code that awaits it
-        this.watcher = null; // notified when the task settles
-        this.isRejected = false; // by an abort, perhaps in `results`
-        this.resolve = lastResolve;
-        this.reject = lastReject;
-    }
-}
 
 function make(PrioSched) {
     const {IdleDeadline, Runner, SchedulingState, TaskSignal} = PrioSched;
@@ -150,18 +130,32 @@ function make(PrioSched) {
             wake();
     }
 
+    // What nobody handles is reported when the last is rejected.
+    const unhandled = new Unhandled(function later(report) {
+        new Promise(keepResolvers); // eslint-disable-line no-new
+        ownTable().post(() => isLate ? later(report) : runAsNone(report), USER_BLOCKING);
+    });
+
+    function watchRejection({promise, reject}, settle, value) {
+        if (promise !== null && settle === reject)
+            unhandled.add(promise, value);
+    }
+
     function settleLater(entry, settle, value) {
-        if (entry.outer === (current ?? null))
+        if (entry.outer === (current ?? null)) {
+            watchRejection(entry, settle, value);
             settle(value);
-        else
+        } else {
             addResult({entry, settle, value});
+        }
     }
 
     // The slice of the aborts.
     const aborting = new Slice();
 
-    function beginAbort() {
+    function beginAbort(reason) {
         aborting.begin();
+        unhandled.begin(reason);
     }
 
     function isAbortLate() {
@@ -189,6 +183,7 @@ function make(PrioSched) {
             current = entry.outer;
             libraryState = null;
         }
+        watchRejection(entry, settle, value);
         settle(value);
     }
 
@@ -339,8 +334,10 @@ function make(PrioSched) {
             current = entry.outer;
             libraryState = null;
             if (outcome === null || settle === entry.reject) {
+                watchRejection(entry, settle, value);
                 settle(value);
             } else if (outcome.settle !== null) {
+                watchRejection(entry, outcome.settle, outcome.value);
                 outcome.settle(outcome.value);
             } else {
                 outcome.isAwaited = true;
@@ -448,7 +445,7 @@ function make(PrioSched) {
 
         // The same with all options.  The watcher, if any, gets a function that rejects the
         // promise, and is notified when the task settles.
-        postWith(callback, priority, signal, delay, watcher = null) {
+        postWith(callback, priority, signal, delay, watcher = null, promise = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
             if (signal === null && delay === 0) {
@@ -456,6 +453,7 @@ function make(PrioSched) {
                 return;
             }
             const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
+            entry.promise = promise && watch(promise);
             if (watcher !== null) {
                 entry.watcher = watcher;
                 watcher.posted(reason => rejectAborted(entry, reason));
@@ -589,5 +587,5 @@ function make(PrioSched) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, beginAbort, takeRejected, wrapReason, report};
+    return {tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, beginAbort, reasonOf, takeRejected, wrapReason, report};
 }

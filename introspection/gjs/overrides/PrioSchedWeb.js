@@ -213,7 +213,7 @@ function runAbortSteps(signal) {
     const algorithms = [...s.algorithms];
     s.algorithms.clear();
     if (algorithms.length > 0)
-        beginAbort();
+        beginAbort(s.reason);
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
@@ -458,7 +458,7 @@ function make(PrioSched, tasks) {
                 } else {
                     // A plain signal has no priority to follow.
                     table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
-                        controllerOf(signal).signal, delay, new Watcher(signal));
+                        controllerOf(signal).signal, delay, new Watcher(signal), promise);
                 }
                 return promise;
             } catch (error) {
