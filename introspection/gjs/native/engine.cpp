@@ -75,8 +75,8 @@ context_gone (gpointer data, GObject *)
 Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
   : cx (js_context), context (gjs_context), thread (g_thread_self ()),
     gjs_queue (static_cast<JS::JobQueue *> (JS_GetContextPrivate (js_context))), global (JS::CurrentGlobalOrNull (js_context)),
-    current (JS::UndefinedValue ()), depth (0), library (JS::NullValue ()), library_table (nullptr), library_depth (0),
-    own_table (nullptr)
+    current (JS::UndefinedValue ()),
+    depth (0)
 {
   engines.push_back (this);
   JS_AddExtraGCRootsTracer (cx, trace_engine, this);
@@ -114,13 +114,10 @@ Engine::close ()
       table->engine = nullptr;
     }
   tables.clear ();
-  own_table = nullptr;
-  results.clear ();
   for (auto &hook : hooks)
     hook = nullptr;
   global = nullptr;
-  last.promise = last.reject = nullptr;
-  current = library = JS::UndefinedValue ();
+  current = JS::UndefinedValue ();
   cx = nullptr;
 }
 
@@ -131,16 +128,6 @@ Engine::trace (JSTracer *trc)
   for (auto &hook : hooks)
     JS::TraceEdge (trc, &hook, "prio-sched hook");
   JS::TraceEdge (trc, &current, "prio-sched current state");
-  JS::TraceEdge (trc, &library, "prio-sched library state");
-  JS::TraceEdge (trc, &last.promise, "prio-sched resolve");
-  JS::TraceEdge (trc, &last.reject, "prio-sched reject");
-  for (Result &result : results)
-    {
-      JS::TraceEdge (trc, &result.deferred.promise, "prio-sched promise");
-      JS::TraceEdge (trc, &result.deferred.reject, "prio-sched reject");
-      JS::TraceEdge (trc, &result.value, "prio-sched value");
-      JS::TraceEdge (trc, &result.outer, "prio-sched state");
-    }
   for (Table *table : tables)
     table->trace (trc);
 #if PRIO_IS_EXACT
@@ -181,46 +168,10 @@ Engine::call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValu
 }
 
 void
-Engine::settle (JS::HandleObject promise, JS::HandleObject reject, bool rejects, JS::HandleValue value)
+Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
 {
-  bool ok;
-
-  if (!promise)
-    return;
-  if (!reject)
-    {
-      ok = rejects ? JS::RejectPromise (cx, promise, value) : JS::ResolvePromise (cx, promise, value);
-    }
-  else
-    {
-      JS::RootedValue function (cx, JS::ObjectValue (rejects ? *reject : *promise)), result (cx);
-
-      ok = JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray (value), &result);
-    }
-  if (!ok)
+  if (!(rejects ? JS::RejectPromise (cx, promise, value) : JS::ResolvePromise (cx, promise, value)))
     engine_report (cx, "A task's promise could not be settled");
-}
-
-void
-Engine::settle_later (JS::HandleObject promise, JS::HandleObject reject, bool rejects, JS::HandleValue value,
-                      JS::HandleValue outer)
-{
-  bool is_outer = current.get ().isObject () ? current.get () == outer.get () : !outer.isObject ();
-
-  if (PRIO_IS_EXACT || is_outer)
-    {
-      settle (promise, reject, rejects, value);
-      return;
-    }
-  results.push_back (Result ());
-  results.back ().deferred.promise = promise;
-  results.back ().deferred.reject = reject;
-  results.back ().value = value;
-  results.back ().outer = outer;
-  results.back ().rejects = rejects;
-  /* Outside of what a table runs, nobody calls drain(). */
-  if (current.get ().isUndefined () && results.size () == 1 && own_table != nullptr)
-    own_table->wake ();
 }
 
 /* Runs the jobs that are queued, if there are any. */
@@ -231,32 +182,8 @@ Engine::run_jobs ()
     js::RunJobs (cx);
 }
 
-/* The same, and then settles the results. */
-void
-Engine::drain ()
-{
-  JS::RootedObject promise (cx), reject (cx);
-  JS::RootedValue value (cx);
-
-  run_jobs ();
-  for (size_t i = 0; i < results.size (); i++)
-    {
-      bool rejects = results[i].rejects;
-
-      promise = results[i].deferred.promise;
-      reject = results[i].deferred.reject;
-      value = results[i].value;
-      current = results[i].outer;
-      library = JS::NullValue ();
-      settle (promise, reject, rejects, value);
-      run_jobs ();
-    }
-  results.clear ();
-}
-
 Scope::Scope (Engine *engine, JS::HandleValue current)
-  : m_engine (engine), m_current (engine->cx, engine->current), m_library (engine->cx, engine->library),
-    m_table (engine->library_table), m_depth (engine->depth), m_library_depth (engine->library_depth)
+  : m_engine (engine), m_current (engine->cx, engine->current), m_depth (engine->depth)
 {
   engine->current = current;
   engine->depth = g_main_depth ();
@@ -267,9 +194,6 @@ Scope::~Scope ()
   /* The engine may have been closed meanwhile. */
   m_engine->current = m_current;
   m_engine->depth = m_depth;
-  m_engine->library = m_library;
-  m_engine->library_table = m_table;
-  m_engine->library_depth = m_library_depth;
 }
 
 } // namespace PrioGjs

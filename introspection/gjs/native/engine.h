@@ -7,9 +7,8 @@
  * then the library knows it.  It is current at one depth of main loops only: what a nested loop runs is not part
  * of the task that runs the loop.
  *
- * On an engine that asks its job queue for host-defined data, each reaction has the state of the code that registered it
- * (job-queue.h): the Engine is exact.  On others, the state goes on with whatever settles a promise, so that what is settled for
- * code with another state has to wait until the jobs of this one have run (results).
+ * Only an engine that asks its job queue for host-defined data is exact: each reaction has the state of the code that
+ * registered it (job-queue.h).  On others the overrides know the current state, and here it stays undefined.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -36,23 +35,7 @@ class JobQueue;
 struct Table;
 
 /* The functions of the overrides that are called from here, in the order in which they are given. */
-enum class Hook { REASON, FOLLOW, FINISH, SETTLED, YIELD, LIBRARY_STATE, N_HOOKS };
-
-/* A promise to settle; or, if there is a reject, its resolving functions. */
-struct Deferred
-{
-  JS::Heap<JSObject *> promise;
-  JS::Heap<JSObject *> reject;
-};
-
-/* A promise that is settled after the jobs of the current state, with the state of the code that awaits it. */
-struct Result
-{
-  Deferred deferred;
-  JS::Heap<JS::Value> value;
-  JS::Heap<JS::Value> outer;
-  bool rejects;
-};
+enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, N_HOOKS };
 
 struct Engine
 {
@@ -67,14 +50,7 @@ struct Engine
 
   JS::Heap<JS::Value> current; /* as above */
   int depth;                   /* the depth of main loops at which it is current */
-  JS::Heap<JS::Value> library; /* the state of the task that runs, or null */
-  Table *library_table;        /* whose task that is */
-  int library_depth;
-
-  Deferred last; /* the functions that the executor of the last promise got */
-  std::vector<Result> results;
   std::vector<Table *> tables;
-  Table *own_table; /* carries what is the overrides' own */
 
   explicit Engine (JSContext *cx, GjsContext *context);
   ~Engine ();
@@ -84,10 +60,7 @@ struct Engine
   /* The current state, or null at another depth of main loops. */
   JS::Value state () const;
   bool call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValue result);
-  void settle (JS::HandleObject promise, JS::HandleObject reject, bool rejects, JS::HandleValue value);
-  /* The same with the state @outer. */
-  void settle_later (JS::HandleObject promise, JS::HandleObject reject, bool rejects, JS::HandleValue value, JS::HandleValue outer);
-  void drain ();
+  void settle (JS::HandleObject promise, bool rejects, JS::HandleValue value);
   void run_jobs ();
 };
 
@@ -103,9 +76,8 @@ class Scope
 
  private:
   Engine *m_engine;
-  JS::RootedValue m_current, m_library;
-  Table *m_table;
-  int m_depth, m_library_depth;
+  JS::RootedValue m_current;
+  int m_depth;
 };
 
 /* Whether the calling thread is that of @cx. */

@@ -57,7 +57,8 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   JS::RootedObject object (cx, table_for_call (args, 1)), promise (cx);
 
-  if (!object || !args.get (0).isObject () || !JS::IsCallable (&args[0].toObject ()))
+  if (!object || !args.get (0).isObject () || !JS::IsCallable (&args[0].toObject ()) ||
+      !table_may_post (table_of (JS::ObjectValue (*object))->engine))
     return call_function (cx, args);
 
   promise = JS::NewPromiseObject (cx, nullptr);
@@ -65,7 +66,8 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
     return false;
   JS::RootedObject callback (cx, &args[0].toObject ());
   args.rval ().setObject (*promise);
-  return table_post (cx, object, callback, promise, nullptr, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  table_post (object, callback, promise, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  return true;
 }
 
 static bool
@@ -73,15 +75,17 @@ fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   JS::RootedObject object (cx, table_for_call (args, 0)), promise (cx);
+  guint priority = object ? table_priority_here (object) : 0;
 
-  if (!object)
+  if (priority == 0)
     return call_function (cx, args);
 
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  return table_yield (cx, object, promise, nullptr);
+  table_post (object, nullptr, promise, priority);
+  return true;
 }
 
 static bool

@@ -45,15 +45,12 @@ engine_of (JSContext *cx, const JS::CallArgs &args)
 
 /* The table that is given first, or NULL with an exception. */
 static Table *
-get_table (JSContext *cx, const JS::CallArgs &args, JS::MutableHandleObject object)
+get_table (JSContext *cx, const JS::CallArgs &args)
 {
   Table *table = table_of (args.get (0));
 
   if (table != nullptr && table->engine != nullptr)
-    {
-      object.set (&args[0].toObject ());
-      return table;
-    }
+    return table;
   JS_ReportErrorUTF8 (cx, "This is no table");
   return nullptr;
 }
@@ -62,45 +59,6 @@ static JSObject *
 to_object (JS::HandleValue value)
 {
   return value.isObject () ? &value.toObject () : nullptr;
-}
-
-/* keep (resolve, reject): the executor of every promise that the overrides make. */
-static bool
-keep (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
-
-  if (engine == nullptr)
-    return false;
-  engine->last.promise = to_object (args.get (0));
-  engine->last.reject = to_object (args.get (1));
-  args.rval ().setUndefined ();
-  return true;
-}
-
-/* What settles the last promise. */
-struct Last
-{
-  JS::RootedObject resolve, reject;
-
-  Last (JSContext *cx, Engine *engine) : resolve (cx, engine->last.promise), reject (cx, engine->last.reject)
-  {
-    engine->last.promise = engine->last.reject = nullptr;
-  }
-};
-
-/* lastReject () → the function that rejects the last promise */
-static bool
-last_reject (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
-
-  if (engine == nullptr)
-    return false;
-  args.rval ().setObjectOrNull (engine->last.reject);
-  return true;
 }
 
 /* state () → the current state, null or undefined */
@@ -126,11 +84,10 @@ run_as (JSContext *cx, unsigned argc, JS::Value *vp)
   if (engine == nullptr)
     return false;
   Scope scope (engine, args.get (0));
-  engine->library = JS::NullValue ();
   return JS::Call (cx, JS::UndefinedHandleValue, args.get (1), JS::HandleValueArray::empty (), args.rval ());
 }
 
-/* drain (): runs the jobs that are queued, and settles what waits for that. */
+/* drain (): runs the jobs that are queued, those that have no state with none. */
 static bool
 drain (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -139,38 +96,25 @@ drain (JSContext *cx, unsigned argc, JS::Value *vp)
 
   if (engine == nullptr)
     return false;
+  Scope scope (engine, JS::NullHandleValue);
   args.rval ().setUndefined ();
-  engine->drain ();
+  js::RunJobs (cx);
   return true;
 }
 
-/* settle (promise or resolve, reject, rejects, value, outer): settles a promise for code with the state outer. */
+/* settle (promise, rejects, value) */
 static bool
 settle (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   Engine *engine = engine_of (cx, args);
-
-  if (engine == nullptr)
-    return false;
-  JS::RootedObject promise (cx, to_object (args.get (0))), reject (cx, to_object (args.get (1)));
-  args.rval ().setUndefined ();
-  engine->settle_later (promise, reject, args.get (2).isTrue (), args.get (3), args.get (4));
-  return true;
-}
-
-/* takeRejected (): rejects the promises of aborted tasks, of all schedulers. */
-static bool
-take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
+  JS::RootedObject promise (cx, to_object (args.get (0)));
 
   if (engine == nullptr)
     return false;
   args.rval ().setUndefined ();
-  for (size_t i = 0; i < engine->tables.size (); i++)
-    engine->tables[i]->take_rejected ();
+  if (promise && JS::IsPromiseObject (promise))
+    engine->settle (promise, args.get (1).isTrue (), args.get (2));
   return true;
 }
 
@@ -212,118 +156,18 @@ new_table (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* setOwn (table): the table that carries what is the overrides' own */
+/* runTable (table, id): runs the task id and those that follow it, where the overrides have been called for that. */
 static bool
-set_own (JSContext *cx, unsigned argc, JS::Value *vp)
+run_table (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
-  JS::RootedObject object (cx);
-  Table *table = engine != nullptr ? get_table (cx, args, &object) : nullptr;
+  Table *table = engine_of (cx, args) != nullptr ? get_table (cx, args) : nullptr;
 
   if (table == nullptr)
     return false;
-  engine->own_table = table;
   args.rval ().setUndefined ();
+  table->run (args.get (1).isInt32 () ? args[1].toInt32 () : 0);
   return true;
-}
-
-/* wake (table): posts a task that has no effect but to drain the queue of jobs → whether there is a context for it */
-static bool
-wake (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  JS::RootedObject object (cx);
-  Table *table = engine_of (cx, args) != nullptr ? get_table (cx, args, &object) : nullptr;
-
-  if (table == nullptr)
-    return false;
-  args.rval ().setBoolean (table->wake ());
-  return true;
-}
-
-/* post (table, callback, priority): a task that settles the last promise */
-static bool
-post (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
-  JS::RootedObject object (cx);
-
-  if (engine == nullptr || get_table (cx, args, &object) == nullptr)
-    return false;
-  Last last (cx, engine);
-  JS::RootedObject callback (cx, to_object (args.get (1)));
-  args.rval ().setUndefined ();
-  return table_post (cx, object, callback, last.resolve, last.reject, args.get (2).toInt32 ());
-}
-
-/* yield (table): a continuation that resolves the last promise */
-static bool
-yield (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
-  JS::RootedObject object (cx);
-
-  if (engine == nullptr || get_table (cx, args, &object) == nullptr)
-    return false;
-  Last last (cx, engine);
-  args.rval ().setUndefined ();
-  return table_yield (cx, object, last.resolve, last.reject);
-}
-
-/* add (table, callback or null, state, watched) → the number of a task that settles the last promise, and is to be posted */
-static bool
-add (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  Engine *engine = engine_of (cx, args);
-  JS::RootedObject object (cx);
-  Table *table = engine != nullptr ? get_table (cx, args, &object) : nullptr;
-  guint id;
-
-  if (table == nullptr)
-    return false;
-  Last last (cx, engine);
-  JS::RootedObject callback (cx, to_object (args.get (1)));
-  id = table->add (callback, last.resolve, last.reject);
-  table->entries[id].state = args.get (2);
-  table->entries[id].watched = args.get (3).isTrue ();
-  args.rval ().setNumber (id);
-  return true;
-}
-
-/* setState (table, id, state) */
-static bool
-set_state (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  JS::RootedObject object (cx);
-  Table *table = engine_of (cx, args) != nullptr ? get_table (cx, args, &object) : nullptr;
-  size_t id = args.get (1).isInt32 () ? args[1].toInt32 () : 0;
-
-  if (table == nullptr)
-    return false;
-  if (id > 0 && id < table->entries.size ())
-    table->entries[id].state = args.get (2);
-  args.rval ().setUndefined ();
-  return true;
-}
-
-/* enter (table, id, posted): after it has been posted */
-static bool
-enter (JSContext *cx, unsigned argc, JS::Value *vp)
-{
-  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  JS::RootedObject object (cx);
-  Table *table = engine_of (cx, args) != nullptr ? get_table (cx, args, &object) : nullptr;
-  size_t id = args.get (1).isInt32 () ? args[1].toInt32 () : 0;
-
-  if (table == nullptr)
-    return false;
-  args.rval ().setUndefined ();
-  return id == 0 || id >= table->entries.size () || table_enter (cx, table, id, args.get (2).toInt32 ());
 }
 
 static const struct
@@ -332,22 +176,13 @@ static const struct
   JSNative native;
   unsigned n_args;
 } functions[] = {
-  { "keep", keep, 2 },
-  { "lastReject", last_reject, 0 },
   { "state", state, 0 },
   { "runAs", run_as, 2 },
   { "drain", drain, 0 },
-  { "settle", settle, 5 },
-  { "takeRejected", take_rejected, 0 },
+  { "settle", settle, 3 },
   { "setHooks", set_hooks, 1 },
   { "newTable", new_table, 1 },
-  { "setOwn", set_own, 1 },
-  { "wake", wake, 1 },
-  { "post", post, 3 },
-  { "yield", yield, 1 },
-  { "add", add, 4 },
-  { "setState", set_state, 3 },
-  { "enter", enter, 3 },
+  { "runTable", run_table, 2 },
   { "fastPost", fast_post_new, 5 },
   { "fastYield", fast_yield_new, 5 },
 };

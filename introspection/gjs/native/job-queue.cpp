@@ -129,22 +129,20 @@ class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
 {
  public:
   Saved (Engine *engine, js::UniquePtr<SavedJobQueue> saved)
-    : m_saved (std::move (saved)), m_engine (engine), m_current (engine->cx, engine->current), m_library (engine->cx, engine->library)
+    : m_saved (std::move (saved)), m_engine (engine), m_current (engine->cx, engine->current)
   {
     engine->current = JS::NullValue ();
-    engine->library = JS::NullValue ();
   }
 
   ~Saved () override
   {
     m_engine->current = m_current;
-    m_engine->library = m_library;
   }
 
  private:
   js::UniquePtr<SavedJobQueue> m_saved;
   Engine *m_engine;
-  JS::PersistentRootedValue m_current, m_library;
+  JS::PersistentRootedValue m_current;
 };
 
 /* The method of another queue can be named only as one that a derived class has made public. */

@@ -1,4 +1,4 @@
-/* table-object.cpp: posting and yielding, and the object that the overrides have for a table
+/* table-object.cpp: posting, and the object that the overrides have for a table
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -73,10 +73,37 @@ plain_state (JSObject *object, guint priority)
   return JS::GetReservedSlot (object, FIRST_STATE + priority - 1);
 }
 
-/* The priority of @state, if that is one of the plain states of @object, or 0. */
-static guint
-priority_of (JSObject *object, const JS::Value &state)
+static Table *
+table_in (JSObject *object)
 {
+  return JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
+}
+
+/* What the overrides say where the engine is not exact: true for the code of no task, or undefined if the library has to
+ * know. */
+static JS::Value
+ask_overrides (Engine *engine)
+{
+  JS::RootedValue is_quiet (engine->cx);
+
+  if (!engine->call (Hook::IS_QUIET, JS::HandleValueArray::empty (), &is_quiet))
+    {
+      engine_report (engine->cx, "The current state is not known");
+      return JS::FalseValue ();
+    }
+  return is_quiet;
+}
+
+guint
+table_priority_here (JSObject *object)
+{
+  Engine *engine = table_in (object)->engine;
+  JS::Value state = PRIO_IS_EXACT ? engine->state () : JS::UndefinedValue ();
+
+  if (!PRIO_IS_EXACT)
+    return ask_overrides (engine).isTrue () ? PRIO_TASK_PRIORITY_USER_VISIBLE : 0;
+  if (state.isNull ())
+    return PRIO_TASK_PRIORITY_USER_VISIBLE;
   for (guint priority = PRIO_TASK_PRIORITY_BACKGROUND; priority <= PRIO_TASK_PRIORITY_USER_BLOCKING; priority++)
     {
       if (plain_state (object, priority) == state)
@@ -85,99 +112,46 @@ priority_of (JSObject *object, const JS::Value &state)
   return 0;
 }
 
-/* The state of the code that has posted a task, where the library has said @posted for it. */
-static bool
-outer_state (Engine *engine, gint posted, JS::MutableHandleValue outer)
+bool
+table_may_post (Engine *engine)
 {
-  outer.set (engine->state ());
-  if (!outer.isUndefined ())
+  PrioSchedulingState *state;
+  JS::Value is_quiet;
+
+  if (PRIO_IS_EXACT)
     return true;
-  outer.setNull ();
-  return posted == PRIO_POSTED_OUTSIDE || engine->call (Hook::LIBRARY_STATE, JS::HandleValueArray::empty (), outer);
+  is_quiet = ask_overrides (engine);
+  if (!is_quiet.isUndefined ())
+    return is_quiet.isTrue ();
+  state = prio_scheduling_state_get_current ();
+  if (state == nullptr)
+    return true;
+  prio_scheduling_state_unref (state);
+  return false;
 }
 
-bool
-table_enter (JSContext *cx, Table *table, guint id, gint posted)
+/* The main context has gone. */
+static void
+reject (Table *table, guint id)
 {
-  JS::RootedValue outer (cx);
-
-  /* Code outside any task has no state, and awaits the task without one. */
-  if (!PRIO_IS_EXACT && (posted != PRIO_POSTED_OUTSIDE || table->engine->current.get ().isObject ()))
-    {
-      if (!outer_state (table->engine, posted, &outer))
-        return false;
-      table->entries[id].outer = outer;
-    }
-  if (posted == PRIO_POSTED_REJECTED)
-    table->reject (id);
-  return true;
-}
-
-bool
-table_post (JSContext *cx, JS::HandleObject object, JS::HandleObject callback, JS::HandleObject promise, JS::HandleObject reject,
-            guint priority)
-{
-  Table *table = JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
-  guint id = table->add (callback, promise, reject);
-
-  table->entries[id].state = plain_state (object, priority);
-  return table_enter (cx, table, id, prio_runner_post (table->runner, id, (gint) priority));
-}
-
-/* What the overrides do for a continuation that inherits @state, which has a signal or is that of another table. */
-static bool
-yield_with (JSContext *cx, Table *table, JS::HandleObject object, guint id, JS::HandleValue state)
-{
-  JS::RootedValueArray<3> args (cx);
-  JS::RootedValue posted (cx);
-
-  args[0].setObject (*object);
-  args[1].setNumber (id);
-  args[2].set (state);
-  if (!table->engine->call (Hook::YIELD, args, &posted))
-    return false;
-  return table_enter (cx, table, id, posted.isInt32 () ? posted.toInt32 () : PRIO_POSTED_REJECTED);
-}
-
-/* Outside of what a table runs: the library inherits its own current state. */
-static bool
-yield_outside (JSContext *cx, Table *table, JS::HandleObject object, guint id)
-{
-  JS::RootedValue state (cx);
-  gint posted = prio_runner_yield (table->runner, id);
-
-  if (posted == PRIO_POSTED_INSIDE &&
-      !table->engine->call (Hook::LIBRARY_STATE, JS::HandleValueArray::empty (), &state))
-    return false;
-  table->entries[id].state = state.isObject () ? state.get () : plain_state (object, PRIO_TASK_PRIORITY_USER_VISIBLE);
-  return table_enter (cx, table, id, posted);
-}
-
-bool
-table_yield (JSContext *cx, JS::HandleObject object, JS::HandleObject promise, JS::HandleObject reject)
-{
-  Table *table = JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
   Engine *engine = table->engine;
-  JS::RootedValue state (cx, engine->state ());
-  guint id = table->add (nullptr, promise, reject), priority;
+  JS::RootedObject promise (engine->cx, table->entries[id].promise);
+  JS::RootedValue error (engine->cx);
 
-  if (state.isUndefined ())
-    return yield_outside (cx, table, object, id);
-  if (state.isNull ())
-    state = plain_state (object, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  table->remove (id);
+  if (!engine->call (Hook::CLOSED_ERROR, JS::HandleValueArray::empty (), &error))
+    engine_report (engine->cx, "There is no error");
+  engine->settle (promise, true, error);
+}
 
-  /* If the library has the same current state, it makes the continuation inherit it. */
-  if (engine->library.get () == state && engine->library_table == table && engine->library_depth == g_main_depth ())
-    {
-      table->entries[id].state = state;
-      return table_enter (cx, table, id, prio_runner_yield (table->runner, id));
-    }
+void
+table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority)
+{
+  Table *table = table_in (object);
+  guint id = table->add (callback, promise);
 
-  priority = priority_of (object, state);
-  if (priority == 0)
-    return yield_with (cx, table, object, id, state);
-  table->entries[id].state = state;
-  return table_enter (cx, table, id, prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, TRUE));
+  if (prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, !callback) == PRIO_POSTED_REJECTED)
+    reject (table, id);
 }
 
 } // namespace PrioGjs

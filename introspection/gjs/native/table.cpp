@@ -1,4 +1,4 @@
-/* table.cpp: the tasks of a scheduler, by the numbers that identify them in the library
+/* table.cpp: tasks that need nothing but a callback, by the numbers that identify them in the library
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -26,16 +26,12 @@ Table::trace (JSTracer *trc)
   for (Entry &entry : entries)
     {
       JS::TraceEdge (trc, &entry.callback, "prio-sched callback");
-      JS::TraceEdge (trc, &entry.deferred.promise, "prio-sched promise");
-      JS::TraceEdge (trc, &entry.deferred.reject, "prio-sched reject");
-      JS::TraceEdge (trc, &entry.state, "prio-sched state");
-      JS::TraceEdge (trc, &entry.outer, "prio-sched state");
+      JS::TraceEdge (trc, &entry.promise, "prio-sched promise");
     }
 }
 
-/* Adds an entry that has no state yet, and returns its number. */
 guint
-Table::add (JS::HandleObject callback, JS::HandleObject promise, JS::HandleObject reject)
+Table::add (JS::HandleObject callback, JS::HandleObject promise)
 {
   guint id = free_id;
 
@@ -51,13 +47,8 @@ Table::add (JS::HandleObject callback, JS::HandleObject promise, JS::HandleObjec
       free_id = entries[id].next_free;
     }
 
-  Entry &entry = entries[id];
-  entry.callback = callback;
-  entry.deferred.promise = promise;
-  entry.deferred.reject = reject;
-  entry.state = JS::NullValue ();
-  entry.outer = JS::NullValue ();
-  entry.watched = false;
+  entries[id].callback = callback;
+  entries[id].promise = promise;
   n_used++;
   return id;
 }
@@ -65,14 +56,9 @@ Table::add (JS::HandleObject callback, JS::HandleObject promise, JS::HandleObjec
 void
 Table::remove (guint id)
 {
-  Entry &entry = entries[id];
-
-  entry.callback = nullptr;
-  entry.deferred.promise = nullptr;
-  entry.deferred.reject = nullptr;
-  entry.state = JS::NullValue ();
-  entry.outer = JS::NullValue ();
-  entry.next_free = free_id;
+  entries[id].callback = nullptr;
+  entries[id].promise = nullptr;
+  entries[id].next_free = free_id;
   free_id = id;
   if (--n_used == 0 && entries.size () > MAX_KEPT_ENTRIES)
     clear ();
@@ -85,74 +71,17 @@ Table::clear ()
   free_id = n_used = 0;
 }
 
-/* A task that is run or rejected, and is in the table no more. */
+/* A task that is run, and is in the table no more. */
 struct Running
 {
-  JS::RootedObject callback, promise, reject;
-  JS::RootedValue state, outer;
-  bool watched;
+  JS::RootedObject callback, promise;
 
   Running (Engine *engine, Table *table, guint id)
-    : callback (engine->cx, table->entries[id].callback), promise (engine->cx, table->entries[id].deferred.promise),
-      reject (engine->cx, table->entries[id].deferred.reject), state (engine->cx, table->entries[id].state),
-      outer (engine->cx, table->entries[id].outer), watched (table->entries[id].watched)
+    : callback (engine->cx, table->entries[id].callback), promise (engine->cx, table->entries[id].promise)
   {
     table->remove (id);
   }
-
-  /* Code that awaits the task goes on with its own state. */
-  void enter_outer (Engine *engine)
-  {
-    engine->current = PRIO_IS_EXACT ? JS::NullValue () : outer.get ();
-  }
 };
-
-static void
-tell_watcher (Engine *engine, const Running &running)
-{
-  JS::RootedValue result (engine->cx);
-
-  if (running.watched && !engine->call (Hook::SETTLED, JS::HandleValueArray (running.state), &result))
-    engine_report (engine->cx, "A task's end could not be told");
-}
-
-/* The task @id will not run: its signal has been aborted, or the main context has gone. */
-void
-Table::reject (guint id)
-{
-  Engine *e = engine;
-  Running running (e, this, id);
-  JS::RootedValue reason (e->cx);
-
-  tell_watcher (e, running);
-  if (!e->call (Hook::REASON, JS::HandleValueArray (running.state), &reason))
-    {
-      engine_report (e->cx, "A task that is aborted has no reason");
-      reason.setUndefined ();
-    }
-  e->settle_later (running.promise, running.reject, true, reason, running.outer);
-}
-
-void
-Table::take_rejected ()
-{
-  gsize n_rejected = 0;
-  g_autofree guint *rejected = prio_runner_take_rejected (runner, &n_rejected);
-
-  for (gsize i = 0; i < n_rejected && engine != nullptr; i++)
-    reject (rejected[i]);
-}
-
-bool
-Table::wake ()
-{
-  guint id = add (nullptr, nullptr, nullptr);
-
-  if (prio_runner_post (runner, id, PRIO_TASK_PRIORITY_USER_BLOCKING) != PRIO_POSTED_REJECTED)
-    return true;
-  remove (id);
-  return false;
-}
 
 static bool
 is_promise (JSContext *cx, JS::HandleValue value)
@@ -164,14 +93,12 @@ is_promise (JSContext *cx, JS::HandleValue value)
 
 /* Begins to follow the promise in @value, which the task's function has returned. */
 static bool
-follow (Engine *engine, const Running &running, JS::MutableHandleValue value, JS::MutableHandleValue outcome)
+follow (Engine *engine, const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
 {
-  JS::RootedValueArray<4> args (engine->cx);
+  JS::RootedValueArray<2> args (engine->cx);
 
   args[0].set (value);
   args[1].setObject (*running.promise);
-  args[2].setObjectOrNull (running.reject);
-  args[3].set (running.outer);
   return engine->call (Hook::FOLLOW, args, outcome);
 }
 
@@ -193,7 +120,7 @@ call_function (Engine *engine, const Running &running, Outcome *outcome)
 
   if (JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), &outcome->value) &&
       (!is_promise (cx, outcome->value) ||
-       follow (engine, running, &outcome->value, &outcome->promised)))
+       follow (engine, running, outcome->value, &outcome->promised)))
     return true;
 
   outcome->promised.setUndefined ();
@@ -204,7 +131,7 @@ call_function (Engine *engine, const Running &running, Outcome *outcome)
   return true;
 }
 
-/* prio_runner_end() performs the checkpoint; after it, the signal can no longer abort the task.  Then the result settles. */
+/* The result settles after the checkpoint.  Nothing can abort such a task. */
 bool
 Table::run_task (Running *running)
 {
@@ -212,27 +139,15 @@ Table::run_task (Running *running)
   Outcome outcome (e->cx);
   JS::RootedValue result (e->cx);
 
-  e->current = running->state;
   if (!call_function (e, *running, &outcome))
     return false;
-  if (PRIO_IS_EXACT)
-    e->current = JS::NullValue ();
   e->run_jobs ();
   if (e->cx == nullptr)
     return false;
 
-  if (prio_runner_end ())
-    {
-      outcome.rejects = true;
-      outcome.promised.setUndefined ();
-      if (!e->call (Hook::REASON, JS::HandleValueArray (running->state), &outcome.value))
-        engine_report (e->cx, "A task that is aborted has no reason");
-    }
-  tell_watcher (e, *running);
-  running->enter_outer (e);
-  e->library = JS::NullValue ();
+  prio_runner_end ();
   if (outcome.promised.isUndefined ())
-    e->settle (running->promise, running->reject, outcome.rejects, outcome.value);
+    e->settle (running->promise, outcome.rejects, outcome.value);
   else if (!e->call (Hook::FINISH, JS::HandleValueArray (outcome.promised), &result))
     engine_report (e->cx, "A task's result could not be settled");
   return true;
@@ -245,31 +160,34 @@ Table::run_entry (guint id)
   Engine *e = engine;
   Running running (e, this, id);
 
-  e->library = running.state;
-  e->library_table = this;
-  e->library_depth = g_main_depth ();
-  if (running.callback)
-    {
-      if (!run_task (&running))
-        return false;
-    }
-  else
-    {
-      running.enter_outer (e);
-      e->settle (running.promise, running.reject, false, JS::UndefinedHandleValue);
-    }
-  e->drain ();
+  if (!running.callback)
+    e->settle (running.promise, false, JS::UndefinedHandleValue);
+  else if (!run_task (&running))
+    return false;
+  e->run_jobs ();
   return e->cx != nullptr;
 }
 
-/* The runner's function.  No collection can be going on: what runs a main context has come from GLib or from JavaScript, and
- * GJS calls neither from a finalizer. */
 void
 Table::run (guint id)
 {
   Engine *e = engine;
 
-  if (e == nullptr)
+  while (id != 0 && id < entries.size () && run_entry (id))
+    id = prio_runner_next ();
+  /* Where no job was queued: the engine's weak references and finalization registries. */
+  if (e->cx != nullptr)
+    js::RunJobs (e->cx);
+}
+
+/* No collection can be going on: what runs a main context has come from GLib or from JavaScript, and GJS calls neither from a
+ * finalizer.  Where the overrides know the current state, they call run(). */
+void
+Table::begin (guint id)
+{
+  Engine *e = engine;
+
+  if (e == nullptr || id == 0)
     return;
   if (e->thread != g_thread_self ())
     {
@@ -278,20 +196,19 @@ Table::run (guint id)
     }
 
   JSAutoRealm realm (e->cx, e->global);
-  Scope scope (e, JS::NullHandleValue);
-
-  e->library = JS::NullValue ();
-  if (id == 0)
+  if (PRIO_IS_EXACT)
     {
-      take_rejected ();
-      if (e->cx != nullptr)
-        e->drain ();
+      Scope scope (e, JS::NullHandleValue);
+
+      run (id);
     }
-  while (id != 0 && id < entries.size () && run_entry (id))
-    id = prio_runner_next ();
-  /* Where no job was queued: the engine's weak references and finalization registries. */
-  if (e->cx != nullptr)
-    js::RunJobs (e->cx);
+  else
+    {
+      JS::RootedValue number (e->cx, JS::NumberValue (id)), result (e->cx);
+
+      if (!e->call (Hook::RUN, JS::HandleValueArray (number), &result))
+        engine_report (e->cx, "Tasks could not be run");
+    }
 }
 
 static void
@@ -357,7 +274,7 @@ table_released (Table *table)
 static void
 run_table (guint id, gpointer data)
 {
-  static_cast<Table *> (data)->run (id);
+  static_cast<Table *> (data)->begin (id);
 }
 
 /* Made, but no engine's yet. */

@@ -1,7 +1,7 @@
-/* table.h: the tasks of a scheduler, by the numbers that identify them in the library
+/* table.h: tasks that need nothing but a callback, by the numbers that identify them in the library
  *
- * The overrides have an object for each table, which holds it; so do the library's runner and the states of its tasks.  A
- * table belongs to the thread of its engine, but for `closed`.
+ * And continuations, which have none, of code without a signal.  The overrides have an object for each table, which holds it; so does
+ * the library's runner.  A table belongs to the thread of its engine, but for `closed`.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,11 +20,8 @@ namespace PrioGjs {
 struct Entry
 {
   JS::Heap<JSObject *> callback;
-  Deferred deferred;
-  JS::Heap<JS::Value> state; /* its own */
-  JS::Heap<JS::Value> outer; /* that of the code that awaits it, where the engine is not exact */
-  bool watched;              /* somebody wants to know that it has settled */
-  guint next_free;           /* for a free number: the next one, or 0 */
+  JS::Heap<JSObject *> promise;
+  guint next_free; /* for a free number: the next one, or 0 */
 };
 
 /* A task that has been taken out of its table to be run. */
@@ -42,14 +39,12 @@ struct Table
   guint n_used;
 
   void trace (JSTracer *trc);
-  guint add (JS::HandleObject callback, JS::HandleObject promise, JS::HandleObject reject);
+  guint add (JS::HandleObject callback, JS::HandleObject promise);
   void remove (guint id);
   void clear ();
-  void reject (guint id);
-  void take_rejected ();
-  /* Posts a task that has no effect but to drain the queue of jobs.  Returns whether there is a main context for it. */
-  bool wake ();
 
+  /* The runner's function, and what it does on the thread of the engine. */
+  void begin (guint id);
   void run (guint id);
   bool run_entry (guint id);
   bool run_task (Running *running);
@@ -67,11 +62,11 @@ void        tables_reclaim (Engine *engine);
 JSObject   *table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states);
 Table      *table_of (const JS::Value &object);
 
-/* Both post a task that settles @promise, and are native functions that may throw. */
-bool        table_post (JSContext *cx, JS::HandleObject object, JS::HandleObject callback, JS::HandleObject promise,
-                        JS::HandleObject reject, guint priority);
-bool        table_yield (JSContext *cx, JS::HandleObject object, JS::HandleObject promise, JS::HandleObject reject);
-/* Enters a task that has been posted with the result @posted. */
-bool        table_enter (JSContext *cx, Table *table, guint id, gint posted);
+/* Whether the running code has no state that a task could tell from none: if so, the priority of its continuations. */
+guint       table_priority_here (JSObject *object);
+/* Whether what is posted here belongs to nobody's task. */
+bool        table_may_post (Engine *engine);
+/* Posts a task, or, without a callback, a continuation that settles @promise. */
+void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority);
 
 } // namespace PrioGjs

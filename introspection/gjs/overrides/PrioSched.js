@@ -11,7 +11,7 @@ const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
 function describe(value) {
-    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedTasks.describe(value);
+    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedReasons.describe(value);
 }
 
 function toPriority(value) {
@@ -111,7 +111,7 @@ function _init() {
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null, givenSignal && promise);
         return promise;
     }
 
@@ -137,8 +137,8 @@ function _init() {
         return promise;
     }
 
-    tasks.hastenPost?.(Scheduler.prototype, 'post_task', scheduler);
-    tasks.hastenYield?.(Scheduler.prototype, 'yield', scheduler);
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler);
+    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', scheduler);
 
     Scheduler.prototype.queue_microtask = function (callback) {
         tasks.queueMicrotask(toCallback(callback));
@@ -176,6 +176,7 @@ function _init() {
             native.abort.call(this, reason ?? null);
         else if (!this.signal.is_cancelled())
             native.abort.call(this, tasks.wrapReason(this.signal, reason));
+        tasks.beginAbort(tasks.reasonOf(this.signal));
         tasks.takeRejected();
     };
 

@@ -72,7 +72,7 @@ const ABORTS = 'aborts', CHANGES = 'changes';
 let found = null;
 
 const Beacon = GObject.registerClass({
-    GTypeName: imports.overrides.PrioSchedTasks.typeName('PrioSchedBeacon'),
+    GTypeName: imports.overrides.PrioSchedRunner.typeName('PrioSchedBeacon'),
     Properties: Object.fromEntries([ABORTS, CHANGES].map(name => [name,
         GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.READWRITE, 0, 0xffffffff, 0)])),
 }, class Beacon extends GObject.Object {
@@ -212,6 +212,8 @@ function runAbortSteps(signal) {
     const s = slots.get(signal);
     const algorithms = [...s.algorithms];
     s.algorithms.clear();
+    if (algorithms.length > 0)
+        beginAbort(s.reason);
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
@@ -389,12 +391,13 @@ function now() {
     return imports.gi.GLib.get_monotonic_time() / 1000;
 }
 
-let startTimeout;
+let startTimeout, beginAbort;
 
 function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
     const table = tasks.tableOf(native);
     hooks.report = tasks.report;
+    ({beginAbort} = tasks);
 
     // The library's controller for a signal.
     function controllerOf(signal) {
@@ -406,7 +409,7 @@ function make(PrioSched, tasks) {
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         new Promise(tasks.keepResolvers); // eslint-disable-line no-new
-        tasks.ownTable.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
+        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
     };
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
@@ -455,7 +458,7 @@ function make(PrioSched, tasks) {
                 } else {
                     // A plain signal has no priority to follow.
                     table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
-                        controllerOf(signal).signal, delay, new Watcher(signal));
+                        controllerOf(signal).signal, delay, new Watcher(signal), promise);
                 }
                 return promise;
             } catch (error) {
@@ -495,8 +498,8 @@ function make(PrioSched, tasks) {
         queueMicrotask,
     };
 
-    tasks.hastenPost?.(Scheduler.prototype, 'postTask', web.scheduler);
-    tasks.hastenYield?.(Scheduler.prototype, 'yield', web.scheduler);
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'postTask', web.scheduler);
+    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', web.scheduler);
 
     // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {
