@@ -53,6 +53,7 @@ test('who waits outside any task for what a task settles is not aborted with it 
             for (;;)
                 await scheduler.yield();
         }, {signal: controller.signal});
+        await event.promise;
         await wait(5);
         controller.abort('the task of somebody else');
         assertEqual([await stranger, await rejection(task)], ['went on', 'the task of somebody else']);
