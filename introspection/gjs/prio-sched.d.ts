@@ -107,7 +107,7 @@ declare namespace PrioSched {
     }
 
     interface WebScheduler {
-        postTask<T>(callback: () => T, options?: {priority?: Nick, signal?: WebAbortSignal, delay?: number}): Promise<Awaited<T>>;
+        postTask<T>(callback: () => T, options?: {priority?: Nick, signal?: WebAbortSignal | Cancellable, delay?: number}): Promise<Awaited<T>>;
         yield(): Promise<void>;
     }
 
@@ -141,7 +141,7 @@ declare namespace PrioSched {
     class WebEventTarget {
         constructor();
         addEventListener(type: string, callback: Listener,
-            options?: boolean | {capture?: boolean, once?: boolean, passive?: boolean, signal?: WebAbortSignal}): void;
+            options?: boolean | {capture?: boolean, once?: boolean, passive?: boolean, signal?: WebAbortSignal | Cancellable}): void;
         removeEventListener(type: string, callback: Listener, options?: boolean | {capture?: boolean}): void;
         dispatchEvent(event: WebEvent): boolean;
     }
@@ -150,9 +150,11 @@ declare namespace PrioSched {
         protected constructor();
         static abort(reason?: unknown): WebAbortSignal;
         static timeout(milliseconds: number): WebAbortSignal;
-        static any(signals: Iterable<WebAbortSignal>): WebAbortSignal;
+        static any(signals: Iterable<WebAbortSignal | Cancellable>): WebAbortSignal;
         readonly aborted: boolean;
         readonly reason: any;
+        /** Cancelled with the signal, for GIO; a native signal with the same priority and reason. Not the web's. */
+        readonly cancellable: TaskSignal;
         onabort: ((event: WebEvent) => void) | null;
         throwIfAborted(): void;
     }
@@ -164,7 +166,7 @@ declare namespace PrioSched {
     }
 
     class WebTaskSignal extends WebAbortSignal {
-        static any(signals: Iterable<WebAbortSignal>, init?: {priority?: Nick | WebTaskSignal}): WebTaskSignal;
+        static any(signals: Iterable<WebAbortSignal | Cancellable>, init?: {priority?: Nick | WebTaskSignal | TaskSignal}): WebTaskSignal;
         readonly priority: Nick;
         onprioritychange: ((event: WebTaskPriorityChangeEvent) => void) | null;
     }

@@ -54,6 +54,12 @@ function toAbortSignal(value, what) {
     return value;
 }
 
+// The web's signals, and those of GIO and the library.
+let bridge;
+function toAnySignal(value, what) {
+    return slots.has(value) ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
+}
+
 // The slots of a TaskSignal.
 function taskSlotsOf(signal) {
     const s = slots.get(signal);
@@ -153,12 +159,15 @@ class AbortSignal extends EventTarget {
         slots.set(this, {
             aborted: false, reason: undefined, algorithms: new Set(), dependent: false,
             sources: new Set(), pinned: new Set(), beacon: null, aborts: false, changes: false,
-            priority: null, changing: false, prioritySource: null, controller: null,
+            priority: null, changing: false, prioritySource: null, controller: null, cancellable: null,
         });
     }
 
     get aborted() { return slots.get(this).aborted; }
     get reason() { return slots.get(this).reason; }
+
+    // Not the web's: for GIO.
+    get cancellable() { return bridge.cancellableOf(toAbortSignal(this, 'The object')); }
 
     throwIfAborted() {
         const {aborted, reason} = slots.get(toAbortSignal(this, 'The object'));
@@ -186,7 +195,7 @@ class AbortSignal extends EventTarget {
 defineHandler(AbortSignal, 'abort', value => toAbortSignal(value, 'The object'));
 hooks.listenersChanged = listenersChanged;
 hooks.toSignal = value => {
-    const signal = toAbortSignal(value, 'signal');
+    const signal = toAnySignal(value, 'signal');
     return {
         aborted: slots.get(signal).aborted,
         add: algorithm => addAlgorithm(signal, algorithm),
@@ -198,7 +207,7 @@ function toSignals(signals) {
     if ((typeof signals !== 'object' && typeof signals !== 'function') || signals === null ||
         typeof signals[Symbol.iterator] !== 'function')
         throw new TypeError('The signals are no sequence');
-    return Array.from(signals, signal => toAbortSignal(signal, 'A member of the signals'));
+    return Array.from(signals, signal => toAnySignal(signal, 'A member of the signals'));
 }
 
 function markAborted(s, reason) {
@@ -302,7 +311,8 @@ class TaskSignal extends AbortSignal {
 
     static any(signals, init = undefined) {
         const sources = toSignals(signals);
-        const {priority = 'user-visible'} = toDictionary(init, 'TaskSignalAnyInit');
+        const {priority: given = 'user-visible'} = toDictionary(init, 'TaskSignalAnyInit');
+        const priority = bridge.isTaskSignal(given) ? bridge.webSignalOf(given) : given;
         const follow = priority instanceof TaskSignal ? priority : null;
         const fixed = follow ? follow.priority : toPriority(priority);
         const result = makeDependent(sources, TaskSignal);
@@ -406,6 +416,11 @@ function make(PrioSched, tasks) {
         return s.controller;
     }
 
+    bridge = imports.overrides.PrioSchedBridge.make(PrioSched, tasks, {
+        slots, controllerOf, changePriority, abort: signalAbort,
+        newSignal: isTaskSignal => new (isTaskSignal ? TaskSignal : AbortSignal)(INTERNAL),
+    });
+
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         new Promise(tasks.keepResolvers); // eslint-disable-line no-new
@@ -448,13 +463,16 @@ function make(PrioSched, tasks) {
                 const {priority: rawPriority} = dictionary;
                 const priority = rawPriority === undefined ? UNSET : toNumber(toPriority(rawPriority));
                 const {signal} = dictionary;
-                const s = signal === undefined ? null : slots.get(toAbortSignal(signal, 'signal'));
+                const s = slots.get(signal) ?? null;
+                const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
                 if (s?.aborted)
                     throw s.reason;
+                if (cancellable?.is_cancelled())
+                    throw tasks.reasonOf(cancellable);
 
                 const promise = new Promise(tasks.keepResolvers);
                 if (s === null) {
-                    table.postWith(callback, priority, null, delay);
+                    table.postWith(callback, priority, cancellable, delay, null, cancellable && promise);
                 } else {
                     // A plain signal has no priority to follow.
                     table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
