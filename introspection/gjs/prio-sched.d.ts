@@ -51,6 +51,13 @@ declare namespace PrioSched {
         static ['new'](context: object | null): Scheduler;
         post_task<T>(callback: () => T, options?: PostTaskOptions): Promise<Awaited<T>>;
         yield(options?: YieldOptions): Promise<void>;
+        /** Yields between items, if should_yield() says so. */
+        each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+        /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
+        latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
+            options?: {priority?: Nick | TaskPriority, signal?: Cancellable | null}): Latest<A, T>;
+        /** Settles as promise does, and goes on as a continuation of the current task. */
+        adopt<T>(promise: T): Promise<Awaited<T>>;
         queue_microtask(callback: () => void): void;
         request_idle_callback(callback: (deadline: IdleDeadline) => void, timeout?: number): number;
         cancel_idle_callback(id: number): void;
@@ -62,6 +69,12 @@ declare namespace PrioSched {
         pause(): void;
         resume(): void;
         get_paused(): boolean;
+    }
+
+    interface Latest<A extends unknown[], T> {
+        (...args: A): Promise<Awaited<T> | undefined>;
+        /** Aborts the run that there is, if any. */
+        abort(): void;
     }
 
     class TaskSignal implements Cancellable {
@@ -104,6 +117,24 @@ declare namespace PrioSched {
         cancelIdleCallback(handle: number): void;
         queueMicrotask(callback: () => void): void;
         install(target: object): void;
+        readonly extras: WebExtras;
+    }
+
+    /** What the web has not. */
+    interface WebExtras {
+        readonly scheduler: WebScheduler;
+        readonly native: Scheduler;
+        /** Milliseconds. */
+        timeSlice: number;
+        shouldYield(): boolean;
+        followFrameClock(frameClock: object): void;
+        unfollowFrameClock(frameClock: object): void;
+        each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+        latest<A extends unknown[], T>(job: (signal: WebTaskSignal, ...args: A) => T,
+            options?: {priority?: Nick, signal?: WebAbortSignal | Cancellable}): Latest<A, T>;
+        adopt<T>(promise: T): Promise<Awaited<T>>;
+        /** Those of another scheduler in the same main context. */
+        newScheduler(): WebExtras;
     }
 
     interface WebScheduler {

@@ -506,6 +506,17 @@ function make(PrioSched) {
             this.#enter(id, entry, outer, posted);
         }
 
+        // The last promise settles as promise does, in a continuation of the current task.
+        adopt(promise) {
+            const entry = new Entry(null, null), {resolve, reject} = entry;
+            const state = currentState();
+            const goOn = settle => value => {
+                entry.resolve = () => settle(value);
+                this.#yieldIn(state, this.#add(entry), entry);
+            };
+            Promise.resolve(promise).then(goOn(resolve), goOn(reject));
+        }
+
         // Yields with the older draft's options: each is inherited or given.
         yieldWith(inheritsSignal, signal, inheritsPriority, priority) {
             const outer = currentState();
@@ -533,14 +544,13 @@ function make(PrioSched) {
         logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
     }
 
-    // Calls callback in state, which may be null.
-    function runIn(state, callback) {
+    // Calls callback without a state: it is not part of the current task.
+    function runAsNone(callback) {
         const outer = current, outerState = libraryState, wasCallback = isCallback;
-        current = state;
-        libraryState = null;
+        current = libraryState = null;
         isCallback = true;
         try {
-            runUnder(state, callback);
+            runUnder(null, callback);
         } finally {
             current = outer;
             libraryState = outerState;
@@ -563,11 +573,6 @@ function make(PrioSched) {
             current = outer;
             isCallback = wasCallback;
         });
-    }
-
-    // Calls callback without a state: it is not part of the current task.
-    function runAsNone(callback) {
-        runIn(null, callback);
     }
 
     // Looking up a property of one of the library's objects costs as much as a call.  Nearly all

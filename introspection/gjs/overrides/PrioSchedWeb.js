@@ -18,6 +18,7 @@ const INTERNAL = Symbol('internal');
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
 } = imports.overrides.PrioSchedEvents;
+const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
 
 // The internal slots of each AbortSignal.
 const slots = new WeakMap();
@@ -401,11 +402,51 @@ function now() {
     return imports.gi.GLib.get_monotonic_time() / 1000;
 }
 
+// What the web has not, of one scheduler.
+class Extras {
+    #native;
+    #scheduler;
+    #newExtras;
+
+    constructor(native, scheduler, newExtras) {
+        this.#native = native;
+        this.#scheduler = scheduler;
+        this.#newExtras = newExtras;
+    }
+
+    // The web's scheduler, and the library's.
+    get scheduler() { return this.#scheduler; }
+    get native() { return this.#native; }
+
+    // In milliseconds.
+    get timeSlice() { return this.#native.get_time_slice() / 1000; }
+    set timeSlice(value) { this.#native.set_time_slice(Math.round(toMilliseconds(value) * 1000)); }
+
+    shouldYield() { return this.#native.should_yield(); }
+    followFrameClock(clock) { this.#native.follow_frame_clock(clock); }
+    unfollowFrameClock(clock) { this.#native.unfollow_frame_clock(clock); }
+    each(items) { return this.#native.each(items); }
+    adopt(promise) { return this.#native.adopt(promise); }
+
+    latest(job, options = undefined) {
+        const {priority = 'user-visible', signal} = toDictionary(options, 'Options');
+        const given = toPriority(priority), givenSignal = signal === undefined ? null : toAnySignal(signal, 'signal');
+        return newLatest(job, () => {
+            const controller = new TaskController({priority: given});
+            const own = givenSignal === null ? controller.signal
+                : TaskSignal.any([controller.signal, givenSignal], {priority: controller.signal});
+            return {controller, signal: own, post: callback => this.#scheduler.postTask(callback, {signal: own})};
+        });
+    }
+
+    // Those of another scheduler in the same main context, whose tasks are paused apart from all others.
+    newScheduler() { return this.#newExtras(); }
+}
+
 let startTimeout, beginAbort;
 
 function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
-    const table = tasks.tableOf(native);
     hooks.report = tasks.report;
     ({beginAbort} = tasks);
 
@@ -444,10 +485,14 @@ function make(PrioSched, tasks) {
 
     class Scheduler {
         #brand;
+        #native; // held, as its table does not
+        #table;
 
-        constructor(key = undefined) {
+        constructor(key = undefined, scheduler = native) {
             if (key !== INTERNAL)
                 throw new TypeError('Illegal constructor');
+            this.#native = scheduler;
+            this.#table = tasks.tableOf(scheduler);
         }
 
         // A wrong argument rejects the promise, as Web IDL requires.
@@ -472,10 +517,10 @@ function make(PrioSched, tasks) {
 
                 const promise = new Promise(tasks.keepResolvers);
                 if (s === null) {
-                    table.postWith(callback, priority, cancellable, delay, null, cancellable && promise);
+                    this.#table.postWith(callback, priority, cancellable, delay, null, cancellable && promise);
                 } else {
                     // A plain signal has no priority to follow.
-                    table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
+                    this.#table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
                         controllerOf(signal).signal, delay, new Watcher(signal), promise);
                 }
                 return promise;
@@ -488,7 +533,7 @@ function make(PrioSched, tasks) {
             if (typeof this !== 'object' || this === null || !(#brand in this))
                 return Promise.reject(new TypeError('yield is called on no Scheduler'));
             const promise = new Promise(tasks.keepResolvers);
-            table.yield();
+            this.#table.yield();
             return promise;
         }
     }
@@ -509,12 +554,19 @@ function make(PrioSched, tasks) {
         tasks.queueMicrotask(callback);
     }
 
+    function newExtras() {
+        const another = PrioSched.Scheduler.new(null);
+        return new Extras(another, new Scheduler(INTERNAL, another), newExtras);
+    }
+
     [AbortController, AbortSignal, IdleDeadline, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal].forEach(asInterface);
     const web = {
         scheduler: new Scheduler(INTERNAL), Scheduler, TaskController, TaskSignal, TaskPriorityChangeEvent,
         AbortController, AbortSignal, Event, EventTarget, DOMException, IdleDeadline, requestIdleCallback, cancelIdleCallback,
         queueMicrotask,
     };
+
+    Object.defineProperty(web, 'extras', {value: new Extras(native, web.scheduler, newExtras)});
 
     // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {
