@@ -41,7 +41,7 @@ test('what is wrong with the arguments rejects the promise', async () => {
     const bad = [
         [], [null], [{}], [() => {}, 5], [() => {}, 'x'],
         [() => {}, {priority: 'urgent'}], [() => {}, {priority: null}], [() => {}, {priority: 1}],
-        [() => {}, {signal: null}], [() => {}, {signal: {}}], [() => {}, {signal: new Gio.Cancellable()}],
+        [() => {}, {signal: null}], [() => {}, {signal: {}}], [() => {}, {signal: new PrioSched.TaskController()}],
         [() => {}, {delay: NaN}], [() => {}, {delay: -1}], [() => {}, {delay: Infinity}], [() => {}, {delay: 2 ** 53}],
         [() => {}, {delay: 'soon'}],
     ];

@@ -51,6 +51,13 @@ declare namespace PrioSched {
         static ['new'](context: object | null): Scheduler;
         post_task<T>(callback: () => T, options?: PostTaskOptions): Promise<Awaited<T>>;
         yield(options?: YieldOptions): Promise<void>;
+        /** Yields between items, if should_yield() says so. */
+        each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+        /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
+        latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
+            options?: {priority?: Nick | TaskPriority, signal?: Cancellable | null}): Latest<A, T>;
+        /** Settles as promise does, and goes on as a continuation of the current task. */
+        adopt<T>(promise: T): Promise<Awaited<T>>;
         queue_microtask(callback: () => void): void;
         request_idle_callback(callback: (deadline: IdleDeadline) => void, timeout?: number): number;
         cancel_idle_callback(id: number): void;
@@ -62,6 +69,12 @@ declare namespace PrioSched {
         pause(): void;
         resume(): void;
         get_paused(): boolean;
+    }
+
+    interface Latest<A extends unknown[], T> {
+        (...args: A): Promise<Awaited<T> | undefined>;
+        /** Aborts the run that there is, if any. */
+        abort(): void;
     }
 
     class TaskSignal implements Cancellable {
@@ -104,10 +117,28 @@ declare namespace PrioSched {
         cancelIdleCallback(handle: number): void;
         queueMicrotask(callback: () => void): void;
         install(target: object): void;
+        readonly extras: WebExtras;
+    }
+
+    /** What the web has not. */
+    interface WebExtras {
+        readonly scheduler: WebScheduler;
+        readonly native: Scheduler;
+        /** Milliseconds. */
+        timeSlice: number;
+        shouldYield(): boolean;
+        followFrameClock(frameClock: object): void;
+        unfollowFrameClock(frameClock: object): void;
+        each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+        latest<A extends unknown[], T>(job: (signal: WebTaskSignal, ...args: A) => T,
+            options?: {priority?: Nick, signal?: WebAbortSignal | Cancellable}): Latest<A, T>;
+        adopt<T>(promise: T): Promise<Awaited<T>>;
+        /** Those of another scheduler in the same main context. */
+        newScheduler(): WebExtras;
     }
 
     interface WebScheduler {
-        postTask<T>(callback: () => T, options?: {priority?: Nick, signal?: WebAbortSignal, delay?: number}): Promise<Awaited<T>>;
+        postTask<T>(callback: () => T, options?: {priority?: Nick, signal?: WebAbortSignal | Cancellable, delay?: number}): Promise<Awaited<T>>;
         yield(): Promise<void>;
     }
 
@@ -141,7 +172,7 @@ declare namespace PrioSched {
     class WebEventTarget {
         constructor();
         addEventListener(type: string, callback: Listener,
-            options?: boolean | {capture?: boolean, once?: boolean, passive?: boolean, signal?: WebAbortSignal}): void;
+            options?: boolean | {capture?: boolean, once?: boolean, passive?: boolean, signal?: WebAbortSignal | Cancellable}): void;
         removeEventListener(type: string, callback: Listener, options?: boolean | {capture?: boolean}): void;
         dispatchEvent(event: WebEvent): boolean;
     }
@@ -150,9 +181,11 @@ declare namespace PrioSched {
         protected constructor();
         static abort(reason?: unknown): WebAbortSignal;
         static timeout(milliseconds: number): WebAbortSignal;
-        static any(signals: Iterable<WebAbortSignal>): WebAbortSignal;
+        static any(signals: Iterable<WebAbortSignal | Cancellable>): WebAbortSignal;
         readonly aborted: boolean;
         readonly reason: any;
+        /** Cancelled with the signal, for GIO; a native signal with the same priority and reason. Not the web's. */
+        readonly cancellable: TaskSignal;
         onabort: ((event: WebEvent) => void) | null;
         throwIfAborted(): void;
     }
@@ -164,7 +197,7 @@ declare namespace PrioSched {
     }
 
     class WebTaskSignal extends WebAbortSignal {
-        static any(signals: Iterable<WebAbortSignal>, init?: {priority?: Nick | WebTaskSignal}): WebTaskSignal;
+        static any(signals: Iterable<WebAbortSignal | Cancellable>, init?: {priority?: Nick | WebTaskSignal | TaskSignal}): WebTaskSignal;
         readonly priority: Nick;
         onprioritychange: ((event: WebTaskPriorityChangeEvent) => void) | null;
     }

@@ -7,6 +7,8 @@
 
 const {Gio, GLib, GObject} = imports.gi;
 
+const {Each, newLatest} = imports.overrides.PrioSchedExtras;
+
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
@@ -139,6 +141,29 @@ function _init() {
 
     tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler);
     tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', scheduler);
+
+    // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
+    Scheduler.prototype.each = function (items) {
+        return new Each(this, items);
+    };
+
+    // Settles as promise does, and goes on as a continuation of the current task.
+    Scheduler.prototype.adopt = function (promise) {
+        const adopted = new Promise(keepResolvers);
+        tableOf(this).adopt(promise);
+        return adopted;
+    };
+
+    // A function that calls job (signal, …) as a task; its next call aborts that one.
+    Scheduler.prototype.latest = function (job, options = undefined) {
+        const {priority, signal} = toOptions(options);
+        const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
+        return newLatest(job, () => {
+            const controller = new TaskController({priority: givenPriority});
+            const own = givenSignal === null ? controller.signal : TaskSignal.any_following([controller.signal, givenSignal], controller.signal);
+            return {controller, signal: own, post: callback => this.post_task(callback, {signal: own})};
+        });
+    };
 
     Scheduler.prototype.queue_microtask = function (callback) {
         tasks.queueMicrotask(toCallback(callback));

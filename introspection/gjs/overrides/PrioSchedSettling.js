@@ -63,9 +63,9 @@ var Slice = class Slice {
     #start = 0; // of the slice, or 0 until somebody looks at the clock
     #end = 0;   // when the clock was last looked at
 
-    // How many have been asked for.
-    get length() {
-        return this.#n;
+    // Whether so many have been asked for that somebody should look at the clock.
+    get isLong() {
+        return this.#n > 4 * BATCH;
     }
 
     // Goes on with the last slice if that has hardly ended: many aborts of few tasks are as long as one of many.

@@ -9,7 +9,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported State, doWithoutFrames, drainUnder, numberHere, runUnder, stateOf */
+/* exported Pending, State, doWithoutFrames, drainUnder, numberHere, runUnder, stateOf */
 
 const {drainMicrotaskQueue} = imports._promiseNative;
 
@@ -62,6 +62,29 @@ var State = class State {
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
         this.frames = this.number === 0 ? null : framesOf(this.number);
         this.nPending = 0; // callbacks that have returned promises which are pending
+    }
+};
+
+// By their numbers, the states of those whose callbacks have returned promises which are pending.
+var Pending = class Pending {
+    #states = new Map();
+
+    get size() {
+        return this.#states.size;
+    }
+
+    get(number) {
+        return this.#states.get(number);
+    }
+
+    add(state) {
+        if (state.number !== 0 && state.nPending++ === 0)
+            this.#states.set(state.number, state);
+    }
+
+    remove(state) {
+        if (state.number !== 0 && --state.nPending === 0)
+            this.#states.delete(state.number);
     }
 };
 

@@ -24,8 +24,6 @@ const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 const USER_BLOCKING = 3;
 
-const AT_ONCE = 64; // rejected by an abort, as far as state allows
-
 const TABLE = Symbol('table');
 
 // PrioSched.Posted
@@ -57,17 +55,7 @@ function make(PrioSched) {
     let runsNative = false; // tasks, after which nobody calls drain()
 
     // By their numbers, the states of those whose callbacks have returned promises which are pending.
-    const pending = new Map();
-
-    function addPending(state) {
-        if (state.number !== 0 && state.nPending++ === 0)
-            pending.set(state.number, state);
-    }
-
-    function removePending(state) {
-        if (state.number !== 0 && --state.nPending === 0)
-            pending.delete(state.number);
-    }
+    const pending = new States.Pending();
 
     const settled = Promise.resolve();
     function endCallback() {
@@ -175,7 +163,7 @@ function make(PrioSched) {
 
     function isAbortLate() {
         // Those that are settled at once have no reactions yet that a slice could measure.
-        return isLate || (isLate = aborting.isOver() || (native !== null && aborting.length > AT_ONCE));
+        return isLate || (isLate = aborting.isOver() || (native !== null && aborting.isLong));
     }
 
     function rejectAborted(entry, reason) {
@@ -226,7 +214,7 @@ function make(PrioSched) {
         const outcome = {settle: null, value: undefined, isAwaited: false};
         const on = settle => value => {
             if (outcome.isAwaited) {
-                removePending(entry.state);
+                pending.remove(entry.state);
                 settleLater(entry, settle, value);
             } else {
                 Object.assign(outcome, {settle, value});
@@ -369,7 +357,7 @@ function make(PrioSched) {
                 outcome.settle(outcome.value);
             } else {
                 outcome.isAwaited = true;
-                addPending(state);
+                pending.add(state);
             }
         }
 
@@ -523,6 +511,17 @@ function make(PrioSched) {
             const outer = stateFor(posted);
             entry.state = this.#stateToInherit(outer);
             this.#enter(id, entry, outer, posted);
+        }
+
+        // The last promise settles as promise does, in a continuation of the current task.
+        adopt(promise) {
+            const entry = new Entry(null, null), {resolve, reject} = entry;
+            const state = currentState();
+            const goOn = settle => value => {
+                entry.resolve = () => settle(value);
+                this.#yieldIn(state, this.#add(entry), entry);
+            };
+            Promise.resolve(promise).then(goOn(resolve), goOn(reject));
         }
 
         // Yields with the older draft's options: each is inherited or given.
