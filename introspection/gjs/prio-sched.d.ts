@@ -99,6 +99,9 @@ declare namespace PrioSched {
         abort(reason?: unknown): void;
     }
 
+    /** What the native part gives: with 'state', each reaction has the state of the code that registered it. */
+    const nativePart: 'none' | 'speed' | 'state';
+
     /** The interfaces of the web. */
     const web: Web;
 
