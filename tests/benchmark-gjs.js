@@ -53,12 +53,45 @@ async function flood(n, post) {
     await last;
 }
 
+// Posts n tasks with one signal, aborts it, and waits until all promises are settled.  Returns the time from the abort on.
+async function abortion(n) {
+    const {TaskController, scheduler: s} = web;
+    const controller = new TaskController();
+    const ends = [];
+    for (let i = 0; i < n; i++)
+        ends.push(s.postTask(nothing, {signal: controller.signal}).catch(nothing));
+    const start = GLib.get_monotonic_time();
+    controller.abort();
+    await Promise.all(ends);
+    return GLib.get_monotonic_time() - start;
+}
+
+// The same with promises that are rejected by hand.
+async function rejection(n) {
+    const rejects = [], ends = [];
+    for (let i = 0; i < n; i++)
+        ends.push(new Promise((_, reject) => rejects.push(reject)).catch(nothing));
+    const start = GLib.get_monotonic_time();
+    for (const reject of rejects)
+        reject(start);
+    await Promise.all(ends);
+    return GLib.get_monotonic_time() - start;
+}
+
+async function least(n, measure) {
+    let time = Infinity;
+    for (let i = 0; i < rounds; i++)
+        time = Math.min(time, await measure(n));
+    return time / n;
+}
+
 function row(name, peer, ours, theirs, wanted = 0) {
     print(`${`${name} / ${peer}`.padEnd(60)} ${ours.toFixed(3).padStart(10)} ${theirs.toFixed(3).padStart(14)}  µs ` +
         `${(theirs / ours).toFixed(2).padStart(12)} ×${wanted ? `   ≥ ${wanted} ×` : ''}`);
 }
 
 async function main() {
+    print(`The native part of PrioSched gives: ${PrioSched.nativePart}`);
     print(`${''.padEnd(60)} ${'ours'.padStart(10)} ${'peer'.padStart(14)}`);
     const idle = await timed(idleAdd);
     const awaited = await timed(n => repeat(n, idleSource), N / 10);
@@ -74,6 +107,9 @@ async function main() {
     row('await web yield()', 'GLib.idle_add', await timed(n => repeat(n, () => web.scheduler.yield())), idle);
     row('await yield(), in a task', 'an awaited GLib.idle_add',
         await timed(n => scheduler.post_task(() => repeat(n, () => scheduler.yield()))), awaited);
+    row('await web yield(), in a task', 'await Promise.resolve()',
+        await timed(n => web.scheduler.postTask(() => repeat(n, () => web.scheduler.yield()))), await timed(n => repeat(n, () => Promise.resolve())));
+    row('abort of 20,000', 'reject by hand', await least(20000, abortion), await least(20000, rejection));
     row('await post_task()', 'an awaited GLib.idle_add', await timed(n => repeat(n, () => scheduler.post_task(nothing)), N / 10), awaited);
 }
 

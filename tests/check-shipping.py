@@ -62,10 +62,19 @@ def check_copy(source, gjs, extension):
     said = run(gjs, extension / 'program.js', script + PROGRAM)
     assert said == f'works\n{library}\n', said
 
-    shutil.copytree(extension / 'prio-sched', extension / 'another')
+    shutil.copytree(extension / 'prio-sched', extension / 'another', dirs_exist_ok=True)
     both = f"{module}\nimport Another from './another/prio-sched.js';\nprint(PrioSched === Another);\n"
     said = run(gjs, extension / 'both.mjs', both + PROGRAM)
     assert said == f'true\nworks\n{library}\n', said
+
+
+def check_native_part(source, build, gjs, extension):
+    """Without it, and with it."""
+    program = shipping.example(source, 'js', './prio-sched/prio-sched.js') + 'print(PrioSched.nativePart);\n'
+    assert run(gjs, extension / 'native.mjs', program) == 'none\n'
+    shipping.copy(source, build, extension, 'PrioSchedGjs')
+    assert run(gjs, extension / 'native.mjs', program) == 'state\n'
+    check_copy(source, gjs, extension)
 
 
 def check_incomplete(source, gjs, extension):
@@ -113,6 +122,8 @@ def main(source, build, gjs):
         shipping.copy(source, build, extension)
         check_copy(source, gjs, extension)
         check_incomplete(source, gjs, extension)
+        if os.path.exists(os.path.join(build, 'introspection/gjs/native')):
+            check_native_part(source, build, gjs, extension)
         check_installed(source, build, gjs, place)
 
 

@@ -1,4 +1,4 @@
-"""No file has more than 600 lines, and no function in C more than 60 between its braces.
+"""No file has more than 600 lines, and no function in C and C++ more than 60 between its braces.
 
     check-sizes.py SOURCE
 
@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests')
-SUFFIXES = ('.c', '.h', '.py', '.js', '.ts', '.pyi', '.vala')
+SUFFIXES = ('.c', '.cpp', '.h', '.py', '.js', '.ts', '.pyi', '.vala')
 FILE, FUNCTION = 600, 60
 
 
@@ -29,7 +29,7 @@ def functions(lines):
 def too_long(path, lines):
     if len(lines) > FILE:
         yield f'{path}: {len(lines)} lines'
-    if path.suffix in ('.c', '.h'):
+    if path.suffix in ('.c', '.cpp', '.h'):
         yield from (f'{path}:{start}: a function of {length} lines' for start, length in functions(lines) if length > FUNCTION)
 
 

@@ -4,10 +4,10 @@
 
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
-const {GLib, PrioSched} = imports.gi;
+const {Gio, GLib, PrioSched} = imports.gi;
 const System = imports.system;
 const {assert, run, test} = imports.tap;
-const {scheduler, TaskController, TaskSignal} = PrioSched.web;
+const {scheduler, AbortController, AbortSignal, TaskController, TaskSignal} = PrioSched.web;
 
 // Two collections: what the library has is let go of by the first.
 const collect = async () => {
@@ -110,6 +110,27 @@ test('schedulers that nobody knows', async () => {
             await own.yield();
             await task;
             controller.abort(`no. ${i}`);
+        }
+    }, 20);
+    assert(grown < ALLOWED, `${grown} bytes more`);
+});
+
+test('signals of the web that serve GIO, and cancellables that serve the web', async () => {
+    const page = new AbortController(), cancellable = new Gio.Cancellable();
+    const grown = await growth(async () => {
+        for (let i = 0; i < 500; i++) {
+            const controller = new TaskController();
+            for (const signal of [controller.signal, AbortSignal.any([page.signal, controller.signal])]) {
+                signal.payload = new Array(PAYLOAD / 10).fill(i);
+                signal.cancellable.payload = new Array(PAYLOAD / 10).fill(i);
+            }
+            const own = new Gio.Cancellable(), native = new PrioSched.TaskController();
+            for (const signal of [AbortSignal.any([own]), TaskSignal.any([native.signal, cancellable], {priority: native.signal})])
+                signal.payload = new Array(PAYLOAD / 10).fill(i);
+            if (i % 2 === 0)
+                controller.abort();
+            if (i % 3 === 0)
+                own.cancel();
         }
     }, 20);
     assert(grown < ALLOWED, `${grown} bytes more`);

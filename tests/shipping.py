@@ -26,12 +26,12 @@ def example(source, language, word):
     return found[0]
 
 
-def copy(source, build, extension):
+def copy(source, build, extension, word='mkdir'):
     """Has the page's commands copy what is built, into the folder of an extension."""
     with tempfile.TemporaryDirectory() as place:
         for name, target in (('build', build), ('introspection', os.path.join(source, 'introspection'))):
             os.symlink(os.path.abspath(target), os.path.join(place, name))
-        subprocess.run(['sh', '-euc', example(source, 'sh', '$extension')], check=True, cwd=place,
+        subprocess.run(['sh', '-euc', example(source, 'sh', word)], check=True, cwd=place,
                        env=os.environ | {'extension': str(extension)})
 
 

@@ -41,7 +41,7 @@ test('what is wrong with the arguments rejects the promise', async () => {
     const bad = [
         [], [null], [{}], [() => {}, 5], [() => {}, 'x'],
         [() => {}, {priority: 'urgent'}], [() => {}, {priority: null}], [() => {}, {priority: 1}],
-        [() => {}, {signal: null}], [() => {}, {signal: {}}], [() => {}, {signal: new Gio.Cancellable()}],
+        [() => {}, {signal: null}], [() => {}, {signal: {}}], [() => {}, {signal: new PrioSched.TaskController()}],
         [() => {}, {delay: NaN}], [() => {}, {delay: -1}], [() => {}, {delay: Infinity}], [() => {}, {delay: 2 ** 53}],
         [() => {}, {delay: 'soon'}],
     ];
@@ -274,8 +274,8 @@ test('the scheduler\'s own methods', async () => {
         assert(thrown(() => native.post_task(...bad)) instanceof TypeError, JSON.stringify(bad));
 });
 
-// What a library can see of promises ends where the engine goes on by itself: a job runs
-// with the state of what drains it.  These are the two sides of that border.
+// The state of an async function is that of the code that called it; a callback of .then () runs
+// with the state of what settles its promise.
 
 // Whether a yield here goes before other background tasks: it is a background
 // continuation then, and a user-visible one otherwise, which goes before a user-visible task.
@@ -295,8 +295,6 @@ const glibSleep = () => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DE
 }));
 
 test('state is inherited through what the scheduler settles', async () => {
-    // An idle callback that resolved a promise has left its state to this code.
-    await glibSleep();
     assertEqual(await stateHere(), 'none');
     assertEqual(await inBackground(() => stateHere()), 'background');
     assertEqual(await inBackground(() => Promise.resolve().then(() => stateHere())), 'background');
@@ -329,11 +327,14 @@ test('state is inherited through what the scheduler settles', async () => {
     assertEqual(await stateHere(), 'none');
 });
 
-test('state is lost through what other sources settle', async () => {
+test('state is kept through what other sources settle, but by .then ()', async () => {
     assertEqual(await inBackground(async () => {
         await glibSleep();
         return stateHere();
-    }), 'none');
+    }), 'background');
+    if (PrioSched.nativePart === 'state')
+        return; // there web-state.js holds the contrary
+    assertEqual(await inBackground(() => glibSleep().then(() => stateHere())), 'none');
     // A reaction runs with the state of what settles its promise, not with that of its
     // registration.
     let settle;

@@ -7,15 +7,20 @@
 /// <reference path="priosched-1.d.ts" />
 
 declare module '@girs/priosched-1' {
+    import type Gio from 'gi://Gio?version=2.0';
+
     export namespace PrioSched {
         namespace web {
             type TaskPriority = 'background' | 'user-visible' | 'user-blocking';
 
             const scheduler: Scheduler;
 
+            /** The web's signals, and those of GIO and the library. */
+            type AnySignal = AbortSignal | Gio.Cancellable;
+
             interface SchedulerPostTaskOptions {
                 /** What may abort the task; a TaskSignal also has its priority, unless one is given. */
-                signal?: AbortSignal;
+                signal?: AnySignal;
                 priority?: TaskPriority;
                 /** In milliseconds. */
                 delay?: number;
@@ -42,7 +47,7 @@ declare module '@girs/priosched-1' {
 
             interface TaskSignalAnyInit {
                 /** A priority, or the signal whose priority is followed. */
-                priority?: TaskPriority | TaskSignal;
+                priority?: TaskPriority | TaskSignal | PrioSched.TaskSignal;
             }
 
             interface TaskSignalEventMap extends AbortSignalEventMap {
@@ -51,7 +56,7 @@ declare module '@girs/priosched-1' {
 
             class TaskSignal extends AbortSignal {
                 protected constructor();
-                static any(signals: Iterable<AbortSignal>, init?: TaskSignalAnyInit): TaskSignal;
+                static any(signals: Iterable<AnySignal>, init?: TaskSignalAnyInit): TaskSignal;
                 get priority(): TaskPriority;
                 onprioritychange: ((this: TaskSignal, event: TaskPriorityChangeEvent) => any) | null;
 
@@ -88,9 +93,11 @@ declare module '@girs/priosched-1' {
                 /** Is aborted after so many milliseconds. */
                 static timeout(milliseconds: number): AbortSignal;
                 /** Is aborted as soon as one of the signals is. */
-                static any(signals: Iterable<AbortSignal>): AbortSignal;
+                static any(signals: Iterable<AnySignal>): AbortSignal;
                 get aborted(): boolean;
                 get reason(): any;
+                /** For GIO: cancelled with the signal, with its priority and reason.  Not the web's. */
+                get cancellable(): PrioSched.TaskSignal;
                 onabort: ((this: AbortSignal, event: Event) => any) | null;
                 throwIfAborted(): void;
 
@@ -113,7 +120,7 @@ declare module '@girs/priosched-1' {
                 once?: boolean;
                 passive?: boolean;
                 /** Its abort removes the listener. */
-                signal?: AbortSignal;
+                signal?: AnySignal;
             }
 
             type AddOptions = AddEventListenerOptions | boolean;
@@ -184,6 +191,29 @@ declare module '@girs/priosched-1' {
 
             /** Defines in target, globalThis for one, what it lacks of all this. */
             function install(target: object): void;
+
+            const extras: Extras;
+
+            /** What the web has not. */
+            interface Extras {
+                get scheduler(): Scheduler;
+                get native(): PrioSched.Scheduler;
+                /** In milliseconds. */
+                timeSlice: number;
+                shouldYield(): boolean;
+                /** A Gdk.FrameClock, or the Shell's global.stage. */
+                followFrameClock(frameClock: object): void;
+                unfollowFrameClock(frameClock: object): void;
+                /** Yields between items, if it is time. */
+                each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+                /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
+                latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
+                    options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;
+                /** Settles as promise does, and goes on as a continuation of the current task. */
+                adopt<T>(promise: T): Promise<Awaited<T>>;
+                /** Those of another scheduler in the same main context. */
+                newScheduler(): Extras;
+            }
 
             class DOMException extends globalThis.Error {
                 static readonly INDEX_SIZE_ERR: 1;

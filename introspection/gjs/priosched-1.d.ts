@@ -37,6 +37,9 @@ declare module '@girs/priosched-1' {
         /** Stands for no priority, where one is optional. */
         const PRIORITY_UNSET: number;
 
+        /** What the native part for GJS gives: with 'state', the state of a task crosses every promise. */
+        const nativePart: 'none' | 'state';
+
         /** The name of a priority, as the web has it. */
         type Nick = 'background' | 'user-visible' | 'user-blocking';
 
@@ -84,6 +87,17 @@ declare module '@girs/priosched-1' {
         }
         namespace YieldFlags {
             const $gtype: GObject.GType<YieldFlags>;
+        }
+
+        /** What TaskGroup.wait_async() waits for. */
+        enum TaskGroupWait {
+            DRAINED,
+            ALL,
+            ANY,
+            FIRST,
+        }
+        namespace TaskGroupWait {
+            const $gtype: GObject.GType<TaskGroupWait>;
         }
 
         class Error extends GLib.Error {
@@ -150,6 +164,13 @@ declare module '@girs/priosched-1' {
         }
 
         /** Runs prioritized tasks in a main context. */
+        /** What latest() gives. */
+        interface Latest<A extends unknown[], T> {
+            (...args: A): Promise<Awaited<T> | undefined>;
+            /** Aborts the run that there is, if any. */
+            abort(): void;
+        }
+
         class Scheduler extends GObject.Object {
             static $gtype: GObject.GType<Scheduler>;
             $signals: Scheduler.SignalSignatures;
@@ -186,6 +207,13 @@ declare module '@girs/priosched-1' {
             post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and goes on with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
+            /** Yields between items, if should_yield() says so. */
+            each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+            /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
+            latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
+                options?: {priority?: Nick | TaskPriority, signal?: Gio.Cancellable | null}): Latest<A, T>;
+            /** Settles as promise does, and goes on as a continuation of the current task. */
+            adopt<T>(promise: T): Promise<Awaited<T>>;
             /** Calls a function before the next task. */
             queue_microtask(callback: () => void): void;
             /** Calls a function when there is nothing else to do, or after the timeout, in milliseconds. */
@@ -197,6 +225,10 @@ declare module '@girs/priosched-1' {
             post_task_async(options: TaskOptions | null, func: TaskFunc,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
             post_task_finish(result: Gio.AsyncResult): [boolean, unknown];
+            /** Calls a function in a thread: not for JavaScript, which has but one. */
+            run_in_thread_async(options: TaskOptions | null, func: TaskFunc,
+                callback: Gio.AsyncReadyCallback<this> | null): void;
+            run_in_thread_finish(result: Gio.AsyncResult): [boolean, unknown];
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;
             yield_full_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
@@ -357,6 +389,61 @@ declare module '@girs/priosched-1' {
             then(callback: TaskReadyCallback | null): void;
         }
 
+        namespace TaskGroup {
+            interface SignalSignatures extends GObject.Object.SignalSignatures {
+                'notify::limit': (pspec: GObject.ParamSpec) => void;
+                'notify::pending': (pspec: GObject.ParamSpec) => void;
+                'notify::priority': (pspec: GObject.ParamSpec) => void;
+                'notify::scheduler': (pspec: GObject.ParamSpec) => void;
+                'notify::signal': (pspec: GObject.ParamSpec) => void;
+            }
+            interface ConstructorProps extends GObject.Object.ConstructorProps {
+                limit: number;
+                priority: TaskPriority;
+                scheduler: Scheduler;
+            }
+        }
+
+        /** Tasks of which so many run at a time: which is next is chosen when a place is free. */
+        class TaskGroup extends GObject.Object {
+            static $gtype: GObject.GType<TaskGroup>;
+            $signals: TaskGroup.SignalSignatures;
+
+            get limit(): number;
+            set limit(value: number);
+            /** How many tasks have no result yet. */
+            get pending(): number;
+            get priority(): TaskPriority;
+            get scheduler(): Scheduler | null;
+            get signal(): TaskSignal;
+
+            constructor(properties?: Partial<TaskGroup.ConstructorProps>, ...args: any[]);
+            _init(...args: any[]): void;
+            static ['new'](scheduler: Scheduler, limit: number, priority: TaskPriority): TaskGroup;
+
+            connect<K extends keyof TaskGroup.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
+            connect(signal: string, callback: (...args: any[]) => any): number;
+            connect_after<K extends keyof TaskGroup.SignalSignatures>(signal: K,
+                callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
+            connect_after(signal: string, callback: (...args: any[]) => any): number;
+
+            abort(reason: GLib.Error | null): void;
+            /** Cancels what has not begun; what runs goes on. */
+            cancel_queued(): void;
+            get_limit(): number;
+            set_limit(limit: number): void;
+            get_pending(): number;
+            get_priority(): TaskPriority;
+            set_priority(priority: TaskPriority): boolean;
+            get_signal(): TaskSignal;
+            ref_scheduler(): Scheduler | null;
+            post_task(options: TaskOptions | null, func: TaskFunc): Task;
+            wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
+                callback: Gio.AsyncReadyCallback<this> | null): void;
+            wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
+        }
+
         /** What an idle callback is given; valid while it runs. */
         class IdleDeadline {
             static $gtype: GObject.GType<IdleDeadline>;
@@ -426,6 +513,7 @@ declare module '@girs/priosched-1' {
 
         type SchedulerClass = typeof Scheduler;
         type TaskClass = typeof Task;
+        type TaskGroupClass = typeof TaskGroup;
         type TaskControllerClass = typeof TaskController;
         type TaskSignalClass = typeof TaskSignal;
     }

@@ -7,11 +7,13 @@
 
 const {Gio, GLib, GObject} = imports.gi;
 
+const {Each, newLatest} = imports.overrides.PrioSchedExtras;
+
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
 function describe(value) {
-    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedTasks.describe(value);
+    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedReasons.describe(value);
 }
 
 function toPriority(value) {
@@ -121,7 +123,7 @@ function _init() {
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null, givenSignal && promise);
         return promise;
     }
 
@@ -146,6 +148,32 @@ function _init() {
             tableOf(self).yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority);
         return promise;
     }
+
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler);
+    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', scheduler);
+
+    // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
+    Scheduler.prototype.each = function (items) {
+        return new Each(this, items);
+    };
+
+    // Settles as promise does, and goes on as a continuation of the current task.
+    Scheduler.prototype.adopt = function (promise) {
+        const adopted = new Promise(keepResolvers);
+        tableOf(this).adopt(promise);
+        return adopted;
+    };
+
+    // A function that calls job (signal, …) as a task; its next call aborts that one.
+    Scheduler.prototype.latest = function (job, options = undefined) {
+        const {priority, signal} = toOptions(options);
+        const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
+        return newLatest(job, () => {
+            const controller = new TaskController({priority: givenPriority});
+            const own = givenSignal === null ? controller.signal : TaskSignal.any_following([controller.signal, givenSignal], controller.signal);
+            return {controller, signal: own, post: callback => this.post_task(callback, {signal: own})};
+        });
+    };
 
     Scheduler.prototype.queue_microtask = function (callback) {
         tasks.queueMicrotask(toCallback(callback));
@@ -183,8 +211,11 @@ function _init() {
             native.abort.call(this, reason ?? null);
         else if (!this.signal.is_cancelled())
             native.abort.call(this, tasks.wrapReason(this.signal, reason));
+        tasks.beginAbort(tasks.reasonOf(this.signal));
         tasks.takeRejected();
     };
 
+    // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
+    PrioSched.nativePart = tasks.nativePart ?? 'none';
     PrioSched.web = imports.overrides.PrioSchedWeb.make(PrioSched, tasks);
 }

@@ -4,84 +4,42 @@
 // one call to post and two to run, and no object, closure or trampoline in C.
 //
 // The current state is tracked here, because the jobs of the engine run within a task: with the
-// state of that task until it has ended, then with the state of the code that awaits it.
+// state of that task until it has ended, then with the state of the code that awaits it.  Which of
+// those jobs belong to it is known by PrioSchedStates.js.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-const {Gio, GLib, GObject} = imports.gi;
+const {GLib} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
+const States = imports.overrides.PrioSchedStates;
+const {State, numberHere, stateOf} = States;
+const Native = imports.overrides.PrioSchedNative;
+const {closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
+const {newRunner} = imports.overrides.PrioSchedRunner;
+const {Entry, Queue, Slice, keepResolvers} = imports.overrides.PrioSchedSettling;
+const {Unhandled, watch} = imports.overrides.PrioSchedUnhandled;
 
 const UNSET = 0;
 const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 const USER_BLOCKING = 3;
-const REASON_DOMAIN = GLib.quark_from_string('prio-sched-js-reason');
 
 const TABLE = Symbol('table');
-const REASON = Symbol('reason');
 
 // PrioSched.Posted
 const REJECTED = 0;
 const OUTSIDE = 1;
 const INSIDE = 2;
 
-// What a task was posted with: the table of its scheduler, its signal or null, and its
-// priority, which is UNSET for that of the signal.
-class State {
-    constructor(table, signal, priority, watcher = null) {
-        this.table = table;
-        this.signal = signal;
-        this.priority = priority;
-        this.watcher = watcher; // notified when the task settles
-    }
-}
-
-// The executor of every promise, which saves a closure for each.  The code that makes a promise
-// calls post() or a yield of the table right after it.  The engine walks the whole stack for every
-// promise that is made or settled, so both are done in as few frames as possible.
-let lastResolve, lastReject;
-function keepResolvers(resolve, reject) {
-    lastResolve = resolve;
-    lastReject = reject;
-}
-
-// The library calls this by setting its property.  GJS blocks all closures while its garbage
-// collector sweeps, and it sweeps in slices, between which JavaScript runs: with a closure,
-// tasks would be lost, and without them the sweep would never end.
-const Driver = GObject.registerClass({
-    GTypeName: 'PrioSchedDriver',
-    Properties: {
-        'id': GObject.ParamSpec.uint('id', null, null,
-            GObject.ParamFlags.WRITABLE | GObject.ParamFlags.EXPLICIT_NOTIFY, 0, 0xffffffff, 0),
-    },
-}, class Driver extends GObject.Object {
-    set id(id) {
-        this.run(id);
-    }
-});
-
-// A task or, if it has no callback, a continuation.
-class Entry {
-    constructor(callback, state) {
-        this.callback = callback;
-        this.state = state; // its own state
-        this.outer = null;  // the state of the code that awaits it
-        this.resolve = lastResolve;
-        this.reject = lastReject;
-    }
-}
-
-function describe(value) {
-    try {
-        return String(value);
-    } catch {
-        return typeof value;
-    }
-}
-
 function make(PrioSched) {
     const {IdleDeadline, Runner, SchedulingState, TaskSignal} = PrioSched;
     const {next, end} = Runner;
+
+    // The native part, or null; and the same if it knows the state of each job.
+    const native = Native.open();
+    const exact = native?.isExact ? native : null;
+    const runUnder = exact ? native.runAs : States.runUnder;
+    const drainUnder = exact ? native.drain : States.drainUnder;
 
     // The current state: a State, or null for none.  It is undefined outside of what a
     // table runs; there the library has it.
@@ -91,16 +49,50 @@ function make(PrioSched) {
     // The depth of main loops at which `current` was set: what a nested loop runs within a
     // task is not part of that task.
     let depth = 0;
+    // Whether a callback runs, and no job of the engine, which may belong to somebody else.
+    let isCallback = false;
+
+    let runsNative = false; // tasks, after which nobody calls drain()
+
+    // By their numbers, the states of those whose callbacks have returned promises which are pending.
+    const pending = new States.Pending();
+
+    const settled = Promise.resolve();
+    function endCallback() {
+        isCallback = false;
+    }
+
+    // All that is known of the state of the running code is known by these two.  An engine that keeps the state of
+    // each job needs neither.
+
+    // Whether the running code belongs to `current`.  It does if there is no number that it could have.
+    function isOwn() {
+        return exact ? exact.state() === current : isCallback || numberHere() === (current?.number ?? 0);
+    }
 
     function currentState() {
-        if (current === undefined)
-            return libraryCurrentState();
-        return current === null || GLib.main_depth() === depth ? current : null;
+        if (exact)
+            return exact.state() === undefined ? libraryCurrentState() : exact.state();
+        if (current && GLib.main_depth() !== depth)
+            return null;
+        if (isCallback)
+            return current;
+        const number = current?.number || pending.size > 0 ? numberHere() : 0;
+        if (number === current?.number)
+            return current;
+        if (number !== 0)
+            return pending.get(number) ?? null;
+        return current === undefined ? libraryCurrentState() : null;
     }
 
     function libraryCurrentState() {
         const state = SchedulingState.get_current();
-        return state && new State(libraryTable(state.dup_scheduler()), state.get_signal(), state.get_priority());
+        if (state === null)
+            return null;
+        const found = new State(libraryTable(state.dup_scheduler()), state.get_signal(), state.get_priority());
+        found.number = 0; // no stack tells of it
+        found.frames = null;
+        return found;
     }
 
     function libraryTable(scheduler) {
@@ -109,63 +101,111 @@ function make(PrioSched) {
 
     // The state in which the last task was posted; the library returned `posted` for it.
     function stateFor(posted) {
+        if (exact)
+            return posted === OUTSIDE ? exact.state() ?? null : currentState();
         if (current === null)
             return null;
         if (current === undefined)
             return posted === OUTSIDE ? null : libraryCurrentState();
-        return (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth) ? null : current;
-    }
-
-    // Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
-    // dependent signals have a GError, whose code identifies the value.  Only the last
-    // MAX_REASONS codes are kept, because GJS 1.74 cannot tell when an object is collected (its
-    // WeakRef keeps the object alive).
-    const MAX_REASONS = 100;
-    const reasons = new Map();
-    let lastReason = 0;
-
-    function wrapReason(signal, value) {
-        const code = ++lastReason;
-        signal[REASON] = {value};
-        reasons.set(code, {value});
-        reasons.delete(code - MAX_REASONS);
-        return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
-    }
-
-    // A signal has one reason for all its tasks.
-    function reasonOf(signal) {
-        const error = signal[REASON] || !(signal instanceof TaskSignal) ? null : signal.get_reason();
-        if (error !== null)
-            signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
-        return signal[REASON] ? signal[REASON].value
-            : new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+        if (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth)
+            return null;
+        return isCallback || current.number === 0 || current.number === numberHere() ? current : null;
     }
 
     // Promises to settle once the engine's queue is empty, each with the state of the code that
-    // awaits it.
-    const results = [];
+    // awaits it; and, by their tables and numbers, tasks that are to be rejected.
+    const results = new Queue();
+    // Whether there are too many for one slice, and those that come wait behind.
+    let isLate = false;
+    let isAwake = false;
+
+    // A task calls drain() where no other does.
+    function wake() {
+        isAwake ||= ownTable().wake(() => {
+            isAwake = false;
+        });
+    }
+
+    function addResult(result) {
+        results.push(result);
+        // Outside of what a table runs, drain() is not called, and in a nested main loop not before the task has ended.
+        if (!isAwake && (current === undefined || runsNative || GLib.main_depth() !== depth))
+            wake();
+    }
+
+    // What nobody handles is reported when the last is rejected.
+    const unhandled = new Unhandled(function later(report) {
+        new Promise(keepResolvers); // eslint-disable-line no-new
+        ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING);
+    });
+
+    function watchRejection({promise, reject}, settle, value) {
+        if (promise !== null && settle === reject)
+            unhandled.add(promise, value);
+    }
 
     function settleLater(entry, settle, value) {
-        if (entry.outer === (current ?? null)) {
+        if (exact || entry.outer === (current ?? null)) {
+            watchRejection(entry, settle, value);
             settle(value);
-            return;
+        } else {
+            addResult({entry, settle, value});
         }
-        results.push({entry, settle, value});
-        // Outside of what a table runs, drain() is not called: a task has to do that.
-        if (current === undefined && results.length === 1)
-            ownTable.wake();
+    }
+
+    // The slice of the aborts.
+    const aborting = new Slice();
+
+    function beginAbort(reason) {
+        aborting.begin();
+        unhandled.begin(reason);
+    }
+
+    function isAbortLate() {
+        // Those that are settled at once have no reactions yet that a slice could measure.
+        return isLate || (isLate = aborting.isOver() || (native !== null && aborting.isLong));
+    }
+
+    function rejectAborted(entry, reason) {
+        entry.isRejected = true;
+        if (isAbortLate())
+            addResult({entry, settle: entry.reject, value: reason});
+        else
+            settleLater(entry, entry.reject, reason);
+    }
+
+    function drainCurrent() {
+        drainUnder(current);
+    }
+
+    function settleNext() {
+        const result = results.shift();
+        const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
+        // Of those that are rejected together the reactions come together.
+        if (!isLate || entry.outer !== current) {
+            drainUnder(current);
+            current = entry.outer;
+            libraryState = null;
+        }
+        watchRejection(entry, settle, value);
+        settle(value);
     }
 
     // Runs the engine's queue with the current state, and then settles `results`.
     function drain() {
-        drainMicrotaskQueue();
+        drainUnder(current);
+        const slice = new Slice();
         while (results.length > 0) {
-            const {entry, settle, value} = results.shift();
-            current = entry.outer;
-            libraryState = null;
-            settle(value);
-            drainMicrotaskQueue();
+            if (slice.isOver(drainCurrent)) {
+                isLate = true;
+                wake();
+                return;
+            }
+            settleNext();
+            if (results.length === 0)
+                drainUnder(current);
         }
+        isLate = false;
     }
 
     // What comes of the promise that the callback of entry has returned: kept until the task has
@@ -173,29 +213,19 @@ function make(PrioSched) {
     function follow(promise, entry) {
         const outcome = {settle: null, value: undefined, isAwaited: false};
         const on = settle => value => {
-            if (outcome.isAwaited)
+            if (outcome.isAwaited) {
+                pending.remove(entry.state);
                 settleLater(entry, settle, value);
-            else
+            } else {
                 Object.assign(outcome, {settle, value});
+            }
         };
         promise.then(on(entry.resolve), on(entry.reject));
         return outcome;
     }
 
-    function newRunner(scheduler, run) {
-        const driver = new Driver();
-        driver.run = run;
-        return Runner.new_for_property(scheduler, driver, 'id');
-    }
-
     // The idle callbacks, by the numbers that identify them in the library.
     const idles = new Map();
-
-    function runIdle(id) {
-        const callback = idles.get(id);
-        idles.delete(id);
-        callOutside(() => callback(IdleDeadline.get_current()));
-    }
 
     function cancelIdle(id) {
         idles.delete(id);
@@ -220,8 +250,12 @@ function make(PrioSched) {
         #nWithSignals = 0;
 
         constructor(scheduler) {
-            this.#runner = newRunner(scheduler, id => this.#run(id));
+            const run = exact ? id => exact.runAs(null, () => this.runPrioSchedTasks(id)) : id => this.runPrioSchedTasks(id);
+            this.#runner = newRunner(scheduler, run);
         }
+
+        // Of tasks without a signal, by their priorities.
+        get states() { return this.#states; }
 
         #add(entry) {
             const id = this.#free || this.#entries.length;
@@ -240,16 +274,21 @@ function make(PrioSched) {
             return entry;
         }
 
-        // The runner's function.
-        #run(id) {
-            const outer = current, outerState = libraryState, outerDepth = depth;
+        // The runner's function.  PrioSchedStates.js knows its name.
+        runPrioSchedTasks(id, runNative = null) {
+            const outer = current, outerState = libraryState, outerDepth = depth, wasNative = runsNative;
             depth = GLib.main_depth();
-            if (id === 0) {
+            isCallback = false;
+            runsNative = runNative !== null;
+            if (id === 0 || runsNative)
                 current = libraryState = null;
+            if (runsNative) {
+                runNative(id);
+            } else if (id === 0) {
                 this.takeRejected();
                 drain();
             }
-            while (id !== 0) {
+            while (id !== 0 && !runsNative) {
                 const entry = this.#take(id);
                 if (entry.callback !== null) {
                     this.#call(entry);
@@ -257,8 +296,16 @@ function make(PrioSched) {
                     current = entry.outer;
                     libraryState = entry.state;
                     entry.resolve();
+                    // The first job is the reaction of who has yielded.
+                    if (current?.number) {
+                        isCallback = true;
+                        settled.then(endCallback);
+                    }
                 }
-                drainMicrotaskQueue();
+                if (current && current.frames !== null)
+                    drainUnder(current);
+                else
+                    drainMicrotaskQueue();
                 if (results.length > 0)
                     drain();
                 id = next();
@@ -266,21 +313,32 @@ function make(PrioSched) {
             current = outer;
             libraryState = outerState;
             depth = outerDepth;
+            runsNative = wasNative;
+            isCallback = false; // if it was set, what is on the stack tells
         }
 
         #call(entry) {
             const {callback, state} = entry;
             let value, outcome = null, settle = entry.resolve;
             current = libraryState = state;
+            isCallback = true;
             try {
-                value = callback(); // its `this` must not be the entry
+                // Its `this` must not be the entry.
+                if (exact)
+                    value = exact.runAs(state, callback);
+                else
+                    value = state.frames === null ? callback() : state.frames[0](state.frames, 1, callback);
                 if (value instanceof Promise)
                     outcome = follow(value, entry);
             } catch (error) {
                 settle = entry.reject;
                 value = error;
             }
-            drainMicrotaskQueue();
+            isCallback = false;
+            if (state.frames === null)
+                drainMicrotaskQueue();
+            else
+                drainUnder(state);
 
             // end() performs the checkpoint; after it, the signal can no longer abort the task.
             // Then the result settles, and code that awaits it continues with its own state.
@@ -288,28 +346,43 @@ function make(PrioSched) {
                 settle = entry.reject;
                 value = reasonOf(state.signal);
             }
-            state.watcher?.settled();
+            entry.watcher?.settled();
             current = entry.outer;
             libraryState = null;
-            if (outcome === null || settle === entry.reject)
+            if (outcome === null || settle === entry.reject) {
+                watchRejection(entry, settle, value);
                 settle(value);
-            else if (outcome.settle !== null)
+            } else if (outcome.settle !== null) {
+                watchRejection(entry, outcome.settle, outcome.value);
                 outcome.settle(outcome.value);
-            else
+            } else {
                 outcome.isAwaited = true;
+                pending.add(state);
+            }
+        }
+
+        #runIdle(id) {
+            const state = this.#states[BACKGROUND];
+            const callback = idles.get(id);
+            idles.delete(id);
+            runIn(state, () => callback(IdleDeadline.get_current()), state);
+            runIn(state, () => {
+                isCallback = false;
+                drain();
+            }, state);
         }
 
         requestIdle(scheduler, callback, timeout) {
-            this.#idleRunner ??= newRunner(scheduler, runIdle);
+            this.#idleRunner ??= newRunner(scheduler, id => this.#runIdle(id));
             const id = this.#idleRunner.request_idle_callback(timeout);
             idles.set(id, callback);
             return id;
         }
 
         // Posts a task that has no effect but to call drain().  Returns whether there is a main context for it.
-        wake() {
+        wake(resolve = () => {}) {
             const entry = new Entry(null, this.#states[USER_BLOCKING]);
-            entry.resolve = () => {};
+            entry.resolve = resolve;
             const id = this.#add(entry);
             const posted = this.#runner.post(id, USER_BLOCKING);
             if (posted === REJECTED)
@@ -318,18 +391,33 @@ function make(PrioSched) {
         }
 
         // The signal of entry has been aborted, and may have been reset since, or the main context has gone.
-        #reject(entry) {
-            const {signal, watcher} = entry.state;
-            watcher?.settled();
+        #reasonFor({signal}) {
             if (signal !== null && (signal.is_cancelled() || this.wake()))
-                settleLater(entry, entry.reject, reasonOf(signal));
-            else
-                settleLater(entry, entry.reject, new PrioSched.Error({code: PrioSched.Error.CLOSED, message: 'The main context has gone'}));
+                return reasonOf(signal);
+            return closedError();
+        }
+
+        // What the aborted task settles with.
+        takeAborted(id) {
+            const entry = this.#take(id);
+            entry.watcher?.settled();
+            return {entry, settle: entry.reject, value: entry.isRejected ? undefined : this.#reasonFor(entry.state)};
         }
 
         takeRejected() {
-            for (const id of this.#runner.take_rejected() ?? [])
-                this.#reject(this.#take(id));
+            const ids = this.#runner.take_rejected();
+            if (ids?.length > 0)
+                aborting.begin();
+            for (const id of ids ?? []) {
+                if (this.#entries[id].isRejected) {
+                    this.#take(id);
+                } else if (isAbortLate()) {
+                    addResult({table: this, id});
+                } else {
+                    const {entry, settle, value} = this.takeAborted(id);
+                    settleLater(entry, settle, value);
+                }
+            }
         }
 
         #postFull(id, {signal, priority}, delay, continuation) {
@@ -345,8 +433,11 @@ function make(PrioSched) {
         #enter(id, entry, outer, posted) {
             entry.outer = outer;
             this.#count(entry);
-            if (posted === REJECTED)
-                this.#reject(this.#take(id));
+            if (posted === REJECTED) {
+                this.#take(id);
+                entry.watcher?.settled();
+                settleLater(entry, entry.reject, this.#reasonFor(entry.state));
+            }
         }
 
         // Posts a task that settles the last promise.
@@ -361,15 +452,19 @@ function make(PrioSched) {
 
         // The same with all options.  The watcher, if any, gets a function that rejects the
         // promise, and is notified when the task settles.
-        postWith(callback, priority, signal, delay, watcher = null) {
+        postWith(callback, priority, signal, delay, watcher = null, promise = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
             if (signal === null && delay === 0) {
                 this.post(callback, priority);
                 return;
             }
-            const entry = new Entry(callback, new State(this, signal, priority, watcher));
-            watcher?.posted(reason => settleLater(entry, entry.reject, reason));
+            const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
+            entry.promise = promise && watch(promise);
+            if (watcher !== null) {
+                entry.watcher = watcher;
+                watcher.posted(reason => rejectAborted(entry, reason));
+            }
             const id = this.#add(entry);
             const posted = this.#postFull(id, entry.state, delay, false);
             this.#enter(id, entry, stateFor(posted), posted);
@@ -386,9 +481,11 @@ function make(PrioSched) {
             const entry = new Entry(null, libraryState);
             const id = this.#add(entry);
 
-            // If the library has the same current state, it makes the continuation inherit it.
-            if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) &&
+            if ((exact || pending.size > 0 || current?.number) && !isOwn()) {
+                this.#yieldIn(currentState(), id, entry);
+            } else if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) &&
                 libraryState.table === this) {
+                // The library has the same current state, and makes the continuation inherit it.
                 const posted = this.#runner.yield(id);
                 if (posted === INSIDE) {
                     entry.outer = current;
@@ -400,10 +497,13 @@ function make(PrioSched) {
             } else if (current === undefined) {
                 this.#enterContinuation(id, entry, this.#runner.yield(id));
             } else {
-                const outer = currentState();
-                entry.state = this.#stateToInherit(outer);
-                this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
+                this.#yieldIn(current === null || GLib.main_depth() === depth ? current : null, id, entry);
             }
+        }
+
+        #yieldIn(state, id, entry) {
+            entry.state = this.#stateToInherit(state);
+            this.#enter(id, entry, state, this.#postFull(id, entry.state, 0, true));
         }
 
         // Enters a continuation of code that may not be part of the current task.
@@ -411,6 +511,17 @@ function make(PrioSched) {
             const outer = stateFor(posted);
             entry.state = this.#stateToInherit(outer);
             this.#enter(id, entry, outer, posted);
+        }
+
+        // The last promise settles as promise does, in a continuation of the current task.
+        adopt(promise) {
+            const entry = new Entry(null, null), {resolve, reject} = entry;
+            const state = currentState();
+            const goOn = settle => value => {
+                entry.resolve = () => settle(value);
+                this.#yieldIn(state, this.#add(entry), entry);
+            };
+            Promise.resolve(promise).then(goOn(resolve), goOn(reject));
         }
 
         // Yields with the older draft's options: each is inherited or given.
@@ -436,50 +547,28 @@ function make(PrioSched) {
         }
     }
 
-    function report(error) {
-        logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
+    // Calls callback in state, which may be null; library is the state that the library has.
+    function runIn(state, callback, library = null) {
+        const outer = current, outerState = libraryState, outerDepth = depth, wasCallback = isCallback;
+        current = state;
+        libraryState = library;
+        depth = GLib.main_depth();
+        isCallback = true;
+        try {
+            runUnder(state, callback);
+        } catch (error) {
+            report(error);
+        }
+        current = outer;
+        libraryState = outerState;
+        depth = outerDepth;
+        isCallback = wasCallback;
     }
 
     // Queues a job of the engine, which runs with the current state.
     function queueMicrotask(callback) {
         const state = currentState();
-        Promise.resolve().then(() => {
-            const outer = current;
-            current = state;
-            try {
-                callback();
-            } catch (error) {
-                report(error);
-            }
-            current = outer;
-        });
-    }
-
-    // Calls callback without a state: it is not part of the current task.
-    function runAsNone(callback) {
-        const outer = current, outerState = libraryState;
-        current = libraryState = null;
-        try {
-            callback();
-        } finally {
-            current = outer;
-            libraryState = outerState;
-        }
-    }
-
-    // Calls callback with the library's current state, and then runs the engine's queue.
-    function callOutside(callback) {
-        const outer = current, outerState = libraryState;
-        current = undefined;
-        libraryState = null;
-        try {
-            callback();
-        } catch (error) {
-            report(error);
-        }
-        drain();
-        current = outer;
-        libraryState = outerState;
+        Promise.resolve().then(() => runIn(state, callback, libraryState));
     }
 
     // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
@@ -487,12 +576,24 @@ function make(PrioSched) {
     const defaultScheduler = PrioSched.Scheduler.get_default();
     const defaultTable = new Table(defaultScheduler);
 
-    // Carries what is the overrides' own: nobody else can pause it.
-    const ownTable = new Table(PrioSched.Scheduler.new(null));
+    // Carries what is the overrides' own: nobody else can pause it.  Tables do not hold their schedulers.
+    let ownScheduler = null, own = null;
+    function ownTable() {
+        ownScheduler ??= PrioSched.Scheduler.new(null);
+        own ??= new Table(ownScheduler);
+        return own;
+    }
 
     function tableOf(scheduler) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
-    return {tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, runAsNone, cancelIdle, takeRejected, wrapReason, report};
+    const hasten = native && Native.make(native, defaultScheduler, defaultTable,
+        {closedError, follow, runTasks: id => defaultTable.runPrioSchedTasks(id, native.run),
+            isQuiet: () => pending.size === 0 && (current === undefined ? undefined : !current?.number)});
+
+    return {
+        hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, cancelIdle, beginAbort,
+        reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
+    };
 }

@@ -18,6 +18,7 @@ const INTERNAL = Symbol('internal');
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
 } = imports.overrides.PrioSchedEvents;
+const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
 
 // The internal slots of each AbortSignal.
 const slots = new WeakMap();
@@ -54,6 +55,12 @@ function toAbortSignal(value, what) {
     return value;
 }
 
+// The web's signals, and those of GIO and the library.
+let bridge;
+function toAnySignal(value, what) {
+    return slots.has(value) ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
+}
+
 // The slots of a TaskSignal.
 function taskSlotsOf(signal) {
     const s = slots.get(signal);
@@ -72,7 +79,7 @@ const ABORTS = 'aborts', CHANGES = 'changes';
 let found = null;
 
 const Beacon = GObject.registerClass({
-    GTypeName: 'PrioSchedBeacon',
+    GTypeName: imports.overrides.PrioSchedRunner.typeName('PrioSchedBeacon'),
     Properties: Object.fromEntries([ABORTS, CHANGES].map(name => [name,
         GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.READWRITE, 0, 0xffffffff, 0)])),
 }, class Beacon extends GObject.Object {
@@ -153,12 +160,15 @@ class AbortSignal extends EventTarget {
         slots.set(this, {
             aborted: false, reason: undefined, algorithms: new Set(), dependent: false,
             sources: new Set(), pinned: new Set(), beacon: null, aborts: false, changes: false,
-            priority: null, changing: false, prioritySource: null, controller: null,
+            priority: null, changing: false, prioritySource: null, controller: null, cancellable: null,
         });
     }
 
     get aborted() { return slots.get(this).aborted; }
     get reason() { return slots.get(this).reason; }
+
+    // Not the web's: for GIO.
+    get cancellable() { return bridge.cancellableOf(toAbortSignal(this, 'The object')); }
 
     throwIfAborted() {
         const {aborted, reason} = slots.get(toAbortSignal(this, 'The object'));
@@ -186,7 +196,7 @@ class AbortSignal extends EventTarget {
 defineHandler(AbortSignal, 'abort', value => toAbortSignal(value, 'The object'));
 hooks.listenersChanged = listenersChanged;
 hooks.toSignal = value => {
-    const signal = toAbortSignal(value, 'signal');
+    const signal = toAnySignal(value, 'signal');
     return {
         aborted: slots.get(signal).aborted,
         add: algorithm => addAlgorithm(signal, algorithm),
@@ -198,7 +208,7 @@ function toSignals(signals) {
     if ((typeof signals !== 'object' && typeof signals !== 'function') || signals === null ||
         typeof signals[Symbol.iterator] !== 'function')
         throw new TypeError('The signals are no sequence');
-    return Array.from(signals, signal => toAbortSignal(signal, 'A member of the signals'));
+    return Array.from(signals, signal => toAnySignal(signal, 'A member of the signals'));
 }
 
 function markAborted(s, reason) {
@@ -212,6 +222,8 @@ function runAbortSteps(signal) {
     const s = slots.get(signal);
     const algorithms = [...s.algorithms];
     s.algorithms.clear();
+    if (algorithms.length > 0)
+        beginAbort(s.reason);
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
@@ -300,7 +312,8 @@ class TaskSignal extends AbortSignal {
 
     static any(signals, init = undefined) {
         const sources = toSignals(signals);
-        const {priority = 'user-visible'} = toDictionary(init, 'TaskSignalAnyInit');
+        const {priority: given = 'user-visible'} = toDictionary(init, 'TaskSignalAnyInit');
+        const priority = bridge.isTaskSignal(given) ? bridge.webSignalOf(given) : given;
         const follow = priority instanceof TaskSignal ? priority : null;
         const fixed = follow ? follow.priority : toPriority(priority);
         const result = makeDependent(sources, TaskSignal);
@@ -389,12 +402,53 @@ function now() {
     return imports.gi.GLib.get_monotonic_time() / 1000;
 }
 
-let startTimeout;
+// What the web has not, of one scheduler.
+class Extras {
+    #native;
+    #scheduler;
+    #newExtras;
+
+    constructor(native, scheduler, newExtras) {
+        this.#native = native;
+        this.#scheduler = scheduler;
+        this.#newExtras = newExtras;
+    }
+
+    // The web's scheduler, and the library's.
+    get scheduler() { return this.#scheduler; }
+    get native() { return this.#native; }
+
+    // In milliseconds.
+    get timeSlice() { return this.#native.get_time_slice() / 1000; }
+    set timeSlice(value) { this.#native.set_time_slice(Math.round(toMilliseconds(value) * 1000)); }
+
+    shouldYield() { return this.#native.should_yield(); }
+    followFrameClock(clock) { this.#native.follow_frame_clock(clock); }
+    unfollowFrameClock(clock) { this.#native.unfollow_frame_clock(clock); }
+    each(items) { return this.#native.each(items); }
+    adopt(promise) { return this.#native.adopt(promise); }
+
+    latest(job, options = undefined) {
+        const {priority = 'user-visible', signal} = toDictionary(options, 'Options');
+        const given = toPriority(priority), givenSignal = signal === undefined ? null : toAnySignal(signal, 'signal');
+        return newLatest(job, () => {
+            const controller = new TaskController({priority: given});
+            const own = givenSignal === null ? controller.signal
+                : TaskSignal.any([controller.signal, givenSignal], {priority: controller.signal});
+            return {controller, signal: own, post: callback => this.#scheduler.postTask(callback, {signal: own})};
+        });
+    }
+
+    // Those of another scheduler in the same main context, whose tasks are paused apart from all others.
+    newScheduler() { return this.#newExtras(); }
+}
+
+let startTimeout, beginAbort;
 
 function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
-    const table = tasks.tableOf(native);
     hooks.report = tasks.report;
+    ({beginAbort} = tasks);
 
     // The library's controller for a signal.
     function controllerOf(signal) {
@@ -403,10 +457,15 @@ function make(PrioSched, tasks) {
         return s.controller;
     }
 
+    bridge = imports.overrides.PrioSchedBridge.make(PrioSched, tasks, {
+        slots, controllerOf, changePriority, abort: signalAbort,
+        newSignal: isTaskSignal => new (isTaskSignal ? TaskSignal : AbortSignal)(INTERNAL),
+    });
+
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         new Promise(tasks.keepResolvers); // eslint-disable-line no-new
-        tasks.ownTable.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
+        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
     };
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
@@ -426,10 +485,14 @@ function make(PrioSched, tasks) {
 
     class Scheduler {
         #brand;
+        #native; // held, as its table does not
+        #table;
 
-        constructor(key = undefined) {
+        constructor(key = undefined, scheduler = native) {
             if (key !== INTERNAL)
                 throw new TypeError('Illegal constructor');
+            this.#native = scheduler;
+            this.#table = tasks.tableOf(scheduler);
         }
 
         // A wrong argument rejects the promise, as Web IDL requires.
@@ -445,17 +508,20 @@ function make(PrioSched, tasks) {
                 const {priority: rawPriority} = dictionary;
                 const priority = rawPriority === undefined ? UNSET : toNumber(toPriority(rawPriority));
                 const {signal} = dictionary;
-                const s = signal === undefined ? null : slots.get(toAbortSignal(signal, 'signal'));
+                const s = slots.get(signal) ?? null;
+                const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
                 if (s?.aborted)
                     throw s.reason;
+                if (cancellable?.is_cancelled())
+                    throw tasks.reasonOf(cancellable);
 
                 const promise = new Promise(tasks.keepResolvers);
                 if (s === null) {
-                    table.postWith(callback, priority, null, delay);
+                    this.#table.postWith(callback, priority, cancellable, delay, null, cancellable && promise);
                 } else {
                     // A plain signal has no priority to follow.
-                    table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
-                        controllerOf(signal).signal, delay, new Watcher(signal));
+                    this.#table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
+                        controllerOf(signal).signal, delay, new Watcher(signal), promise);
                 }
                 return promise;
             } catch (error) {
@@ -467,7 +533,7 @@ function make(PrioSched, tasks) {
             if (typeof this !== 'object' || this === null || !(#brand in this))
                 return Promise.reject(new TypeError('yield is called on no Scheduler'));
             const promise = new Promise(tasks.keepResolvers);
-            table.yield();
+            this.#table.yield();
             return promise;
         }
     }
@@ -488,12 +554,22 @@ function make(PrioSched, tasks) {
         tasks.queueMicrotask(callback);
     }
 
+    function newExtras() {
+        const another = PrioSched.Scheduler.new(null);
+        return new Extras(another, new Scheduler(INTERNAL, another), newExtras);
+    }
+
     [AbortController, AbortSignal, IdleDeadline, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal].forEach(asInterface);
     const web = {
         scheduler: new Scheduler(INTERNAL), Scheduler, TaskController, TaskSignal, TaskPriorityChangeEvent,
         AbortController, AbortSignal, Event, EventTarget, DOMException, IdleDeadline, requestIdleCallback, cancelIdleCallback,
         queueMicrotask,
     };
+
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'postTask', web.scheduler);
+    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', web.scheduler);
+
+    Object.defineProperty(web, 'extras', {value: new Extras(native, web.scheduler, newExtras)});
 
     // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {

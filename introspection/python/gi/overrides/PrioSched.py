@@ -14,6 +14,7 @@ from gi.repository import Gio, GLib, GObject
 from ..module import get_introspection_module
 from ..overrides import override
 from . import _PrioSched as tasks
+from . import _PrioSchedHelpers as helpers
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
@@ -83,6 +84,8 @@ class Scheduler(PrioSched.Scheduler):
     yield_async = _called_back('yield_async', 0, 'yield_')
     yield_full_async = _called_back('yield_full_async', 1, 'yield_')
     post_task_async = _called_back('post_task_async', 3, 'post_task')
+
+    adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
         """Posts callback, a function or a coroutine function.  Returns a PostedTask, which can be awaited."""

@@ -1,0 +1,199 @@
+/* engine.cpp: what is known of a JavaScript context
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "engine.h"
+
+#include <algorithm>
+
+#include <pthread.h>
+
+#include <prio-sched.h>
+
+#include <js/CallAndConstruct.h>
+#include <js/Exception.h>
+#include <js/GCAPI.h>
+#include <js/TracingAPI.h>
+#include <js/ValueArray.h>
+#include <js/Conversions.h>
+#include <jsapi.h>
+#include <jsfriendapi.h>
+
+#include "job-queue.h"
+#include "table.h"
+
+namespace PrioGjs {
+
+/* Those that are open, each on its own thread. */
+static thread_local std::vector<Engine *> engines;
+
+Engine *
+engine_find (JSContext *cx)
+{
+  for (Engine *engine : engines)
+    {
+      if (engine->cx == cx)
+        return engine;
+    }
+  return nullptr;
+}
+
+/* Its limit for the native stack is an address within that stack. */
+bool
+is_of_this_thread (JSContext *cx)
+{
+  uintptr_t limit = JS::RootingContext::get (cx)->nativeStackLimit[JS::StackForTrustedScript];
+  pthread_attr_t attributes;
+  void *stack;
+  size_t size;
+  bool is_here;
+
+  if (pthread_getattr_np (pthread_self (), &attributes) != 0)
+    return false;
+  is_here = pthread_attr_getstack (&attributes, &stack, &size) == 0 && limit - reinterpret_cast<uintptr_t> (stack) < size;
+  pthread_attr_destroy (&attributes);
+  return is_here;
+}
+
+static void
+trace_engine (JSTracer *trc, void *data)
+{
+  static_cast<Engine *> (data)->trace (trc);
+}
+
+/* The GjsContext is disposed of, and its JSContext still there. */
+static void
+context_gone (gpointer data, GObject *)
+{
+  Engine *engine = static_cast<Engine *> (data);
+
+  engine->context = nullptr;
+  engine->close ();
+}
+
+Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
+  : cx (js_context), context (gjs_context), thread (g_thread_self ()),
+    gjs_queue (static_cast<JS::JobQueue *> (JS_GetContextPrivate (js_context))), global (JS::CurrentGlobalOrNull (js_context)),
+    current (JS::UndefinedValue ()),
+    depth (0)
+{
+  engines.push_back (this);
+  JS_AddExtraGCRootsTracer (cx, trace_engine, this);
+  g_object_weak_ref (G_OBJECT (context), context_gone, this);
+#if PRIO_IS_EXACT
+  queue.reset (new JobQueue (this));
+  JS::SetJobQueue (cx, queue.get ());
+#endif
+}
+
+Engine::~Engine ()
+{
+  close ();
+}
+
+/* From now on the tasks of the tables do nothing. */
+void
+Engine::close ()
+{
+  if (cx == nullptr)
+    return;
+
+#if PRIO_IS_EXACT
+  JS::SetJobQueue (cx, gjs_queue);
+  queue->close ();
+#endif
+  JS_RemoveExtraGCRootsTracer (cx, trace_engine, this);
+  if (context != nullptr)
+    g_object_weak_unref (G_OBJECT (context), context_gone, this);
+  engines.erase (std::find (engines.begin (), engines.end (), this));
+
+  for (Table *table : tables)
+    {
+      table->clear ();
+      table->engine = nullptr;
+    }
+  tables.clear ();
+  for (auto &hook : hooks)
+    hook = nullptr;
+  global = nullptr;
+  current = JS::UndefinedValue ();
+  cx = nullptr;
+}
+
+void
+Engine::trace (JSTracer *trc)
+{
+  JS::TraceEdge (trc, &global, "prio-sched global");
+  for (auto &hook : hooks)
+    JS::TraceEdge (trc, &hook, "prio-sched hook");
+  JS::TraceEdge (trc, &current, "prio-sched current state");
+  for (Table *table : tables)
+    table->trace (trc);
+#if PRIO_IS_EXACT
+  queue->trace (trc);
+#endif
+}
+
+JS::Value
+Engine::state () const
+{
+  return current.unbarrieredGet ().isObject () && depth != g_main_depth () ? JS::NullValue () : current.get ();
+}
+
+/* Logs the pending exception, which nobody else gets. */
+void
+engine_report (JSContext *cx, const char *where)
+{
+  JS::RootedValue exception (cx);
+  JS::UniqueChars text;
+
+  /* Without one, the program is to end. */
+  if (!JS_GetPendingException (cx, &exception))
+    return;
+  JS_ClearPendingException (cx);
+  JS::RootedString string (cx, JS::ToString (cx, exception));
+  if (string)
+    text = JS_EncodeStringToUTF8 (cx, string);
+  JS_ClearPendingException (cx);
+  g_warning ("%s: %s", where, text ? text.get () : "an exception that is no text");
+}
+
+bool
+Engine::call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValue result)
+{
+  JS::RootedValue function (cx, JS::ObjectValue (*hooks[(size_t) hook].get ()));
+
+  return JS::Call (cx, JS::UndefinedHandleValue, function, args, result);
+}
+
+void
+Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
+{
+  if (!(rejects ? JS::RejectPromise (cx, promise, value) : JS::ResolvePromise (cx, promise, value)))
+    engine_report (cx, "A task's promise could not be settled");
+}
+
+/* Runs the jobs that are queued, if there are any. */
+void
+Engine::run_jobs ()
+{
+  if (!gjs_queue->empty ())
+    js::RunJobs (cx);
+}
+
+Scope::Scope (Engine *engine, JS::HandleValue current)
+  : m_engine (engine), m_current (engine->cx, engine->current), m_depth (engine->depth)
+{
+  engine->current = current;
+  engine->depth = g_main_depth ();
+}
+
+Scope::~Scope ()
+{
+  /* The engine may have been closed meanwhile. */
+  m_engine->current = m_current;
+  m_engine->depth = m_depth;
+}
+
+} // namespace PrioGjs

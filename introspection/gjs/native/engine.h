@@ -1,0 +1,88 @@
+/* engine.h: what is known of a JavaScript context
+ *
+ * One Engine stands beside each JSContext whose program has loaded the overrides.  All of it belongs to the thread of that
+ * context.  It ends with the GjsContext, before the JSContext does.
+ *
+ * The current state is an object of the overrides, null for none, or undefined where no task or job of theirs is running;
+ * then the library knows it.  It is current at one depth of main loops only: what a nested loop runs is not part
+ * of the task that runs the loop.
+ *
+ * Only an engine that asks its job queue for host-defined data is exact: each reaction has the state of the code that
+ * registered it (job-queue.h).  On others the overrides know the current state, and here it stays undefined.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <gjs/gjs.h>
+#include <js-config.h>
+#include <js/Class.h>
+#include <js/Promise.h>
+#include <js/RootingAPI.h>
+#include <js/TypeDecls.h>
+#include <js/Value.h>
+#include <js/ValueArray.h>
+
+#define PRIO_IS_EXACT (MOZJS_MAJOR_VERSION == 140)
+
+namespace PrioGjs {
+
+class JobQueue;
+struct Table;
+
+/* The functions of the overrides that are called from here, in the order in which they are given. */
+enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, N_HOOKS };
+
+struct Engine
+{
+  JSContext *cx;        /* NULL once the GjsContext has gone */
+  GjsContext *context;  /* weak */
+  GThread *thread;
+  JS::JobQueue *gjs_queue;
+  std::unique_ptr<JobQueue> queue; /* if it is exact */
+
+  JS::Heap<JSObject *> global;
+  JS::Heap<JSObject *> hooks[(size_t) Hook::N_HOOKS];
+
+  JS::Heap<JS::Value> current; /* as above */
+  int depth;                   /* the depth of main loops at which it is current */
+  std::vector<Table *> tables;
+
+  explicit Engine (JSContext *cx, GjsContext *context);
+  ~Engine ();
+  void close ();
+  void trace (JSTracer *trc);
+
+  /* The current state, or null at another depth of main loops. */
+  JS::Value state () const;
+  bool call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValue result);
+  void settle (JS::HandleObject promise, bool rejects, JS::HandleValue value);
+  void run_jobs ();
+};
+
+/* Sets what is current, and sets back what was. */
+class Scope
+{
+ public:
+  Scope (Engine *engine, JS::HandleValue current);
+  ~Scope ();
+
+  Scope (const Scope &) = delete;
+  Scope &operator= (const Scope &) = delete;
+
+ private:
+  Engine *m_engine;
+  JS::RootedValue m_current;
+  int m_depth;
+};
+
+/* Whether the calling thread is that of @cx. */
+bool    is_of_this_thread (JSContext *cx);
+Engine *engine_find (JSContext *cx);
+void    engine_report (JSContext *cx, const char *where);
+
+} // namespace PrioGjs

@@ -1,0 +1,21 @@
+/* fast.h: posting and yielding in one native function
+ *
+ * The web's and the scheduler's own postTask () and yield () are made of these.  What needs nothing but the common case is done
+ * in them, with no frame of JavaScript: the engine looks at the whole stack for each promise.  Everything else
+ * is left to the function of the overrides that they stand before.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <js/TypeDecls.h>
+
+namespace PrioGjs {
+
+/* fastPost (table, receiver, function, name, length) → a function that posts callbacks without options for that receiver */
+bool fast_post_new (JSContext *cx, unsigned argc, JS::Value *vp);
+/* fastYield (table, receiver, function, name, length) */
+bool fast_yield_new (JSContext *cx, unsigned argc, JS::Value *vp);
+
+} // namespace PrioGjs

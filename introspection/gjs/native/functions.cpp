@@ -1,0 +1,218 @@
+/* functions.cpp: the native functions that the overrides call
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "functions.h"
+
+#include <js/Array.h>
+#include <js/CallAndConstruct.h>
+#include <js/Object.h>
+#include <js/PropertyAndElement.h>
+#include <js/ValueArray.h>
+#include <jsapi.h>
+#include <jsfriendapi.h>
+
+#include "fast.h"
+#include "table.h"
+
+namespace PrioGjs {
+
+/* The object that owns the engine. */
+static void
+finalize (JS::GCContext *, JSObject *object)
+{
+  delete JS::GetMaybePtrFromReservedSlot<Engine> (object, 0);
+}
+
+static constexpr JSClassOps engine_class_ops = { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, finalize };
+static constexpr JSClass engine_class = {
+  "PrioSchedEngine", JSCLASS_HAS_RESERVED_SLOTS (1) | JSCLASS_FOREGROUND_FINALIZE, &engine_class_ops
+};
+
+/* The engine of the function that is called, or NULL with an exception. */
+static Engine *
+engine_of (JSContext *cx, const JS::CallArgs &args)
+{
+  JSObject *object = &js::GetFunctionNativeReserved (&args.callee (), 0).toObject ();
+  Engine *engine = JS::GetMaybePtrFromReservedSlot<Engine> (object, 0);
+
+  if (engine != nullptr && engine->cx != nullptr)
+    return engine;
+  JS_ReportErrorUTF8 (cx, "The context has gone");
+  return nullptr;
+}
+
+/* The table that is given first, or NULL with an exception. */
+static Table *
+get_table (JSContext *cx, const JS::CallArgs &args)
+{
+  Table *table = table_of (args.get (0));
+
+  if (table != nullptr && table->engine != nullptr)
+    return table;
+  JS_ReportErrorUTF8 (cx, "This is no table");
+  return nullptr;
+}
+
+static JSObject *
+to_object (JS::HandleValue value)
+{
+  return value.isObject () ? &value.toObject () : nullptr;
+}
+
+/* state () → the current state, null or undefined */
+static bool
+state (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().set (engine->state ());
+  return true;
+}
+
+/* runAs (state, callback): calls it while that state is current. */
+static bool
+run_as (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  Scope scope (engine, args.get (0));
+  return JS::Call (cx, JS::UndefinedHandleValue, args.get (1), JS::HandleValueArray::empty (), args.rval ());
+}
+
+/* drain (): runs the jobs that are queued, those that have no state with none. */
+static bool
+drain (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  Scope scope (engine, JS::NullHandleValue);
+  args.rval ().setUndefined ();
+  js::RunJobs (cx);
+  return true;
+}
+
+/* settle (promise, rejects, value) */
+static bool
+settle (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+  JS::RootedObject promise (cx, to_object (args.get (0)));
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  if (promise && JS::IsPromiseObject (promise))
+    engine->settle (promise, args.get (1).isTrue (), args.get (2));
+  return true;
+}
+
+/* setHooks ([functions]) */
+static bool
+set_hooks (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+  JS::RootedObject array (cx, to_object (args.get (0)));
+  JS::RootedValue function (cx);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  for (uint32_t i = 0; array && i < (uint32_t) Hook::N_HOOKS; i++)
+    {
+      if (!JS_GetElement (cx, array, i, &function))
+        return false;
+      engine->hooks[i] = to_object (function);
+    }
+  return true;
+}
+
+/* newTable ([states of its plain tasks]) → the object for the table of the runner that has been made */
+static bool
+new_table (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+  JS::RootedObject states (cx, to_object (args.get (0))), object (cx);
+
+  if (engine == nullptr)
+    return false;
+  object = table_object_new (cx, engine, states);
+  if (!object)
+    return false;
+  args.rval ().setObject (*object);
+  return true;
+}
+
+/* runTable (table, id): runs the task id and those that follow it, where the overrides have been called for that. */
+static bool
+run_table (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Table *table = engine_of (cx, args) != nullptr ? get_table (cx, args) : nullptr;
+
+  if (table == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  table->run (args.get (1).isInt32 () ? args[1].toInt32 () : 0);
+  return true;
+}
+
+static const struct
+{
+  const char *name;
+  JSNative native;
+  unsigned n_args;
+} functions[] = {
+  { "state", state, 0 },
+  { "runAs", run_as, 2 },
+  { "drain", drain, 0 },
+  { "settle", settle, 3 },
+  { "setHooks", set_hooks, 1 },
+  { "newTable", new_table, 1 },
+  { "runTable", run_table, 2 },
+  { "fastPost", fast_post_new, 5 },
+  { "fastYield", fast_yield_new, 5 },
+};
+
+static bool
+define (JSContext *cx, JS::HandleObject target, JS::HandleObject owner, const char *name, JSNative native, unsigned n_args)
+{
+  JSFunction *made = js::NewFunctionWithReserved (cx, native, n_args, 0, name);
+
+  if (made == nullptr)
+    return false;
+  JS::RootedObject function (cx, JS_GetFunctionObject (made));
+  js::SetFunctionNativeReserved (function, 0, JS::ObjectValue (*owner));
+  return JS_DefineProperty (cx, target, name, function, JSPROP_ENUMERATE);
+}
+
+bool
+functions_define (JSContext *cx, GjsContext *context, JS::HandleObject target)
+{
+  JS::RootedObject owner (cx, JS_NewObject (cx, &engine_class));
+
+  if (!owner)
+    return false;
+  JS::SetReservedSlot (owner, 0, JS::PrivateValue (new Engine (cx, context)));
+  for (const auto &function : functions)
+    {
+      if (!define (cx, target, owner, function.name, function.native, function.n_args))
+        return false;
+    }
+  return true;
+}
+
+} // namespace PrioGjs

@@ -1,0 +1,15 @@
+/* functions.h: the native functions that the overrides call
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "engine.h"
+
+namespace PrioGjs {
+
+/* Defines them in @target, which owns the engine from then on. */
+bool functions_define (JSContext *cx, GjsContext *context, JS::HandleObject target);
+
+} // namespace PrioGjs

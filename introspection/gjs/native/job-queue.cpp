@@ -1,0 +1,179 @@
+/* job-queue.cpp: the state of every reaction
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "job-queue.h"
+
+#if PRIO_IS_EXACT
+
+#include <js/CallAndConstruct.h>
+#include <js/Object.h>
+#include <js/TracingAPI.h>
+#include <js/ValueArray.h>
+#include <jsapi.h>
+#include <jsfriendapi.h>
+
+namespace PrioGjs {
+
+/* The slots of the function that a job is queued in. */
+enum { JOB, STATE };
+
+/* A function that is called a second time does nothing: its slots are empty, or it has another job already, which it runs. */
+static bool
+run_job (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  JS::RootedObject self (cx, &args.callee ());
+  JS::RootedValue job (cx, js::GetFunctionNativeReserved (self, JOB));
+  JS::RootedValue state (cx, js::GetFunctionNativeReserved (self, STATE));
+  Engine *engine = engine_find (cx);
+
+  args.rval ().setUndefined ();
+  if (!job.isObject ())
+    return true;
+  js::SetFunctionNativeReserved (self, JOB, JS::UndefinedValue ());
+  js::SetFunctionNativeReserved (self, STATE, JS::UndefinedValue ());
+
+  JSAutoRealm realm (cx, &job.toObject ());
+  if (engine == nullptr)
+    return JS::Call (cx, JS::UndefinedHandleValue, job, JS::HandleValueArray::empty (), args.rval ());
+
+  Scope scope (engine, state);
+  engine->queue->recycle (self);
+  return JS::Call (cx, JS::UndefinedHandleValue, job, JS::HandleValueArray::empty (), args.rval ());
+}
+
+/* Objects of other compartments would have to be wrapped: what runs there has no state. */
+bool
+JobQueue::getHostDefinedData (JSContext *cx, JS::MutableHandle<JSObject *> data) const
+{
+  JS::Value state = m_engine->state ();
+
+  if (state.isObject () && JS::GetCompartment (&state.toObject ()) == js::GetContextCompartment (cx))
+    {
+      data.set (&state.toObject ());
+      return true;
+    }
+  return m_engine->gjs_queue->getHostDefinedData (cx, data);
+}
+
+JSObject *
+JobQueue::function_for (JSContext *cx, JS::HandleObject job, JS::HandleObject state)
+{
+  JS::RootedObject function (cx);
+
+  if (!m_spare.empty ())
+    {
+      function = m_spare.back ();
+      m_spare.pop_back ();
+    }
+  else
+    {
+      JSAutoRealm realm (cx, m_engine->global);
+      JSFunction *made = js::NewFunctionWithReserved (cx, run_job, 0, 0, "job");
+
+      if (made == nullptr)
+        return nullptr;
+      function = JS_GetFunctionObject (made);
+    }
+  js::SetFunctionNativeReserved (function, JOB, JS::ObjectValue (*job));
+  js::SetFunctionNativeReserved (function, STATE, JS::ObjectValue (*state));
+  return function;
+}
+
+/* The data of GJS's own queue is a global object. */
+bool
+JobQueue::enqueuePromiseJob (JSContext *cx, JS::HandleObject promise, JS::HandleObject job, JS::HandleObject allocation_site,
+                             JS::HandleObject data)
+{
+  if (!data || JS_IsGlobalObject (data))
+    return m_engine->gjs_queue->enqueuePromiseJob (cx, promise, job, allocation_site, data);
+
+  JS::Compartment *compartment = JS::GetCompartment (m_engine->global.unbarrieredGet ());
+  JS::RootedObject global (cx, JS::GetNonCCWObjectGlobal (data)), function (cx);
+
+  if (JS::GetCompartment (job) != compartment || JS::GetCompartment (data) != compartment)
+    return m_engine->gjs_queue->enqueuePromiseJob (cx, promise, job, allocation_site, global);
+  function = function_for (cx, job, data);
+  return function && m_engine->gjs_queue->enqueuePromiseJob (cx, promise, function, allocation_site, global);
+}
+
+void
+JobQueue::recycle (JSObject *function)
+{
+  if (m_spare.size () < MAX_SPARE)
+    m_spare.emplace_back (function);
+}
+
+void
+JobQueue::runJobs (JSContext *cx)
+{
+  m_engine->gjs_queue->runJobs (cx);
+}
+
+bool
+JobQueue::empty () const
+{
+  return m_engine->gjs_queue->empty ();
+}
+
+bool
+JobQueue::isDrainingStopped () const
+{
+  return m_engine->gjs_queue->isDrainingStopped ();
+}
+
+/* What the debugger runs while the program stands is no part of a task. */
+class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
+{
+ public:
+  Saved (Engine *engine, js::UniquePtr<SavedJobQueue> saved)
+    : m_saved (std::move (saved)), m_engine (engine), m_current (engine->cx, engine->current)
+  {
+    engine->current = JS::NullValue ();
+  }
+
+  ~Saved () override
+  {
+    m_engine->current = m_current;
+  }
+
+ private:
+  js::UniquePtr<SavedJobQueue> m_saved;
+  Engine *m_engine;
+  JS::PersistentRootedValue m_current;
+};
+
+/* The method of another queue can be named only as one that a derived class has made public. */
+struct OpenJobQueue : JS::JobQueue
+{
+  using JS::JobQueue::saveJobQueue;
+};
+
+js::UniquePtr<JS::JobQueue::SavedJobQueue>
+JobQueue::saveJobQueue (JSContext *cx)
+{
+  js::UniquePtr<SavedJobQueue> saved = (m_engine->gjs_queue->*&OpenJobQueue::saveJobQueue) (cx);
+
+  if (!saved)
+    return nullptr;
+  return js::MakeUnique<Saved> (m_engine, std::move (saved));
+}
+
+void
+JobQueue::trace (JSTracer *trc)
+{
+  for (auto &function : m_spare)
+    JS::TraceEdge (trc, &function, "prio-sched job");
+}
+
+void
+JobQueue::close ()
+{
+  m_spare.clear ();
+}
+
+} // namespace PrioGjs
+
+#endif

@@ -1,0 +1,62 @@
+/* job-queue.h: the state of every reaction
+ *
+ * The engine asks its job queue for host-defined data when a reaction is registered, at the `await` or `.then ()`, and gives it
+ * back with the job: HTML's HostMakeJobCallback, which the draft patches (§4.1.6).  So a state belongs to the code that
+ * awaits, and crosses any promise, whoever settles it.
+ *
+ * Everything else is GJS's queue's: this one passes all on.  A job that has a state is given to it within a function, which
+ * makes the state current while the job runs.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "engine.h"
+
+namespace PrioGjs {
+
+#if PRIO_IS_EXACT
+
+class JobQueue final : public JS::JobQueue
+{
+ public:
+  explicit JobQueue (Engine *engine) : m_engine (engine) {}
+  ~JobQueue () override = default;
+
+  bool getHostDefinedData (JSContext *cx, JS::MutableHandle<JSObject *> data) const override;
+  bool enqueuePromiseJob (JSContext *cx, JS::HandleObject promise, JS::HandleObject job, JS::HandleObject allocation_site,
+                          JS::HandleObject data) override;
+  void runJobs (JSContext *cx) override;
+  bool empty () const override;
+  bool isDrainingStopped () const override;
+
+  void trace (JSTracer *trc);
+  void close ();
+  void recycle (JSObject *function);
+
+ protected:
+  js::UniquePtr<SavedJobQueue> saveJobQueue (JSContext *cx) override;
+
+ private:
+  /* As many as are kept; the collector gets those beyond. */
+  static constexpr size_t MAX_SPARE = 256;
+
+  class Saved;
+
+  JSObject *function_for (JSContext *cx, JS::HandleObject job, JS::HandleObject state);
+
+  Engine *m_engine;
+  std::vector<JS::Heap<JSObject *>> m_spare; /* functions whose job has run */
+};
+
+#else
+
+/* The engine has no host-defined data. */
+class JobQueue
+{
+};
+
+#endif
+
+} // namespace PrioGjs

@@ -1,0 +1,157 @@
+/* table-object.cpp: posting, and the object that the overrides have for a table
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "table.h"
+
+#include <js/Array.h>
+#include <js/Object.h>
+#include <js/PropertyAndElement.h>
+#include <js/ValueArray.h>
+#include <jsapi.h>
+
+namespace PrioGjs {
+
+/* The slots of the object: the table, and from FIRST_STATE on the states of its plain tasks, by priority. */
+enum { TABLE, FIRST_STATE, N_SLOTS = FIRST_STATE + PRIO_TASK_PRIORITY_USER_BLOCKING };
+
+static void
+finalize (JS::GCContext *, JSObject *object)
+{
+  Table *table = JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
+
+  if (table != nullptr)
+    table_released (table);
+}
+
+static constexpr JSClassOps table_class_ops = { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, finalize };
+static constexpr JSClass table_class = {
+  "PrioSchedTable", JSCLASS_HAS_RESERVED_SLOTS (N_SLOTS) | JSCLASS_FOREGROUND_FINALIZE, &table_class_ops
+};
+
+Table *
+table_of (const JS::Value &object)
+{
+  if (!object.isObject () || JS::GetClass (&object.toObject ()) != &table_class)
+    return nullptr;
+  return JS::GetMaybePtrFromReservedSlot<Table> (&object.toObject (), TABLE);
+}
+
+JSObject *
+table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states)
+{
+  JS::RootedObject object (cx, JS_NewObject (cx, &table_class));
+  JS::RootedValue state (cx);
+  Table *table;
+
+  if (!object)
+    return nullptr;
+  for (guint i = 0; i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
+    {
+      if (!JS_GetElement (cx, states, i, &state))
+        return nullptr;
+      JS::SetReservedSlot (object, FIRST_STATE + i, state);
+    }
+  table = table_take_offered ();
+  if (table == nullptr)
+    {
+      JS_ReportErrorUTF8 (cx, "There is no new runner");
+      return nullptr;
+    }
+  tables_reclaim (engine);
+  table->engine = engine;
+  table->is_held = true;
+  engine->tables.push_back (table);
+  JS::SetReservedSlot (object, TABLE, JS::PrivateValue (table));
+  return object;
+}
+
+static const JS::Value &
+plain_state (JSObject *object, guint priority)
+{
+  return JS::GetReservedSlot (object, FIRST_STATE + priority - 1);
+}
+
+static Table *
+table_in (JSObject *object)
+{
+  return JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
+}
+
+/* What the overrides say where the engine is not exact: true for the code of no task, or undefined if the library has to
+ * know. */
+static JS::Value
+ask_overrides (Engine *engine)
+{
+  JS::RootedValue is_quiet (engine->cx);
+
+  if (!engine->call (Hook::IS_QUIET, JS::HandleValueArray::empty (), &is_quiet))
+    {
+      engine_report (engine->cx, "The current state is not known");
+      return JS::FalseValue ();
+    }
+  return is_quiet;
+}
+
+guint
+table_priority_here (JSObject *object)
+{
+  Engine *engine = table_in (object)->engine;
+  JS::Value state = PRIO_IS_EXACT ? engine->state () : JS::UndefinedValue ();
+
+  if (!PRIO_IS_EXACT)
+    return ask_overrides (engine).isTrue () ? PRIO_TASK_PRIORITY_USER_VISIBLE : 0;
+  if (state.isNull ())
+    return PRIO_TASK_PRIORITY_USER_VISIBLE;
+  for (guint priority = PRIO_TASK_PRIORITY_BACKGROUND; priority <= PRIO_TASK_PRIORITY_USER_BLOCKING; priority++)
+    {
+      if (plain_state (object, priority) == state)
+        return priority;
+    }
+  return 0;
+}
+
+bool
+table_may_post (Engine *engine)
+{
+  PrioSchedulingState *state;
+  JS::Value is_quiet;
+
+  if (PRIO_IS_EXACT)
+    return true;
+  is_quiet = ask_overrides (engine);
+  if (!is_quiet.isUndefined ())
+    return is_quiet.isTrue ();
+  state = prio_scheduling_state_get_current ();
+  if (state == nullptr)
+    return true;
+  prio_scheduling_state_unref (state);
+  return false;
+}
+
+/* The main context has gone. */
+static void
+reject (Table *table, guint id)
+{
+  Engine *engine = table->engine;
+  JS::RootedObject promise (engine->cx, table->entries[id].promise);
+  JS::RootedValue error (engine->cx);
+
+  table->remove (id);
+  if (!engine->call (Hook::CLOSED_ERROR, JS::HandleValueArray::empty (), &error))
+    engine_report (engine->cx, "There is no error");
+  engine->settle (promise, true, error);
+}
+
+void
+table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority)
+{
+  Table *table = table_in (object);
+  guint id = table->add (callback, promise);
+
+  if (prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, !callback) == PRIO_POSTED_REJECTED)
+    reject (table, id);
+}
+
+} // namespace PrioGjs

@@ -1,0 +1,299 @@
+/* table.cpp: tasks that need nothing but a callback, by the numbers that identify them in the library
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <js/CallAndConstruct.h>
+#include <js/Exception.h>
+#include <js/TracingAPI.h>
+#include <js/ValueArray.h>
+#include <jsapi.h>
+#include <jsfriendapi.h>
+
+namespace PrioGjs {
+
+/* A table that has had more entries than these gives them back when none is used. */
+static constexpr size_t MAX_KEPT_ENTRIES = 4096;
+
+void
+Table::trace (JSTracer *trc)
+{
+  for (Entry &entry : entries)
+    {
+      JS::TraceEdge (trc, &entry.callback, "prio-sched callback");
+      JS::TraceEdge (trc, &entry.promise, "prio-sched promise");
+    }
+}
+
+guint
+Table::add (JS::HandleObject callback, JS::HandleObject promise)
+{
+  guint id = free_id;
+
+  if (id == 0)
+    {
+      if (entries.empty ())
+        entries.emplace_back ();
+      id = entries.size ();
+      entries.emplace_back ();
+    }
+  else
+    {
+      free_id = entries[id].next_free;
+    }
+
+  entries[id].callback = callback;
+  entries[id].promise = promise;
+  n_used++;
+  return id;
+}
+
+void
+Table::remove (guint id)
+{
+  entries[id].callback = nullptr;
+  entries[id].promise = nullptr;
+  entries[id].next_free = free_id;
+  free_id = id;
+  if (--n_used == 0 && entries.size () > MAX_KEPT_ENTRIES)
+    clear ();
+}
+
+void
+Table::clear ()
+{
+  std::vector<Entry> ().swap (entries);
+  free_id = n_used = 0;
+}
+
+/* A task that is run, and is in the table no more. */
+struct Running
+{
+  JS::RootedObject callback, promise;
+
+  Running (Engine *engine, Table *table, guint id)
+    : callback (engine->cx, table->entries[id].callback), promise (engine->cx, table->entries[id].promise)
+  {
+    table->remove (id);
+  }
+};
+
+static bool
+is_promise (JSContext *cx, JS::HandleValue value)
+{
+  JS::RootedObject object (cx, value.isObject () ? &value.toObject () : nullptr);
+
+  return object && JS::IsPromiseObject (object);
+}
+
+/* Begins to follow the promise in @value, which the task's function has returned. */
+static bool
+follow (Engine *engine, const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
+{
+  JS::RootedValueArray<2> args (engine->cx);
+
+  args[0].set (value);
+  args[1].setObject (*running.promise);
+  return engine->call (Hook::FOLLOW, args, outcome);
+}
+
+/* What the task's function has come to. */
+struct Outcome
+{
+  JS::RootedValue value, promised; /* what follows a promise, or undefined */
+  bool rejects = false;
+
+  explicit Outcome (JSContext *cx) : value (cx), promised (cx) {}
+};
+
+/* Calls the function of the task.  Returns FALSE if the program is to end. */
+static bool
+call_function (Engine *engine, const Running &running, Outcome *outcome)
+{
+  JSContext *cx = engine->cx;
+  JS::RootedValue function (cx, JS::ObjectValue (*running.callback));
+
+  if (JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), &outcome->value) &&
+      (!is_promise (cx, outcome->value) ||
+       follow (engine, running, outcome->value, &outcome->promised)))
+    return true;
+
+  outcome->promised.setUndefined ();
+  outcome->rejects = true;
+  if (!JS_GetPendingException (cx, &outcome->value))
+    return false;
+  JS_ClearPendingException (cx);
+  return true;
+}
+
+/* The result settles after the checkpoint.  Nothing can abort such a task. */
+bool
+Table::run_task (Running *running)
+{
+  Engine *e = engine;
+  Outcome outcome (e->cx);
+  JS::RootedValue result (e->cx);
+
+  if (!call_function (e, *running, &outcome))
+    return false;
+  e->run_jobs ();
+  if (e->cx == nullptr)
+    return false;
+
+  prio_runner_end ();
+  if (outcome.promised.isUndefined ())
+    e->settle (running->promise, outcome.rejects, outcome.value);
+  else if (!e->call (Hook::FINISH, JS::HandleValueArray (outcome.promised), &result))
+    engine_report (e->cx, "A task's result could not be settled");
+  return true;
+}
+
+/* Returns FALSE if nothing may run any more. */
+bool
+Table::run_entry (guint id)
+{
+  Engine *e = engine;
+  Running running (e, this, id);
+
+  if (!running.callback)
+    e->settle (running.promise, false, JS::UndefinedHandleValue);
+  else if (!run_task (&running))
+    return false;
+  e->run_jobs ();
+  return e->cx != nullptr;
+}
+
+void
+Table::run (guint id)
+{
+  Engine *e = engine;
+
+  while (id != 0 && id < entries.size () && run_entry (id))
+    id = prio_runner_next ();
+  /* Where no job was queued: the engine's weak references and finalization registries. */
+  if (e->cx != nullptr)
+    js::RunJobs (e->cx);
+}
+
+/* No collection can be going on: what runs a main context has come from GLib or from JavaScript, and GJS calls neither from a
+ * finalizer.  Where the overrides know the current state, they call run(). */
+void
+Table::begin (guint id)
+{
+  Engine *e = engine;
+
+  if (e == nullptr || id == 0)
+    return;
+  if (e->thread != g_thread_self ())
+    {
+      g_critical ("A task of JavaScript cannot run on another thread than its context's");
+      return;
+    }
+
+  JSAutoRealm realm (e->cx, e->global);
+  if (PRIO_IS_EXACT)
+    {
+      Scope scope (e, JS::NullHandleValue);
+
+      run (id);
+    }
+  else
+    {
+      JS::RootedValue number (e->cx, JS::NumberValue (id)), result (e->cx);
+
+      if (!e->call (Hook::RUN, JS::HandleValueArray (number), &result))
+        engine_report (e->cx, "Tasks could not be run");
+    }
+}
+
+static void
+table_free (Table *table)
+{
+  prio_runner_unref (table->runner);
+  delete table;
+}
+
+/* The library does not call the runner's function any more.  What is left in the table is let go here, or, on another thread, as
+ * soon as the context's own thread makes a table. */
+static void
+table_closed (gpointer data)
+{
+  Table *table = static_cast<Table *> (data);
+  Engine *engine = table->engine;
+
+  if (engine != nullptr && engine->thread != g_thread_self ())
+    {
+      g_atomic_int_set (&table->closed, TRUE);
+      return;
+    }
+  table->clear ();
+  g_atomic_int_set (&table->closed, TRUE);
+  if (!table->is_held)
+    {
+      if (engine != nullptr)
+        engine->tables.erase (std::find (engine->tables.begin (), engine->tables.end (), table));
+      table_free (table);
+    }
+}
+
+void
+tables_reclaim (Engine *engine)
+{
+  for (size_t i = engine->tables.size (); i-- > 0;)
+    {
+      Table *table = engine->tables[i];
+
+      if (!g_atomic_int_get (&table->closed))
+        continue;
+      table->clear ();
+      if (table->is_held)
+        continue;
+      engine->tables.erase (engine->tables.begin () + i);
+      table_free (table);
+    }
+}
+
+void
+table_released (Table *table)
+{
+  Engine *engine = table->engine;
+
+  table->is_held = false;
+  if (!g_atomic_int_get (&table->closed))
+    return;
+  if (engine != nullptr)
+    engine->tables.erase (std::find (engine->tables.begin (), engine->tables.end (), table));
+  table_free (table);
+}
+
+static void
+run_table (guint id, gpointer data)
+{
+  static_cast<Table *> (data)->begin (id);
+}
+
+/* Made, but no engine's yet. */
+static thread_local Table *offered;
+
+PrioRunner *
+table_new (PrioScheduler *scheduler)
+{
+  Table *table = new Table ();
+
+  table->runner = prio_runner_new (scheduler, run_table, table, table_closed);
+  offered = table;
+  return prio_runner_ref (table->runner);
+}
+
+Table *
+table_take_offered (void)
+{
+  return std::exchange (offered, nullptr);
+}
+
+} // namespace PrioGjs

@@ -1,0 +1,72 @@
+/* table.h: tasks that need nothing but a callback, by the numbers that identify them in the library
+ *
+ * And continuations, which have none, of code without a signal.  The overrides have an object for each table, which holds it; so does
+ * the library's runner.  A table belongs to the thread of its engine, but for `closed`.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <vector>
+
+#include <prio-sched.h>
+
+#include "engine.h"
+
+namespace PrioGjs {
+
+/* A task or, without a callback, a continuation. */
+struct Entry
+{
+  JS::Heap<JSObject *> callback;
+  JS::Heap<JSObject *> promise;
+  guint next_free; /* for a free number: the next one, or 0 */
+};
+
+/* A task that has been taken out of its table to be run. */
+struct Running;
+
+struct Table
+{
+  Engine *engine = nullptr; /* NULL once its context has gone */
+  PrioRunner *runner;
+  bool is_held;       /* the overrides have an object for it */
+  gint closed;        /* atomic: the library has closed the runner */
+
+  std::vector<Entry> entries; /* the first is not used */
+  guint free_id;              /* the first free number, or 0 */
+  guint n_used;
+
+  void trace (JSTracer *trc);
+  guint add (JS::HandleObject callback, JS::HandleObject promise);
+  void remove (guint id);
+  void clear ();
+
+  /* The runner's function, and what it does on the thread of the engine. */
+  void begin (guint id);
+  void run (guint id);
+  bool run_entry (guint id);
+  bool run_task (Running *running);
+};
+
+/* Makes a table and its runner, for the object that the overrides make next. */
+PrioRunner *table_new (PrioScheduler *scheduler);
+Table      *table_take_offered (void);
+/* The overrides' object for it has gone. */
+void        table_released (Table *table);
+/* Frees the tables that nobody holds any more. */
+void        tables_reclaim (Engine *engine);
+
+/* The object that the overrides have for a table.  It has the states of tasks with nothing but a priority. */
+JSObject   *table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states);
+Table      *table_of (const JS::Value &object);
+
+/* Whether the running code has no state that a task could tell from none: if so, the priority of its continuations. */
+guint       table_priority_here (JSObject *object);
+/* Whether what is posted here belongs to nobody's task. */
+bool        table_may_post (Engine *engine);
+/* Posts a task, or, without a callback, a continuation that settles @promise. */
+void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority);
+
+} // namespace PrioGjs

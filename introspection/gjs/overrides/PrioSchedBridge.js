@@ -1,0 +1,81 @@
+// PrioSchedBridge.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
+//
+// What is handed to the other side is a dependent signal of the library's, which its sources know weakly.  It holds no
+// object of JavaScript, and what is held for its handlers does not hold its sources: nothing leaks.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported make */
+
+const {Gio} = imports.gi;
+const {describe} = imports.overrides.PrioSchedReasons;
+
+const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
+
+// The web's signal that stands for a cancellable.
+const WEB = Symbol('web');
+
+// What it needs of PrioSchedWeb.js: slots of signals; controllerOf (signal), which is the library's; newSignal (isTaskSignal);
+// abort (signal, reason) and changePriority (signal, nick).
+function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePriority}) {
+    const {TaskController, TaskSignal} = PrioSched;
+
+    const nativeOf = signal => controllerOf(signal).signal;
+
+    function newCancellable(signal) {
+        const s = slots.get(signal);
+        if (s.aborted) {
+            const controller = new TaskController();
+            controller.abort(s.reason);
+            return controller.signal;
+        }
+        if (!s.dependent)
+            return TaskSignal.any_following([nativeOf(signal)], nativeOf(signal));
+        const sources = [...s.sources].map(nativeOf);
+        return s.prioritySource === null ? TaskSignal.any(sources, s.priority ?? 'user-visible')
+            : TaskSignal.any_following(sources, nativeOf(s.prioritySource));
+    }
+
+    // A Gio.Cancellable that is cancelled with signal.
+    function cancellableOf(signal) {
+        const s = slots.get(signal);
+        s.cancellable ??= newCancellable(signal);
+        return s.cancellable;
+    }
+
+    function newWebSignal(cancellable) {
+        const isTaskSignal = cancellable instanceof TaskSignal;
+        const signal = newSignal(isTaskSignal);
+        const s = slots.get(signal);
+        if (isTaskSignal)
+            s.priority = NICKS[cancellable.priority - 1];
+        if (cancellable.is_cancelled()) {
+            abort(signal, tasks.reasonOf(cancellable));
+            return signal;
+        }
+        // GIO may hold a lock while it says that it has been cancelled, and say so in any thread; this one does not.
+        const follower = isTaskSignal ? TaskSignal.any_following([cancellable], cancellable) : TaskSignal.any([cancellable], 'user-visible');
+        follower.connect('cancelled', () => abort(signal, tasks.reasonOf(follower)));
+        if (isTaskSignal)
+            follower.connect('priority-change', () => changePriority(signal, NICKS[follower.priority - 1]));
+        s.cancellable = follower;
+        return signal;
+    }
+
+    // The web's signal for a cancellable, which has one as long as it lives.
+    function webSignalOf(cancellable) {
+        const known = cancellable[WEB];
+        // A Gio.Cancellable may be reset, a signal of the web cannot.
+        if (known !== undefined && slots.get(known).aborted === cancellable.is_cancelled())
+            return known;
+        return (cancellable[WEB] = newWebSignal(cancellable));
+    }
+
+    function toCancellable(value, what) {
+        if (!(value instanceof Gio.Cancellable))
+            throw new TypeError(`${what}: ${describe(value)} is no AbortSignal, and no Gio.Cancellable`);
+        return value;
+    }
+
+    return {cancellableOf, toCancellable, webSignalOf, isTaskSignal: value => value instanceof TaskSignal};
+}

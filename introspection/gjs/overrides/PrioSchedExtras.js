@@ -1,0 +1,97 @@
+// PrioSchedExtras.js: what programs want beside the web's own names, and the library's
+//
+// Methods of PrioSched.Scheduler, and of PrioSched.web.extras: each (), latest (), adopt ().
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported Each, newLatest, toMilliseconds */
+
+const {Gio} = imports.gi;
+const {describe} = imports.overrides.PrioSchedReasons;
+
+function toIterator(items) {
+    const make = items?.[Symbol.asyncIterator] ?? items?.[Symbol.iterator];
+    if (typeof make !== 'function')
+        throw new TypeError(`${describe(items)} is nothing to iterate over`);
+    return make.call(items);
+}
+
+var toMilliseconds = function toMilliseconds(value) {
+    if (typeof value !== 'number' || !(value >= 0) || value > 0xffffffff / 1000)
+        throw new TypeError(`${describe(value)} is no time slice in milliseconds`);
+    return value;
+};
+
+// The items, between which it yields if it is time.
+var Each = class Each {
+    #iterator;
+    #scheduler;
+
+    constructor(scheduler, items) {
+        this.#scheduler = scheduler;
+        this.#iterator = toIterator(items);
+    }
+
+    [Symbol.asyncIterator]() {
+        return this;
+    }
+
+    next() {
+        try {
+            if (this.#scheduler.should_yield())
+                return this.#scheduler.yield().then(() => this.#iterator.next(), error => this.#stop(error));
+            return Promise.resolve(this.#iterator.next());
+        } catch (error) {
+            return Promise.reject(error);
+        }
+    }
+
+    // The yield is refused: the task has been aborted.
+    async #stop(error) {
+        await this.#iterator.return?.();
+        throw error;
+    }
+
+    async return(value) {
+        await this.#iterator.return?.();
+        return {value, done: true};
+    }
+};
+
+function isCancelled(error) {
+    return error instanceof imports.gi.GLib.Error && error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+}
+
+// A function that runs job as a task under a signal of its own, which a later call aborts.  The promise of a run that is aborted so
+// is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal.
+var newLatest = function newLatest(job, newRun) {
+    if (typeof job !== 'function')
+        throw new TypeError(`${describe(job)} is no function`);
+    let last = null;
+    const latest = async (...args) => {
+        latest.abort();
+        const {controller, signal, post} = newRun();
+        const run = last = {controller, isAborted: false};
+        try {
+            return await post(() => job(signal, ...args));
+        } catch (error) {
+            if (!run.isAborted || (error !== run.reason && !isCancelled(error)))
+                throw error;
+            return undefined;
+        } finally {
+            if (last === run)
+                last = null;
+        }
+    };
+    // Aborts the run that there is, if any.
+    latest.abort = () => {
+        if (last === null)
+            return;
+        last.isAborted = true;
+        last.reason = new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'A later run has come'});
+        const {controller, reason} = last;
+        last = null;
+        controller.abort(reason);
+    };
+    return latest;
+};

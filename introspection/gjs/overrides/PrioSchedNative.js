@@ -1,0 +1,75 @@
+// PrioSchedNative.js: the native part, where it is there
+//
+// The native part (introspection/gjs/native) posts and runs the tasks that need nothing but a callback, and the yields of code that
+// has no signal, without a call through introspection.  Where the engine lets it, it also knows the state of each job: each
+// reaction has the state of the code that registered it.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported make, open */
+
+const {GLib} = imports.gi;
+
+const BACKGROUND = 1;
+const USER_VISIBLE = 2;
+
+// The native part refuses if it was not made for these overrides.
+const INTERFACE = 1;
+
+// The property by which the native part finds this context.
+const MARK = '__prioSchedNative__';
+
+// The namespace, or null if it or its library is not there.
+function find() {
+    try {
+        imports.gi.versions.PrioSchedGjs = '1';
+        const {PrioSchedGjs} = imports.gi;
+        return PrioSchedGjs.Gain.$gtype?.name === 'PrioSchedGjsGain' ? PrioSchedGjs : null;
+    } catch {
+        return null;
+    }
+}
+
+// The native functions, or null.  PRIO_SCHED_NATIVE=0 in the environment goes without them.
+function open() {
+    const PrioSchedGjs = GLib.getenv('PRIO_SCHED_NATIVE') === '0' ? null : find();
+    if (PrioSchedGjs === null)
+        return null;
+
+    const native = {};
+    globalThis[MARK] = native;
+    const gain = PrioSchedGjs.open(MARK, INTERFACE);
+    delete globalThis[MARK];
+    native.isExact = gain === PrioSchedGjs.Gain.STATE;
+    native.gain = native.isExact ? 'state' : 'speed';
+    native.newRunner = PrioSchedGjs.new_runner;
+    if (native.isExact)
+        imports.overrides.PrioSchedStates.doWithoutFrames();
+    return gain === PrioSchedGjs.Gain.NONE ? null : native;
+}
+
+// Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
+// The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
+function make(native, scheduler, {states}, {closedError, follow, isQuiet, runTasks}) {
+    const followNative = (returned, promise) => follow(returned, {
+        outer: null, state: states[USER_VISIBLE], promise: null,
+        resolve: value => native.settle(promise, false, value), reject: reason => native.settle(promise, true, reason),
+    });
+    const finish = outcome => {
+        if (outcome.settle !== null)
+            outcome.settle(outcome.value);
+        else
+            outcome.isAwaited = true;
+    };
+    native.setHooks([closedError, followNative, finish, runTasks, isQuiet]);
+    native.newRunner(scheduler);
+    const table = native.newTable(states.slice(BACKGROUND));
+    native.run = id => native.runTable(table, id);
+
+    return (kind, prototype, name, receiver) => {
+        const method = prototype[name];
+        const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
+        const value = native[kind](table, receiver, method, method.name, method.length);
+        Object.defineProperty(prototype, name, {...descriptor, value});
+    };
+}

@@ -1,0 +1,54 @@
+// PrioSchedReasons.js: reasons of aborts, of any type
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported closedError, describe, reasonOf, report, wrapReason */
+
+const {Gio, GLib} = imports.gi;
+
+const REASON_DOMAIN = GLib.quark_from_string('prio-sched-js-reason');
+const REASON = Symbol('reason');
+
+var describe = function describe(value) {
+    try {
+        return String(value);
+    } catch {
+        return typeof value;
+    }
+};
+
+// Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
+// dependent signals have a GError, whose code identifies the value.  Only the last
+// MAX_REASONS codes are kept, because GJS 1.74 cannot tell when an object is collected (its
+// WeakRef keeps the object alive).
+const MAX_REASONS = 100;
+const reasons = new Map();
+let lastReason = 0;
+
+var wrapReason = function wrapReason(signal, value) {
+    const code = ++lastReason;
+    signal[REASON] = {value};
+    reasons.set(code, {value});
+    reasons.delete(code - MAX_REASONS);
+    return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
+};
+
+// A signal has one reason for all its tasks.
+var reasonOf = function reasonOf(signal) {
+    if (signal[REASON])
+        return signal[REASON].value;
+    const error = signal instanceof imports.gi.PrioSched.TaskSignal ? signal.get_reason() : null;
+    if (error === null)
+        return new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+    signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
+    return signal[REASON].value;
+};
+
+var closedError = function closedError() {
+    const {Error: PrioError} = imports.gi.PrioSched;
+    return new PrioError({code: PrioError.CLOSED, message: 'The main context has gone'});
+};
+
+var report = function report(error) {
+    logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
+};

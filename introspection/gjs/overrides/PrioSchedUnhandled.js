@@ -1,0 +1,101 @@
+// PrioSchedUnhandled.js: rejections that nobody handles, told once for all of one reason
+//
+// The engine tells of each by itself, as soon as its queue is empty, and says nothing of the reason.  A promise of a task with a
+// signal is watched: await and .then () look at its constructor.  A watched one that is rejected counts as
+// handled for the engine, and is reported here unless somebody has looked at it by then.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported Unhandled, watch */
+
+const {describe} = imports.overrides.PrioSchedReasons;
+
+const {prototype} = Promise;
+const watched = Object.create(prototype, {
+    constructor: {
+        configurable: true,
+        get() {
+            Object.setPrototypeOf(this, prototype);
+            return Promise;
+        },
+        set(value) {
+            Object.defineProperty(this, 'constructor', {value, configurable: true, enumerable: true, writable: true});
+        },
+    },
+});
+
+const MAX_ORIGINS = 100;
+
+function nothing() {}
+
+function isWatched(promise) {
+    return Object.getPrototypeOf(promise) === watched;
+}
+
+var watch = function watch(promise) {
+    return Object.setPrototypeOf(promise, watched);
+};
+
+// The lines of the program's own, from a stack.
+function programLines(stack) {
+    return String(stack ?? '').split('\n').filter(line => line !== '' && !/\/overrides\/PrioSched\w*\.js/.test(line)).join('\n');
+}
+
+function stackOf(reason) {
+    try {
+        return programLines(reason?.stack);
+    } catch {
+        return '';
+    }
+}
+
+// The promises that are rejected and watched, by their reasons.  later (callback) calls it when all are rejected that will be.
+var Unhandled = class Unhandled {
+    #groups = new Map();
+    #later;
+    #origins = new Map(); // by reasons that do not tell where they come from, errors that do; the last few
+
+    constructor(later) {
+        this.#later = later;
+    }
+
+    // Called where something is aborted, for promises that may be rejected later.
+    begin(reason) {
+        if (reason instanceof Error)
+            return;
+        if (this.#origins.size >= MAX_ORIGINS)
+            this.#origins.clear();
+        this.#origins.set(reason, new Error());
+    }
+
+    // Called before promise is rejected.
+    add(promise, reason) {
+        if (!isWatched(promise))
+            return;
+        promise.then(undefined, nothing);
+        watch(promise);
+        const group = this.#groups.get(reason);
+        if (group !== undefined) {
+            group.promises.push(promise);
+            return;
+        }
+        if (this.#groups.size === 0)
+            this.#later(() => this.#report());
+        const stack = stackOf(this.#origins.get(reason) ?? reason) || programLines(new Error().stack);
+        this.#groups.set(reason, {promises: [promise], stack});
+    }
+
+    #report() {
+        const groups = [...this.#groups];
+        this.#groups.clear();
+        for (const [reason, {promises, stack}] of groups) {
+            const n = promises.filter(isWatched).length;
+            if (n === 0)
+                continue;
+            const text = describe(reason);
+            // It prints the stack that it is given only of what is no Error.
+            logError({stack, toString: () => text}, n === 1 ? 'Unhandled rejection of a task’s promise'
+                : `Unhandled rejections of the promises of ${n} tasks`);
+        }
+    }
+};

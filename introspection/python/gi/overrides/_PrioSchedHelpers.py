@@ -1,0 +1,123 @@
+"""What programs want beside the draft's names: methods of Scheduler.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import inspect
+
+from gi.repository import Gio, GLib
+
+
+class Each:
+    """The items, between which it yields if it is time."""
+
+    def __init__(self, scheduler, items):
+        self._scheduler = scheduler
+        self._is_async = hasattr(items, '__aiter__')
+        try:
+            self._iterator = items.__aiter__() if self._is_async else iter(items)
+        except TypeError:
+            raise TypeError(f'{items!r} is nothing to iterate over') from None
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        if self._scheduler.should_yield():
+            await self._scheduler.yield_()
+        if self._is_async:
+            return await self._iterator.__anext__()
+        try:
+            return next(self._iterator)
+        except StopIteration:
+            raise StopAsyncIteration from None
+
+
+def each(self, items):
+    """async for item in scheduler.each(items): yields between two of them if should_yield() says so."""
+    return Each(self, items)
+
+
+async def _adopt(self, awaitable):
+    try:
+        return await awaitable
+    finally:
+        await self.yield_()
+
+
+def adopt(self, awaitable):
+    """To be awaited: what awaitable gives, in a continuation of the current task, under its signal and priority."""
+    if not inspect.isawaitable(awaitable) and not hasattr(awaitable, '__await__'):
+        raise TypeError(f'{awaitable!r} cannot be awaited')
+    return _adopt(self, awaitable)
+
+
+class Run:
+    """A run of a job, to be awaited: None if a later one has aborted it."""
+
+    def __init__(self, controller, task):
+        self._controller = controller
+        self._task = task
+        self._is_aborted = False
+
+    def _abort(self):
+        self._is_aborted = True
+        self._controller.abort()
+
+    def done(self):
+        return self._task.done()
+
+    def __await__(self):
+        try:
+            return (yield from self._task.__await__())
+        except GLib.Error as error:
+            if self._is_aborted and error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED):
+                return None
+            raise
+
+
+def _new_controller(priority):
+    from gi.repository import PrioSched  # with its overrides, which import this module
+    return PrioSched.TaskController(priority)
+
+
+def _any(signals, priority):
+    from gi.repository import PrioSched
+    return PrioSched.TaskSignal.any(signals, priority)
+
+
+class Latest:
+    """A job whose new run aborts the one before."""
+
+    def __init__(self, scheduler, job, priority, signal):
+        self._scheduler = scheduler
+        self._job = job
+        self._priority = priority
+        self._signal = signal
+        self._run = None
+
+    def __call__(self, *args, **kwargs):
+        self.abort()
+        controller = _new_controller(self._priority)
+        signal = controller.signal
+        if self._signal is not None:
+            signal = _any([signal, self._signal], signal)
+        task = self._scheduler.post_task(lambda: self._job(signal, *args, **kwargs), signal=signal)
+        self._run = Run(controller, task)
+        return self._run
+
+    def abort(self):
+        """Aborts the run that there is, if any."""
+        run, self._run = self._run, None
+        if run is not None and not run.done():
+            run._abort()
+
+
+def latest(self, job, priority='user-visible', signal=None):
+    """Makes a function that calls job (signal, …) as a task; its next call aborts that one, which is None then."""
+    if not callable(job):
+        raise TypeError(f'{job!r} is not callable')
+    if signal is not None and not isinstance(signal, Gio.Cancellable):
+        raise TypeError(f'{signal!r} is no signal')
+    _new_controller(priority)  # which is checked so
+    return Latest(self, job, priority, signal)

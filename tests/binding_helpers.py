@@ -1,0 +1,173 @@
+"""Tests each(), latest() and adopt() of schedulers in Python (R8).
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import time
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+def run(function):
+    return lambda self: PrioSched.run(function(self))
+
+
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+async def generate():
+    for i in range(3):
+        await scheduler.yield_()
+        yield i
+
+
+class Each(unittest.TestCase):
+
+    @run
+    async def test_yields_if_it_is_time(self):
+        log = []
+
+        async def steps():
+            async for i in scheduler.each(range(300)):
+                if i == 0:
+                    scheduler.post_task(lambda: log.append('urgent'), 'user-blocking')
+                log.append(i)
+                spin(0.0001)
+        await scheduler.post_task(steps, 'background')
+        self.assertEqual(len(log), 301)
+        self.assertLess(log.index('urgent'), 150)
+
+    @run
+    async def test_iterates_over_anything(self):
+        for items in ([0, 1, 2], iter(range(3)), generate(), {0: 'a', 1: 'b', 2: 'c'}):
+            self.assertEqual([item async for item in scheduler.each(items)], [0, 1, 2])
+        self.assertEqual([item async for item in scheduler.each('')], [])
+        for items in (5, None, object()):
+            with self.assertRaisesRegex(TypeError, 'nothing to iterate over'):
+                scheduler.each(items)
+
+    @run
+    async def test_an_abort_ends_it(self):
+        controller = PrioSched.TaskController('background')
+
+        async def steps():
+            async for i in scheduler.each(iter(int, 1)):
+                spin(0.0001)
+        task = scheduler.post_task(steps, signal=controller.signal)
+        await scheduler.post_task(lambda: None, delay=20)
+        why = ValueError('enough')
+        controller.abort(why)
+        with self.assertRaises(ValueError) as raised:
+            await task
+        self.assertIs(raised.exception, why)
+
+
+class Latest(unittest.TestCase):
+
+    @run
+    async def test_a_new_run_aborts_the_one_before(self):
+        log = []
+
+        async def job(signal, text, times=3):
+            log.append(f'begin {text}')
+            for _ in range(times):
+                await scheduler.yield_()
+            log.append(f'end {text} {signal.aborted}')
+            return text
+        search = scheduler.latest(job)
+        runs = [search(text) for text in 'abc']
+        for _ in range(2):
+            await scheduler.yield_()
+        runs.append(search('d', times=2))
+        self.assertEqual([await each for each in runs], [None, None, None, 'd'])
+        self.assertEqual([line for line in log if line.startswith('end')], ['end d False'])
+        self.assertEqual(await search('e'), 'e')
+
+        last = search('f')
+        search.abort()
+        search.abort()
+        self.assertIsNone(await last)
+
+    @run
+    async def test_no_other_error_is_hidden(self):
+        fails = scheduler.latest(lambda signal: 1 / 0)
+        with self.assertRaises(ZeroDivisionError):
+            await fails()
+
+        controller = PrioSched.TaskController()
+        bound = scheduler.latest(lambda signal: (signal.priority, signal.aborted), 'background', controller.signal)
+        self.assertEqual(await bound(), (PrioSched.TaskPriority.BACKGROUND, False))
+        why = ValueError('page left')
+        controller.abort(why)
+        with self.assertRaises(ValueError) as raised:
+            await bound()
+        self.assertIs(raised.exception, why)
+
+        cancellable = Gio.Cancellable()
+        cancellable.cancel()
+        with self.assertRaises(GLib.Error):
+            await scheduler.latest(lambda signal: None, signal=cancellable)()
+
+    def test_bad_input(self):
+        for error, arguments in ((TypeError, (5,)), (ValueError, (print, 'urgent')), (ValueError, (print, None)),
+                                 (TypeError, (print, 'background', 5))):
+            with self.subTest(arguments=arguments), self.assertRaises(error):
+                scheduler.latest(*arguments)
+
+
+class Adopt(unittest.TestCase):
+
+    @run
+    async def test_goes_on_as_a_continuation_of_the_task(self):
+        log = []
+        event = PrioSched.TaskController()
+
+        async def wait():
+            try:
+                await scheduler.post_task(lambda: None, signal=event.signal, delay=60000)
+            except GLib.Error:
+                return 'value'
+
+        async def background():
+            log.append(await scheduler.adopt(wait()))
+        task = scheduler.post_task(background, 'background')
+        await scheduler.post_task(lambda: None, 'background')
+        event.abort()
+        await scheduler.post_task(lambda: log.append('visible'))
+        await task
+        self.assertEqual(log, ['visible', 'value'])
+
+    @run
+    async def test_is_aborted_with_the_task(self):
+        controller = PrioSched.TaskController()
+        why = ValueError('enough')
+
+        async def job():
+            async def wait():
+                controller.abort(why)
+            await scheduler.post_task(lambda: None)
+            await scheduler.adopt(wait())
+        with self.assertRaises(ValueError) as raised:
+            await scheduler.post_task(job, signal=controller.signal)
+        self.assertIs(raised.exception, why)
+
+        async def fails():
+            raise KeyError('mine')
+        with self.assertRaises(KeyError):
+            await scheduler.adopt(fails())
+        for bad in (5, None, 'x'):
+            with self.assertRaisesRegex(TypeError, 'cannot be awaited'):
+                scheduler.adopt(bad)
+
+
+if __name__ == '__main__':
+    unittest.main()

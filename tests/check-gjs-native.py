@@ -1,0 +1,128 @@
+"""check-gjs-native.py: checks that the overrides for GJS take the native part where they can, and go on without it
+
+    check-gjs-native.py GJS OVERRIDES LIBRARY NATIVE OTHER GAIN
+
+OVERRIDES is the folder of the overrides, LIBRARY has the library and its typelib, NATIVE the native part and its typelib, and
+OTHER a native part that says it was made for another SpiderMonkey.  GAIN is "speed" or "state".
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = '''
+imports.gi.versions.PrioSched = '1';
+const {GLib, PrioSched} = imports.gi;
+const {scheduler} = PrioSched.web;
+const loop = new GLib.MainLoop(null, false);
+scheduler.postTask(async () => {
+    await scheduler.yield();
+    print(PrioSched.nativePart);
+}).finally(() => loop.quit());
+loop.run();
+'''
+
+# What stands still in the debugger goes on as it was, with its own jobs and its own state.
+DEBUGGED = '''
+imports.gi.versions.PrioSched = '1';
+const {GLib, PrioSched} = imports.gi;
+const {scheduler} = PrioSched.web;
+const loop = new GLib.MainLoop(null, false);
+scheduler.postTask(async () => {
+    await null;
+    debugger;
+    await new Promise(resolve => setTimeout(resolve, 1));
+    const log = [];
+    const visible = scheduler.postTask(() => log.push('visible'));
+    await scheduler.yield();
+    log.push('here');
+    await visible;
+    print(`${PrioSched.nativePart}: ${log.join()}`);
+}, {priority: 'background'}).finally(() => loop.quit());
+loop.run();
+'''
+COMMANDS = 'cont\np Promise.resolve(7).then(value => value)\nbt\ncont\nquit\n'
+
+EXITS = '''
+imports.gi.versions.PrioSched = '1';
+const {GLib, PrioSched} = imports.gi;
+const {scheduler} = PrioSched.web;
+const loop = new GLib.MainLoop(null, false);
+GLib.timeout_add(GLib.PRIORITY_DEFAULT, 20, () => {
+    loop.quit();
+    return GLib.SOURCE_REMOVE;
+});
+scheduler.postTask(() => {
+    %s
+});
+scheduler.postTask(() => print('after'));
+loop.run();
+'''
+
+
+class Checker:
+    def __init__(self, place, gjs, overrides, library, native, other):
+        self.place, self.gjs, self.overrides = pathlib.Path(place), gjs, overrides
+        self.library, self.native, self.other = library, native, other
+
+    def write(self, name, text):
+        path = self.place / name
+        path.write_text(text)
+        return str(path)
+
+    def run(self, program, *options, typelibs=None, libraries=None, overrides=None, stdin='', **more):
+        environment = os.environ | {
+            'GJS_PATH': str(overrides or self.overrides),
+            'GI_TYPELIB_PATH': f'{typelibs or self.native}:{self.library}',
+            'LD_LIBRARY_PATH': f'{libraries or self.native}:{self.library}',
+            'HOME': str(self.place),
+        } | more
+        result = subprocess.run([self.gjs, *options, program], capture_output=True, text=True, timeout=60, env=environment,
+                                input=stdin, check=False)
+        return result.returncode, result.stdout, result.stderr
+
+    # At most one warning, and the program goes on without the native part.
+    def expect_pure(self, what, warnings, **how):
+        status, said, complaints = self.run(self.write('program.js', PROGRAM), **how)
+        count = complaints.count('WARNING') + complaints.count('CRITICAL')
+        assert (status, said, count) == (0, 'none\n', warnings), f'{what}: {status} {said}{complaints}'
+
+    def check(self, gain):
+        status, said, complaints = self.run(self.write('program.js', PROGRAM))
+        assert (status, said, complaints) == (0, f'{gain}\n', ''), f'{status} {said}{complaints}'
+
+        empty = self.place / 'empty'
+        empty.mkdir()
+        self.expect_pure('it is switched off', 0, PRIO_SCHED_NATIVE='0')
+        self.expect_pure('it is not installed', 0, typelibs=empty, libraries=empty)
+        self.expect_pure('only its typelib is installed', 1, libraries=empty)
+        self.expect_pure('it was made for another SpiderMonkey', 1, libraries=self.other)
+
+        newer = self.place / 'newer'
+        shutil.copytree(pathlib.Path(self.overrides) / 'overrides', newer / 'overrides')
+        script = newer / 'overrides' / 'PrioSchedNative.js'
+        script.write_text(script.read_text().replace('INTERFACE = ', 'INTERFACE = 1000 + '))
+        self.expect_pure('the overrides are newer', 0, overrides=newer)
+
+        status, said, complaints = self.run(self.write('debugged.js', DEBUGGED), '--debugger', stdin=COMMANDS)
+        wanted = 'state: visible,here' if gain == 'state' else f'{gain}: '
+        assert status == 0 and wanted in said, f'{status} {said}{complaints}'
+
+        # As without it: the program ends with the status, and with what is thrown nothing ends.
+        for body in ('imports.system.exit(3);', 'throw new Error("mine");', 'throw undefined;'):
+            path = self.write('exits.js', EXITS % body)
+            with_it, without = self.run(path), self.run(path, PRIO_SCHED_NATIVE='0')
+            assert with_it[:2] == without[:2], f'{body}: {with_it} {without}'
+
+
+def main(gjs, overrides, library, native, other, gain):
+    with tempfile.TemporaryDirectory() as place:
+        Checker(place, gjs, overrides, library, native, other).check(gain)
+
+
+main(*sys.argv[1:])

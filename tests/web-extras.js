@@ -1,0 +1,219 @@
+// web-extras.js: each (), latest () and adopt (), of the library's schedulers and of PrioSched.web.extras (J14, R8)
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {Gio, GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
+const {web} = PrioSched;
+const {TaskController, scheduler} = web;
+const native = PrioSched.Scheduler.get_default();
+
+const wait = (ms = 1) => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, ms, () => {
+    resolve();
+    return false;
+}));
+
+const spin = microseconds => {
+    for (const end = GLib.get_monotonic_time() + microseconds; GLib.get_monotonic_time() < end;);
+};
+
+for (const [kind, extras] of [['the library', native], ['the web', web.extras]]) {
+    test(`each () of ${kind} yields if it is time, and only then`, async () => {
+        const log = [], before = native.get_time_slice();
+        const steps = async n => {
+            for await (const i of extras.each(Array.from({length: n}, (_, k) => k))) {
+                log.push(i);
+                spin(100);
+            }
+        };
+        const urgent = i => scheduler.postTask(() => log.push(`urgent ${i}`), {priority: 'user-blocking'});
+        await scheduler.postTask(() => {
+            const done = steps(300);
+            return Promise.all([done, urgent(1)]);
+        }, {priority: 'background'});
+        assertEqual(log.length, 301);
+        assert(log.indexOf('urgent 1') < 150, `${log.indexOf('urgent 1')}`);
+        assertEqual(native.get_time_slice(), before);
+    });
+
+    test(`each () of ${kind} takes what can be iterated over, and lets go of it`, async () => {
+        const found = [];
+        let closed = 0;
+        function* generate() {
+            try {
+                yield* [1, 2, 3];
+            } finally {
+                closed++;
+            }
+        }
+        async function* generateLater() {
+            await wait();
+            yield* [4, 5];
+        }
+        for (const items of [generate(), new Set([7]), 'ab', generateLater(), []]) {
+            for await (const item of extras.each(items))
+                found.push(item);
+        }
+        for await (const item of extras.each(generate())) {
+            found.push(item);
+            break;
+        }
+        assertEqual([found, closed], [[1, 2, 3, 7, 'a', 'b', 4, 5, 1], 2]);
+        for (const items of [5, {}, null, undefined])
+            assert(thrown(() => extras.each(items)) instanceof TypeError);
+        assertEqual(await rejection((async () => {
+            for await (const item of extras.each((function* () {
+                throw 'mine'; // eslint-disable-line no-throw-literal
+            })()))
+                found.push(item);
+        })()), 'mine');
+    });
+
+    test(`an abort ends each () of ${kind}, and closes what it iterates over`, async () => {
+        const controller = new TaskController({priority: 'background'});
+        let closed = false, n = 0;
+        function* generate() {
+            try {
+                for (;;)
+                    yield n++;
+            } finally {
+                closed = true;
+            }
+        }
+        const task = scheduler.postTask(async () => {
+            for await (const i of extras.each(generate()))
+                spin(i < 0 ? 0 : 100);
+        }, {signal: controller.signal});
+        await wait(20);
+        controller.abort('enough');
+        assertEqual([await rejection(task), closed], ['enough', true]);
+    });
+
+    test(`latest () of ${kind} aborts the run before, and nobody hears of that`, async () => {
+        const log = [];
+        const search = extras.latest(async (signal, text) => {
+            log.push(`begin ${text}`);
+            for (let i = 0; i < 3; i++) {
+                await wait();
+                await scheduler.yield();
+            }
+            log.push(`end ${text} ${(signal.aborted ?? signal.is_cancelled())}`);
+            return text;
+        });
+        const runs = ['a', 'b', 'c'].map(text => search(text));
+        await wait(2);
+        runs.push(search('d'));
+        assertEqual(await Promise.all(runs), [null, null, null, 'd'].map(result => result ?? undefined));
+        assertEqual(log.pop(), 'end d false');
+        assert(!log.some(line => line.startsWith('end')), log.join());
+        assertEqual(await search('e'), 'e');
+
+        const last = search('f');
+        search.abort();
+        search.abort();
+        assertEqual(await last, undefined);
+    });
+
+    test(`latest () of ${kind} hides no other error, and serves GIO`, async () => {
+        const fails = extras.latest(() => {
+            throw new Error('mine');
+        });
+        assertEqual((await rejection(fails())).message, 'mine');
+        const listens = extras.latest(signal => new Promise((resolve, reject) => {
+            const listener = new Gio.SocketListener();
+            listener.add_any_inet_port(null);
+            listener.accept_async(signal.cancellable ?? signal, (_, result) => {
+                try {
+                    resolve(listener.accept_finish(result));
+                } catch (error) {
+                    reject(error);
+                }
+            });
+        }));
+        const first = listens();
+        await wait();
+        const second = listens();
+        assertEqual(await first, undefined);
+        await wait();
+        listens.abort();
+        assertEqual(await second, undefined);
+
+        const controller = kind === 'the web' ? new TaskController() : new PrioSched.TaskController();
+        const bound = extras.latest(() => wait(1).then(() => scheduler.yield()).then(() => 1),
+            {priority: 'background', signal: controller.signal});
+        assertEqual(await bound(), 1);
+        controller.abort('page left');
+        assertEqual(await rejection(bound()), 'page left');
+        for (const bad of [[5], [() => {}, {priority: 'x'}], [() => {}, {signal: 5}], [() => {}, 5]])
+            assert(thrown(() => extras.latest(...bad)) instanceof TypeError);
+    });
+
+    test(`adopt () of ${kind} keeps the state over any promise, by .then () too`, async () => {
+        const order = [], controller = new TaskController({priority: 'background'});
+        assertEqual(await scheduler.postTask(() => extras.adopt(wait()).then(() => {
+            scheduler.postTask(() => order.push('visible'));
+            return scheduler.yield();
+        }).then(() => order.push('background')), {priority: 'background'}), 2);
+        assertEqual(order, ['visible', 'background']);
+
+        // What it waits for comes back as urgent as the task is.
+        let fire;
+        const event = new Promise(resolve => (fire = resolve));
+        const task = scheduler.postTask(() => extras.adopt(event).then(() => order.push('background again')), {priority: 'background'});
+        await wait(2);
+        fire();
+        await Promise.resolve();
+        await scheduler.postTask(() => order.push('visible again'));
+        await task;
+        assertEqual(order.slice(2), ['visible again', 'background again']);
+
+        const aborted = scheduler.postTask(() => extras.adopt(wait(5)), {signal: controller.signal});
+        await wait();
+        controller.abort('enough');
+        assertEqual(await rejection(aborted), 'enough');
+        assertEqual([await extras.adopt(5), await rejection(extras.adopt(Promise.reject(6)))], [5, 6]);
+    });
+}
+
+test('the extras of the web are apart from its names', async () => {
+    const {extras} = web;
+    assert(!Object.keys(web).includes('extras') && extras.scheduler === scheduler && extras.native === native);
+    const target = {};
+    web.install(target);
+    assertEqual('extras' in target, false);
+    assertEqual(extras.shouldYield(), native.should_yield());
+    const {timeSlice} = extras;
+    try {
+        extras.timeSlice = 2.5;
+        assertEqual([extras.timeSlice, native.get_time_slice()], [2.5, 2500]);
+        for (const bad of [-1, NaN, '5', null, Infinity]) {
+            assert(thrown(() => {
+                extras.timeSlice = bad;
+            }) instanceof TypeError);
+        }
+    } finally {
+        extras.timeSlice = timeSlice;
+    }
+});
+
+test('another scheduler of the web is paused by itself', async () => {
+    const other = web.extras.newScheduler(), log = [];
+    assert(other.scheduler instanceof web.Scheduler && other.scheduler !== scheduler);
+    other.native.pause();
+    const paused = other.scheduler.postTask(() => log.push('other'));
+    await scheduler.postTask(() => log.push('default'));
+    imports.system.gc();
+    await wait();
+    assertEqual(log, ['default']);
+    other.native.resume();
+    await paused;
+    await other.scheduler.yield();
+    assertEqual(await other.scheduler.postTask(async () => {
+        await other.scheduler.yield();
+        return 1;
+    }, {signal: new TaskController().signal}), 1);
+});
+
+run();

@@ -1,0 +1,210 @@
+// web-rejections.js: thousands of tasks that are rejected together
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, rejection, run, test} = imports.tap;
+const {AbortSignal, TaskController, scheduler} = PrioSched.web;
+const native = PrioSched.Scheduler.get_default();
+
+const kinds = {
+    'the web’s': () => {
+        const controller = new TaskController({priority: 'background'});
+        return {controller, post: callback => scheduler.postTask(callback, {signal: controller.signal})};
+    },
+    'native': () => {
+        const controller = new PrioSched.TaskController({priority: 'background'});
+        return {controller, post: callback => native.post_task(callback, {signal: controller.signal})};
+    },
+};
+
+const iteration = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_HIGH, () => {
+    resolve();
+    return false;
+}));
+
+const spin = microseconds => {
+    for (const end = GLib.get_monotonic_time() + microseconds; GLib.get_monotonic_time() < end;);
+};
+
+// First of all, while nothing else that is the overrides' own is pending.
+test('a timeout comes after a collection', async () => {
+    for (let i = 0; i < 3; i++) {
+        imports.system.gc();
+        await iteration();
+    }
+    const timeout = AbortSignal.timeout(5);
+    for (let i = 0; i < 200 && !timeout.aborted; i++) {
+        await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, 5, () => {
+            resolve();
+            return false;
+        }));
+    }
+    assertEqual(timeout.aborted, true);
+});
+
+const N = 4000;
+
+for (const [kind, make] of Object.entries(kinds)) {
+    test(`the rejections of ${kind} tasks do not hold up the loop (J2)`, async () => {
+        const {controller, post} = make();
+        const order = [];
+        const all = Array.from({length: N}, (_, i) => post(() => {}).catch(reason => {
+            spin(20);
+            order.push(i);
+            return reason;
+        }));
+        let before = 0, most = 0;
+        const source = GLib.idle_add(GLib.PRIORITY_HIGH, () => {
+            most = Math.max(most, order.length - before);
+            before = order.length;
+            return true;
+        });
+        // What it settles at once is one slice, another one may follow, and each ends after 64 rejections.
+        await scheduler.postTask(() => controller.abort('enough'));
+        assert((await Promise.all(all)).every(reason => reason === 'enough'));
+        await iteration();
+        await iteration();
+        GLib.source_remove(source);
+        assertEqual(order, Array.from({length: N}, (_, i) => i));
+        assert(most < N / 4, `${most} in one iteration`);
+    });
+
+    test(`all of ${kind} tasks are rejected, by aborts one after the other, outside any task`, async () => {
+        const groups = Array.from({length: 40}, make);
+        const order = [];
+        const all = groups.flatMap(({post}, i) => Array.from({length: 100}, () => post(() => {}).catch(reason => {
+            order.push(i);
+            return reason;
+        })));
+        await iteration();
+        groups.forEach(({controller}, i) => controller.abort(i));
+        const reasons = await Promise.all(all);
+        assertEqual(reasons, groups.flatMap((_, i) => new Array(100).fill(i)));
+        assertEqual(order, reasons);
+        const [late] = [make()].map(({controller, post}) => {
+            const task = rejection(post(() => {}));
+            controller.abort('late');
+            return task;
+        });
+        assertEqual(await late, 'late');
+    });
+}
+
+test('few are rejected when abort () returns', async () => {
+    for (const make of Object.values(kinds)) {
+        const {controller, post} = make(), log = [];
+        await iteration();
+        const tasks = Array.from({length: 60}, () => post(() => {}).catch(() => log.push('rejected')));
+        controller.abort('enough');
+        Promise.resolve().then(() => log.push('after'));
+        await Promise.all(tasks);
+        await null;
+        assertEqual([log.length, log[59], log[60]], [61, 'rejected', 'after']);
+    }
+});
+
+test('continuations are rejected once, in their place', async () => {
+    for (const make of Object.values(kinds)) {
+        const {controller, post} = make(), log = [];
+        const tasks = Array.from({length: 200}, (_, i) => post(async () => {
+            try {
+                for (;;)
+                    await scheduler.yield();
+            } catch (reason) {
+                log.push(i);
+                throw reason;
+            }
+        }).catch(reason => reason));
+        await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_LOW, 10, () => {
+            resolve();
+            return false;
+        }));
+        controller.abort('enough');
+        assert((await Promise.all(tasks)).every(reason => reason === 'enough'));
+        assertEqual(new Set(log).size, log.length);
+    }
+});
+
+test('a signal that is cancelled by hand rejects all of its tasks', async () => {
+    const signal = new PrioSched.TaskController().signal;
+    const tasks = Array.from({length: 1000}, () => rejection(native.post_task(() => {}, {signal, delay: 60000})));
+    signal.cancel();
+    const reasons = await Promise.all(tasks);
+    assert(reasons.every(reason => reason.code === reasons[0].code && reason.domain === reasons[0].domain));
+});
+
+// What is logged while body runs, by a pattern for each.
+async function expectWarnings(patterns, body) {
+    for (const pattern of patterns)
+        GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, pattern);
+    await body();
+    for (let i = 0; i < 20; i++) {
+        await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_LOW, 5, () => {
+            resolve();
+            return false;
+        }));
+    }
+    GLib.test_assert_expected_messages_internal('Gjs', 'web-rejections.js', 0, '');
+}
+
+for (const [kind, make] of Object.entries(kinds)) {
+    test(`rejections of ${kind} tasks that nobody handles are told once, with where they come from (R8)`, async () => {
+        const abortHere = (controller, reason) => controller.abort(reason);
+        await expectWarnings([
+            '*rejections*of 3000 tasks: mine\nabortHere@*web-rejections.js*',
+            '*rejection of a task*: Error: alone\nabortAlone@*web-rejections.js*',
+        ], async () => {
+            const {controller, post} = make();
+            for (let i = 0; i < 3000; i++)
+                post(() => {});
+            abortHere(controller, 'mine');
+            const alone = make();
+            alone.post(() => {});
+            const abortAlone = () => alone.controller.abort(new Error('alone'));
+            abortAlone();
+        });
+    });
+
+    test(`what is thrown in ${kind} tasks, and handled by nobody, is named (R8)`, async () => {
+        await expectWarnings(['*rejection of a task*: TypeError: thrown\nthrowHere@*', '*rejection of a task*: 5\n*'], async () => {
+            const {post} = make();
+            post(function throwHere() {
+                throw new TypeError('thrown');
+            });
+            post(async () => {
+                await scheduler.yield();
+                throw 5; // eslint-disable-line no-throw-literal
+            });
+        });
+    });
+
+    test(`nothing is told of the rejections of ${kind} tasks that are handled`, async () => {
+        await expectWarnings([], async () => {
+            const {controller, post} = make();
+            const tasks = Array.from({length: 5}, () => post(() => {}));
+            tasks[0].catch(() => {});
+            tasks[1].then(() => {}, () => {});
+            controller.abort('handled');
+            assertEqual(await rejection(tasks[2]), 'handled');
+            assertEqual((await Promise.allSettled(tasks.slice(3))).map(({reason}) => reason), ['handled', 'handled']);
+        });
+    });
+
+    test(`the promises of ${kind} tasks are promises like any other`, async () => {
+        const {post} = make();
+        const promise = post(() => 1);
+        assert(promise instanceof Promise && promise.constructor === Promise && Promise.resolve(promise) === promise);
+        assertEqual([Object.keys(promise), String(promise), await promise], [[], '[object Promise]', 1]);
+        assert(post(() => 1).then(() => 2).constructor === Promise);
+        assertEqual(await Promise.race([post(() => 3), post(() => 4)]), 3);
+        class Mine extends Promise {}
+        const mine = post(() => 1);
+        mine.constructor = Mine;
+        assert(mine.then(() => 2) instanceof Mine);
+    });
+}
+
+run();

@@ -1,0 +1,208 @@
+// web-states.js: the state that code goes on with belongs to who waits, never to who settles
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {Gio, GLib, PrioSched} = imports.gi;
+const {assertEqual, rejection, run, test} = imports.tap;
+const {web} = PrioSched;
+const {TaskController, scheduler} = web;
+const native = PrioSched.Scheduler.get_default();
+
+// By a source of GLib's, in which no state is current.
+const wait = (ms = 1) => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, ms, () => {
+    resolve();
+    return false;
+}));
+
+const makeEvent = () => {
+    const event = {};
+    event.promise = new Promise(resolve => {
+        event.fire = resolve;
+    });
+    return event;
+};
+
+// What a yield here goes before: nothing as a background continuation, else a task that is user-visible.
+async function priorityHere() {
+    const log = [];
+    const tasks = ['background', 'user-visible', 'user-blocking'].map(priority =>
+        scheduler.postTask(() => log.push(priority), {priority}));
+    await scheduler.yield();
+    const before = log.length;
+    await Promise.all(tasks);
+    return ['user-blocking', 'user-visible', 'background'][before];
+}
+
+test('who waits outside any task for what a task settles is not aborted with it (J4)', async () => {
+    for (const between of [() => {}, () => wait()]) {
+        const controller = new TaskController({priority: 'background'});
+        const event = makeEvent();
+        const stranger = (async () => {
+            await event.promise;
+            do {
+                await scheduler.yield();
+                await between();
+            } while (!controller.signal.aborted);
+            await scheduler.yield();
+            return 'went on';
+        })();
+        const task = scheduler.postTask(async () => {
+            event.fire();
+            for (;;)
+                await scheduler.yield();
+        }, {signal: controller.signal});
+        await event.promise;
+        await wait(5);
+        controller.abort('the task of somebody else');
+        assertEqual([await stranger, await rejection(task)], ['went on', 'the task of somebody else']);
+    }
+});
+
+test('who waits outside any task for what a task settles is not of its priority (J4, S3)', async () => {
+    for (const priority of ['background', 'user-blocking']) {
+        const event = makeEvent();
+        const stranger = (async () => {
+            await event.promise;
+            return [await priorityHere(), await priorityHere()];
+        })();
+        await scheduler.postTask(() => event.fire(), {priority});
+        assertEqual(await stranger, ['user-visible', 'user-visible']);
+    }
+});
+
+test('a task that waits for what another settles is not aborted with that (S3)', async () => {
+    const event = makeEvent(), controller = new TaskController();
+    const waiting = scheduler.postTask(async () => {
+        await event.promise;
+        await scheduler.yield();
+        return 'went on';
+    });
+    const other = new TaskController();
+    const signalled = scheduler.postTask(async () => {
+        await event.promise;
+        await scheduler.yield();
+        return 'went on';
+    }, {signal: other.signal});
+    await wait(5);
+    const settling = rejection(scheduler.postTask(() => {
+        event.fire();
+        controller.abort('aborted');
+    }, {signal: controller.signal}));
+    assertEqual(await Promise.all([waiting, signalled, settling]), ['went on', 'went on', 'aborted']);
+});
+
+test('microtasks of nobody, and the native methods, take nothing from a task (J4)', async () => {
+    const event = makeEvent(), controller = new PrioSched.TaskController({priority: 'background'}), log = [];
+    const stranger = (async () => {
+        await event.promise;
+        await native.yield();
+        native.queue_microtask(async () => log.push(await priorityHere()));
+        await native.yield({signal: 'inherit', priority: 'inherit'});
+        await native.post_task(() => {});
+        await native.yield();
+        return 'went on';
+    })();
+    const task = native.post_task(() => {
+        event.fire();
+        controller.abort('aborted');
+    }, {signal: controller.signal});
+    assertEqual([await rejection(task), await stranger], ['aborted', 'went on']);
+    await wait(5);
+    assertEqual(log, ['user-visible']);
+});
+
+test('an idle callback leaves its state to nobody (J4)', async () => {
+    const found = [];
+    const stranger = (async () => {
+        await new Promise(resolve => web.requestIdleCallback(resolve));
+        found.push(await priorityHere());
+    })();
+    await new Promise(resolve => web.requestIdleCallback(async () => {
+        await null;
+        found.push(await priorityHere());
+        resolve();
+    }));
+    await stranger;
+    assertEqual(found.sort(), ['background', 'user-visible']);
+});
+
+test('what is begun in a task goes on as that, through functions of its own', async () => {
+    const deep = async n => {
+        if (n > 0)
+            await deep(n - 1);
+        await scheduler.yield();
+    };
+    async function* generate() {
+        for (let i = 0; i < 3; i++) {
+            await scheduler.yield();
+            yield i;
+        }
+    }
+    const found = await scheduler.postTask(async () => {
+        const here = [await priorityHere()];
+        await deep(10);
+        here.push(await priorityHere());
+        await Promise.all([deep(1), deep(2)]);
+        here.push(await priorityHere());
+        for await (const i of generate())
+            here.push(i);
+        here.push(await priorityHere());
+        await scheduler.postTask(() => scheduler.yield(), {priority: 'user-blocking'});
+        await null;
+        here.push(await priorityHere());
+        return here;
+    }, {priority: 'background'});
+    assertEqual(found, ['background', 'background', 'background', 0, 1, 2, 'background', 'background']);
+});
+
+test('a task is what it was after calls of GIO’s and timeouts, and its abort is heard (J3)', async () => {
+    const file = Gio.File.new_for_path('/');
+    const query = () => new Promise((resolve, reject) => file.query_info_async('standard::*', 0, GLib.PRIORITY_DEFAULT, null, (_, result) => {
+        try {
+            resolve(file.query_info_finish(result));
+        } catch (error) {
+            reject(error);
+        }
+    }));
+    for (const other of [() => wait(), query, () => Promise.all([wait(), query()]), () => ({then: resolve => wait().then(resolve)})]) {
+        for (const priority of ['background', 'user-blocking']) {
+            assertEqual(await scheduler.postTask(async () => {
+                await other();
+                return priorityHere();
+            }, {priority}), priority);
+        }
+        const controller = new TaskController({priority: 'background'});
+        const task = rejection(scheduler.postTask(async () => {
+            for (;;) {
+                await other();
+                await scheduler.yield();
+            }
+        }, {signal: controller.signal}));
+        await wait(10);
+        controller.abort('enough');
+        assertEqual(await task, 'enough');
+    }
+});
+
+test('two hundred tasks under signals of their own do not take one another’s', async () => {
+    const event = makeEvent();
+    const controllers = Array.from({length: 200}, () => new TaskController({priority: 'background'}));
+    const tasks = controllers.map(({signal}, i) => scheduler.postTask(async () => {
+        await scheduler.yield();
+        if (i === 199)
+            event.fire();
+        else
+            await event.promise;
+        for (let k = 0; k < 5; k++)
+            await scheduler.yield();
+        return i;
+    }, {signal}).catch(reason => reason));
+    await event.promise;
+    controllers[199].abort('the last');
+    const results = await Promise.all(tasks);
+    assertEqual([results.pop(), results.every((result, i) => result === i)], ['the last', true]);
+});
+
+run();
