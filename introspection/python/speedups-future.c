@@ -13,10 +13,13 @@ static PyMemberDef future_members[] = {
   OBJECT ("_value", value),
   OBJECT ("_exception", exception),
   OBJECT ("_waiter", waiter),
+  OBJECT ("_waiter_context", waiter_context),
+  OBJECT ("_waiter_loop", waiter_loop),
   OBJECT ("_callbacks", callbacks),
   OBJECT ("_posted_with", posted_with),
   OBJECT ("_callback", callback),
   OBJECT ("_context", context),
+  { "_number", T_UINT, offsetof (FutureObject, number), READONLY, NULL },
   FLAG ("_done", done),
   FLAG ("_retrieved", retrieved),
   FLAG ("_aborted", aborted),
@@ -31,7 +34,7 @@ future_objects (FutureObject *self)
   return &self->name;
 }
 
-#define N_OBJECTS ((offsetof (FutureObject, done) - offsetof (FutureObject, name)) / sizeof (PyObject *))
+#define N_OBJECTS ((offsetof (FutureObject, number) - offsetof (FutureObject, name)) / sizeof (PyObject *))
 
 static int
 future_traverse (PyObject *object, visitproc visit, void *arg)
