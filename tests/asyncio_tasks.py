@@ -197,7 +197,7 @@ class Aborts(unittest.TestCase):
                 log.append('finally')
         task = scheduler.post_task(function, signal=controller.signal)
         while task.state == PrioSched.TaskState.PENDING:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.005)
         if abort_after is None:
             threading.Timer(0.01, controller.abort, (reason,)).start()
         else:
@@ -290,7 +290,7 @@ class Aborts(unittest.TestCase):
                 return 'saved', asyncio.current_task().cancelling()
         task = scheduler.post_task(function, signal=controller.signal)
         while task.state == PrioSched.TaskState.PENDING:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.005)
         controller.abort(Why())
         self.assertEqual(await task, ('saved', 0))
         self.assertEqual(task.state, PrioSched.TaskState.FULFILLED)

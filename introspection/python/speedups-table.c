@@ -8,23 +8,6 @@
 #define NO_IMPORT_PYGOBJECT /* speedups.c does */
 #include <pygobject.h>
 
-#include <prio-sched.h>
-
-/* TableBase: the tasks of a scheduler, by the numbers that identify them in the library. */
-
-#define N_PRIORITIES 3
-
-typedef struct
-{
-  PyObject_HEAD
-  PrioRunner *runner;
-  PyObject *states[N_PRIORITIES];
-  PyObject **entries; /* @size of them, by number; NULL where a number is free, None where an entry was dropped */
-  guint *next_free;   /* for each free number, the next free one, or 0 */
-  guint first_free;
-  guint length, size;
-} TableObject;
-
 static guint
 table_add (TableObject *self, PyObject *entry)
 {
@@ -49,12 +32,12 @@ table_add (TableObject *self, PyObject *entry)
   Py_INCREF (entry);
   self->entries[number] = entry;
   ((FutureObject *) entry)->number = number;
+  ((FutureObject *) entry)->context_id = self->context_id;
   return number;
 }
 
-/* Returns: (transfer full): the entry, or NULL */
-static PyObject *
-table_take (TableObject *self, guint number)
+PyObject *
+prio_table_take (TableObject *self, guint number)
 {
   PyObject *entry = number < self->length && number > 0 ? self->entries[number] : NULL;
 
@@ -83,7 +66,7 @@ table_take_method (PyObject *object, PyObject *number)
 
   if (n == (unsigned long) -1 && PyErr_Occurred ())
     return NULL;
-  entry = n <= G_MAXUINT ? table_take ((TableObject *) object, (guint) n) : NULL;
+  entry = n <= G_MAXUINT ? prio_table_take ((TableObject *) object, (guint) n) : NULL;
   if (entry == NULL)
     PyErr_SetObject (PyExc_KeyError, number);
   return entry;
@@ -112,40 +95,13 @@ table_take_all (PyObject *object, PyObject *Py_UNUSED (ignored))
 
   for (guint i = 1; list != NULL && i < self->length; i++)
     {
-      PyObject *entry = table_take (self, i);
+      PyObject *entry = prio_table_take (self, i);
 
       if (entry != NULL && entry != Py_None && PyList_Append (list, entry) < 0)
         Py_CLEAR (list);
       Py_XDECREF (entry);
     }
   return list;
-}
-
-/* Whether KeyboardInterrupt or SystemExit is set.  Any other exception is reported. */
-static gboolean
-is_interrupted (PyObject *where)
-{
-  if (PyErr_ExceptionMatches (PyExc_KeyboardInterrupt) || PyErr_ExceptionMatches (PyExc_SystemExit))
-    return TRUE;
-
-  PyErr_WriteUnraisable (where);
-  return FALSE;
-}
-
-/* Takes the result of a call.  Returns FALSE if it was interrupted. */
-static gboolean
-called (PyObject *where, PyObject *result)
-{
-  Py_XDECREF (result);
-  return result != NULL || !is_interrupted (where);
-}
-
-/* Calls a method that handles a rare case in Python.  Returns FALSE if it was interrupted. */
-static gboolean
-call_slow (PyObject *self, const char *method, PyObject *argument)
-{
-  return called (self, argument != NULL ? PyObject_CallMethod (self, method, "O", argument)
-                                        : PyObject_CallMethod (self, method, NULL));
 }
 
 /* Makes an instance of @type, a subclass of FutureBase that is defined in Python. */
@@ -166,9 +122,9 @@ new_future (PyTypeObject *type, PyObject *posted_with)
 static void
 reject (TableObject *self, guint number, const char *method)
 {
-  PyObject *entry = table_take (self, number);
+  PyObject *entry = prio_table_take (self, number);
 
-  if (!call_slow ((PyObject *) self, method, entry))
+  if (!prio_call_slow ((PyObject *) self, method, entry))
     PyErr_WriteUnraisable ((PyObject *) self);
   Py_DECREF (entry);
 }
@@ -255,225 +211,13 @@ table_yield_now (PyObject *object, PyObject *Py_UNUSED (ignored))
   return (PyObject *) future;
 }
 
-/* Returns: (transfer full): the loop of asyncio that is running here, if none of its tasks is; else None */
-static PyObject *
-get_free_loop (void)
-{
-  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop), *task = NULL;
-
-  if (loop != NULL && loop != Py_None)
-    {
-      task = PyObject_CallOneArg (prio_current_task, loop);
-      if (task != Py_None)
-        Py_SETREF (loop, Py_NewRef (Py_None));
-    }
-  if (loop == NULL || PyErr_Occurred ())
-    PyErr_Clear ();
-  Py_XDECREF (task);
-  return loop != NULL ? loop : Py_NewRef (Py_None);
-}
-
-/* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, it is told at once. */
-static gboolean
-woken (PyObject *waiter)
-{
-  PyObject *task = PyCFunction_Check (waiter) ? PyCFunction_GET_SELF (waiter) : NULL, *done;
-  PyObject *type, *value, *traceback;
-  gboolean is_told = TRUE;
-
-  if (task == NULL || !PyType_IsSubtype (Py_TYPE (task), prio_coroutine_task_type))
-    return TRUE;
-
-  PyErr_Fetch (&type, &value, &traceback);
-  done = PyObject_CallMethod (task, "done", NULL);
-  if (done == Py_True)
-    is_told = call_slow (task, "coroutine_ended", NULL);
-  Py_XDECREF (done);
-  if (is_told)
-    PyErr_Restore (type, value, traceback);
-  return is_told;
-}
-
-/* Wakes up a task of asyncio, which awaits @future, in its context. */
-static gboolean
-wake_up (FutureObject *future, PyObject *waiter)
-{
-  PyObject *context = g_steal_pointer (&future->waiter_context), *result = NULL;
-  gboolean is_done;
-
-  Py_CLEAR (future->waiter_loop);
-  set_running_context (context);
-  if (PyContext_Enter (context) == 0)
-    {
-      result = PyObject_CallOneArg (waiter, (PyObject *) future);
-      if (PyContext_Exit (context) < 0)
-        Py_CLEAR (result);
-    }
-  is_done = called (waiter, result);
-  Py_DECREF (context);
-  return woken (waiter) && is_done;
-}
-
-/* Returns FALSE if it was interrupted. */
-static gboolean
-resume (FutureObject *future, PyObject **free_loop)
-{
-  PyObject *waiter;
-  gboolean is_done;
-
-  future->done = TRUE;
-  if (!is_set (future->waiter) || is_set (future->callbacks))
-    return call_slow ((PyObject *) future, "_notify", NULL);
-
-  if (is_set (future->waiter_context))
-    {
-      if (*free_loop == NULL)
-        *free_loop = get_free_loop ();
-      if (future->waiter_loop != *free_loop)
-        return call_slow ((PyObject *) future, "_notify", NULL);
-    }
-
-  waiter = g_steal_pointer (&future->waiter);
-  is_done = is_set (future->waiter_context) ? wake_up (future, waiter) : called (waiter, PyObject_CallNoArgs (waiter));
-  Py_DECREF (waiter);
-  return is_done;
-}
-
-/* Calls the callback of @task in @context, with its state as the current one. */
-static PyObject *
-call_in_context (FutureObject *task, PyObject *context)
-{
-  PyObject *former, *value = NULL;
-
-  if (PyContext_Enter (context) < 0)
-    return NULL;
-  former = PyContextVar_Set (prio_state_variable, task->posted_with);
-  if (former != NULL)
-    {
-      Py_DECREF (former);
-      value = PyObject_CallNoArgs (task->callback);
-    }
-  if (PyContext_Exit (context) < 0)
-    Py_CLEAR (value);
-  return value;
-}
-
-static PyObject *
-fetch_exception (void)
-{
-  PyObject *type, *value, *traceback;
-
-  PyErr_Fetch (&type, &value, &traceback);
-  PyErr_NormalizeException (&type, &value, &traceback);
-  if (traceback != NULL)
-    PyException_SetTraceback (value, traceback);
-  Py_XDECREF (type);
-  Py_XDECREF (traceback);
-  return value;
-}
-
-/* Runs the callback of @task.  Settles the most frequent result, None, here; leaves all others to Python.
- * Returns FALSE if it was interrupted. */
-static gboolean
-run_task (TableObject *self, FutureObject *task)
-{
-  PyObject *context = g_steal_pointer (&task->context);
-  PyObject *exception = NULL, *value;
-  gboolean is_done = TRUE;
-  gboolean plain = task->posted_with == self->states[0] || task->posted_with == self->states[1] ||
-                   task->posted_with == self->states[2];
-
-  set_running_context (context);
-  value = call_in_context (task, context);
-  if (value == NULL)
-    exception = fetch_exception ();
-
-  if (value == Py_None && plain && !task->aborted && !is_set (task->waiter))
-    {
-      Py_CLEAR (task->callback);
-      task->done = TRUE;
-      if (is_set (task->callbacks))
-        {
-          prio_runner_end ();
-          is_done = call_slow ((PyObject *) task, "_notify", NULL);
-        }
-    }
-  else
-    {
-      is_done = called ((PyObject *) self, PyObject_CallMethod ((PyObject *) self, "_finish", "OOOO", task, context,
-                                                                value != NULL ? value : Py_None,
-                                                                exception != NULL ? exception : Py_None));
-    }
-  Py_XDECREF (value);
-  Py_XDECREF (exception);
-  Py_DECREF (context);
-  return is_done;
-}
-
-/* The tasks from @number on, until there is none, or one is interrupted: then returns FALSE. */
-static gboolean
-run_all (TableObject *self, guint number)
-{
-  PyObject *free_loop = NULL;
-  gboolean is_done = TRUE;
-
-  while (number != 0 && is_done)
-    {
-      PyObject *entry = table_take (self, number);
-
-      if (entry != NULL && entry != Py_None)
-        {
-          FutureObject *future = (FutureObject *) entry;
-
-          set_running_state (future->posted_with);
-          is_done = Py_TYPE (entry) == prio_continuation_type ? resume (future, &free_loop) : run_task (self, future);
-        }
-      Py_XDECREF (entry);
-      if (is_done)
-        number = prio_runner_next ();
-    }
-  Py_XDECREF (free_loop);
-  return is_done;
-}
-
-/* The function of the runner. */
-static PyObject *
-table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
-{
-  TableObject *self = (TableObject *) object;
-  unsigned long number = n_args > 0 ? PyLong_AsUnsignedLong (args[0]) : 0;
-  PrioRunning outer = prio_running;
-  gboolean is_done;
-
-  if (PyErr_Occurred ())
-    return NULL;
-
-  prio_running = (PrioRunning) { .depth = g_main_depth () };
-  Py_INCREF (object);
-  is_done = number == 0 ? call_slow (object, "_take_rejected", NULL) : run_all (self, (guint) number);
-  set_running_state (NULL);
-  set_running_context (NULL);
-  prio_running = outer;
-
-  if (!is_done)
-    {
-      PyObject *exception = fetch_exception (), *result = PyObject_CallMethod (object, "_interrupt", "O", exception);
-
-      Py_DECREF (exception);
-      Py_DECREF (object);
-      return result;
-    }
-  Py_DECREF (object);
-  Py_RETURN_NONE;
-}
-
 static int
 table_init (PyObject *object, PyObject *args, PyObject *kwargs)
 {
   TableObject *self = (TableObject *) object;
   PyObject *runner, *states[N_PRIORITIES];
 
-  if (!PyArg_ParseTuple (args, "O(OOO)", &runner, &states[0], &states[1], &states[2]))
+  if (!PyArg_ParseTuple (args, "O(OOO)n", &runner, &states[0], &states[1], &states[2], &self->context_id))
     return -1;
   if (!pyg_boxed_check (runner, PRIO_TYPE_RUNNER))
     {
@@ -538,7 +282,7 @@ static PyMethodDef table_methods[] = {
   { "_take", table_take_method, METH_O, NULL },
   { "_take_all", table_take_all, METH_NOARGS, NULL },
   { "drop", table_drop, METH_O, NULL },
-  { "_run", (PyCFunction) (void (*) (void)) table_run, METH_FASTCALL, NULL },
+  { "_run", (PyCFunction) (void (*) (void)) prio_table_run, METH_FASTCALL, NULL },
   { "post", table_post, METH_O, NULL },
   { "yield_now", table_yield_now, METH_NOARGS, NULL },
   { NULL },

@@ -18,9 +18,9 @@
 _Thread_local PrioRunning prio_running;
 
 PyObject *prio_state_variable;
-PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type;
+PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type, *prio_driver_type;
 
-PyObject *prio_get_running_loop, *prio_current_task;
+PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
 
 /* running: what this thread is running, for Python. */
 
@@ -66,14 +66,15 @@ static PyObject *
 set_up (PyObject *Py_UNUSED (module), PyObject *args)
 {
   PyObject *variable;
-  PyTypeObject *task, *continuation, *coroutine_task;
+  PyTypeObject *task, *continuation, *coroutine_task, *driver;
 
-  if (!PyArg_ParseTuple (args, "O!O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type,
-                         &continuation, &PyType_Type, &coroutine_task))
+  if (!PyArg_ParseTuple (args, "O!O!O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type,
+                         &continuation, &PyType_Type, &coroutine_task, &PyType_Type, &driver))
     return NULL;
-  if (!PyType_IsSubtype (task, &prio_future_type) || !PyType_IsSubtype (continuation, &prio_future_type))
+  if (!PyType_IsSubtype (task, &prio_future_type) || !PyType_IsSubtype (continuation, &prio_future_type) ||
+      !PyType_IsSubtype (driver, &prio_driver_base_type))
     {
-      PyErr_SetString (PyExc_TypeError, "what is posted is a FutureBase");
+      PyErr_SetString (PyExc_TypeError, "what is posted is a FutureBase, and what runs coroutines a DriverBase");
       return NULL;
     }
 
@@ -83,6 +84,8 @@ set_up (PyObject *Py_UNUSED (module), PyObject *args)
   Py_XSETREF (prio_task_type, task);
   Py_INCREF (continuation);
   Py_XSETREF (prio_continuation_type, continuation);
+  Py_INCREF (driver);
+  Py_XSETREF (prio_driver_type, driver);
   Py_INCREF (coroutine_task);
   Py_XSETREF (prio_coroutine_task_type, coroutine_task);
   Py_RETURN_NONE;
@@ -110,9 +113,11 @@ find_asyncio (void)
     {
       prio_get_running_loop = PyObject_GetAttrString (asyncio, "_get_running_loop");
       prio_current_task = PyObject_GetAttrString (asyncio, "current_task");
+      prio_asyncio_task = PyObject_GetAttrString (asyncio, "Task");
       Py_DECREF (asyncio);
     }
-  return prio_get_running_loop != NULL && prio_current_task != NULL;
+  return prio_get_running_loop != NULL && prio_current_task != NULL && prio_asyncio_task != NULL &&
+         PyType_Check (prio_asyncio_task);
 }
 
 PyMODINIT_FUNC PyInit__PrioSchedSpeedups (void);
@@ -129,6 +134,7 @@ PyInit__PrioSchedSpeedups (void)
   Py_DECREF (gi);
 
   if (PyType_Ready (&running_type) < 0 || PyType_Ready (&prio_future_type) < 0 || PyType_Ready (&prio_table_type) < 0 ||
+      PyType_Ready (&prio_await_type) < 0 || PyType_Ready (&prio_driver_base_type) < 0 ||
       !find_asyncio ())
     return NULL;
   running_object = PyObject_New (PyObject, &running_type);
@@ -138,6 +144,7 @@ PyInit__PrioSchedSpeedups (void)
 
   if (PyModule_AddObjectRef (module, "running", running_object) < 0 ||
       PyModule_AddObjectRef (module, "FutureBase", (PyObject *) &prio_future_type) < 0 ||
+      PyModule_AddObjectRef (module, "DriverBase", (PyObject *) &prio_driver_base_type) < 0 ||
       PyModule_AddObjectRef (module, "TableBase", (PyObject *) &prio_table_type) < 0)
     Py_CLEAR (module);
   return module;

@@ -12,7 +12,7 @@ import weakref
 from gi.repository import GLib
 
 from ..module import get_introspection_module
-from ._PrioSchedCoroutines import CoroutineTask, is_awaitable, start, start_alone, to_coroutine
+from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
 from ._PrioSchedReasons import reason_of
 from ._PrioSchedRun import interrupt
@@ -75,7 +75,7 @@ def _call_with(state, func):
     func()
 
 
-set_up(_state, PostedTask, Continuation, CoroutineTask)
+set_up(_state, PostedTask, Continuation, CoroutineTask, Driver)
 
 
 class _Entrance:
@@ -97,11 +97,10 @@ class Table(TableBase):
     def __init__(self, scheduler):
         # Neither the function nor the table keeps the scheduler alive.
         self.scheduler = weakref.ref(scheduler)
-        self.context_id = hash(scheduler.get_context())
         self._runner = PrioSched.Runner.new(scheduler, _Entrance(self))
         self._post_full = self._runner.post_full
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
-        super().__init__(self._runner, self._states)
+        super().__init__(self._runner, self._states, hash(scheduler.get_context()))
 
     # Running
 

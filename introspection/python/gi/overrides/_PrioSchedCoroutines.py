@@ -7,16 +7,19 @@ import asyncio
 import collections.abc
 import os
 import sys
-import threading
 import types
 
-from gi.repository import GLib, GObject
+from gi.repository import GObject
 
 from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, direct_loop, get_running_loop, local, own_context,
                                 raising, run_in_turn, running, wake_up)
 from ._PrioSchedReasons import reason_of
 
-_get_ident = threading.get_ident
+try:
+    from ._PrioSchedSpeedups import DriverBase
+except ImportError:
+    from ._PrioSchedHot import DriverBase
+
 _ASYNCIO = os.path.dirname(asyncio.__file__) + os.sep
 
 
@@ -115,28 +118,18 @@ class _Abortable:
         return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
 
 
-class Driver(_Abortable):
+class Driver(DriverBase, _Abortable):
     """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
 
-    def __init__(self, coroutine, context, state):
-        self.coroutine = coroutine
-        self.context = context
-        self.state = state
-        self.main_context = own_context() if state is None or state.table is None else None
-        self.thread = _get_ident()
-        self.pending = None     # what is to be raised where it awaits next
-        self.future = None      # what is settled when it has ended
-        self.ended = False
-        self.value = self.exception = None
-        self.step()
+    def _find_main_context(self):
+        self.main_context = own_context()
 
-    def __call__(self, awaited=None):
-        if self.thread == _get_ident():
-            self.step()
-        elif self.state is None or not self.state.table.call_soon(self):
+    def _step_elsewhere(self):
+        """What it awaited has been done in another thread."""
+        if self.state is None or not self.state.table.call_soon(self):
             call_in(self.main_context or own_context(), self.step)
 
-    def step(self, exception=None):
+    def _step(self, exception):
         if self.watch is not None:
             self.notice()
         if self.pending is not None:
@@ -376,30 +369,19 @@ class _Interrupted:
         self.exception = exception
 
 
-_task_classes = {}
-
-
-def _task_class(loop):
-    base = asyncio.Task
-    events = sys.modules.get('gi.events')
-    if events is not None and isinstance(loop, events.GLibEventLoop):
-        base = getattr(events, 'GLibTask', base)
-    try:
-        return _task_classes[base]
-    except KeyError:
-        _task_classes[base] = task_class = type('Task', (CoroutineTask, base), {})
-        return task_class
+class _Task(CoroutineTask, asyncio.Task):
+    pass
 
 
 def _begin_task(loop, coroutine, context, name):
     """Makes a task of asyncio whose first step has been made already."""
     if sys.version_info >= (3, 12):
-        return _task_class(loop)(coroutine, loop=loop, name=name, context=context, eager_start=True)
+        return _Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
 
     steps = []
     loop.call_soon = lambda step, context=None: steps.append(step)
     try:
-        task = _task_class(loop)(coroutine, loop=loop, name=name, context=context)
+        task = _Task(coroutine, loop=loop, name=name, context=context)
     finally:
         del loop.call_soon
     current = asyncio.current_task(loop)

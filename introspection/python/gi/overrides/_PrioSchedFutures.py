@@ -34,7 +34,6 @@ _logger = logging.getLogger('PrioSched')
 class _Local(threading.local):
     queue = None  # the calls that are to follow the one that runs, if one does
     abortable = None  # the coroutine under a signal that is making a step
-    checked = None  # the loop and the main context of which await_from() said that they go together
 
 
 local = _Local()
@@ -98,17 +97,16 @@ def _is_run_elsewhere(context_id):
     return True
 
 
-def check_loop(loop, table):
-    """Raises RuntimeError if loop, of asyncio, would wait for ever for a task of table."""
-    context_id = table.context_id if table is not None else hash(GLib.MainContext.default())
-    if local.checked == (loop, context_id):
+def check_loop(loop, context_id):
+    """Raises RuntimeError if loop, of asyncio, would wait for ever for what the main context of that number runs."""
+    if context_id == 0 or getattr(loop, '_prio_sched_checked', None) == context_id:
         return
     own = getattr(loop, '_context', None)
-    if (own is None or (table is not None and hash(own) != context_id)) and not _is_run_elsewhere(context_id):
+    if (own is None or hash(own) != context_id) and not _is_run_elsewhere(context_id):
         raise RuntimeError(f"{loop!r} does not run the scheduler's main context, and no other thread does: run asyncio "
                            'on GLib, by PrioSched.run(), Gio.Application.run() or gi.events.GLibEventLoop')
     if own is not None:
-        local.checked = loop, context_id
+        loop._prio_sched_checked = context_id
 
 
 class Future(FutureBase):
@@ -120,14 +118,10 @@ class Future(FutureBase):
     __slots__ = () if hasattr(FutureBase, '__weakref__') else ('__weakref__',)
     __class_getitem__ = classmethod(types.GenericAlias)
 
-    def get_loop(self):
-        """The loop of asyncio that is running, since any may wait."""
-        loop = get_running_loop()
-        if loop is None:
-            # For loop.run_until_complete (future).
-            loops = getattr(getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None), '_loops', {})
-            loop = loops.get(hash(own_context())) or asyncio.get_event_loop_policy().get_event_loop()
-        return loop
+    def _loop_elsewhere(self):
+        # For loop.run_until_complete (future).
+        loops = getattr(getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None), '_loops', {})
+        return loops.get(hash(own_context())) or asyncio.get_event_loop_policy().get_event_loop()
 
     def done(self):
         """Whether there is a result or an exception."""
@@ -137,19 +131,13 @@ class Future(FutureBase):
         """Whether it was cancelled: awaiting it raises asyncio.CancelledError."""
         return self._done and isinstance(self._exception, CancelledError)
 
-    def result(self):
-        """Returns the result, or raises the exception; asyncio.InvalidStateError if there is none yet."""
-        if not self._done:
-            raise asyncio.InvalidStateError(f'{self!r} has not completed')
-        if self._exception is not None:
-            self._retrieved = True
-            raise self._exception
-        return self._value
+    def _has_no_result(self):
+        raise asyncio.InvalidStateError(f'{self!r} has not completed')
 
     def exception(self):
         """Returns the exception or None; raises it if it is asyncio.CancelledError."""
         if not self._done:
-            raise asyncio.InvalidStateError(f'{self!r} has not completed')
+            self._has_no_result()
         self._retrieved = True
         if isinstance(self._exception, CancelledError):
             raise self._exception
@@ -165,14 +153,10 @@ class Future(FutureBase):
     def _make_cancelled_error(self):
         return self._exception
 
-    def add_done_callback(self, callback, *, context=None):
-        """Calls callback (future) soon after it is done, in context or a copy of the current one.
-
-        It is called on this thread.
-        """
+    def _add_done_callback(self, callback, context):
         loop = get_running_loop()
         if loop is not None and not self._done:
-            check_loop(loop, self._table())
+            check_loop(loop, self._context_id)
         if context is None:
             context = _copy_context()
         if self._done:
@@ -267,21 +251,10 @@ class Future(FutureBase):
         elif not loop.is_closed():
             loop.call_soon_threadsafe(callback, self, context=context)
 
-    def __await__(self):
-        if not self._done:
-            loop = get_running_loop()
-            if loop is not None:
-                check_loop(loop, self._table())
-                if self._callback is not None and self._callback is asyncio.current_task(loop):
-                    raise RuntimeError(f'{self!r} cannot await itself')
-            self._asyncio_future_blocking = True
-            yield self
-        if self._exception is not None:
-            self._retrieved = True
-            raise self._exception
-        return self._value
-
-    __iter__ = __await__
+    def _check_await(self, loop):
+        check_loop(loop, self._context_id)
+        if self._callback is not None and self._callback is asyncio.current_task(loop):
+            raise RuntimeError(f'{self!r} cannot await itself')
 
     def _is_abort(self):
         """Whether its exception is a cancellation, or the reason of its signal's abort, as after a rejected yield."""

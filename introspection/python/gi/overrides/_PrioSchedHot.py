@@ -20,6 +20,8 @@ PrioSched = get_introspection_module('PrioSched')
 _MAX_NUMBER = 2 ** 32 - 1
 _USER_VISIBLE = 2
 _copy_context = contextvars.copy_context
+_get_running_loop = asyncio._get_running_loop
+_get_ident = threading.get_ident
 _next_task = PrioSched.Runner.next
 _end_task = PrioSched.Runner.end
 
@@ -35,7 +37,7 @@ class Running(threading.local):
 running = Running()
 
 
-def set_up(state, task, continuation, coroutine_task):
+def set_up(state, task, continuation, coroutine_task, driver):
     """Sets the context variable of states, and the classes of tasks and continuations."""
     global _state, PostedTask, Continuation
     _state, PostedTask, Continuation = state, task, continuation
@@ -59,10 +61,75 @@ class FutureBase:
     _callback = None        # of a task, until it has run; then what runs its coroutine
     _context = None         # of a task, until it runs
     _number = 0
+    _context_id = 0         # of the main context that runs it, or 0
+
+    def result(self):
+        """Returns the result, or raises the exception; asyncio.InvalidStateError if there is none yet."""
+        if not self._done:
+            self._has_no_result()
+        if self._exception is not None:
+            self._retrieved = True
+            raise self._exception
+        return self._value
+
+    def get_loop(self):
+        """The loop of asyncio that is running, since any may wait."""
+        loop = _get_running_loop()
+        return loop if loop is not None else self._loop_elsewhere()
+
+    def add_done_callback(self, callback, *, context=None):
+        """Calls callback (future) soon after it is done, on this thread, in context or a copy of the current one."""
+        self._add_done_callback(callback, context)
+
+    def __await__(self):
+        if not self._done:
+            loop = _get_running_loop()
+            if loop is not None:
+                self._check_await(loop)
+            self._asyncio_future_blocking = True
+            yield self
+        if self._exception is not None:
+            self._retrieved = True
+            raise self._exception
+        return self._value
+
+    __iter__ = __await__
 
     def __del__(self):
         if self._exception is not None and not self._retrieved:
             self._never_retrieved()
+
+
+class DriverBase:
+    """What runs a coroutine where no loop of asyncio is running."""
+
+    waits_for = None
+    watch = None
+    told = False
+    pending = None       # what is to be raised where it awaits next
+    future = None        # what is settled when it has ended
+    ended = False
+    value = None         # how it has ended
+    exception = None
+    main_context = None  # where it runs, if it is no task's
+
+    def __init__(self, coroutine, context, state):
+        self.coroutine = coroutine
+        self.context = context
+        self.state = state
+        self.thread = _get_ident()
+        if state is None:
+            self._find_main_context()
+        self._step(None)
+
+    def __call__(self, awaited=None):
+        if self.thread == _get_ident():
+            self._step(None)
+        else:
+            self._step_elsewhere()
+
+    def step(self, exception=None):
+        self._step(exception)
 
 
 def _call(state, callback):
@@ -73,13 +140,14 @@ def _call(state, callback):
 
 def _free_loop():
     """The loop of asyncio that is running here, if none of its tasks is."""
-    loop = asyncio._get_running_loop()
+    loop = _get_running_loop()
     return loop if loop is not None and asyncio.current_task(loop) is None else None
 
 
 class TableBase:
 
-    def __init__(self, runner, states):
+    def __init__(self, runner, states, context_id):
+        self._context_id = context_id
         self._entries = {}
         self._numbers = itertools.count(1)
         self._states = states
@@ -95,6 +163,7 @@ class TableBase:
             return self._add(entry)
         self._entries[number] = entry
         entry._number = number
+        entry._context_id = self._context_id
         return number
 
     def _take(self, number):
