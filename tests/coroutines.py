@@ -105,6 +105,50 @@ class Chains(unittest.TestCase):
         self.assertEqual(len(done), 5000)
 
 
+class Results(unittest.TestCase):
+
+    @posted
+    async def test_any_value_is_a_result(self):
+        for value in (None, 5, (1, 2), (), ValueError('returned'), StopIteration(5), [], scheduler):
+            task = scheduler.post_task(lambda value=value: value)
+            self.assertIs(await task, value)
+            self.assertIs(await task, value)
+            self.assertIs(task.result(), value)
+
+            async def function(value=value):
+                await scheduler.yield_()
+                return value
+            self.assertIs(await scheduler.post_task(function), value)
+
+    @posted
+    async def test_stop_iteration_is_no_result(self):
+        """As in asyncio: raised into a coroutine it would be taken for the value of the await."""
+        def function():
+            raise StopIteration(5)
+        controller = PrioSched.TaskController()
+        aborted = scheduler.post_task(lambda: None, signal=controller.signal)
+        controller.abort(StopIteration(6))
+        for task, value in ((scheduler.post_task(function), 5), (aborted, 6)):
+            with self.assertRaisesRegex(RuntimeError, 'StopIteration') as caught:
+                await task
+            self.assertEqual(caught.exception.__cause__.value, value)
+
+    @posted
+    async def test_what_does_not_go_on_is_closed(self):
+        log = []
+
+        async def function():
+            try:
+                await scheduler.post_task(lambda: None, delay=100000)
+            except GeneratorExit:
+                log.append('closed')
+                raise
+        coroutine = function()
+        coroutine.send(None)
+        coroutine.close()
+        self.assertEqual(log, ['closed'])
+
+
 class Threads(unittest.TestCase):
 
     def test_who_awaits_another_thread_s_task_goes_on_in_its_own(self):
