@@ -205,6 +205,9 @@ class Future(FutureBase):
     def _settle(self, value=None, exception=None):
         """On the thread of its task, where nothing of the user's is running."""
         if not self._done:
+            if isinstance(exception, StopIteration):
+                stop, exception = exception, RuntimeError('StopIteration cannot be raised into a coroutine')
+                exception.__cause__ = stop
             self._done = True
             self._value = value
             self._exception = exception
