@@ -195,7 +195,7 @@ future_add_done_callback (PyObject *object, PyObject *args, PyObject *kwargs)
         {
           Py_XSETREF (self->waiter, Py_NewRef (callback));
           Py_XSETREF (self->waiter_context, Py_NewRef (context));
-          Py_XSETREF (self->waiter_loop, loop);
+          Py_DECREF (loop);
           Py_RETURN_NONE;
         }
       Py_DECREF (loop);

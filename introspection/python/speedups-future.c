@@ -14,7 +14,6 @@ static PyMemberDef future_members[] = {
   OBJECT ("_exception", exception),
   OBJECT ("_waiter", waiter),
   OBJECT ("_waiter_context", waiter_context),
-  OBJECT ("_waiter_loop", waiter_loop),
   OBJECT ("_callbacks", callbacks),
   OBJECT ("_posted_with", posted_with),
   OBJECT ("_callback", callback),

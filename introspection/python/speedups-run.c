@@ -77,7 +77,6 @@ wake_up (FutureObject *future, PyObject *waiter)
   PyObject *context = g_steal_pointer (&future->waiter_context), *result = NULL;
   gboolean is_done;
 
-  Py_CLEAR (future->waiter_loop);
   set_running_context (context);
   if (PyContext_Enter (context) == 0)
     {
@@ -88,6 +87,22 @@ wake_up (FutureObject *future, PyObject *waiter)
   is_done = called (waiter, result);
   Py_DECREF (context);
   return woken (waiter) && is_done;
+}
+
+/* Whether @waiter wakes up a task of asyncio that runs in @loop. */
+static gboolean
+is_of_loop (PyObject *waiter, PyObject *loop)
+{
+  static PyObject *name;
+  PyObject *own;
+
+  if (name == NULL)
+    name = PyUnicode_InternFromString ("_loop");
+  own = PyCFunction_Check (waiter) ? PyObject_GetAttr (PyCFunction_GET_SELF (waiter), name) : NULL;
+  if (own == NULL)
+    PyErr_Clear ();
+  Py_XDECREF (own);
+  return own != NULL && own == loop;
 }
 
 /* @future is done.  Returns FALSE if it was interrupted. */
@@ -104,7 +119,7 @@ notify (FutureObject *future, PyObject **free_loop)
     {
       if (*free_loop == NULL)
         *free_loop = get_free_loop ();
-      if (future->waiter_loop != *free_loop)
+      if (!is_of_loop (future->waiter, *free_loop))
         return prio_call_slow ((PyObject *) future, "_notify", NULL);
     }
 
@@ -133,20 +148,36 @@ call_in_context (FutureObject *task, PyObject *context)
   return value;
 }
 
-/* Settles @task, which runs, with @value.  Returns FALSE if it was interrupted. */
+/* Settles @task, which runs or has @ended, with @value.  Returns FALSE if it was interrupted. */
 static gboolean
-settle (FutureObject *task, PyObject *value, PyObject **free_loop)
+settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loop)
 {
   Py_CLEAR (task->callback);
-  Py_XSETREF (task->value, Py_NewRef (value));
+  if (value != Py_None)
+    Py_XSETREF (task->value, Py_NewRef (value));
   task->done = TRUE;
   if (!is_set (task->waiter) && !is_set (task->callbacks))
     return TRUE;
 
-  prio_runner_end ();
+  if (!ended)
+    prio_runner_end ();
   set_running_state (NULL);
   set_running_context (NULL);
   return notify (task, free_loop);
+}
+
+/* The same, for a task that its signal may abort. */
+static gboolean
+settle_abortable (TableObject *self, FutureObject *task, PyObject *value, PyObject **free_loop)
+{
+  gboolean aborted = prio_runner_end ();
+
+  if (!aborted && !task->aborted)
+    return settle (task, value, TRUE, free_loop);
+
+  set_running_state (NULL);
+  set_running_context (NULL);
+  return prio_call_slow ((PyObject *) self, aborted ? "_settle_aborted" : "_settle_cancelled", (PyObject *) task);
 }
 
 static gboolean
@@ -174,7 +205,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
     }
   else if (driver->ended)
     {
-      is_done = settle (task, driver->value != NULL ? driver->value : Py_None, free_loop);
+      is_done = settle (task, driver->value != NULL ? driver->value : Py_None, FALSE, free_loop);
     }
   else
     {
@@ -231,7 +262,9 @@ run_task (TableObject *self, FutureObject *task, PyObject **free_loop)
     exception = fetch_exception ();
 
   if (value != NULL && plain && !task->aborted && !is_awaitable (value))
-    is_done = settle (task, value, free_loop);
+    is_done = settle (task, value, FALSE, free_loop);
+  else if (value != NULL && !is_awaitable (value))
+    is_done = settle_abortable (self, task, value, free_loop);
   else if (value != NULL && plain && PyCoro_CheckExact (value) && !is_in_asyncio ())
     is_done = drive (self, task, context, value, free_loop);
   else

@@ -129,28 +129,70 @@ reject (TableObject *self, guint number, const char *method)
   Py_DECREF (entry);
 }
 
+/* Returns: (transfer full): a task of that state that is in the table, or NULL with an exception set */
+static FutureObject *
+new_task (TableObject *self, PyObject *state, PyObject *callback)
+{
+  FutureObject *task = new_future (prio_task_type, state);
+
+  if (task == NULL)
+    return NULL;
+  task->callback = Py_NewRef (callback);
+  task->context = PyContext_CopyCurrent ();
+  if (task->context == NULL)
+    Py_CLEAR (task);
+  else
+    table_add (self, (PyObject *) task);
+  return task;
+}
+
 static PyObject *
 table_post (PyObject *object, PyObject *callback)
 {
   TableObject *self = (TableObject *) object;
-  FutureObject *task = new_future (prio_task_type,
-                                   self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND]);
-  guint number;
+  PyObject *state = self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND];
+  FutureObject *task = new_task (self, state, callback);
 
+  if (task != NULL && prio_runner_post (self->runner, task->number, PRIO_TASK_PRIORITY_USER_VISIBLE) == PRIO_POSTED_REJECTED)
+    reject (self, task->number, "_reject");
+  return (PyObject *) task;
+}
+
+/* Gets the number of the priority, and the signal, from a State. */
+static gboolean
+read_state (PyObject *state, long *priority, GCancellable **signal)
+{
+  PyObject *number = PyObject_GetAttrString (state, "priority");
+  PyObject *object = PyObject_GetAttrString (state, "signal");
+
+  *priority = number != NULL ? PyLong_AsLong (number) : -1;
+  *signal = object != NULL && object != Py_None ? (GCancellable *) pygobject_get (object) : NULL;
+  /* The state holds it. */
+  Py_XDECREF (number);
+  Py_XDECREF (object);
+  return !PyErr_Occurred ();
+}
+
+/* The arguments are a State, a callback, a delay and a name. */
+static PyObject *
+table_post_in (PyObject *object, PyObject *args)
+{
+  TableObject *self = (TableObject *) object;
+  PyObject *state, *callback, *name;
+  unsigned long long delay;
+  long priority;
+  GCancellable *signal;
+  FutureObject *task;
+
+  if (!PyArg_ParseTuple (args, "OOKO", &state, &callback, &delay, &name) || !read_state (state, &priority, &signal))
+    return NULL;
+  task = new_task (self, state, callback);
   if (task == NULL)
     return NULL;
-  Py_INCREF (callback);
-  task->callback = callback;
-  task->context = PyContext_CopyCurrent ();
-  if (task->context == NULL)
-    {
-      Py_DECREF (task);
-      return NULL;
-    }
 
-  number = table_add (self, (PyObject *) task);
-  if (prio_runner_post (self->runner, number, PRIO_TASK_PRIORITY_USER_VISIBLE) == PRIO_POSTED_REJECTED)
-    reject (self, number, "_reject");
+  Py_XSETREF (task->name, Py_NewRef (name));
+  if (prio_runner_post_full (self->runner, task->number, (gint) priority, signal, delay, FALSE) == PRIO_POSTED_REJECTED)
+    reject (self, task->number, "_reject");
   return (PyObject *) task;
 }
 
@@ -284,6 +326,7 @@ static PyMethodDef table_methods[] = {
   { "drop", table_drop, METH_O, NULL },
   { "_run", (PyCFunction) (void (*) (void)) prio_table_run, METH_FASTCALL, NULL },
   { "post", table_post, METH_O, NULL },
+  { "_post_in", table_post_in, METH_VARARGS, NULL },
   { "yield_now", table_yield_now, METH_NOARGS, NULL },
   { NULL },
 };

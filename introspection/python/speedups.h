@@ -17,7 +17,7 @@
 typedef struct
 {
   PyObject_HEAD
-  PyObject *name, *value, *exception, *waiter, *waiter_context, *waiter_loop, *callbacks, *posted_with, *callback, *context;
+  PyObject *name, *value, *exception, *waiter, *waiter_context, *callbacks, *posted_with, *callback, *context;
   Py_hash_t context_id; /* of the main context that runs it, or 0 */
   unsigned int number;  /* by which the library knows it, or did last */
   char done, retrieved, aborted, blocking;
@@ -57,7 +57,8 @@ typedef struct
   int depth;         /* of main loops, at which they were set, or 0 */
 } PrioRunning;
 
-extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running;
+/* Read and written for each task: without a call for its address. */
+extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running __attribute__ ((tls_model ("initial-exec")));
 
 /* What set_up () is given: the context variable of states, two subclasses of FutureBase, what the tasks of asyncio have
  * that run coroutines of ours, and a subclass of DriverBase. */

@@ -24,10 +24,13 @@ PrioSched = get_introspection_module('PrioSched')
 __all__ = ['Future', 'PostedTask', 'run']
 
 _MAX_DELAY = 2 ** 64 - 1
+_PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 
 
 def _to_priority(value):
     """Converts a member of TaskPriority or its nick; None is UNSET."""
+    if value.__class__ is str and value in _PRIORITIES:
+        return _PRIORITIES[value]
     if value is None:
         return _UNSET
     for priority in (PrioSched.TaskPriority.BACKGROUND, PrioSched.TaskPriority.USER_VISIBLE,

@@ -132,7 +132,7 @@ class Table(TableBase):
         aborted = _end_task()
         running.state = running.context = None
         if aborted or (task._aborted and run is None):
-            task._abort(reason_of(task._posted_with.signal) if aborted else CancelledError())
+            (self._settle_aborted if aborted else self._settle_cancelled)(task)
         elif run is None:
             task._callback = None
             task._retrieved = isinstance(exception, (KeyboardInterrupt, SystemExit))
@@ -148,6 +148,14 @@ class Table(TableBase):
                 run.cancel_coroutine(None)
         if isinstance(exception, (KeyboardInterrupt, SystemExit)):
             raise exception
+
+    def _settle_aborted(self, task):
+        """Its signal has been aborted while its callback ran."""
+        task._abort(reason_of(task._posted_with.signal))
+
+    def _settle_cancelled(self, task):
+        """Its callback has called cancel()."""
+        task._abort(CancelledError())
 
     def _reject(self, entry):
         """The library has not taken entry, or will not run it."""
@@ -169,23 +177,10 @@ class Table(TableBase):
     # Posting
 
     def post_with(self, callback, priority, signal, delay, name):
-        task = PostedTask()
-        task._callback = callback
-        task._context = _copy_context()
-        task.name = name
         if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
             priority = _USER_VISIBLE
-        if signal is None and delay == 0:
-            task._posted_with = self._states[priority - 1]
-            number = self._add(task)
-            posted = self._runner.post(number, priority)
-        else:
-            task._posted_with = self._states[priority - 1] if signal is None else State(self, signal, priority)
-            number = self._add(task)
-            posted = self._post_full(number, priority, signal, delay, False)
-        if posted == _REJECTED:
-            self._reject(self._take(number))
-        return task
+        state = self._states[priority - 1] if signal is None else State(self, signal, priority)
+        return self._post_in(state, callback, delay, name)
 
     def call_soon(self, call):
         """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will."""

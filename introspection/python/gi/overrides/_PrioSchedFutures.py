@@ -74,6 +74,17 @@ def own_context():
     return GLib.MainContext.get_thread_default() or GLib.MainContext.default()
 
 
+def loop_of(context):
+    """The loop of asyncio that PyGObject has made for a main context, or None."""
+    policy = getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None)
+    if policy is not None and not hasattr(policy, '_loops'):
+        # PyGObject before 3.52 keeps them in the policy that has been set.
+        current = asyncio.get_event_loop_policy()
+        policy = current if isinstance(current, policy) else None
+    loop = getattr(policy, '_loops', {}).get(hash(context))
+    return loop if loop is not None and not loop.is_closed() else None
+
+
 class _Raise:
     """What wakes a task of asyncio up with an exception."""
 
@@ -120,8 +131,7 @@ class Future(FutureBase):
 
     def _loop_elsewhere(self):
         # For loop.run_until_complete (future).
-        loops = getattr(getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None), '_loops', {})
-        return loops.get(hash(own_context())) or asyncio.get_event_loop_policy().get_event_loop()
+        return loop_of(own_context()) or asyncio.get_event_loop_policy().get_event_loop()
 
     def done(self):
         """Whether there is a result or an exception."""
@@ -162,7 +172,7 @@ class Future(FutureBase):
         if self._done:
             self._call_later(loop, own_context() if loop is None else None, callback, context)
         elif self._waiter is None and self._callbacks is None and loop is not None and _is_wakeup(callback):
-            self._waiter, self._waiter_context, self._waiter_loop = callback, context, loop
+            self._waiter, self._waiter_context = callback, context
         else:
             self._add(callback, context, loop, None if loop is not None else (_get_ident(), own_context()))
 
@@ -170,7 +180,7 @@ class Future(FutureBase):
         """Removes all instances of callback.  Returns how many there were."""
         n_removed = 0
         if self._waiter is not None and self._waiter == callback:
-            self._waiter = self._waiter_context = self._waiter_loop = None
+            self._waiter = self._waiter_context = None
             n_removed = 1
         before = self._callbacks or []
         after = [entry for entry in before if entry[0] != callback]
@@ -228,8 +238,9 @@ class Future(FutureBase):
     def _take_waiting(self):
         waiting = list(self._callbacks or ())
         if self._waiter is not None:
-            waiting.insert(0, (self._waiter, self._waiter_context, self._waiter_loop, None))
-        self._waiter = self._waiter_context = self._waiter_loop = self._callbacks = None
+            loop = self._waiter.__self__.get_loop() if self._waiter_context is not None else None
+            waiting.insert(0, (self._waiter, self._waiter_context, loop, None))
+        self._waiter = self._waiter_context = self._callbacks = None
         return waiting
 
     def _notify(self):

@@ -54,8 +54,7 @@ class FutureBase:
     _aborted = False
     _asyncio_future_blocking = False
     _waiter = None          # the first that waits: a Driver, or what wakes a task of asyncio up
-    _waiter_context = None  # the context of the latter, and its loop
-    _waiter_loop = None
+    _waiter_context = None  # the context of the latter
     _callbacks = None       # what else waits
     _posted_with = None     # the State, or None if only the library knows it
     _callback = None        # of a task, until it has run; then what runs its coroutine
@@ -211,7 +210,7 @@ class TableBase:
         elif entry._waiter_context is None:
             entry._waiter = None
             waiter()
-        elif entry._waiter_loop is loop:
+        elif waiter.__self__._loop is loop:
             entry._waiter = None
             running.context = context = entry._waiter_context
             try:
@@ -247,6 +246,17 @@ class TableBase:
         task._posted_with = self._visible
         number = self._add(task)
         if not self._post(number, _USER_VISIBLE):
+            self._reject(self._take(number))
+        return task
+
+    def _post_in(self, state, callback, delay, name):
+        task = PostedTask()
+        task._callback = callback
+        task._context = _copy_context()
+        task._posted_with = state
+        task.name = name
+        number = self._add(task)
+        if not self._post_full(number, state.priority, state.signal, delay, False):
             self._reject(self._take(number))
         return task
 

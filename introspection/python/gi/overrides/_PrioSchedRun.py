@@ -14,10 +14,10 @@ import weakref
 from gi.repository import GLib
 
 from ._PrioSchedCoroutines import is_awaitable, start_alone, to_coroutine
-from ._PrioSchedFutures import Future, get_running_loop, own_context
+from ._PrioSchedFutures import Future, get_running_loop, loop_of, own_context
 
 try:
-    from gi.events import GLibEventLoop, GLibEventLoopPolicy
+    from gi.events import GLibEventLoop
 except ImportError:
     GLibEventLoop = None
 
@@ -158,8 +158,8 @@ def _run_in_context(coroutine, context):
 
 def _run_in_asyncio(coroutine, context):
     """asyncio.run(), with its loop on GLib."""
-    loop = GLibEventLoopPolicy._loops.get(hash(context))
-    if loop is not None and not loop.is_closed():
+    loop = loop_of(context)
+    if loop is not None:
         with _Run(loop.stop):
             task = loop.create_task(coroutine)
             with _Interruptible(task.cancel) as interruptible:
