@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import unittest
 import weakref
 
@@ -567,6 +568,20 @@ class Looks(unittest.TestCase):
             complete(scheduler.post_task(lambda: None, 'background'))
             gc.collect()
         self.assertIn('the failing one', logs.output[0])
+
+    def test_tracebacks_begin_in_the_program(self):
+        def fails():
+            raise Why
+
+        async def fails_later():
+            await scheduler.yield_()
+            raise Why
+        signal = PrioSched.TaskController().signal
+        for task in (scheduler.post_task(fails), scheduler.post_task(fails, signal=signal), scheduler.post_task(fails_later),
+                     scheduler.post_task(fails_later, signal=signal)):
+            complete(scheduler.post_task(lambda: None, 'background'))
+            files = [frame.filename for frame in traceback.extract_tb(task.exception().__traceback__)]
+            self.assertEqual(files, [__file__])
 
     def test_times_are_whole_numbers(self):
         for value, error in ((0.5, TypeError), (True, TypeError), (-1, ValueError), ('1', TypeError), (None, TypeError),
