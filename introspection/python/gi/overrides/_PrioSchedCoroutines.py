@@ -13,7 +13,7 @@ from gi.repository import GObject
 
 from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, direct_loop, get_running_loop, local, own_context,
                                 raising, run_in_turn, running, wake_up)
-from ._PrioSchedReasons import reason_of
+from ._PrioSchedReasons import reason_of, without_own_frames
 
 try:
     from ._PrioSchedSpeedups import DriverBase
@@ -144,7 +144,7 @@ class Driver(DriverBase, _Abortable):
         except StopIteration as end:
             value = end.value
         except BaseException as caught:  # raised by it, or by what it awaited
-            error = caught
+            error = without_own_frames(caught)
         finally:
             running.context, local.abortable = outer
 

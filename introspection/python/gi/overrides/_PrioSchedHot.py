@@ -14,6 +14,7 @@ import threading
 from gi.repository import GLib
 
 from ..module import get_introspection_module
+from ._PrioSchedReasons import without_own_frames
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -227,7 +228,7 @@ class TableBase:
         try:
             value = context.run(_call, state, entry._callback)
         except BaseException as error:
-            self._finish(entry, context, None, error)
+            self._finish(entry, context, None, without_own_frames(error))
         else:
             # Most tasks have no result, and nobody waits for them.
             if value is None and entry._waiter is None and state in self._states and not entry._aborted:

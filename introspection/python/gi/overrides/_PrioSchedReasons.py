@@ -61,6 +61,14 @@ def _forget_tracebacks(exception):
         exception = exception.__cause__ or exception.__context__
 
 
+def without_own_frames(error):
+    """Takes the two frames of ours off the traceback of error, which has been caught."""
+    own = error.__traceback__
+    if own.tb_next is not None and own.tb_next.tb_next is not None:
+        error.__traceback__ = own.tb_next.tb_next
+    return error
+
+
 def _box_of(signal):
     try:
         return signal._box
