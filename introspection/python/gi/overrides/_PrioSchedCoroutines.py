@@ -7,6 +7,7 @@ import asyncio
 import collections.abc
 import os
 import sys
+import threading
 import types
 
 from gi.repository import GObject
@@ -35,6 +36,10 @@ def to_coroutine(awaitable):
     return awaitable if isinstance(awaitable, types.CoroutineType) else _as_coroutine(awaitable)
 
 
+# Which signal has which watch: its tasks may run in several threads.
+_watches_lock = threading.RLock()
+
+
 class _Watch:
     """Tells the coroutines under a signal of its abort, from whatever thread it comes."""
 
@@ -51,17 +56,21 @@ class _Watch:
     @staticmethod
     def add(member):
         signal = member.state.signal
-        watch = getattr(signal, '_watch', None)
-        if watch is None:
-            watch = signal._watch = _Watch(signal)
-        watch.members.add(member)
+        with _watches_lock:
+            watch = getattr(signal, '_watch', None)
+            if watch is None:
+                watch = signal._watch = _Watch(signal)
+            watch.members.add(member)
         return watch
 
     def remove(self, member):
-        self.members.discard(member)
         signal = member.state.signal
-        if not self.members and getattr(signal, '_watch', None) is self:
-            del signal._watch
+        with _watches_lock:
+            self.members.discard(member)
+            is_unused = not self.members and getattr(signal, '_watch', None) is self
+            if is_unused:
+                del signal._watch
+        if is_unused:
             GObject.Object.disconnect(signal, self.handler)
 
 
