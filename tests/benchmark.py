@@ -2,7 +2,7 @@
 
     benchmark.py [ROUNDS]
 
-Needs gbulb for one of the rows.  Each figure is the lowest of several rounds.
+Rows in asyncio need a loop on GLib: PyGObject's own, or gbulb before 3.50.  Each figure is the lowest of several rounds.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -72,32 +72,98 @@ async def yields_in_task():
     await scheduler.post_task(yields)
 
 
+async def yields_under_a_signal():
+    await scheduler.post_task(yields, signal=PrioSched.TaskController().signal)
+
+
+async def each_awaited():
+    for _ in range(N):
+        await scheduler.post_task(nothing)
+
+
+async def coroutine():
+    pass
+
+
+async def coroutines():
+    for task in [scheduler.post_task(coroutine) for _ in range(N)]:
+        await task
+
+
+async def tasks_of_asyncio():
+    for task in [asyncio.create_task(coroutine()) for _ in range(N)]:
+        await task
+
+
+async def options(**kwargs):
+    for _ in range(N):
+        last = scheduler.post_task(nothing, **kwargs)
+    await last
+
+
 def row(name, peer, ours, theirs, wanted=None):
     ratio = theirs / ours
     print(f'{name + " / " + peer:60} {ours:10.3f} {theirs:14.3f}  µs {ratio:12.2f} ×' + (f'   ≥ {wanted} ×' if wanted else ''))
 
 
-def gbulb_sleeps():
-    import gbulb
-    loop = gbulb.GLibEventLoop()
+def complete(future):
+    """Iterates the main context, without asyncio, until future is done."""
+    context = GLib.MainContext.default()
+    while not future.done():
+        context.iteration(True)
+    return future.result()
+
+
+def driven(function):
+    """The time of a coroutine function in a task that no loop of asyncio runs."""
+    return timed(lambda: complete(scheduler.post_task(function)))
+
+
+def new_loop():
+    """A loop of asyncio on GLib, or None."""
     try:
-        return timed(lambda: loop.run_until_complete(sleeps()))
-    finally:
-        loop.close()
+        from gi.events import GLibEventLoop
+        return GLibEventLoop(GLib.MainContext.default())
+    except ImportError:
+        pass
+    try:
+        import gbulb
+        gbulb.install()
+        return asyncio.new_event_loop()
+    except ImportError:
+        return None
 
 
 def main():
     print(f'{"":60} {"ours":>10} {"peer":>14}')
     idle, sleep = timed(idle_add), timed(lambda: asyncio.run(sleeps()))
-    post, yields_ = timed(lambda: PrioSched.run(posts())), timed(lambda: PrioSched.run(yields()))
-    row('post_task, 100,000 pending', 'GLib.idle_add', post, idle, 2)
-    row('the same, each awaited', 'GLib.idle_add', timed(lambda: PrioSched.run(awaited_posts())), idle)
-    row('await yield_()', 'asyncio.sleep(0)', yields_, sleep, 2)
-    row('await yield_(), in a task', 'asyncio.sleep(0)', timed(lambda: PrioSched.run(yields_in_task())), sleep)
-    try:
-        row('await yield_()', 'asyncio.sleep(0) in gbulb', yields_, gbulb_sleeps())
-    except ImportError:
-        pass
+    created = timed(lambda: asyncio.run(tasks_of_asyncio()))
+    row('post_task, 100,000 pending', 'GLib.idle_add', driven(posts), idle, 3)
+    row('the same, each awaited', 'GLib.idle_add', driven(awaited_posts), idle)
+    row('the same, with a priority', 'GLib.idle_add', driven(lambda: options(priority='background')), idle)
+    signal = PrioSched.TaskController().signal
+    row('the same, with a signal', 'GLib.idle_add', driven(lambda: options(signal=signal)), idle)
+    row('await yield_()', 'asyncio.sleep(0)', driven(yields), sleep, 3)
+    row('await post_task()', 'asyncio.sleep(0)', driven(each_awaited), sleep)
+    row('a coroutine function, post to result', 'create_task', driven(coroutines), created, 1)
+
+    loop = new_loop()
+    if loop is None:
+        return
+    asyncio.set_event_loop(loop)
+
+    def in_loop(function):
+        return timed(lambda: loop.run_until_complete(function()))
+    sleep, created = in_loop(sleeps), in_loop(tasks_of_asyncio)
+    name = type(loop).__module__.partition('.glib')[0]
+    print(f'In asyncio, with the loop of {name}:')
+    for what, function in (('await yield_()', yields), ('await yield_(), in a task', yields_in_task),
+                           ('the same, under a signal', yields_under_a_signal), ('await post_task()', each_awaited)):
+        row(what, 'asyncio.sleep(0)', in_loop(function), sleep)
+    row('post_task, 100,000 pending', 'GLib.idle_add', in_loop(posts), idle)
+    row('a coroutine function, post to result', 'create_task', in_loop(coroutines), created)
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 main()

@@ -8,6 +8,7 @@ working.  To repeat a failure, use the seed that is printed.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import random
 import sys
 
@@ -83,7 +84,7 @@ for i in range(calls):
     path, method, thing = random.choice(everything)
     try:
         result = call(method, thing)
-    except Exception:
+    except (Exception, asyncio.CancelledError):
         continue
     n_right += 1
     if result is not None and len(pool) < 60 and isinstance(result, (GObject.Object, GObject.GBoxed, PrioSched.Future)):

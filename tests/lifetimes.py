@@ -3,6 +3,7 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import gc
 import os
 import unittest
@@ -54,6 +55,37 @@ class Lifetimes(unittest.TestCase):
                 with self.assertRaises(GLib.Error):
                     await task
         self.assertLess(growth(once, 200), ALLOWED)
+
+    def test_coroutines_that_are_awaited_cancelled_and_aborted(self):
+        async def waits():
+            await scheduler.yield_()
+            await scheduler.post_task(lambda: None, delay=100000)
+
+        async def ends():
+            await scheduler.yield_()
+            return await scheduler.post_task(lambda: 5)
+
+        pending = scheduler.post_task(lambda: None, delay=10 ** 9)
+
+        async def stands():
+            # An abort does not cancel what is awaited.
+            await pending
+
+        async def once():
+            controller = PrioSched.TaskController()
+            tasks = [scheduler.post_task(ends) for _ in range(200)]
+            cancelled = [scheduler.post_task(waits) for _ in range(200)]
+            aborted = [scheduler.post_task(stands, signal=controller.signal) for _ in range(200)]
+            for task in tasks:
+                await task
+            for task in cancelled:
+                task.cancel()
+            controller.abort(LookupError('enough'))
+            for task in cancelled + aborted:
+                with self.assertRaises((asyncio.CancelledError, LookupError)):
+                    await task
+        self.assertLess(growth(once, 60), ALLOWED)
+        pending.cancel()
 
     def test_schedulers_go(self):
         refs = []

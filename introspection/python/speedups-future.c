@@ -13,10 +13,13 @@ static PyMemberDef future_members[] = {
   OBJECT ("_value", value),
   OBJECT ("_exception", exception),
   OBJECT ("_waiter", waiter),
+  OBJECT ("_waiter_context", waiter_context),
   OBJECT ("_callbacks", callbacks),
   OBJECT ("_posted_with", posted_with),
   OBJECT ("_callback", callback),
   OBJECT ("_context", context),
+  { "_context_id", T_PYSSIZET, offsetof (FutureObject, context_id), 0, NULL },
+  { "_number", T_UINT, offsetof (FutureObject, number), READONLY, NULL },
   FLAG ("_done", done),
   FLAG ("_retrieved", retrieved),
   FLAG ("_aborted", aborted),
@@ -31,7 +34,7 @@ future_objects (FutureObject *self)
   return &self->name;
 }
 
-#define N_OBJECTS ((offsetof (FutureObject, done) - offsetof (FutureObject, name)) / sizeof (PyObject *))
+#define N_OBJECTS ((offsetof (FutureObject, context_id) - offsetof (FutureObject, name)) / sizeof (PyObject *))
 
 static int
 future_traverse (PyObject *object, visitproc visit, void *arg)
@@ -82,6 +85,10 @@ future_dealloc (PyObject *object)
   Py_TYPE (object)->tp_free (object);
 }
 
+static PyAsyncMethods future_async_methods = {
+  .am_await = prio_future_await,
+};
+
 PyTypeObject prio_future_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
   .tp_name = "_PrioSchedSpeedups.FutureBase",
@@ -93,4 +100,7 @@ PyTypeObject prio_future_type = {
   .tp_traverse = future_traverse,
   .tp_clear = future_clear,
   .tp_members = future_members,
+  .tp_methods = prio_await_methods,
+  .tp_as_async = &future_async_methods,
+  .tp_iter = prio_future_await,
 };

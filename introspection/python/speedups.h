@@ -11,18 +11,107 @@
 
 #include <glib.h>
 
+#include <prio-sched.h>
+
 /* FutureBase: a task or a continuation.  Its objects may be NULL, which is None in Python. */
 typedef struct
 {
   PyObject_HEAD
-  PyObject *name, *value, *exception, *waiter, *callbacks, *posted_with, *callback, *context;
+  PyObject *name, *value, *exception, *waiter, *waiter_context, *callbacks, *posted_with, *callback, *context;
+  Py_hash_t context_id; /* of the main context that runs it, or 0 */
+  unsigned int number;  /* by which the library knows it, or did last */
   char done, retrieved, aborted, blocking;
 } FutureObject;
 
-extern PyTypeObject prio_future_type G_GNUC_INTERNAL;
+/* DriverBase: what runs a coroutine where no loop of asyncio is running.  Its objects may be NULL, which is None in Python. */
+typedef struct
+{
+  PyObject_HEAD
+  PyObject *coroutine, *context, *state, *waits_for, *pending, *future, *watch, *value, *exception, *main_context;
+  unsigned long thread; /* in which it runs */
+  char told, ended;
+  char is_abortable; /* its state has a signal */
+} DriverObject;
+
+/* TableBase: the tasks of a scheduler, by the numbers that identify them in the library. */
+
+#define N_PRIORITIES 3
+
+typedef struct
+{
+  PyObject_HEAD
+  PrioRunner *runner;
+  PyObject *states[N_PRIORITIES];
+  PyObject **entries; /* @size of them, by number; NULL where a number is free, None where an entry was dropped */
+  guint *next_free;   /* for each free number, the next free one, or 0 */
+  guint first_free;
+  guint length, size;
+  Py_ssize_t context_id;
+} TableObject;
+
+/* What this thread is running. */
+typedef struct
+{
+  PyObject *state;   /* the current state of the library; NULL is None */
+  PyObject *context; /* the contextvars.Context in which the task runs, or NULL */
+  int depth;         /* of main loops, at which they were set, or 0 */
+} PrioRunning;
+
+/* Read and written for each task: without a call for its address. */
+extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running __attribute__ ((tls_model ("initial-exec")));
+
+/* What set_up () is given: the context variable of states, two subclasses of FutureBase, what the tasks of asyncio have
+ * that run coroutines of ours, and a subclass of DriverBase. */
+extern G_GNUC_INTERNAL PyObject *prio_state_variable;
+extern G_GNUC_INTERNAL PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type, *prio_driver_type;
+
+/* Of asyncio. */
+extern G_GNUC_INTERNAL PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
+
+extern G_GNUC_INTERNAL PyTypeObject prio_future_type, prio_await_type, prio_driver_base_type, prio_table_type;
+
+/* Returns: (transfer full): the entry of that number, None if it was dropped, or NULL if there is none */
+PyObject *prio_table_take (TableObject *self, guint number) G_GNUC_INTERNAL;
+
+/* Calls a method that handles a rare case in Python.  Returns FALSE if it was interrupted. */
+gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument) G_GNUC_INTERNAL;
+
+/* The function of the runner. */
+PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
+
+/* The methods of FutureBase that are for awaiting it. */
+extern G_GNUC_INTERNAL PyMethodDef prio_await_methods[];
+PyObject *prio_future_await (PyObject *object) G_GNUC_INTERNAL;
+
+static inline void
+set_running_state (PyObject *state)
+{
+  Py_XSETREF (prio_running.state, Py_XNewRef (state));
+}
+
+static inline void
+set_running_context (PyObject *context)
+{
+  Py_XSETREF (prio_running.context, Py_XNewRef (context));
+}
 
 static inline gboolean
 is_set (PyObject *object)
 {
   return object != NULL && object != Py_None;
+}
+
+/* Returns: (transfer full): the exception that is set, with its traceback */
+static inline PyObject *
+fetch_exception (void)
+{
+  PyObject *type, *value, *traceback;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  PyErr_NormalizeException (&type, &value, &traceback);
+  if (traceback != NULL)
+    PyException_SetTraceback (value, traceback);
+  Py_XDECREF (type);
+  Py_XDECREF (traceback);
+  return value;
 }

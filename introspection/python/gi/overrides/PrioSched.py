@@ -15,21 +15,23 @@ from ..module import get_introspection_module
 from ..overrides import override
 from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
+from . import _PrioSchedReasons as reasons
+from ._PrioSchedFutures import UNSET as _UNSET
+from ._PrioSchedFutures import Future, PostedTask
+from ._PrioSchedRun import run
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['Future', 'PostedTask', 'run']
 
-Future = tasks.Future
-PostedTask = tasks.PostedTask
-run = tasks.run
-
-_UNSET = tasks.UNSET
 _MAX_DELAY = 2 ** 64 - 1
+_PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 
 
 def _to_priority(value):
     """Converts a member of TaskPriority or its nick; None is UNSET."""
+    if value.__class__ is str and value in _PRIORITIES:
+        return _PRIORITIES[value]
     if value is None:
         return _UNSET
     for priority in (PrioSched.TaskPriority.BACKGROUND, PrioSched.TaskPriority.USER_VISIBLE,
@@ -41,6 +43,8 @@ def _to_priority(value):
 
 def _to_delay(value, name='delay'):
     try:
+        if isinstance(value, bool):
+            raise TypeError
         delay = operator.index(value)
     except TypeError:
         raise TypeError(f'{name} is a whole number of milliseconds, not {value!r}') from None
@@ -88,31 +92,51 @@ class Scheduler(PrioSched.Scheduler):
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
-        """Posts callback, a function or a coroutine function.  Returns a PostedTask, which can be awaited."""
+        """Posts a task, which calls callback () when its turn has come.  Any thread may post.
+
+        callback  a function, or a coroutine function: that runs as a task of asyncio where its loop is running
+        priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
+                  stays.  Without one, the task has that of signal, and follows its changes
+        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is told
+                  by the reason, which is raised where it awaits
+        delay     milliseconds to wait before the task is queued, a whole number
+        name      for repr () and reports
+
+        Returns a PrioSched.PostedTask.  To await it gives what callback returns or raises what it raises, or the reason
+        of the abort: any exception, or else GLib.Error with Gio.IOErrorEnum.CANCELLED.  Raises TypeError, or
+        ValueError for what is no priority and for a delay out of range.
+        """
         if not callable(callback):
             raise TypeError(f'{callback!r} is not callable')
         try:
             table = self._table
         except AttributeError:
-            table = self._table = tasks.Table(self)
+            table = tasks.table_of(self)
 
         if priority is None and signal is None and delay == 0 and name is None:
             return table.post(callback)
         if name is not None and not isinstance(name, str):
             raise TypeError(f'a name is a string, not {name!r}')
-        task = table.post_with(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay))
-        task.name = name
-        return task
+        return table.post_with(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay), name)
 
     def queue_microtask(self, callback):
-        super().queue_microtask(tasks.in_context(_to_callback(callback)))
+        """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
+        super().queue_microtask(tasks.in_context(_to_callback(callback), True))
 
     def yield_(self, signal=None, priority=None):
-        """Lets other work run first.  Either option may be "inherit", and both are by default."""
+        """Lets what is more urgent or older run first: await scheduler.yield_ ().
+
+        What comes after it goes on with the priority of its task and before new tasks of that priority, so a loop of
+        yields does not wait for any of those.  Where its signal has been aborted the reason is raised.
+
+        signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'
+
+        Outside any task the priority is 'user-visible'.
+        """
         try:
             table = self._table
         except AttributeError:
-            table = self._table = tasks.Table(self)
+            table = tasks.table_of(self)
 
         if signal is None and priority is None:
             return table.yield_now()
@@ -120,6 +144,14 @@ class Scheduler(PrioSched.Scheduler):
                                 priority if priority == 'inherit' else _to_priority(priority))
 
     def request_idle_callback(self, callback, timeout=None):
+        """Calls callback (deadline) when the main loop has nothing else to do.
+
+        deadline.time_remaining () is how many milliseconds it may take, deadline.did_timeout whether timeout was over.
+
+        timeout  milliseconds after which it is called in any case, a whole number
+
+        Returns a number for cancel_idle_callback ().
+        """
         _to_callback(callback)
         milliseconds = 0 if timeout is None else max(_to_delay(timeout, 'timeout'), 1)
         if milliseconds > 2 ** 32 - 1:
@@ -144,29 +176,40 @@ class IdleDeadline:
 
 
 class TaskController(PrioSched.TaskController):
+    """Aborts the tasks of its signal, and changes their priority."""
 
     def __init__(self, priority='user-visible'):
         super().__init__(priority=PrioSched.TaskPriority(_to_priority(_given(priority))))
 
     @property
     def signal(self):
+        """Its PrioSched.TaskSignal, for post_task () and for any call of GIO's."""
         return self.get_signal()
 
+    def __repr__(self):
+        return f'<PrioSched.TaskController {self.signal!r}>'
+
     def set_priority(self, priority):
+        """Changes the priority of all tasks that follow the signal, and of signals that do.
+
+        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
+        """
         super().set_priority(PrioSched.TaskPriority(_to_priority(_given(priority))))
 
     def abort(self, reason=None):
-        """The reason may be a GLib.Error or any other exception."""
+        """Aborts the tasks of the signal.
+
+        reason  what awaiting them raises: any exception; without one a GLib.Error with Gio.IOErrorEnum.CANCELLED
+        """
         if reason is not None and not isinstance(reason, BaseException):
             raise TypeError(f'a reason is an exception, not {reason!r}')
         if reason is None:
             # PyGObject does not accept None for a GError.
-            reason = tasks.cancelled()
+            reason = reasons.cancelled()
         if isinstance(reason, GLib.Error):
             super().abort(reason)
         elif not self.signal.aborted:
-            self.signal._reason = tasks.Reason(reason)
-            super().abort(self.signal._reason.error)
+            super().abort(reasons.to_error(reason, self, self.signal))
 
 
 def _given(priority):
@@ -180,13 +223,33 @@ __all__.append('TaskController')
 
 
 class TaskSignal(PrioSched.TaskSignal):
+    """A Gio.Cancellable that has a priority."""
 
     @staticmethod
     def any(signals, priority='user-visible'):
+        """A signal that is aborted as soon as one of signals is, each a Gio.Cancellable.
+
+        priority  its own, which does not change, or a PrioSched.TaskSignal, whose priority it follows
+        """
         signals = [_to_signal(_given_signal(signal)) for signal in signals]
         if isinstance(priority, PrioSched.TaskSignal):
             return PrioSched.TaskSignal.any_following(signals, priority)
         result = _native_any(signals, PrioSched.TaskPriority(_to_priority(_given(priority))))
+        reasons.keep_reasons_of(result, signals)
+        return result
+
+    @staticmethod
+    def any_following(signals, priority_source):
+        """A signal that is aborted as soon as one of signals is, and that follows the priority of priority_source."""
+        result = _native_any_following(signals, priority_source)
+        reasons.keep_reasons_of(result, signals)
+        return result
+
+    @staticmethod
+    def new_timeout(delay):
+        """A signal that is aborted after delay milliseconds, a whole number."""
+        result = _native_new_timeout(_to_delay(delay))
+        result._timeouts = ()
         return result
 
     def connect(self, *args):
@@ -223,9 +286,13 @@ class TaskSignal(PrioSched.TaskSignal):
     def aborted(self):
         return self.is_aborted()
 
+    def __repr__(self):
+        return f'<PrioSched.TaskSignal {self.priority.value_nick}{" aborted" if self.aborted else ""}>'
+
     @property
     def reason(self):
-        return tasks.to_exception(self.get_reason())
+        """The exception with which it was aborted, or None."""
+        return reasons.to_exception(self.get_reason())
 
 
 def _given_signal(signal):
@@ -235,5 +302,19 @@ def _given_signal(signal):
 
 
 _native_any = PrioSched.TaskSignal.any
+_native_any_following = PrioSched.TaskSignal.any_following
+_native_new_timeout = PrioSched.TaskSignal.new_timeout
 TaskSignal = override(TaskSignal)
 __all__.append('TaskSignal')
+
+
+class SchedulingState(PrioSched.SchedulingState):
+
+    @staticmethod
+    def get_current():
+        """The state of what is running, also after an await of asyncio's; None outside any task."""
+        return tasks.get_current_state()
+
+
+SchedulingState = override(SchedulingState)
+__all__.append('SchedulingState')

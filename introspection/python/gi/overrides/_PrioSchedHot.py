@@ -6,35 +6,39 @@ delay or priority.  `running` is the current state of the library.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import contextvars
 import itertools
+import threading
 
 from gi.repository import GLib
 
 from ..module import get_introspection_module
+from ._PrioSchedReasons import without_own_frames
 
 PrioSched = get_introspection_module('PrioSched')
 
 _MAX_NUMBER = 2 ** 32 - 1
 _USER_VISIBLE = 2
 _copy_context = contextvars.copy_context
+_get_running_loop = asyncio._get_running_loop
+_get_ident = threading.get_ident
 _next_task = PrioSched.Runner.next
 _end_task = PrioSched.Runner.end
 
 
-class Running:
+class Running(threading.local):
+    """What this thread is running."""
 
-    __slots__ = ('state', 'depth')
-
-    def __init__(self):
-        self.state = None  # the _State that is current in the library, or None
-        self.depth = 0     # the depth of main loops at which it was set
+    state = None    # the State that is current in the library, or None
+    depth = 0       # the depth of main loops at which it was set, or 0
+    context = None  # the contextvars.Context in which the task runs, or None
 
 
 running = Running()
 
 
-def set_up(state, task, continuation):
+def set_up(state, task, continuation, coroutine_task, driver):
     """Sets the context variable of states, and the classes of tasks and continuations."""
     global _state, PostedTask, Continuation
     _state, PostedTask, Continuation = state, task, continuation
@@ -50,15 +54,82 @@ class FutureBase:
     _retrieved = False
     _aborted = False
     _asyncio_future_blocking = False
-    _waiter = None       # the step of the first _drive() that waits
-    _callbacks = None    # what else waits
-    _posted_with = None  # the _State, or None if only the library knows it
-    _callback = None     # of a task, until it has run
-    _context = None      # of a task, until it runs
+    _waiter = None          # the first that waits: a Driver, or what wakes a task of asyncio up
+    _waiter_context = None  # the context of the latter
+    _callbacks = None       # what else waits
+    _posted_with = None     # the State, or None if only the library knows it
+    _callback = None        # of a task, until it has run; then what runs its coroutine
+    _context = None         # of a task, until it runs
+    _number = 0
+    _context_id = 0         # of the main context that runs it, or 0
+
+    def result(self):
+        """Returns the result, or raises the exception; asyncio.InvalidStateError if there is none yet."""
+        if not self._done:
+            self._has_no_result()
+        if self._exception is not None:
+            self._retrieved = True
+            raise self._exception
+        return self._value
+
+    def get_loop(self):
+        """The loop of asyncio that is running, since any may wait."""
+        loop = _get_running_loop()
+        return loop if loop is not None else self._loop_elsewhere()
+
+    def add_done_callback(self, callback, *, context=None):
+        """Calls callback (future) soon after it is done, on this thread, in context or a copy of the current one."""
+        self._add_done_callback(callback, context)
+
+    def __await__(self):
+        if not self._done:
+            loop = _get_running_loop()
+            if loop is not None:
+                self._check_await(loop)
+            self._asyncio_future_blocking = True
+            yield self
+        if self._exception is not None:
+            self._retrieved = True
+            raise self._exception
+        return self._value
+
+    __iter__ = __await__
 
     def __del__(self):
         if self._exception is not None and not self._retrieved:
             self._never_retrieved()
+
+
+class DriverBase:
+    """What runs a coroutine where no loop of asyncio is running."""
+
+    waits_for = None
+    watch = None
+    told = False
+    pending = None       # what is to be raised where it awaits next
+    future = None        # what is settled when it has ended
+    ended = False
+    value = None         # how it has ended
+    exception = None
+    main_context = None  # where it runs, if it is no task's
+
+    def __init__(self, coroutine, context, state):
+        self.coroutine = coroutine
+        self.context = context
+        self.state = state
+        self.thread = _get_ident()
+        if state is None:
+            self._find_main_context()
+        self._step(None)
+
+    def __call__(self, awaited=None):
+        if self.thread == _get_ident():
+            self._step(None)
+        else:
+            self._step_elsewhere()
+
+    def step(self, exception=None):
+        self._step(exception)
 
 
 def _call(state, callback):
@@ -67,9 +138,16 @@ def _call(state, callback):
     return callback()
 
 
+def _free_loop():
+    """The loop of asyncio that is running here, if none of its tasks is."""
+    loop = _get_running_loop()
+    return loop if loop is not None and asyncio.current_task(loop) is None else None
+
+
 class TableBase:
 
-    def __init__(self, runner, states):
+    def __init__(self, runner, states, context_id):
+        self._context_id = context_id
         self._entries = {}
         self._numbers = itertools.count(1)
         self._states = states
@@ -84,51 +162,83 @@ class TableBase:
             self._numbers = (number for number in itertools.count(1) if number not in self._entries)
             return self._add(entry)
         self._entries[number] = entry
+        entry._number = number
+        entry._context_id = self._context_id
         return number
 
     def _take(self, number):
         return self._entries.pop(number)
 
+    def drop(self, entry):
+        """Lets go of an entry whose number the library still has."""
+        if self._entries.get(entry._number) is entry:
+            self._entries[entry._number] = None
+
+    def _take_all(self):
+        entries, self._entries = self._entries, {}
+        return [entry for entry in entries.values() if entry is not None]
+
     def _run(self, number):
-        outer = running.state, running.depth
+        outer = running.state, running.depth, running.context
         running.depth = GLib.main_depth()
-        take, next_task, plain = self._entries.pop, _next_task, self._states
         try:
             if number == 0:
-                running.state = None
+                running.state = running.context = None
                 self._take_rejected()
-            while number:
-                entry = take(number)
-                running.state = state = entry._posted_with
-                if entry.__class__ is Continuation:
-                    entry._done = True
-                    waiter = entry._waiter
-                    if waiter is not None and entry._callbacks is None:
-                        waiter()
-                    else:
-                        entry._notify()
-                elif entry._callback is None:
-                    self._settle_cancelled(entry)
-                else:
-                    context = entry._context
-                    entry._context = None
-                    try:
-                        value = context.run(_call, state, entry._callback)
-                    except BaseException as error:
-                        self._finish(entry, context, None, error)
-                    else:
-                        # Most tasks have no result, and nobody waits for them.
-                        if value is None and entry._waiter is None and state in plain and not entry._aborted:
-                            entry._callback = None
-                            entry._done = True
-                            if entry._callbacks is not None:
-                                _end_task()
-                                entry._notify()
-                        else:
-                            self._finish(entry, context, value, None)
-                number = next_task()
+            self._run_all(number, _free_loop())
+        except (KeyboardInterrupt, SystemExit) as error:
+            self._interrupt(error)
         finally:
-            running.state, running.depth = outer
+            running.state, running.depth, running.context = outer
+
+    def _run_all(self, number, loop):
+        take, next_task = self._entries.pop, _next_task
+        while number:
+            entry = take(number)
+            if entry is not None:
+                running.state = entry._posted_with
+                if entry.__class__ is Continuation:
+                    self._resume(entry, loop)
+                else:
+                    self._run_task(entry)
+            number = next_task()
+
+    def _resume(self, entry, loop):
+        entry._done = True
+        waiter = entry._waiter
+        if waiter is None or entry._callbacks is not None:
+            entry._notify()
+        elif entry._waiter_context is None:
+            entry._waiter = None
+            waiter()
+        elif waiter.__self__._loop is loop:
+            entry._waiter = None
+            running.context = context = entry._waiter_context
+            try:
+                context.run(waiter, entry)
+            finally:
+                self._woken(waiter.__self__)
+        else:
+            entry._notify()
+
+    def _run_task(self, entry):
+        running.context = context = entry._context
+        entry._context = None
+        state = entry._posted_with
+        try:
+            value = context.run(_call, state, entry._callback)
+        except BaseException as error:
+            self._finish(entry, context, None, without_own_frames(error))
+        else:
+            # Most tasks have no result, and nobody waits for them.
+            if value is None and entry._waiter is None and state in self._states and not entry._aborted:
+                entry._callback = None
+                entry._done = True
+                if entry._callbacks is not None:
+                    _end_task()
+                    entry._notify()
+            else:
+                self._finish(entry, context, value, None)
 
     def post(self, callback):
         task = PostedTask()
@@ -137,6 +247,17 @@ class TableBase:
         task._posted_with = self._visible
         number = self._add(task)
         if not self._post(number, _USER_VISIBLE):
+            self._reject(self._take(number))
+        return task
+
+    def _post_in(self, state, callback, delay, name):
+        task = PostedTask()
+        task._callback = callback
+        task._context = _copy_context()
+        task._posted_with = state
+        task.name = name
+        number = self._add(task)
+        if not self._post_full(number, state.priority, state.signal, delay, False):
             self._reject(self._take(number))
         return task
 

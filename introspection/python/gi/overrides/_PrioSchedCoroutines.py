@@ -1,0 +1,438 @@
+"""What runs the coroutines of PrioSched: a task of asyncio where its loop is running, a Driver where none is.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import collections.abc
+import os
+import sys
+import threading
+import types
+
+from gi.repository import GObject
+
+from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, direct_loop, get_running_loop, local, own_context,
+                                raising, run_in_turn, running, wake_up)
+from ._PrioSchedReasons import reason_of, without_own_frames
+
+try:
+    from ._PrioSchedSpeedups import DriverBase
+except ImportError:
+    from ._PrioSchedHot import DriverBase
+
+_ASYNCIO = os.path.dirname(asyncio.__file__) + os.sep
+
+
+def is_awaitable(value):
+    return isinstance(value, types.CoroutineType) or hasattr(value, '__await__')
+
+
+async def _as_coroutine(awaitable):
+    return await awaitable
+
+
+def to_coroutine(awaitable):
+    return awaitable if isinstance(awaitable, types.CoroutineType) else _as_coroutine(awaitable)
+
+
+# Which signal has which watch: its tasks may run in several threads.
+_watches_lock = threading.RLock()
+
+
+class _Watch:
+    """Tells the coroutines under a signal of its abort, from whatever thread it comes."""
+
+    def __init__(self, signal):
+        self.members = set()
+        self.aborted = False
+        self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
+
+    def _cancelled(self, signal):
+        self.aborted = True
+        for member in tuple(self.members):
+            member.state.table.call_soon(member.abort)
+
+    @staticmethod
+    def add(member):
+        signal = member.state.signal
+        with _watches_lock:
+            watch = getattr(signal, '_watch', None)
+            if watch is None:
+                watch = signal._watch = _Watch(signal)
+            watch.members.add(member)
+        return watch
+
+    def remove(self, member):
+        signal = member.state.signal
+        with _watches_lock:
+            self.members.discard(member)
+            is_unused = not self.members and getattr(signal, '_watch', None) is self
+            if is_unused:
+                del signal._watch
+        if is_unused:
+            GObject.Object.disconnect(signal, self.handler)
+
+
+def _to_be_thrown(coroutine, reason):
+    """The exception that tells coroutine, where it stands, of an abort for reason.
+
+    The locks, groups and timeouts of asyncio put themselves right only for a CancelledError.
+    """
+    while coroutine is not None:
+        code = getattr(coroutine, 'cr_code', None)
+        if code is not None and code.co_filename.startswith(_ASYNCIO) and 'CancelledError' in code.co_names:
+            error = CancelledError(str(reason))
+            error.__cause__ = reason
+            return error
+        coroutine = getattr(coroutine, 'cr_await', None)
+    return reason
+
+
+class _Abortable:
+    """A coroutine under a signal, whose abort reaches it where it stands.
+
+    coroutine awaits waits_for.  It is told of an abort once: by a yield that is rejected, or at what else it awaits.
+    """
+
+    state = None        # what it was posted with
+    coroutine = None
+    waits_for = None
+    watch = None
+    told = False
+
+    def start_watching(self):
+        if self.state is not None and self.state.signal is not None:
+            self.watch = _Watch.add(self)
+            if self.state.signal.is_cancelled():
+                self.watch.aborted = True
+                self.abort()
+
+    def stop_watching(self):
+        if self.watch is not None:
+            self.watch.remove(self)
+            self.watch = None
+
+    def is_yielding(self, waits_for):
+        """Whether it stands in a yield, which the library rejects."""
+        return (waits_for.__class__ is Continuation and
+                (waits_for._posted_with is None or waits_for._posted_with.signal is self.state.signal))
+
+    def notice(self):
+        """Called before it goes on: a rejected yield tells of the abort."""
+        if self.waits_for.__class__ is Continuation and self.waits_for._exception is not None:
+            self.told = True
+
+    def must_be_told(self):
+        return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
+
+
+class Driver(DriverBase, _Abortable):
+    """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
+
+    def _find_main_context(self):
+        self.main_context = own_context()
+
+    def _step_elsewhere(self):
+        """What it awaited has been done in another thread."""
+        if self.state is None or not self.state.table.call_soon(self):
+            call_in(self.main_context or own_context(), self.step)
+
+    def _step(self, exception):
+        if self.watch is not None:
+            self.notice()
+        if self.pending is not None:
+            exception, self.pending = self.pending, None
+        waits_for, self.waits_for = self.waits_for, None
+        outer = running.context, local.abortable
+        running.context, local.abortable = self.context, self
+        has_ended, value, error = True, None, None
+        try:
+            waits_for = self.context.run(self._go_on, exception)
+            has_ended = False
+        except StopIteration as end:
+            value = end.value
+        except BaseException as caught:  # raised by it, or by what it awaited
+            error = without_own_frames(caught)
+        finally:
+            running.context, local.abortable = outer
+
+        # Here none is being handled: what is called next is not in the context of an exception.
+        if has_ended:
+            self._end(value, error)
+        else:
+            self._stand(waits_for)
+
+    def _go_on(self, exception):
+        return self.coroutine.send(None) if exception is None else self.coroutine.throw(exception)
+
+    def _stand(self, waits_for):
+        """It awaits waits_for."""
+        if waits_for is None:
+            # A bare yield, asyncio.sleep (0).
+            waits_for = self.context.run(_yield, self.state)
+        self.waits_for = waits_for
+        if waits_for is self.future and waits_for is not None:
+            self.step(RuntimeError(f'{waits_for!r} cannot await itself'))
+        elif isinstance(waits_for, Future):
+            waits_for._wait(self)
+        elif getattr(waits_for, '_asyncio_future_blocking', False) and _may_wake_up(waits_for):
+            # This is what asyncio's own tasks do with an awaited future.
+            waits_for._asyncio_future_blocking = False
+            waits_for.add_done_callback(self)
+        else:
+            self.step(RuntimeError(f'{waits_for!r} cannot be awaited here: no loop of asyncio is running'))
+            return
+        if self.must_be_told():
+            self.abort()
+        elif self.pending is not None and self.waits_for is not None and _cancel(self.waits_for, self.pending):
+            self.pending = None
+
+    def _end(self, value, exception):
+        self.stop_watching()
+        self.ended = True
+        if self.pending is not None and exception is None:
+            value, exception, self.pending = None, self.pending, None
+        self.value, self.exception = value, exception
+        if self.future is not None:
+            self.future._retrieved = isinstance(exception, (KeyboardInterrupt, SystemExit))
+            self.future._callback = None
+            self.future._settle(value, exception)
+            if isinstance(exception, (KeyboardInterrupt, SystemExit)):
+                raise exception
+
+    def attach(self, future):
+        self.future = future
+
+    def abort(self):
+        """Tells the coroutine of the abort of its signal."""
+        waits_for = self.waits_for
+        if self.ended or self.told or waits_for is None or self.is_yielding(waits_for):
+            return
+        self.told = True
+        waits_for.remove_done_callback(self)
+        if not isinstance(waits_for, Future):
+            waits_for.cancel()
+        run_in_turn(lambda: self.step(_to_be_thrown(self.coroutine, reason_of(self.state.signal))))
+
+    def cancel_coroutine(self, msg):
+        error = CancelledError() if msg is None else CancelledError(msg)
+        if self.waits_for is None or not _cancel(self.waits_for, error):
+            self.pending = error
+        return True
+
+
+def _may_wake_up(future):
+    """Whether the loop of a future of asyncio's is running, or may be run by the main context."""
+    loop = future.get_loop() if hasattr(future, 'get_loop') else None
+    return loop is None or loop.is_running() or hasattr(loop, '_context')
+
+
+def _cancel(waits_for, error):
+    return waits_for.cancel(msg=error.args[0] if error.args else None)
+
+
+def _yield(state):
+    from ._PrioSched import default_table
+    return (state.table if state is not None and state.table is not None else default_table()).yield_now()
+
+
+class _Shell(_Abortable, collections.abc.Coroutine):
+    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, and is made what it is."""
+
+    def __init__(self, coroutine, state):
+        self.coroutine = coroutine
+        self.state = state
+        self.task = None
+        self.reason = None     # of the abort that comes as a cancellation
+        self.was_told_of = None
+        self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
+        self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
+
+    def __getattr__(self, name):
+        # cr_frame, cr_await and so on, for what looks into tasks.
+        return getattr(self.coroutine, name)
+
+    def send(self, value):
+        self.reason = None
+        if self.watch is not None:
+            self.notice()
+        self.waits_for = None
+        return self._go_on(self.coroutine.send, value)
+
+    def throw(self, *exception):
+        error = exception[1] if len(exception) > 1 and exception[1] is not None else exception[0]
+        reason, self.reason = self.reason, None
+        self.waits_for = None
+        if reason is not None and isinstance(error, CancelledError):
+            error = self._thrown(reason)
+            if error is reason and hasattr(self.task, 'uncancel'):
+                self.task.uncancel()
+        return self._go_on(self.coroutine.throw, error)
+
+    def _go_on(self, method, value):
+        outer, local.abortable = local.abortable, self
+        try:
+            waits_for = method(value)
+        finally:
+            local.abortable = outer
+        return self._stand(waits_for)
+
+    def close(self):
+        self.coroutine.close()
+
+    def __await__(self):
+        return self.coroutine.__await__()
+
+    def _thrown(self, reason):
+        self.was_told_of = reason
+        return _to_be_thrown(self.coroutine, reason)
+
+    def _stand(self, waits_for):
+        self.waits_for = waits_for
+        if self.must_be_told():
+            self.told = True
+            if waits_for is not None and not isinstance(waits_for, Future):
+                waits_for.cancel()
+            return self._go_on(self.coroutine.throw, self._thrown(reason_of(self.state.signal)))
+        return waits_for
+
+    def abort(self):
+        waits_for = self.waits_for
+        if self.told or self.task is None or self.task.done() or self.is_yielding(waits_for):
+            return
+        self.told = True
+        reason = reason_of(self.state.signal)
+        wakeup = waits_for._take_wakeup(self.task) if isinstance(waits_for, Future) else None
+        if wakeup is None:
+            self.reason = reason
+            self.task.cancel()
+        else:
+            # What it awaits is another task, which goes on.
+            callback, context = wakeup
+            error = raising(self._thrown(reason))
+            loop = self.task.get_loop()
+            if loop is direct_loop():
+                run_in_turn(lambda: wake_up(callback, context, error))
+            else:
+                loop.call_soon(callback, error, context=context)
+
+
+class CoroutineTask:
+    """What a task of asyncio has that runs a coroutine of ours."""
+
+    shell = None
+    future = None
+    ended = False
+    value = exception = None
+
+    def coroutine_ended(self):
+        """Takes over how it has ended; does so once."""
+        if self.ended:
+            return
+        self.ended = True
+        if self.shell is not None:
+            self.shell.stop_watching()
+        try:
+            self.exception = self.exception_or_cancellation()
+        finally:
+            if self.exception is None:
+                self.value = self.result()
+        future = self.future
+        if future is not None:
+            future._retrieved = isinstance(self.exception, (KeyboardInterrupt, SystemExit))
+            future._callback = None
+            future._settle(self.value, self.exception)
+
+    def exception_or_cancellation(self):
+        try:
+            return asyncio.Task.exception(self)
+        except CancelledError as error:
+            reason = self.shell.was_told_of if self.shell is not None else None
+            return reason if reason is not None and error.__cause__ is reason else error
+
+    def attach(self, future):
+        self.future = future
+        self.add_done_callback(type(self).coroutine_ended)
+        wakeup = future._take_wakeup(self)
+        if wakeup is not None:
+            callback, context = wakeup
+            error = RuntimeError(f'{future!r} cannot await itself')
+            self.get_loop().call_soon(callback, raising(error), context=context)
+
+    def start_watching(self):
+        if self.shell is not None:
+            self.shell.start_watching()
+
+    def cancel_coroutine(self, msg):
+        return self.cancel(msg)
+
+
+class _Interrupted:
+    """A coroutine that KeyboardInterrupt or SystemExit has ended at once."""
+
+    ended = True
+    value = None
+
+    def __init__(self, exception):
+        self.exception = exception
+
+
+class _Task(CoroutineTask, asyncio.Task):
+    pass
+
+
+def _begin_task(loop, coroutine, context, name):
+    """Makes a task of asyncio whose first step has been made already."""
+    if sys.version_info >= (3, 12):
+        return _Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
+
+    steps = []
+    loop.call_soon = lambda step, context=None: steps.append(step)
+    try:
+        task = _Task(coroutine, loop=loop, name=name, context=context)
+    finally:
+        del loop.call_soon
+    current = asyncio.current_task(loop)
+    if current is not None:
+        asyncio.tasks._leave_task(loop, current)
+    try:
+        context.run(steps[0])
+    finally:
+        if current is not None:
+            asyncio.tasks._enter_task(loop, current)
+    return task
+
+
+def start(coroutine, context, state=None, name=None):
+    """Runs coroutine in context, up to where it first stands.  Returns what runs it: a Driver or a task of asyncio."""
+    loop = get_running_loop()
+    if loop is None:
+        return Driver(coroutine, context, state)
+
+    shell = _Shell(coroutine, state) if state is not None and state.signal is not None else None
+    outer, running.context = running.context, context
+    try:
+        task = _begin_task(loop, shell or coroutine, context, name)
+    except (KeyboardInterrupt, SystemExit) as error:
+        return _Interrupted(error)
+    finally:
+        running.context = outer
+    if shell is not None:
+        shell.task = task
+        task.shell = shell
+    if task.done():
+        task.coroutine_ended()
+    return task
+
+
+def start_alone(coroutine, context, future):
+    """The same, to settle future."""
+    run = start(coroutine, context)
+    if run.ended:
+        future._settle(run.value, run.exception)
+        if isinstance(run.exception, (KeyboardInterrupt, SystemExit)):
+            raise run.exception
+    else:
+        run.attach(future)
+    return run

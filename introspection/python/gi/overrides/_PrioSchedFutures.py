@@ -1,0 +1,405 @@
+"""Results of tasks of PrioSched in Python, which coroutines of PrioSched and of asyncio can await.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import collections
+import contextvars
+import logging
+import sys
+import threading
+import types
+
+from gi.repository import GLib
+
+from ..module import get_introspection_module
+from ._PrioSchedReasons import reason_of
+
+try:
+    from ._PrioSchedSpeedups import FutureBase, running
+except ImportError:
+    from ._PrioSchedHot import FutureBase, running
+
+PrioSched = get_introspection_module('PrioSched')
+
+UNSET = 0
+CancelledError = asyncio.CancelledError
+get_running_loop = asyncio._get_running_loop
+_get_ident = threading.get_ident
+_copy_context = contextvars.copy_context
+_logger = logging.getLogger('PrioSched')
+
+
+class _Local(threading.local):
+    queue = None  # the calls that are to follow the one that runs, if one does
+    abortable = None  # the coroutine under a signal that is making a step
+
+
+local = _Local()
+
+
+def run_in_turn(call):
+    """Calls call (), or leaves that to the run_in_turn() that is running in this thread: chains do not nest."""
+    queue = local.queue
+    if queue is not None:
+        queue.append(call)
+        return
+
+    local.queue = queue = collections.deque((call,))
+    interrupt = None
+    try:
+        while queue:
+            try:
+                queue.popleft()()
+            except (KeyboardInterrupt, SystemExit) as error:
+                interrupt = error
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+    finally:
+        local.queue = None
+    if interrupt is not None:
+        raise interrupt
+
+
+def call_in(context, call):
+    """Calls call () once, soon, on the thread that runs context; any thread."""
+    source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
+    source.set_callback(lambda *_: call())
+    source.attach(context)
+
+
+def own_context():
+    """The main context of this thread."""
+    return GLib.MainContext.get_thread_default() or GLib.MainContext.default()
+
+
+def loop_of(context):
+    """The loop of asyncio that PyGObject has made for a main context, or None."""
+    policy = getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None)
+    if policy is not None and not hasattr(policy, '_loops'):
+        # PyGObject before 3.52 keeps them in the policy that has been set.
+        current = asyncio.get_event_loop_policy()
+        policy = current if isinstance(current, policy) else None
+    loop = getattr(policy, '_loops', {}).get(hash(context))
+    return loop if loop is not None and not loop.is_closed() else None
+
+
+class _Raise:
+    """What wakes a task of asyncio up with an exception."""
+
+    def __init__(self, exception):
+        self._exception = exception
+
+    def result(self):
+        raise self._exception
+
+
+def _is_run_elsewhere(context_id):
+    """Whether another thread runs the main context of that number, as far as can be known."""
+    for context in (GLib.MainContext.default(), GLib.MainContext.get_thread_default()):
+        if context is not None and hash(context) == context_id:
+            if context.is_owner():
+                return False
+            if context.acquire():
+                context.release()
+                return False
+            return True
+    return True
+
+
+def check_loop(loop, context_id):
+    """Raises RuntimeError if loop, of asyncio, would wait for ever for what the main context of that number runs."""
+    if context_id == 0 or getattr(loop, '_prio_sched_checked', None) == context_id:
+        return
+    own = getattr(loop, '_context', None)
+    if (own is None or hash(own) != context_id) and not _is_run_elsewhere(context_id):
+        raise RuntimeError(f"{loop!r} does not run the scheduler's main context, and no other thread does: run asyncio "
+                           'on GLib, by PrioSched.run(), Gio.Application.run() or gi.events.GLibEventLoop')
+    if own is not None:
+        loop._prio_sched_checked = context_id
+
+
+class Future(FutureBase):
+    """The result of a task, which coroutines of PrioSched and of asyncio can await.
+
+    It has the methods of asyncio.Future, as far as they are for those who wait.
+    """
+
+    __slots__ = () if hasattr(FutureBase, '__weakref__') else ('__weakref__',)
+    __class_getitem__ = classmethod(types.GenericAlias)
+
+    def _loop_elsewhere(self):
+        # For loop.run_until_complete (future).
+        return loop_of(own_context()) or asyncio.get_event_loop_policy().get_event_loop()
+
+    def done(self):
+        """Whether there is a result or an exception."""
+        return self._done
+
+    def cancelled(self):
+        """Whether it was cancelled: awaiting it raises asyncio.CancelledError."""
+        return self._done and isinstance(self._exception, CancelledError)
+
+    def _has_no_result(self):
+        raise asyncio.InvalidStateError(f'{self!r} has not completed')
+
+    def exception(self):
+        """Returns the exception or None; raises it if it is asyncio.CancelledError."""
+        if not self._done:
+            self._has_no_result()
+        self._retrieved = True
+        if isinstance(self._exception, CancelledError):
+            raise self._exception
+        return self._exception
+
+    def cancel(self, msg=None):
+        """Cancels it, as asyncio.Future.cancel() does.  Returns whether that was still possible."""
+        if self._done:
+            return False
+        self._settle_later(CancelledError() if msg is None else CancelledError(msg))
+        return True
+
+    def _make_cancelled_error(self):
+        return self._exception
+
+    def _add_done_callback(self, callback, context):
+        loop = get_running_loop()
+        if loop is not None and not self._done:
+            check_loop(loop, self._context_id)
+        if context is None:
+            context = _copy_context()
+        if self._done:
+            self._call_later(loop, own_context() if loop is None else None, callback, context)
+        elif self._waiter is None and self._callbacks is None and loop is not None and _is_wakeup(callback):
+            self._waiter, self._waiter_context = callback, context
+        else:
+            self._add(callback, context, loop, None if loop is not None else (_get_ident(), own_context()))
+
+    def remove_done_callback(self, callback):
+        """Removes all instances of callback.  Returns how many there were."""
+        n_removed = 0
+        if self._waiter is not None and self._waiter == callback:
+            self._waiter = self._waiter_context = None
+            n_removed = 1
+        before = self._callbacks or []
+        after = [entry for entry in before if entry[0] != callback]
+        self._callbacks = after or None
+        return n_removed + len(before) - len(after)
+
+    def _table(self):
+        state = self._posted_with
+        return state.table if state is not None else None
+
+    def _add(self, *entry):
+        if self._callbacks is None:
+            self._callbacks = []
+        self._callbacks.append(entry)
+
+    def _wait(self, step):
+        """Calls step (), which knows its own thread."""
+        if self._waiter is None and self._callbacks is None:
+            self._waiter = step
+        else:
+            self._add(step, None, None, None)
+
+    def _take_wakeup(self, task):
+        """Takes back what was to wake a task of asyncio up: a callback and its context."""
+        entries = [(self._waiter, self._waiter_context)] + [entry[:2] for entry in self._callbacks or ()]
+        for callback, context in entries:
+            if callback is not None and getattr(callback, '__self__', None) is task:
+                self.remove_done_callback(callback)
+                return callback, context
+        return None
+
+    def _settle(self, value=None, exception=None):
+        """On the thread of its task, where nothing of the user's is running."""
+        if not self._done:
+            if isinstance(exception, StopIteration):
+                stop, exception = exception, RuntimeError('StopIteration cannot be raised into a coroutine')
+                exception.__cause__ = stop
+            self._done = True
+            self._value = value
+            self._exception = exception
+            if self._waiter is not None or self._callbacks is not None:
+                self._notify()
+
+    def _settle_later(self, exception):
+        """On any thread, and from inside of anything: who waits is called later."""
+        self._done = self._retrieved = True
+        self._exception = exception
+        waiting = self._take_waiting()
+        if waiting:
+            table = self._table()
+            call = lambda: self._call_all(waiting)  # noqa: E731
+            if table is None or not table.call_soon(call):
+                call_in(own_context(), call)
+
+    def _take_waiting(self):
+        waiting = list(self._callbacks or ())
+        if self._waiter is not None:
+            loop = self._waiter.__self__.get_loop() if self._waiter_context is not None else None
+            waiting.insert(0, (self._waiter, self._waiter_context, loop, None))
+        self._waiter = self._waiter_context = self._callbacks = None
+        return waiting
+
+    def _notify(self):
+        self._call_all(self._take_waiting())
+
+    def _call_all(self, waiting):
+        for callback, context, loop, thread in waiting:
+            if context is None:
+                run_in_turn(callback)
+            elif loop is None and thread[0] == _get_ident():
+                run_in_turn(lambda callback=callback, context=context: context.run(callback, self))
+            elif loop is not None and _is_wakeup(callback) and loop is direct_loop():
+                run_in_turn(lambda callback=callback, context=context: wake_up(callback, context, self))
+            else:
+                self._call_later(loop, thread and thread[1], callback, context)
+
+    def _call_later(self, loop, main_context, callback, context):
+        if loop is None:
+            call_in(main_context, lambda: context.run(callback, self))
+        elif loop is get_running_loop():
+            loop.call_soon(callback, self, context=context)
+        elif not loop.is_closed():
+            loop.call_soon_threadsafe(callback, self, context=context)
+
+    def _check_await(self, loop):
+        check_loop(loop, self._context_id)
+        if self._callback is not None and self._callback is asyncio.current_task(loop):
+            raise RuntimeError(f'{self!r} cannot await itself')
+
+    def _is_abort(self):
+        """Whether its exception is a cancellation, or the reason of its signal's abort, as after a rejected yield."""
+        exception = self._exception
+        if isinstance(exception, CancelledError):
+            return True
+        state = self._posted_with
+        if state is None or state.signal is None or not state.signal.is_cancelled():
+            return False
+        reason = reason_of(state.signal)
+        return exception is reason or (isinstance(exception, GLib.Error) and isinstance(reason, GLib.Error) and
+                                       (exception.domain, exception.code) == (reason.domain, reason.code))
+
+    def _never_retrieved(self):
+        if not self._is_abort():
+            _logger.error('The exception of %r was never retrieved', self, exc_info=self._exception)
+
+    def _outcome(self):
+        if not self._done:
+            return 'pending'
+        if self._exception is not None:
+            return 'cancelled' if self.cancelled() else f'exception={self._exception!r}'
+        return f'result={self._value!r}'
+
+    def __repr__(self):
+        return f'<PrioSched.{type(self).__name__} {self._outcome()}>'
+
+
+class Continuation(Future):
+    """What yield_() returns."""
+
+    __slots__ = ()
+
+    def _never_retrieved(self):
+        pass
+
+    def cancel(self, msg=None):
+        if self._done:
+            return False
+        table = self._table()
+        if table is not None:
+            table.drop(self)
+        return super().cancel(msg)
+
+
+class PostedTask(Future):
+    """A task that was posted, to be awaited, cancelled and looked at like an asyncio.Task."""
+
+    __slots__ = ()
+
+    @property
+    def state(self):
+        """A PrioSched.TaskState."""
+        if not self._done:
+            return PrioSched.TaskState.RUNNING if self._context is None else PrioSched.TaskState.PENDING
+        if self._exception is None:
+            return PrioSched.TaskState.FULFILLED
+        return PrioSched.TaskState.ABORTED if self._aborted or self._is_abort() else PrioSched.TaskState.FAILED
+
+    @property
+    def priority(self):
+        """The PrioSched.TaskPriority that it has now."""
+        state = self._posted_with
+        return state.signal.priority if state.priority == UNSET else PrioSched.TaskPriority(state.priority)
+
+    def get_name(self):
+        return self.name
+
+    def cancel(self, msg=None):
+        """Cancels this task alone, as asyncio.Task.cancel() does.
+
+        A task that has not begun will not run.  In a coroutine that has begun asyncio.CancelledError is raised where it
+        awaits, and the result is what it makes of that.  Returns whether the task was not done.
+        """
+        if self._done:
+            return False
+        callback = self._callback
+        if self._context is not None:
+            self._aborted = True
+            self._callback = self._context = None
+            self._posted_with.table.drop(self)
+            super().cancel(msg)
+        elif hasattr(callback, 'cancel_coroutine'):
+            return callback.cancel_coroutine(msg)
+        else:
+            # Its callback is running.
+            self._aborted = True
+        return True
+
+    def _abort(self, reason):
+        # An abort is not reported if nobody waits for the task.
+        self._aborted = self._retrieved = True
+        self._callback = self._context = None
+        self._settle(None, reason)
+
+    def __repr__(self):
+        name = f' {self.name!r}' if self.name is not None else ''
+        state = self.state.value_nick
+        outcome = f' {self._outcome()}' if self._done else ''
+        return f'<PrioSched.PostedTask{name} {self.priority.value_nick} {state}{outcome}>'
+
+
+def _is_wakeup(callback):
+    """Whether callback is what wakes a task of asyncio up."""
+    return isinstance(getattr(callback, '__self__', None), asyncio.Task)
+
+
+def direct_loop():
+    """The loop of asyncio whose tasks may be woken up here and now, or None."""
+    if running.depth == 0 or running.depth != GLib.main_depth():
+        return None
+    loop = get_running_loop()
+    return loop if loop is not None and asyncio.current_task(loop) is None else None
+
+
+def wake_up(callback, context, future):
+    """Wakes a task of asyncio up."""
+    outer, running.context = running.context, context
+    try:
+        context.run(callback, future)
+    finally:
+        running.context = outer
+        woken(callback.__self__)
+
+
+def woken(task):
+    """Called after a task of asyncio has been woken up by us: its end need not wait for asyncio."""
+    if hasattr(task, 'coroutine_ended') and task.done():
+        task.coroutine_ended()
+
+
+def raising(exception):
+    """A future for wake_up() that raises exception."""
+    return _Raise(exception)

@@ -1,0 +1,111 @@
+"""Reasons of aborts in PrioSched: any exception, which the library knows by a number.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import itertools
+import weakref
+
+from gi.repository import Gio, GLib
+
+from ..module import get_introspection_module
+
+PrioSched = get_introspection_module('PrioSched')
+
+_DOMAIN = 'prio-sched-python-exception'
+_reasons = weakref.WeakValueDictionary()
+_numbers = itertools.count(1)
+
+
+class _Reason:
+    """An exception that is no GLib.Error; its number is the code of the GLib.Error that stands for it."""
+
+    def __init__(self, exception):
+        self.exception = exception
+        self.error = GLib.Error.new_literal(GLib.quark_from_string(_DOMAIN), str(exception), next(_numbers))
+        _reasons[self.error.code] = self
+
+
+class _Box:
+    """What a signal, and each that depends on it, holds: the reason, once the controller has gone."""
+
+    __slots__ = ('reason', 'sources')
+
+    def __init__(self, sources=()):
+        self.reason = None
+        self.sources = sources
+
+
+class _Keeper:
+    """Holds the reason for a controller.
+
+    The library holds a signal, so the collector cannot see that an exception, whose traceback leads to the
+    controller, is held by that signal alone.  What a controller holds it does see.
+    """
+
+    def __init__(self, reason, box):
+        self.reason = reason
+        self.box = box
+
+    def __del__(self):
+        _forget_tracebacks(self.reason.exception)
+        self.box.reason = self.reason
+        _reasons[self.reason.error.code] = self.reason
+
+
+def _forget_tracebacks(exception):
+    seen = set()
+    while exception is not None and id(exception) not in seen:
+        seen.add(id(exception))
+        exception.__traceback__ = None
+        exception = exception.__cause__ or exception.__context__
+
+
+def without_own_frames(error):
+    """Takes the two frames of ours off the traceback of error, which has been caught."""
+    own = error.__traceback__
+    if own.tb_next is not None and own.tb_next.tb_next is not None:
+        error.__traceback__ = own.tb_next.tb_next
+    return error
+
+
+def _box_of(signal):
+    try:
+        return signal._box
+    except AttributeError:
+        signal._box = _Box()
+        return signal._box
+
+
+def keep_reasons_of(dependent, signals):
+    """Makes the reasons of signals last as long as dependent, and timeouts among them go on."""
+    sources = [signal for signal in signals if isinstance(signal, PrioSched.TaskSignal)]
+    if sources:
+        dependent._box = _Box([_box_of(signal) for signal in sources])
+    # A source is held weakly, and a timeout that nobody holds ends.
+    timeouts = [signal for signal in sources if hasattr(signal, '_timeouts')]
+    if timeouts:
+        dependent._timeouts = timeouts
+
+
+def to_error(exception, controller, signal):
+    """The GLib.Error that stands for exception, the reason of an abort by controller."""
+    reason = _Reason(exception)
+    controller._reason = _Keeper(reason, _box_of(signal))
+    return reason.error
+
+
+def to_exception(error):
+    """The exception that a reason stands for, or the reason itself."""
+    reason = _reasons.get(error.code) if error is not None and error.domain == _DOMAIN else None
+    return reason.exception if reason is not None else error
+
+
+def cancelled():
+    return GLib.Error.new_literal(Gio.io_error_quark(), 'Operation was cancelled', Gio.IOErrorEnum.CANCELLED)
+
+
+def reason_of(signal):
+    """The exception of the tasks of signal, which has been aborted."""
+    reason = to_exception(signal.get_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
+    return reason if reason is not None else cancelled()

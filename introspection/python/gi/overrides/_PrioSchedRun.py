@@ -1,0 +1,206 @@
+"""PrioSched.run().
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import contextvars
+import functools
+import signal
+import sys
+import threading
+import weakref
+
+from gi.repository import GLib
+
+from ._PrioSchedCoroutines import is_awaitable, start_alone, to_coroutine
+from ._PrioSchedFutures import Future, get_running_loop, loop_of, own_context
+
+try:
+    from gi.events import GLibEventLoop
+except ImportError:
+    GLibEventLoop = None
+
+
+class _Runs(threading.local):
+    """Those of this thread that have not returned, the innermost last."""
+
+    def __init__(self):
+        self.stack = []
+
+
+_runs = _Runs()
+
+
+def interrupt(error):
+    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), if that is running."""
+    if not _runs.stack:
+        raise error
+    _runs.stack[-1].interrupt(error)
+
+
+class _Run:
+
+    def __init__(self, quit_loop):
+        self.quit_loop = quit_loop
+        self.error = None
+
+    def interrupt(self, error):
+        self.error = self.error or error
+        self.quit_loop()
+
+    def __enter__(self):
+        _runs.stack.append(self)
+        return self
+
+    def __exit__(self, *exception):
+        _runs.stack.pop()
+        if self.error is not None:
+            raise self.error from None
+
+
+def _main_context():
+    """The one that this thread is to run."""
+    own = GLib.MainContext.get_thread_default()
+    if own is not None:
+        return own
+    default = GLib.MainContext.default()
+    if threading.current_thread() is threading.main_thread() or default.is_owner():
+        return default
+    if default.acquire():
+        default.release()
+        return default
+    return GLib.MainContext.new()
+
+
+class _Interruptible:
+    """Ctrl-C cancels the coroutine, so that its finally clauses run; the second one interrupts what runs."""
+
+    def __init__(self, cancel):
+        self.cancel = cancel
+        self.count = 0
+        self.is_handled = False
+
+    def _handle(self, *args):
+        self.count += 1
+        if self.count > 1:
+            raise KeyboardInterrupt
+        self.cancel()
+
+    def __enter__(self):
+        if (threading.current_thread() is threading.main_thread() and
+                signal.getsignal(signal.SIGINT) is signal.default_int_handler):
+            signal.signal(signal.SIGINT, self._handle)
+            self.is_handled = True
+        return self
+
+    def __exit__(self, *exception):
+        if self.is_handled and signal.getsignal(signal.SIGINT) == self._handle:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class _Generators:
+    """The asynchronous generators that are begun: they are closed when nobody has them, or at the end of run()."""
+
+    def __init__(self):
+        self.open = weakref.WeakSet()
+        self.outer = None
+
+    def _close(self, generator):
+        self.open.discard(generator)
+        start_alone(to_coroutine(generator.aclose()), contextvars.copy_context(), Future())
+
+    def __enter__(self):
+        self.outer = sys.get_asyncgen_hooks()
+        if get_running_loop() is None:
+            sys.set_asyncgen_hooks(firstiter=self.open.add, finalizer=self._close)
+        return self
+
+    def __exit__(self, *exception):
+        sys.set_asyncgen_hooks(*self.outer)
+
+    async def close_all(self):
+        for generator in list(self.open):
+            await generator.aclose()
+
+
+def _run_alone(coroutine, loop):
+    """Runs coroutine to its end in a main loop, and returns its future."""
+    future = Future()
+    run = start_alone(coroutine, contextvars.copy_context(), future)
+    if not future.done():
+        future.add_done_callback(lambda _: loop.quit())
+        with _Interruptible(functools.partial(run.cancel_coroutine, None)) as interruptible:
+            loop.run()
+        if interruptible.count > 0 and future.cancelled():
+            raise KeyboardInterrupt
+    return future
+
+
+def _run_in_context(coroutine, context):
+    """Runs coroutine where asyncio has no loop on GLib, or has one that is running."""
+    is_pushed = hash(context) != hash(own_context())
+    if is_pushed:
+        context.push_thread_default()
+    try:
+        loop = GLib.MainLoop(context)
+        with _Run(loop.quit), _Generators() as generators:
+            try:
+                future = _run_alone(coroutine, loop)
+            finally:
+                if generators.open:
+                    _run_alone(generators.close_all(), loop)
+        return future.result()
+    finally:
+        if is_pushed:
+            context.pop_thread_default()
+
+
+def _run_in_asyncio(coroutine, context):
+    """asyncio.run(), with its loop on GLib."""
+    loop = loop_of(context)
+    if loop is not None:
+        with _Run(loop.stop):
+            task = loop.create_task(coroutine)
+            with _Interruptible(task.cancel) as interruptible:
+                return _result_of(loop.run_until_complete, task, interruptible)
+
+    with asyncio.Runner(loop_factory=functools.partial(GLibEventLoop, context)) as runner:
+        loop = runner.get_loop()
+        with _Run(loop.stop):
+            return _result_of(runner.run, coroutine)
+
+
+def _result_of(run, what, interruptible=None):
+    try:
+        return run(what)
+    except RuntimeError:
+        # "Event loop stopped before Future completed."
+        if _runs.stack[-1].error is None:
+            raise
+    except asyncio.CancelledError:
+        if interruptible is None or interruptible.count == 0:
+            raise
+        raise KeyboardInterrupt from None
+
+
+def run(coroutine):
+    """Runs the main loop until coroutine ends, and returns its result or raises its exception.
+
+    With PyGObject 3.50 and later this is asyncio.run() with a loop on GLib; before, it has the same manners: Ctrl-C
+    cancels the coroutine and comes out as KeyboardInterrupt, SystemExit comes out, and asynchronous generators are closed.
+    The main context is the thread-default one.  In a function of a task it runs a nested main loop; in a coroutine,
+    which can await, it raises RuntimeError.
+    """
+    if not is_awaitable(coroutine):
+        raise TypeError(f'{coroutine!r} cannot be awaited')
+    loop = get_running_loop()
+    if loop is not None and asyncio.current_task(loop) is not None:
+        if hasattr(coroutine, 'close'):
+            coroutine.close()
+        raise RuntimeError('PrioSched.run() cannot be called in a coroutine that asyncio runs: await there')
+    context = _main_context()
+    coroutine = to_coroutine(coroutine)
+    if loop is None and GLibEventLoop is not None and not context.is_owner():
+        return _run_in_asyncio(coroutine, context)
+    return _run_in_context(coroutine, context)

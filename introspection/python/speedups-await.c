@@ -1,0 +1,213 @@
+/* speedups-await.c: how tasks and continuations are awaited
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "speedups.h"
+
+/* What a coroutine iterates over that awaits a future. */
+typedef struct
+{
+  PyObject_HEAD
+  FutureObject *future;
+  gboolean has_yielded;
+} AwaitObject;
+
+/* Whether @loop is known to run the main context of @self. */
+static gboolean
+is_checked (FutureObject *self, PyObject *loop)
+{
+  static PyObject *name;
+  PyObject *id;
+  gboolean is_same;
+
+  if (name == NULL)
+    name = PyUnicode_InternFromString ("_prio_sched_checked");
+  id = PyObject_GetAttr (loop, name);
+  if (id == NULL)
+    {
+      PyErr_Clear ();
+      return FALSE;
+    }
+  is_same = PyLong_Check (id) && PyLong_AsSsize_t (id) == self->context_id && !PyErr_Occurred ();
+  PyErr_Clear ();
+  Py_DECREF (id);
+  return is_same;
+}
+
+/* Whether a task of asyncio runs its coroutine, which might be the one that awaits. */
+static gboolean
+is_run_by_asyncio (FutureObject *self)
+{
+  return self->callback != NULL && PyType_IsSubtype (Py_TYPE (self->callback), (PyTypeObject *) prio_asyncio_task);
+}
+
+/* Raises RuntimeError, and returns FALSE, if the loop of asyncio that is running would wait for ever. */
+static gboolean
+check_await (FutureObject *self)
+{
+  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop), *result = NULL;
+  gboolean is_right;
+
+  if (loop == NULL)
+    return FALSE;
+
+  is_right = loop == Py_None || (is_checked (self, loop) && !is_run_by_asyncio (self));
+  if (!is_right)
+    {
+      result = PyObject_CallMethod ((PyObject *) self, "_check_await", "O", loop);
+      is_right = result != NULL;
+    }
+  Py_XDECREF (result);
+  Py_DECREF (loop);
+  return is_right;
+}
+
+static PyObject *
+get_result (FutureObject *self)
+{
+  if (is_set (self->exception))
+    {
+      self->retrieved = TRUE;
+      PyErr_SetObject ((PyObject *) Py_TYPE (self->exception), self->exception);
+      return NULL;
+    }
+  return Py_NewRef (self->value != NULL ? self->value : Py_None);
+}
+
+static PyObject *
+await_next (PyObject *object)
+{
+  AwaitObject *self = (AwaitObject *) object;
+  PyObject *value, *stop;
+
+  if (!self->has_yielded && !self->future->done)
+    {
+      if (!check_await (self->future))
+        return NULL;
+      self->has_yielded = TRUE;
+      self->future->blocking = TRUE;
+      return Py_NewRef ((PyObject *) self->future);
+    }
+
+  self->has_yielded = TRUE;
+  value = get_result (self->future);
+  if (value == Py_None)
+    {
+      /* An iteration that ends without an exception has no value. */
+      Py_DECREF (value);
+      return NULL;
+    }
+  if (value != NULL)
+    {
+      stop = PyObject_CallOneArg (PyExc_StopIteration, value);
+      Py_DECREF (value);
+      if (stop != NULL)
+        PyErr_SetObject (PyExc_StopIteration, stop);
+      Py_XDECREF (stop);
+    }
+  return NULL;
+}
+
+static int
+await_traverse (PyObject *object, visitproc visit, void *arg)
+{
+  Py_VISIT (((AwaitObject *) object)->future);
+  return 0;
+}
+
+static void
+await_dealloc (PyObject *object)
+{
+  PyObject_GC_UnTrack (object);
+  Py_CLEAR (((AwaitObject *) object)->future);
+  PyObject_GC_Del (object);
+}
+
+PyTypeObject prio_await_type = {
+  PyVarObject_HEAD_INIT (NULL, 0)
+  .tp_name = "_PrioSchedSpeedups.Await",
+  .tp_basicsize = sizeof (AwaitObject),
+  .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+  .tp_dealloc = await_dealloc,
+  .tp_traverse = await_traverse,
+  .tp_iter = PyObject_SelfIter,
+  .tp_iternext = await_next,
+};
+
+PyObject *
+prio_future_await (PyObject *object)
+{
+  AwaitObject *self = PyObject_GC_New (AwaitObject, &prio_await_type);
+
+  if (self == NULL)
+    return NULL;
+  self->future = (FutureObject *) Py_NewRef (object);
+  self->has_yielded = FALSE;
+  PyObject_GC_Track (self);
+  return (PyObject *) self;
+}
+
+static PyObject *
+future_result (PyObject *object, PyObject *Py_UNUSED (ignored))
+{
+  FutureObject *self = (FutureObject *) object;
+
+  return self->done ? get_result (self) : PyObject_CallMethod (object, "_has_no_result", NULL);
+}
+
+static PyObject *
+future_get_loop (PyObject *object, PyObject *Py_UNUSED (ignored))
+{
+  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop);
+
+  if (loop != Py_None)
+    return loop;
+  Py_DECREF (loop);
+  return PyObject_CallMethod (object, "_loop_elsewhere", NULL);
+}
+
+/* Whether @callback wakes a task of asyncio up. */
+static gboolean
+is_wakeup (PyObject *callback)
+{
+  return PyCFunction_Check (callback) && PyCFunction_GET_SELF (callback) != NULL &&
+         PyType_IsSubtype (Py_TYPE (PyCFunction_GET_SELF (callback)), (PyTypeObject *) prio_asyncio_task);
+}
+
+static PyObject *
+future_add_done_callback (PyObject *object, PyObject *args, PyObject *kwargs)
+{
+  static char *names[] = { (char *) "", (char *) "context", NULL };
+  FutureObject *self = (FutureObject *) object;
+  PyObject *callback, *context = Py_None, *loop;
+
+  if (!PyArg_ParseTupleAndKeywords (args, kwargs, "O|$O:add_done_callback", names, &callback, &context))
+    return NULL;
+
+  if (context != Py_None && PyContext_CheckExact (context) && !self->done && !is_set (self->waiter) &&
+      !is_set (self->callbacks) && is_wakeup (callback))
+    {
+      loop = PyObject_CallNoArgs (prio_get_running_loop);
+      if (loop == NULL)
+        return NULL;
+      if (loop != Py_None && is_checked (self, loop))
+        {
+          Py_XSETREF (self->waiter, Py_NewRef (callback));
+          Py_XSETREF (self->waiter_context, Py_NewRef (context));
+          Py_DECREF (loop);
+          Py_RETURN_NONE;
+        }
+      Py_DECREF (loop);
+    }
+  return PyObject_CallMethod (object, "_add_done_callback", "OO", callback, context);
+}
+
+PyMethodDef prio_await_methods[] = {
+  { "result", future_result, METH_NOARGS,
+    "Returns the result, or raises the exception; asyncio.InvalidStateError if there is none yet." },
+  { "get_loop", future_get_loop, METH_NOARGS, "The loop of asyncio that is running, since any may wait." },
+  { "add_done_callback", (PyCFunction) (void (*) (void)) future_add_done_callback, METH_VARARGS | METH_KEYWORDS,
+    "Calls callback (future) soon after it is done, on this thread, in context or a copy of the current one." },
+  { NULL },
+};

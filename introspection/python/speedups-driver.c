@@ -1,0 +1,191 @@
+/* speedups-driver.c: what runs coroutines where no loop of asyncio is running
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "speedups.h"
+
+#define OBJECT(name) { #name, T_OBJECT, offsetof (DriverObject, name), 0, NULL }
+
+static PyMemberDef driver_members[] = {
+  OBJECT (coroutine),
+  OBJECT (context),
+  OBJECT (state),
+  OBJECT (waits_for),
+  OBJECT (pending),
+  OBJECT (future),
+  OBJECT (watch),
+  OBJECT (value),
+  OBJECT (exception),
+  OBJECT (main_context),
+  { "thread", T_ULONG, offsetof (DriverObject, thread), 0, NULL },
+  { "told", T_BOOL, offsetof (DriverObject, told), 0, NULL },
+  { "ended", T_BOOL, offsetof (DriverObject, ended), 0, NULL },
+  { NULL },
+};
+
+#define N_OBJECTS ((offsetof (DriverObject, thread) - offsetof (DriverObject, coroutine)) / sizeof (PyObject *))
+
+static int
+driver_traverse (PyObject *object, visitproc visit, void *arg)
+{
+  PyObject **objects = &((DriverObject *) object)->coroutine;
+
+  for (guint i = 0; i < N_OBJECTS; i++)
+    Py_VISIT (objects[i]);
+  return 0;
+}
+
+static int
+driver_clear (PyObject *object)
+{
+  PyObject **objects = &((DriverObject *) object)->coroutine;
+
+  for (guint i = 0; i < N_OBJECTS; i++)
+    Py_CLEAR (objects[i]);
+  return 0;
+}
+
+static void
+driver_dealloc (PyObject *object)
+{
+  PyObject_GC_UnTrack (object);
+  driver_clear (object);
+  Py_TYPE (object)->tp_free (object);
+}
+
+/* The coroutine awaits @awaited. */
+static PyObject *
+stand (DriverObject *self, PyObject *awaited)
+{
+  FutureObject *future = (FutureObject *) awaited;
+
+  if (!PyObject_TypeCheck (awaited, &prio_future_type) || awaited == self->future || is_set (future->waiter) ||
+      is_set (future->callbacks))
+    return PyObject_CallMethod ((PyObject *) self, "_stand", "O", awaited);
+
+  Py_XSETREF (future->waiter, Py_NewRef ((PyObject *) self));
+  Py_XSETREF (self->waits_for, Py_NewRef (awaited));
+  Py_RETURN_NONE;
+}
+
+/* The coroutine has ended with @value, or else with the exception that is set. */
+static PyObject *
+end (DriverObject *self, PyObject *value)
+{
+  PyObject *exception = value == NULL ? fetch_exception () : NULL, *result;
+  FutureObject *future = (FutureObject *) self->future;
+
+  if (exception == NULL && future != NULL && PyObject_TypeCheck (self->future, &prio_future_type) &&
+      !is_set (future->waiter) && !is_set (future->callbacks) && !future->done)
+    {
+      self->ended = TRUE;
+      future->done = TRUE;
+      Py_XSETREF (future->value, Py_NewRef (value));
+      Py_CLEAR (future->callback);
+      Py_RETURN_NONE;
+    }
+
+  result = PyObject_CallMethod ((PyObject *) self, "_end", "OO", value != NULL ? value : Py_None,
+                                exception != NULL ? exception : Py_None);
+  Py_XDECREF (exception);
+  return result;
+}
+
+/* Lets the coroutine go on. */
+static PyObject *
+go_on (DriverObject *self)
+{
+  PyObject *outer = g_steal_pointer (&prio_running.context), *result = NULL, *returned = NULL;
+  PySendResult how = PYGEN_ERROR;
+
+  prio_running.context = Py_NewRef (self->context);
+  Py_CLEAR (self->waits_for);
+  if (PyContext_Enter (self->context) == 0)
+    {
+      how = PyIter_Send (self->coroutine, Py_None, &result);
+      if (PyContext_Exit (self->context) < 0)
+        how = PYGEN_ERROR;
+    }
+  Py_XSETREF (prio_running.context, outer);
+
+  returned = how == PYGEN_NEXT ? stand (self, result) : end (self, how == PYGEN_RETURN ? result : NULL);
+  Py_XDECREF (result);
+  return returned;
+}
+
+static PyObject *
+driver_step (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
+{
+  DriverObject *self = (DriverObject *) object;
+  PyObject *exception = n_args > 0 ? args[0] : Py_None;
+
+  if (self->is_abortable || exception != Py_None || is_set (self->watch) || is_set (self->pending))
+    return PyObject_CallMethod (object, "_step", "O", exception);
+  return go_on (self);
+}
+
+/* What it awaits is done. */
+static PyObject *
+driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (kwargs))
+{
+  DriverObject *self = (DriverObject *) object;
+
+  if (self->thread != PyThread_get_thread_ident ())
+    return PyObject_CallMethod (object, "_step_elsewhere", NULL);
+  return driver_step (object, NULL, 0);
+}
+
+static int
+driver_init (PyObject *object, PyObject *args, PyObject *Py_UNUSED (kwargs))
+{
+  DriverObject *self = (DriverObject *) object;
+  PyObject *coroutine, *context, *state, *signal, *result;
+
+  if (!PyArg_ParseTuple (args, "OO!O", &coroutine, &PyContext_Type, &context, &state))
+    return -1;
+
+  Py_XSETREF (self->coroutine, Py_NewRef (coroutine));
+  Py_XSETREF (self->context, Py_NewRef (context));
+  Py_XSETREF (self->state, Py_NewRef (state));
+  self->thread = PyThread_get_thread_ident ();
+  if (state != Py_None)
+    {
+      signal = PyObject_GetAttrString (state, "signal");
+      if (signal == NULL)
+        return -1;
+      self->is_abortable = signal != Py_None;
+      Py_DECREF (signal);
+    }
+  else
+    {
+      result = PyObject_CallMethod (object, "_find_main_context", NULL);
+      if (result == NULL)
+        return -1;
+      Py_DECREF (result);
+    }
+
+  result = driver_step (object, NULL, 0);
+  Py_XDECREF (result);
+  return result != NULL ? 0 : -1;
+}
+
+static PyMethodDef driver_methods[] = {
+  { "step", (PyCFunction) (void (*) (void)) driver_step, METH_FASTCALL, NULL },
+  { NULL },
+};
+
+PyTypeObject prio_driver_base_type = {
+  PyVarObject_HEAD_INIT (NULL, 0)
+  .tp_name = "_PrioSchedSpeedups.DriverBase",
+  .tp_basicsize = sizeof (DriverObject),
+  .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+  .tp_new = PyType_GenericNew,
+  .tp_init = driver_init,
+  .tp_dealloc = driver_dealloc,
+  .tp_traverse = driver_traverse,
+  .tp_clear = driver_clear,
+  .tp_call = driver_call,
+  .tp_members = driver_members,
+  .tp_methods = driver_methods,
+};

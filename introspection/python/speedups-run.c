@@ -1,0 +1,340 @@
+/* speedups-run.c: runs tasks in Python
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "speedups.h"
+
+/* Whether KeyboardInterrupt or SystemExit is set.  Any other exception is reported. */
+static gboolean
+is_interrupted (PyObject *where)
+{
+  if (PyErr_ExceptionMatches (PyExc_KeyboardInterrupt) || PyErr_ExceptionMatches (PyExc_SystemExit))
+    return TRUE;
+
+  PyErr_WriteUnraisable (where);
+  return FALSE;
+}
+
+/* Takes the result of a call.  Returns FALSE if it was interrupted. */
+static gboolean
+called (PyObject *where, PyObject *result)
+{
+  Py_XDECREF (result);
+  return result != NULL || !is_interrupted (where);
+}
+
+gboolean
+prio_call_slow (PyObject *self, const char *method, PyObject *argument)
+{
+  return called (self, argument != NULL ? PyObject_CallMethod (self, method, "O", argument)
+                                        : PyObject_CallMethod (self, method, NULL));
+}
+
+/* Returns: (transfer full): the loop of asyncio that is running here, if none of its tasks is; else None */
+static PyObject *
+get_free_loop (void)
+{
+  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop), *task = NULL;
+
+  if (loop != NULL && loop != Py_None)
+    {
+      task = PyObject_CallOneArg (prio_current_task, loop);
+      if (task != Py_None)
+        Py_SETREF (loop, Py_NewRef (Py_None));
+    }
+  if (loop == NULL || PyErr_Occurred ())
+    PyErr_Clear ();
+  Py_XDECREF (task);
+  return loop != NULL ? loop : Py_NewRef (Py_None);
+}
+
+/* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, it is told at once. */
+static gboolean
+woken (PyObject *waiter)
+{
+  PyObject *task = PyCFunction_Check (waiter) ? PyCFunction_GET_SELF (waiter) : NULL, *done;
+  PyObject *type, *value, *traceback;
+  gboolean is_told = TRUE;
+
+  if (task == NULL || !PyType_IsSubtype (Py_TYPE (task), prio_coroutine_task_type))
+    return TRUE;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  done = PyObject_CallMethod (task, "done", NULL);
+  if (done == Py_True)
+    is_told = prio_call_slow (task, "coroutine_ended", NULL);
+  Py_XDECREF (done);
+  if (is_told)
+    PyErr_Restore (type, value, traceback);
+  return is_told;
+}
+
+/* Wakes up a task of asyncio, which awaits @future, in its context. */
+static gboolean
+wake_up (FutureObject *future, PyObject *waiter)
+{
+  PyObject *context = g_steal_pointer (&future->waiter_context), *result = NULL;
+  gboolean is_done;
+
+  set_running_context (context);
+  if (PyContext_Enter (context) == 0)
+    {
+      result = PyObject_CallOneArg (waiter, (PyObject *) future);
+      if (PyContext_Exit (context) < 0)
+        Py_CLEAR (result);
+    }
+  is_done = called (waiter, result);
+  Py_DECREF (context);
+  return woken (waiter) && is_done;
+}
+
+/* Whether @waiter wakes up a task of asyncio that runs in @loop. */
+static gboolean
+is_of_loop (PyObject *waiter, PyObject *loop)
+{
+  static PyObject *name;
+  PyObject *own;
+
+  if (name == NULL)
+    name = PyUnicode_InternFromString ("_loop");
+  own = PyCFunction_Check (waiter) ? PyObject_GetAttr (PyCFunction_GET_SELF (waiter), name) : NULL;
+  if (own == NULL)
+    PyErr_Clear ();
+  Py_XDECREF (own);
+  return own != NULL && own == loop;
+}
+
+/* @future is done.  Returns FALSE if it was interrupted. */
+static gboolean
+notify (FutureObject *future, PyObject **free_loop)
+{
+  PyObject *waiter;
+  gboolean is_done;
+
+  if (!is_set (future->waiter) || is_set (future->callbacks))
+    return prio_call_slow ((PyObject *) future, "_notify", NULL);
+
+  if (is_set (future->waiter_context))
+    {
+      if (*free_loop == NULL)
+        *free_loop = get_free_loop ();
+      if (!is_of_loop (future->waiter, *free_loop))
+        return prio_call_slow ((PyObject *) future, "_notify", NULL);
+    }
+
+  waiter = g_steal_pointer (&future->waiter);
+  is_done = is_set (future->waiter_context) ? wake_up (future, waiter) : called (waiter, PyObject_CallNoArgs (waiter));
+  Py_DECREF (waiter);
+  return is_done;
+}
+
+/* Calls the callback of @task in @context, with its state as the current one. */
+static PyObject *
+call_in_context (FutureObject *task, PyObject *context)
+{
+  PyObject *former, *value = NULL;
+
+  if (PyContext_Enter (context) < 0)
+    return NULL;
+  former = PyContextVar_Set (prio_state_variable, task->posted_with);
+  if (former != NULL)
+    {
+      Py_DECREF (former);
+      value = PyObject_CallNoArgs (task->callback);
+    }
+  if (PyContext_Exit (context) < 0)
+    Py_CLEAR (value);
+  return value;
+}
+
+/* Settles @task, which runs or has @ended, with @value.  Returns FALSE if it was interrupted. */
+static gboolean
+settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loop)
+{
+  Py_CLEAR (task->callback);
+  if (value != Py_None)
+    Py_XSETREF (task->value, Py_NewRef (value));
+  task->done = TRUE;
+  if (!is_set (task->waiter) && !is_set (task->callbacks))
+    return TRUE;
+
+  if (!ended)
+    prio_runner_end ();
+  set_running_state (NULL);
+  set_running_context (NULL);
+  return notify (task, free_loop);
+}
+
+/* The same, for a task that its signal may abort. */
+static gboolean
+settle_abortable (TableObject *self, FutureObject *task, PyObject *value, PyObject **free_loop)
+{
+  gboolean aborted = prio_runner_end ();
+
+  if (!aborted && !task->aborted)
+    return settle (task, value, TRUE, free_loop);
+
+  set_running_state (NULL);
+  set_running_context (NULL);
+  return prio_call_slow ((PyObject *) self, aborted ? "_settle_aborted" : "_settle_cancelled", (PyObject *) task);
+}
+
+static gboolean
+finish (TableObject *self, FutureObject *task, PyObject *context, PyObject *value, PyObject *exception)
+{
+  return called ((PyObject *) self, PyObject_CallMethod ((PyObject *) self, "_finish", "OOOO", task, context,
+                                                         value != NULL ? value : Py_None,
+                                                         exception != NULL ? exception : Py_None));
+}
+
+/* Runs @coroutine, which the callback of @task has returned, where no loop of asyncio is running. */
+static gboolean
+drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *coroutine, PyObject **free_loop)
+{
+  DriverObject *driver = (DriverObject *) PyObject_CallFunctionObjArgs ((PyObject *) prio_driver_type, coroutine, context,
+                                                                        task->posted_with, NULL);
+  gboolean is_done = TRUE;
+
+  if (driver == NULL)
+    return !is_interrupted ((PyObject *) self);
+
+  if (driver->ended && (is_set (driver->exception) || task->aborted))
+    {
+      is_done = finish (self, task, context, driver->value, driver->exception);
+    }
+  else if (driver->ended)
+    {
+      is_done = settle (task, driver->value != NULL ? driver->value : Py_None, FALSE, free_loop);
+    }
+  else
+    {
+      prio_runner_end ();
+      set_running_state (NULL);
+      set_running_context (NULL);
+      Py_XSETREF (task->callback, Py_NewRef ((PyObject *) driver));
+      Py_XSETREF (driver->future, Py_NewRef ((PyObject *) task));
+      if (task->aborted)
+        {
+          /* It has cancelled itself, before it first stood. */
+          task->aborted = FALSE;
+          is_done = prio_call_slow ((PyObject *) driver, "cancel_coroutine", Py_None);
+        }
+    }
+  Py_DECREF (driver);
+  return is_done;
+}
+
+static gboolean
+is_awaitable (PyObject *value)
+{
+  PyAsyncMethods *methods = Py_TYPE (value)->tp_as_async;
+
+  return methods != NULL && methods->am_await != NULL;
+}
+
+/* Whether a loop of asyncio is running here. */
+static gboolean
+is_in_asyncio (void)
+{
+  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop);
+
+  if (loop == NULL)
+    PyErr_Clear ();
+  Py_XDECREF (loop);
+  return loop != Py_None;
+}
+
+/* Runs the callback of @task.  Settles what is frequent here, and leaves the rest to Python: what has a signal, an exception, or
+ * is for asyncio.  Returns FALSE if it was interrupted. */
+static gboolean
+run_task (TableObject *self, FutureObject *task, PyObject **free_loop)
+{
+  PyObject *context = g_steal_pointer (&task->context);
+  PyObject *exception = NULL, *value;
+  gboolean is_done;
+  gboolean plain = task->posted_with == self->states[0] || task->posted_with == self->states[1] ||
+                   task->posted_with == self->states[2];
+
+  set_running_context (context);
+  value = call_in_context (task, context);
+  if (value == NULL)
+    exception = fetch_exception ();
+
+  if (value != NULL && plain && !task->aborted && !is_awaitable (value))
+    is_done = settle (task, value, FALSE, free_loop);
+  else if (value != NULL && !is_awaitable (value))
+    is_done = settle_abortable (self, task, value, free_loop);
+  else if (value != NULL && plain && PyCoro_CheckExact (value) && !is_in_asyncio ())
+    is_done = drive (self, task, context, value, free_loop);
+  else
+    is_done = finish (self, task, context, value, exception);
+  Py_XDECREF (value);
+  Py_XDECREF (exception);
+  Py_DECREF (context);
+  return is_done;
+}
+
+/* The tasks from @number on, until there is none, or one is interrupted: then returns FALSE. */
+static gboolean
+run_all (TableObject *self, guint number)
+{
+  PyObject *free_loop = NULL;
+  gboolean is_done = TRUE;
+
+  while (number != 0 && is_done)
+    {
+      PyObject *entry = prio_table_take (self, number);
+
+      if (entry != NULL && entry != Py_None)
+        {
+          FutureObject *future = (FutureObject *) entry;
+
+          set_running_state (future->posted_with);
+          if (Py_TYPE (entry) == prio_continuation_type)
+            {
+              future->done = TRUE;
+              is_done = notify (future, &free_loop);
+            }
+          else
+            {
+              is_done = run_task (self, future, &free_loop);
+            }
+        }
+      Py_XDECREF (entry);
+      if (is_done)
+        number = prio_runner_next ();
+    }
+  Py_XDECREF (free_loop);
+  return is_done;
+}
+
+PyObject *
+prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
+{
+  TableObject *self = (TableObject *) object;
+  unsigned long number = n_args > 0 ? PyLong_AsUnsignedLong (args[0]) : 0;
+  PrioRunning outer = prio_running;
+  gboolean is_done;
+
+  if (PyErr_Occurred ())
+    return NULL;
+
+  prio_running = (PrioRunning) { .depth = g_main_depth () };
+  Py_INCREF (object);
+  is_done = number == 0 ? prio_call_slow (object, "_take_rejected", NULL) : run_all (self, (guint) number);
+  set_running_state (NULL);
+  set_running_context (NULL);
+  prio_running = outer;
+
+  if (!is_done)
+    {
+      PyObject *exception = fetch_exception (), *result = PyObject_CallMethod (object, "_interrupt", "O", exception);
+
+      Py_DECREF (exception);
+      Py_DECREF (object);
+      return result;
+    }
+  Py_DECREF (object);
+  Py_RETURN_NONE;
+}

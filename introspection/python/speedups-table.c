@@ -1,0 +1,345 @@
+/* speedups-table.c: the tasks of a scheduler in Python
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "speedups.h"
+
+#define NO_IMPORT_PYGOBJECT /* speedups.c does */
+#include <pygobject.h>
+
+static guint
+table_add (TableObject *self, PyObject *entry)
+{
+  guint number = self->first_free;
+
+  if (number != 0)
+    {
+      self->first_free = self->next_free[number];
+    }
+  else
+    {
+      if (self->length == self->size)
+        {
+          self->size = MAX (self->size * 2, 64);
+          self->entries = g_renew (PyObject *, self->entries, self->size);
+          self->next_free = g_renew (guint, self->next_free, self->size);
+          self->length = MAX (self->length, 1);
+        }
+      number = self->length++;
+    }
+
+  Py_INCREF (entry);
+  self->entries[number] = entry;
+  ((FutureObject *) entry)->number = number;
+  ((FutureObject *) entry)->context_id = self->context_id;
+  return number;
+}
+
+PyObject *
+prio_table_take (TableObject *self, guint number)
+{
+  PyObject *entry = number < self->length && number > 0 ? self->entries[number] : NULL;
+
+  if (entry != NULL)
+    {
+      self->entries[number] = NULL;
+      self->next_free[number] = self->first_free;
+      self->first_free = number;
+    }
+  return entry;
+}
+
+static PyObject *
+table_add_method (PyObject *object, PyObject *entry)
+{
+  if (!PyObject_TypeCheck (entry, &prio_future_type))
+    return PyErr_Format (PyExc_TypeError, "%R is no future", entry);
+  return PyLong_FromUnsignedLong (table_add ((TableObject *) object, entry));
+}
+
+static PyObject *
+table_take_method (PyObject *object, PyObject *number)
+{
+  unsigned long n = PyLong_AsUnsignedLong (number);
+  PyObject *entry;
+
+  if (n == (unsigned long) -1 && PyErr_Occurred ())
+    return NULL;
+  entry = n <= G_MAXUINT ? prio_table_take ((TableObject *) object, (guint) n) : NULL;
+  if (entry == NULL)
+    PyErr_SetObject (PyExc_KeyError, number);
+  return entry;
+}
+
+/* Lets go of an entry whose number the library still has. */
+static PyObject *
+table_drop (PyObject *object, PyObject *entry)
+{
+  TableObject *self = (TableObject *) object;
+  guint number = PyObject_TypeCheck (entry, &prio_future_type) ? ((FutureObject *) entry)->number : 0;
+
+  if (number > 0 && number < self->length && self->entries[number] == entry)
+    {
+      self->entries[number] = Py_NewRef (Py_None);
+      Py_DECREF (entry);
+    }
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+table_take_all (PyObject *object, PyObject *Py_UNUSED (ignored))
+{
+  TableObject *self = (TableObject *) object;
+  PyObject *list = PyList_New (0);
+
+  for (guint i = 1; list != NULL && i < self->length; i++)
+    {
+      PyObject *entry = prio_table_take (self, i);
+
+      if (entry != NULL && entry != Py_None && PyList_Append (list, entry) < 0)
+        Py_CLEAR (list);
+      Py_XDECREF (entry);
+    }
+  return list;
+}
+
+/* Makes an instance of @type, a subclass of FutureBase that is defined in Python. */
+static FutureObject *
+new_future (PyTypeObject *type, PyObject *posted_with)
+{
+  FutureObject *future = (FutureObject *) type->tp_alloc (type, 0);
+
+  if (future != NULL && posted_with != NULL)
+    {
+      Py_INCREF (posted_with);
+      future->posted_with = posted_with;
+    }
+  return future;
+}
+
+/* The library has rejected @number: lets Python settle the entry. */
+static void
+reject (TableObject *self, guint number, const char *method)
+{
+  PyObject *entry = prio_table_take (self, number);
+
+  if (!prio_call_slow ((PyObject *) self, method, entry))
+    PyErr_WriteUnraisable ((PyObject *) self);
+  Py_DECREF (entry);
+}
+
+/* Returns: (transfer full): a task of that state that is in the table, or NULL with an exception set */
+static FutureObject *
+new_task (TableObject *self, PyObject *state, PyObject *callback)
+{
+  FutureObject *task = new_future (prio_task_type, state);
+
+  if (task == NULL)
+    return NULL;
+  task->callback = Py_NewRef (callback);
+  task->context = PyContext_CopyCurrent ();
+  if (task->context == NULL)
+    Py_CLEAR (task);
+  else
+    table_add (self, (PyObject *) task);
+  return task;
+}
+
+static PyObject *
+table_post (PyObject *object, PyObject *callback)
+{
+  TableObject *self = (TableObject *) object;
+  PyObject *state = self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND];
+  FutureObject *task = new_task (self, state, callback);
+
+  if (task != NULL && prio_runner_post (self->runner, task->number, PRIO_TASK_PRIORITY_USER_VISIBLE) == PRIO_POSTED_REJECTED)
+    reject (self, task->number, "_reject");
+  return (PyObject *) task;
+}
+
+/* Gets the number of the priority, and the signal, from a State. */
+static gboolean
+read_state (PyObject *state, long *priority, GCancellable **signal)
+{
+  PyObject *number = PyObject_GetAttrString (state, "priority");
+  PyObject *object = PyObject_GetAttrString (state, "signal");
+
+  *priority = number != NULL ? PyLong_AsLong (number) : -1;
+  *signal = object != NULL && object != Py_None ? (GCancellable *) pygobject_get (object) : NULL;
+  /* The state holds it. */
+  Py_XDECREF (number);
+  Py_XDECREF (object);
+  return !PyErr_Occurred ();
+}
+
+/* The arguments are a State, a callback, a delay and a name. */
+static PyObject *
+table_post_in (PyObject *object, PyObject *args)
+{
+  TableObject *self = (TableObject *) object;
+  PyObject *state, *callback, *name;
+  unsigned long long delay;
+  long priority;
+  GCancellable *signal;
+  FutureObject *task;
+
+  if (!PyArg_ParseTuple (args, "OOKO", &state, &callback, &delay, &name) || !read_state (state, &priority, &signal))
+    return NULL;
+  task = new_task (self, state, callback);
+  if (task == NULL)
+    return NULL;
+
+  Py_XSETREF (task->name, Py_NewRef (name));
+  if (prio_runner_post_full (self->runner, task->number, (gint) priority, signal, delay, FALSE) == PRIO_POSTED_REJECTED)
+    reject (self, task->number, "_reject");
+  return (PyObject *) task;
+}
+
+/* Whether @state is the current state of the library, and one of @self: then the library makes a continuation inherit
+ * it.  Returns -1 with an exception set on failure. */
+static int
+is_inherited (TableObject *self, PyObject *state)
+{
+  PyObject *table;
+  gboolean is_own;
+
+  if (state == Py_None)
+    return 1;
+  if (state != prio_running.state)
+    return 0;
+
+  for (guint i = 0; i < N_PRIORITIES; i++)
+    {
+      if (state == self->states[i])
+        return 1;
+    }
+
+  table = PyObject_GetAttrString (state, "table");
+  if (table == NULL)
+    return -1;
+  is_own = table == (PyObject *) self;
+  Py_DECREF (table);
+  return is_own;
+}
+
+static PyObject *
+table_yield_now (PyObject *object, PyObject *Py_UNUSED (ignored))
+{
+  TableObject *self = (TableObject *) object;
+  FutureObject *future;
+  PyObject *state;
+  guint number;
+  int inherited;
+
+  if (PyContextVar_Get (prio_state_variable, NULL, &state) < 0)
+    return NULL;
+
+  inherited = is_inherited (self, state);
+  if (inherited <= 0)
+    {
+      Py_DECREF (state);
+      return inherited < 0 ? NULL : PyObject_CallMethod (object, "_yield_elsewhere", NULL);
+    }
+
+  future = new_future (prio_continuation_type, state);
+  Py_DECREF (state);
+  if (future == NULL)
+    return NULL;
+
+  number = table_add (self, (PyObject *) future);
+  if (prio_runner_yield (self->runner, number) == PRIO_POSTED_REJECTED)
+    reject (self, number, "_reject_yield");
+  return (PyObject *) future;
+}
+
+static int
+table_init (PyObject *object, PyObject *args, PyObject *kwargs)
+{
+  TableObject *self = (TableObject *) object;
+  PyObject *runner, *states[N_PRIORITIES];
+
+  if (!PyArg_ParseTuple (args, "O(OOO)n", &runner, &states[0], &states[1], &states[2], &self->context_id))
+    return -1;
+  if (!pyg_boxed_check (runner, PRIO_TYPE_RUNNER))
+    {
+      PyErr_SetString (PyExc_TypeError, "a table needs a PrioSched.Runner");
+      return -1;
+    }
+
+  if (self->runner != NULL)
+    {
+      PyErr_SetString (PyExc_TypeError, "a table has its PrioSched.Runner already");
+      return -1;
+    }
+
+  self->runner = prio_runner_ref (pyg_boxed_get (runner, PrioRunner));
+  for (guint i = 0; i < N_PRIORITIES; i++)
+    {
+      Py_INCREF (states[i]);
+      Py_XSETREF (self->states[i], states[i]);
+    }
+  return 0;
+}
+
+static int
+table_traverse (PyObject *object, visitproc visit, void *arg)
+{
+  TableObject *self = (TableObject *) object;
+
+  for (guint i = 0; i < N_PRIORITIES; i++)
+    Py_VISIT (self->states[i]);
+  for (guint i = 1; i < self->length; i++)
+    Py_VISIT (self->entries[i]);
+  return 0;
+}
+
+static int
+table_clear (PyObject *object)
+{
+  TableObject *self = (TableObject *) object;
+
+  for (guint i = 0; i < N_PRIORITIES; i++)
+    Py_CLEAR (self->states[i]);
+  for (guint i = 1; i < self->length; i++)
+    Py_CLEAR (self->entries[i]);
+  self->length = self->first_free = 0;
+  self->size = 0;
+  g_clear_pointer (&self->entries, g_free);
+  g_clear_pointer (&self->next_free, g_free);
+  return 0;
+}
+
+static void
+table_dealloc (PyObject *object)
+{
+  PyObject_GC_UnTrack (object);
+  table_clear (object);
+  g_clear_pointer (&((TableObject *) object)->runner, prio_runner_unref);
+  Py_TYPE (object)->tp_free (object);
+}
+
+static PyMethodDef table_methods[] = {
+  { "_add", table_add_method, METH_O, NULL },
+  { "_take", table_take_method, METH_O, NULL },
+  { "_take_all", table_take_all, METH_NOARGS, NULL },
+  { "drop", table_drop, METH_O, NULL },
+  { "_run", (PyCFunction) (void (*) (void)) prio_table_run, METH_FASTCALL, NULL },
+  { "post", table_post, METH_O, NULL },
+  { "_post_in", table_post_in, METH_VARARGS, NULL },
+  { "yield_now", table_yield_now, METH_NOARGS, NULL },
+  { NULL },
+};
+
+PyTypeObject prio_table_type = {
+  PyVarObject_HEAD_INIT (NULL, 0)
+  .tp_name = "_PrioSchedSpeedups.TableBase",
+  .tp_basicsize = sizeof (TableObject),
+  .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+  .tp_new = PyType_GenericNew,
+  .tp_init = table_init,
+  .tp_dealloc = table_dealloc,
+  .tp_traverse = table_traverse,
+  .tp_clear = table_clear,
+  .tp_methods = table_methods,
+};

@@ -1,0 +1,261 @@
+"""Tasks in asyncio: their states through every await (P2), as tasks of asyncio (P11, P13), chains and threads (P3, P4)
+
+    asyncio_states.py gbulb|gi.events
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import contextvars
+import gc
+import logging
+import threading
+import unittest
+
+from asyncio_loops import GLib, PrioSched, Why, gio, in_loop, kind, state
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+class States(unittest.TestCase):
+    """P2."""
+
+    @in_loop
+    async def test_the_state_goes_through_every_await(self):
+        controller = PrioSched.TaskController('background')
+        log = []
+
+        def note(*_):
+            log.append(state())
+
+        async def sub():
+            note()
+            await asyncio.sleep(0.001)
+            note()
+
+        async def agen():
+            for _ in range(2):
+                await asyncio.sleep(0)
+                yield state()
+
+        async def function():
+            loop = asyncio.get_running_loop()
+            note()
+            for what in (scheduler.yield_, lambda: asyncio.sleep(0.001), lambda: asyncio.sleep(0), gio,
+                         lambda: asyncio.gather(sub(), sub()), lambda: asyncio.create_task(sub()),
+                         lambda: asyncio.to_thread(note), lambda: scheduler.post_task(lambda: None),
+                         lambda: scheduler.post_task(lambda: None, delay=1), lambda: asyncio.wait_for(sub(), 10)):
+                await what()
+                note()
+            loop.call_soon(note)
+            loop.call_later(0.001, note)
+            scheduler.post_task(lambda: None).add_done_callback(note)
+            asyncio.ensure_future(asyncio.sleep(0)).add_done_callback(note)
+            scheduler.queue_microtask(note)
+            await asyncio.sleep(0.02)
+            log.extend([value async for value in agen()])
+            async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+                group.create_task(sub())
+        await scheduler.post_task(function, signal=controller.signal)
+        self.assertEqual(len(log), 29)
+        for value in log:
+            self.assertIsNotNone(value, log)
+            self.assertIs(value[1], controller.signal)
+        self.assertIsNone(state())
+
+    @in_loop
+    async def test_a_yield_after_an_await_is_what_its_task_is(self):
+        for what in (lambda: asyncio.sleep(0.001), gio, lambda: asyncio.to_thread(lambda: None),
+                     lambda: asyncio.gather(asyncio.sleep(0.001))):
+            controller = PrioSched.TaskController('background')
+
+            async def function(what=what, controller=controller):
+                await what()
+                log = []
+                for i in range(5):
+                    scheduler.post_task(lambda i=i: log.append(i), 'user-visible')
+                await scheduler.yield_()
+                self.assertEqual(log, [0, 1, 2, 3, 4])
+                await what()
+                controller.abort(Why())
+                await scheduler.yield_()
+            with self.assertRaises(Why):
+                await scheduler.post_task(function, signal=controller.signal)
+
+    @in_loop
+    async def test_strangers_have_none(self):
+        """What a nested main loop calls, and what was begun before or elsewhere."""
+        log = []
+        context = GLib.MainContext.default()
+
+        def nested():
+            GLib.idle_add(lambda: log.append(('nested', state())))
+            scheduler.post_task(lambda: log.append(('other', state())), 'user-blocking')
+            while len(log) < 2:
+                context.iteration(True)
+            log.append(('itself', state() is not None))
+        await scheduler.post_task(nested, 'background')
+        self.assertEqual(sorted(log[:2]), [('nested', None), ('other', (3, None))])
+        self.assertEqual(log[2], ('itself', True))
+
+        before = asyncio.ensure_future(asyncio.sleep(0.001))
+        before.add_done_callback(lambda _: log.append(state()))
+        await scheduler.post_task(lambda: GLib.timeout_add(1, lambda: log.append(state())), 'background')
+        await before
+        await asyncio.sleep(0.02)
+        self.assertEqual(log[3:], [None, None])
+
+    @in_loop
+    async def test_strangers_in_a_loop_of_a_coroutine_have_none(self):
+        log = []
+
+        def modal():
+            loop = GLib.MainLoop()
+            GLib.timeout_add(1, lambda: (log.append(state()), loop.quit())[1])
+            loop.run()
+            log.append(state() is not None)
+
+        async def function():
+            modal()
+            await asyncio.sleep(0)
+            modal()
+            await scheduler.yield_()
+            modal()
+        if kind == 'gi.events':
+            await scheduler.post_task(function, 'background')
+            self.assertEqual(log, [None, True] * 3)
+
+
+class OneKind(unittest.TestCase):
+    """P11, P13: a coroutine function that is posted runs as a task of asyncio."""
+
+    @in_loop
+    async def test_it_is_the_current_task(self):
+        async def function():
+            tasks = [asyncio.current_task()]
+            await scheduler.yield_()
+            tasks.append(asyncio.current_task())
+            await asyncio.sleep(0.001)
+            tasks.append(asyncio.current_task())
+            return tasks
+        for signal in (None, PrioSched.TaskController().signal):
+            tasks = await scheduler.post_task(function, signal=signal, name='mine')
+            self.assertEqual(len(set(tasks)), 1)
+            self.assertIsInstance(tasks[0], asyncio.Task)
+            self.assertEqual(tasks[0].get_name(), 'mine')
+
+    @in_loop
+    async def test_all_of_asyncio_works_in_it(self):
+        async def function():
+            async with asyncio.timeout(10):
+                await asyncio.wait_for(asyncio.sleep(0.001), 10)
+            with self.assertRaises(TimeoutError):
+                async with asyncio.timeout(0.001):
+                    await asyncio.sleep(100)
+            async with asyncio.TaskGroup() as group:
+                child = group.create_task(asyncio.sleep(0.001, 'x'))
+            lock, queue = asyncio.Lock(), asyncio.Queue()
+            scheduler.post_task(lambda: queue.put_nowait('q'))
+            async with lock:
+                return child.result(), await queue.get()
+        for signal in (None, PrioSched.TaskController().signal):
+            self.assertEqual(await scheduler.post_task(function, 'background', signal), ('x', 'q'))
+
+    @in_loop
+    async def test_asynchronous_generators_are_closed(self):
+        log = []
+
+        async def numbers():
+            try:
+                for i in range(10):
+                    await scheduler.yield_()
+                    yield i
+            finally:
+                await asyncio.sleep(0)
+                log.append('closed')
+
+        async def function():
+            async for i in numbers():
+                if i == 2:
+                    break
+        await scheduler.post_task(function)
+        gc.collect()
+        await asyncio.sleep(0.01)
+        # gbulb has no hooks for them.
+        self.assertEqual(log, ['closed'] if kind == 'gi.events' else [])
+
+    @in_loop
+    async def test_context_variables_are_those_of_the_post(self):
+        variable = contextvars.ContextVar('variable', default=0)
+        variable.set(5)
+
+        async def function():
+            before = variable.get()
+            variable.set(6)
+            await asyncio.sleep(0)
+            return before, variable.get()
+        self.assertEqual(await scheduler.post_task(function), (5, 6))
+        self.assertEqual(variable.get(), 5)
+
+    @in_loop
+    async def test_an_exception_that_nobody_awaits_is_reported_once(self):
+        async def fails():
+            await asyncio.sleep(0)
+            raise Why
+        with self.assertLogs(level=logging.ERROR) as logs:
+            scheduler.post_task(fails, name='the failing one')
+            await asyncio.sleep(0.02)
+            gc.collect()
+        self.assertEqual(len(logs.output), 1, logs.output)
+        self.assertIn('the failing one', logs.output[0])
+
+    @in_loop
+    async def test_a_chain_of_any_length(self):
+        """P3."""
+        done = []
+        tail = scheduler.post_task(lambda: None, delay=5)
+        for i in range(5000):
+            async def job(before=tail, i=i):
+                await before
+                done.append(i)
+            tail = scheduler.post_task(job)
+        await tail
+        self.assertEqual(done, list(range(5000)))
+
+    @in_loop
+    async def test_another_thread_s_task_does_not_take_it_there(self):
+        """P4."""
+        context, ready, threads = GLib.MainContext.new(), threading.Event(), []
+        loop = GLib.MainLoop.new(context, False)
+
+        def work():
+            context.push_thread_default()
+            threads.append(PrioSched.Scheduler.ref_thread_default())
+            ready.set()
+            GLib.MainLoop.run(loop)
+            context.pop_thread_default()
+        thread = threading.Thread(target=work)
+        thread.start()
+        ready.wait()
+        other = threads.pop()
+        here = threading.get_ident()
+
+        async def function():
+            self.assertEqual(await other.post_task(threading.get_ident), thread.ident)
+            self.assertEqual(threading.get_ident(), here)
+            await other.yield_()
+            self.assertEqual(threading.get_ident(), here)
+        try:
+            await function()
+            await scheduler.post_task(function, 'background')
+            inside = other.post_task(lambda: None, delay=5)
+            seen = asyncio.get_running_loop().create_future()
+            inside.add_done_callback(lambda _: seen.set_result(threading.get_ident()))
+            self.assertEqual(await seen, here)
+        finally:
+            loop.quit()
+            thread.join()
+
+
+if __name__ == '__main__':
+    unittest.main()

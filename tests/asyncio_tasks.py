@@ -1,0 +1,356 @@
+"""One kind of task in asyncio: it is cancelled, and aborted, where it stands (P1)
+
+    asyncio_tasks.py gbulb|gi.events
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import contextlib
+import threading
+import unittest
+
+from asyncio_loops import Gio, GLib, PrioSched, Why, in_loop, wait_for_the_loop
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+class Cancellation(unittest.TestCase):
+    """P1."""
+
+    @in_loop
+    async def test_a_task_that_has_not_begun_is_cancelled(self):
+        ran = []
+        for delay in (0, 100000):
+            task = scheduler.post_task(lambda: ran.append(True), delay=delay)
+            self.assertIs(task.cancel('enough'), True)
+            with self.assertRaises(asyncio.CancelledError) as caught:
+                await task
+            self.assertEqual(caught.exception.args, ('enough',))
+            self.assertTrue(task.cancelled() and task.done())
+            self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+            self.assertIs(task.cancel(), False)
+            with self.assertRaises(asyncio.CancelledError):
+                task.exception()
+        await wait_for_the_loop()
+        self.assertEqual(ran, [])
+
+    @in_loop
+    async def test_wait_for_and_timeout_time_out(self):
+        ran = []
+        task = scheduler.post_task(lambda: ran.append(True), delay=100000)
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(task, 0.01)
+        self.assertTrue(task.cancelled())
+        with self.assertRaises(asyncio.TimeoutError):
+            async with asyncio.timeout(0.01):
+                await scheduler.post_task(lambda: ran.append(True), delay=100000)
+        with self.assertRaises(asyncio.TimeoutError):
+            async with asyncio.timeout(0.01):
+                while True:
+                    await scheduler.yield_()
+        self.assertEqual(await asyncio.wait_for(scheduler.post_task(lambda: 5), 10), 5)
+
+    @in_loop
+    async def test_a_group_cancels_what_waits(self):
+        log = []
+
+        async def waits(what):
+            try:
+                await what
+            except asyncio.CancelledError:
+                log.append('cancelled')
+                raise
+
+        async def fails():
+            await scheduler.yield_()
+            raise ValueError('it')
+
+        task = scheduler.post_task(lambda: log.append('ran'), delay=100000)
+        with self.assertRaises(ExceptionGroup):
+            async with asyncio.TaskGroup() as group:
+                group.create_task(waits(task))
+                group.create_task(waits(asyncio.sleep(100)))
+                group.create_task(fails())
+        self.assertEqual(log, ['cancelled'] * 2)
+        self.assertTrue(task.cancelled())
+
+    @in_loop
+    async def test_what_waits_in_a_yield_is_cancelled(self):
+        async def yields():
+            while True:
+                await scheduler.yield_()
+        task = asyncio.ensure_future(yields())
+        await asyncio.sleep(0)
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+
+    @in_loop
+    async def test_a_coroutine_is_cancelled_where_it_stands(self):
+        for what in (lambda: asyncio.sleep(100), lambda: scheduler.post_task(lambda: None, delay=100000), scheduler.yield_,
+                     lambda: asyncio.get_running_loop().create_future()):
+            for signal in (None, PrioSched.TaskController().signal):
+                log = []
+
+                async def function(what=what, log=log):
+                    try:
+                        while True:
+                            await what()
+                    except asyncio.CancelledError as error:
+                        log.append(error.args)
+                        raise
+                    finally:
+                        log.append('finally')
+                task = scheduler.post_task(function, signal=signal)
+                while task.state != PrioSched.TaskState.RUNNING:
+                    await asyncio.sleep(0)
+                self.assertTrue(task.cancel('enough'))
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                self.assertEqual(log, [('enough',), 'finally'])
+                self.assertTrue(task.cancelled())
+
+    @in_loop
+    async def test_the_result_is_what_a_coroutine_makes_of_it(self):
+        async def function():
+            try:
+                await asyncio.sleep(100)
+            except asyncio.CancelledError:
+                await asyncio.sleep(0)
+                return 'denied'
+        task = scheduler.post_task(function)
+        await wait_for_the_loop()
+        self.assertTrue(task.cancel())
+        self.assertEqual(await task, 'denied')
+        self.assertEqual(task.state, PrioSched.TaskState.FULFILLED)
+        self.assertFalse(task.cancelled())
+
+    @in_loop
+    async def test_a_task_that_cancels_itself(self):
+        async def function():
+            task.cancel()
+            log.append('goes on')
+            await asyncio.sleep(0)
+            log.append('not so far')
+        log = []
+        task = scheduler.post_task(function)
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        self.assertEqual(log, ['goes on'])
+        task = scheduler.post_task(lambda: task.cancel())
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+
+    @in_loop
+    async def test_gather_shield_wait_and_as_completed(self):
+        post = scheduler.post_task
+        self.assertEqual(await asyncio.gather(post(lambda: 1), post(lambda: 2, 'user-blocking'), scheduler.yield_()), [1, 2, None])
+        done, pending = await asyncio.wait([post(lambda: 8), post(lambda: 9, delay=100000)],
+                                           return_when=asyncio.FIRST_COMPLETED)
+        self.assertEqual(([task.result() for task in done], len(pending)), ([8], 1))
+        self.assertEqual([await future for future in asyncio.as_completed([post(lambda: 1, delay=5), post(lambda: 2)])], [2, 1])
+
+        inner = post(lambda: 5, delay=20)
+        outer = asyncio.shield(inner)
+        outer.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await outer
+        self.assertEqual(await inner, 5)
+
+        both = asyncio.gather(post(lambda: 1, delay=100000), post(lambda: 2, delay=100000))
+        asyncio.get_running_loop().call_later(0.001, both.cancel)
+        with self.assertRaises(asyncio.CancelledError):
+            await both
+        with self.assertRaises(asyncio.CancelledError):
+            task = post(lambda: 1, delay=100000)
+            task.cancel()
+            await asyncio.gather(task)
+
+    @in_loop
+    async def test_a_task_cannot_await_itself(self):
+        for first in (True, False):
+            async def function(first=first):
+                if not first:
+                    await asyncio.sleep(0)
+                await task
+            task = scheduler.post_task(function)
+            with self.assertRaisesRegex(RuntimeError, 'cannot await itself'):
+                await task
+
+
+class Aborts(unittest.TestCase):
+    """An abort of the signal reaches a coroutine where it stands."""
+
+    async def outcome(self, body, reason=Why('enough'), abort_after=0.01):
+        controller = PrioSched.TaskController('background')
+        log = []
+
+        async def function():
+            try:
+                await body()
+                log.append('went on')
+            except BaseException as error:
+                log.append(error)
+                raise
+            finally:
+                log.append('finally')
+        task = scheduler.post_task(function, signal=controller.signal)
+        while task.state == PrioSched.TaskState.PENDING:
+            await asyncio.sleep(0.005)
+        if abort_after is None:
+            threading.Timer(0.01, controller.abort, (reason,)).start()
+        else:
+            asyncio.get_running_loop().call_later(abort_after, controller.abort, reason)
+        with contextlib.suppress(BaseException):
+            await task
+        return log, task
+
+    @in_loop
+    async def test_the_reason_is_thrown_where_it_stands(self):
+        why = Why('enough')
+        other = scheduler.post_task(lambda: None, delay=100000)
+
+        async def event():
+            await asyncio.Event().wait()
+
+        async def child():
+            await asyncio.ensure_future(asyncio.sleep(100))
+
+        async def awaits_other():
+            await other
+
+        async def yields():
+            while True:
+                await scheduler.yield_()
+
+        async def sleeps():
+            while True:
+                await asyncio.sleep(0)
+
+        async def in_gather():
+            await asyncio.gather(asyncio.sleep(100), scheduler.post_task(lambda: None, delay=100000))
+
+        for body in (lambda: asyncio.sleep(100), event, child, awaits_other, yields, sleeps, in_gather,
+                     lambda: asyncio.to_thread(threading.Event().wait, 0.05)):
+            for after in (0.01, None):
+                log, task = await self.outcome(body, why, after)
+                self.assertEqual(log, [why, 'finally'])
+                self.assertIs(log[0], why)
+                self.assertIs(task.exception(), why)
+                self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        self.assertEqual(other.state, PrioSched.TaskState.PENDING)
+        other.cancel()
+
+    @in_loop
+    async def test_what_asyncio_makes_of_cancellations_stays_right(self):
+        """Groups, locks and wait_for() see the CancelledError that they need; the result is the reason."""
+        children = []
+
+        async def child():
+            try:
+                await asyncio.sleep(100)
+            except asyncio.CancelledError:
+                children.append('cancelled')
+                raise
+
+        async def group():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(child())
+
+        async def wait_for():
+            await asyncio.wait_for(child(), 100)
+
+        async def condition():
+            condition = asyncio.Condition()
+            async with condition:
+                await condition.wait()
+
+        for body, expected in ((group, 1), (wait_for, 1), (condition, 0)):
+            why = Why('enough')
+            log, task = await self.outcome(body, why)
+            self.assertEqual(log[1:], ['finally'])
+            self.assertIs(task.exception(), why)
+            await wait_for_the_loop()
+            self.assertEqual(children, ['cancelled'] * expected)
+            children.clear()
+
+    @in_loop
+    async def test_the_result_is_what_a_coroutine_makes_of_the_reason(self):
+        controller = PrioSched.TaskController()
+
+        async def function():
+            try:
+                await asyncio.sleep(100)
+            except Why:
+                # Told once: what cleans up may await.
+                await asyncio.sleep(0.001)
+                async with asyncio.timeout(10):
+                    await asyncio.sleep(0.001)
+                return 'saved', asyncio.current_task().cancelling()
+        task = scheduler.post_task(function, signal=controller.signal)
+        while task.state == PrioSched.TaskState.PENDING:
+            await asyncio.sleep(0.005)
+        controller.abort(Why())
+        self.assertEqual(await task, ('saved', 0))
+        self.assertEqual(task.state, PrioSched.TaskState.FULFILLED)
+
+    @in_loop
+    async def test_after_a_rejected_yield_it_may_await(self):
+        controller = PrioSched.TaskController()
+        log = []
+
+        async def function():
+            await scheduler.yield_()
+            controller.abort(Why())
+            try:
+                await scheduler.yield_()
+            finally:
+                await asyncio.sleep(0.01)
+                log.append('cleaned up')
+        with self.assertRaises(Why):
+            await scheduler.post_task(function, signal=controller.signal)
+        self.assertEqual(log, ['cleaned up'])
+
+    @in_loop
+    async def test_a_coroutine_that_aborts_itself_is_told_at_the_next_await(self):
+        for first in (False, True):
+            controller = PrioSched.TaskController()
+            log = []
+
+            async def function(first=first, controller=controller, log=log):
+                if not first:
+                    await asyncio.sleep(0)
+                controller.abort(Why())
+                try:
+                    await asyncio.sleep(100)
+                except Why:
+                    log.append('told')
+                    raise
+            with self.assertRaises(Why):
+                await scheduler.post_task(function, signal=controller.signal)
+            await wait_for_the_loop()
+            self.assertEqual(log, ['told'])
+
+    @in_loop
+    async def test_a_plain_cancellable(self):
+        signal = Gio.Cancellable()
+
+        async def function():
+            await asyncio.sleep(100)
+        task = scheduler.post_task(function, signal=signal)
+        await asyncio.sleep(0.01)
+        signal.cancel()
+        with self.assertRaises(GLib.Error) as caught:
+            await task
+        self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+    @in_loop
+    async def test_nothing_is_left_at_the_signal(self):
+        signal = PrioSched.TaskController().signal
+        for _ in range(3):
+            await asyncio.gather(*(scheduler.post_task(lambda: asyncio.sleep(0.001), signal=signal) for _ in range(10)))
+        self.assertFalse(hasattr(signal, '_watch'))
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,604 @@
+"""Coroutines where no loop of asyncio is running, threads, reasons, ends, and PrioSched.run()
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import unittest
+import weakref
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+class Why(Exception):
+    pass
+
+
+def complete(future, seconds=10):
+    """Iterates the main context until future is done."""
+    context = GLib.MainContext.default()
+    late = time.monotonic() + seconds
+    while not future.done():
+        # A source of its own, so that the time is looked at.
+        source = GLib.timeout_add(500, lambda: True)
+        context.iteration(True)
+        GLib.source_remove(source)
+        if time.monotonic() > late:
+            raise AssertionError(f'{future!r} has not completed')
+    return future.result()
+
+
+def posted(function):
+    """Makes a test of a coroutine function: it runs in a task, without asyncio."""
+    def test(self):
+        complete(scheduler.post_task(lambda: function(self)))
+    test.__name__ = function.__name__
+    return test
+
+
+class Worker:
+    """A thread that runs a main context of its own."""
+
+    def __enter__(self):
+        self.loop = GLib.MainLoop.new(GLib.MainContext.new(), False)
+        ready = threading.Event()
+
+        def work():
+            context = self.loop.get_context()
+            context.push_thread_default()
+            self.scheduler = PrioSched.Scheduler.ref_thread_default()
+            ready.set()
+            self.loop.run()
+            context.pop_thread_default()
+        self.thread = threading.Thread(target=work)
+        self.thread.start()
+        ready.wait()
+        return self
+
+    def __exit__(self, *exception):
+        self.loop.quit()
+        self.thread.join()
+
+
+class Chains(unittest.TestCase):
+
+    def test_tasks_that_each_await_the_one_before(self):
+        """P3."""
+        done = []
+        tail = scheduler.post_task(lambda: None, delay=5)
+        for i in range(5000):
+            async def job(before=tail, i=i):
+                await before
+                done.append(i)
+            tail = scheduler.post_task(job)
+        complete(tail, 30)
+        self.assertEqual(done, list(range(5000)))
+
+    def test_callbacks_that_each_end_the_next(self):
+        """P3."""
+        done = []
+        first = scheduler.post_task(lambda: None, delay=100000)
+        before = first
+        for i in range(5000):
+            async def job(before=before):
+                try:
+                    await before
+                finally:
+                    done.append(True)
+            before = scheduler.post_task(job)
+        complete(scheduler.post_task(lambda: None, 'background'))
+        first.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            complete(before, 30)
+        self.assertEqual(len(done), 5000)
+
+
+class Results(unittest.TestCase):
+
+    @posted
+    async def test_any_value_is_a_result(self):
+        for value in (None, 5, (1, 2), (), ValueError('returned'), StopIteration(5), [], scheduler):
+            task = scheduler.post_task(lambda value=value: value)
+            self.assertIs(await task, value)
+            self.assertIs(await task, value)
+            self.assertIs(task.result(), value)
+
+            async def function(value=value):
+                await scheduler.yield_()
+                return value
+            self.assertIs(await scheduler.post_task(function), value)
+
+    @posted
+    async def test_stop_iteration_is_no_result(self):
+        """As in asyncio: raised into a coroutine it would be taken for the value of the await."""
+        def function():
+            raise StopIteration(5)
+        controller = PrioSched.TaskController()
+        aborted = scheduler.post_task(lambda: None, signal=controller.signal)
+        controller.abort(StopIteration(6))
+        for task, value in ((scheduler.post_task(function), 5), (aborted, 6)):
+            with self.assertRaisesRegex(RuntimeError, 'StopIteration') as caught:
+                await task
+            self.assertEqual(caught.exception.__cause__.value, value)
+
+    @posted
+    async def test_what_does_not_go_on_is_closed(self):
+        log = []
+
+        async def function():
+            try:
+                await scheduler.post_task(lambda: None, delay=100000)
+            except GeneratorExit:
+                log.append('closed')
+                raise
+        coroutine = function()
+        coroutine.send(None)
+        coroutine.close()
+        self.assertEqual(log, ['closed'])
+
+
+class Threads(unittest.TestCase):
+
+    def test_who_awaits_another_thread_s_task_goes_on_in_its_own(self):
+        """P4."""
+        here = threading.get_ident()
+
+        async def function(other, expected):
+            self.assertEqual(await other.post_task(threading.get_ident), expected)
+            self.assertEqual(threading.get_ident(), here)
+            await scheduler.yield_()
+            await other.yield_()
+            self.assertEqual(threading.get_ident(), here)
+            await other.post_task(lambda: None, delay=1)
+            self.assertEqual(threading.get_ident(), here)
+
+        with Worker() as worker:
+            complete(scheduler.post_task(lambda: function(worker.scheduler, worker.thread.ident), 'background'))
+            seen = []
+            worker.scheduler.post_task(lambda: None, delay=1).add_done_callback(lambda _: seen.append(threading.get_ident()))
+            while not seen:
+                GLib.MainContext.default().iteration(True)
+            self.assertEqual(seen, [here])
+
+    def test_each_thread_has_its_own_state(self):
+        """P5."""
+        runs, may_end = threading.Event(), threading.Event()
+
+        async def first():
+            runs.set()
+            may_end.wait()
+
+        async def second(own):
+            controller = PrioSched.TaskController('background')
+
+            async def task():
+                await own.post_task(lambda: None)
+                may_end.set()
+                time.sleep(0.05)
+                controller.abort(Why())
+                await own.yield_()
+            await own.post_task(task, signal=controller.signal)
+
+        with Worker() as a, Worker() as b:
+            a.scheduler.post_task(first)
+            runs.wait()
+            with self.assertRaises(Why):
+                complete(b.scheduler.post_task(lambda: second(b.scheduler)))
+
+    def test_run_in_a_thread_with_a_context_of_its_own(self):
+        """P6."""
+        results = []
+
+        def work():
+            context = GLib.MainContext.new()
+            context.push_thread_default()
+            own = PrioSched.Scheduler.ref_thread_default()
+
+            async def main():
+                before = threading.get_ident()
+                await own.yield_()
+                await own.post_task(lambda: None, delay=1)
+                return before == threading.get_ident()
+            results.append(PrioSched.run(main()))
+            context.pop_thread_default()
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(10)
+        self.assertEqual(results, [True])
+
+    def test_an_abort_from_another_thread(self):
+        controller = PrioSched.TaskController()
+
+        async def function():
+            await scheduler.post_task(lambda: None, delay=100000)
+        task = scheduler.post_task(function, signal=controller.signal)
+        threading.Timer(0.01, controller.abort, (Why(),)).start()
+        with self.assertRaises(Why):
+            complete(task)
+
+
+class Cancellation(unittest.TestCase):
+
+    @posted
+    async def test_a_coroutine_that_has_begun(self):
+        """P13."""
+        for what in (scheduler.yield_, lambda: scheduler.post_task(lambda: None, delay=100000)):
+            log = []
+
+            async def function(what=what, log=log):
+                try:
+                    while True:
+                        await what()
+                except asyncio.CancelledError as error:
+                    log.append(error.args)
+                    await scheduler.yield_()
+                    raise
+                finally:
+                    log.append('finally')
+            task = scheduler.post_task(function, 'background')
+            while task.state != PrioSched.TaskState.RUNNING:
+                await scheduler.post_task(lambda: None, delay=1)
+            self.assertTrue(task.cancel('enough'))
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            self.assertEqual((log, task.cancelled(), task.state), ([('enough',), 'finally'], True, PrioSched.TaskState.ABORTED))
+            self.assertFalse(task.cancel())
+
+    @posted
+    async def test_the_result_is_what_it_makes_of_it(self):
+        async def function():
+            try:
+                await scheduler.post_task(lambda: None, delay=100000)
+            except asyncio.CancelledError:
+                return 'denied'
+        task = scheduler.post_task(function)
+        await scheduler.yield_()
+        await scheduler.post_task(lambda: None)
+        task.cancel()
+        self.assertEqual(await task, 'denied')
+        self.assertFalse(task.cancelled())
+
+    @posted
+    async def test_an_abort_reaches_a_coroutine_where_it_stands(self):
+        controller, why, log = PrioSched.TaskController(), Why(), []
+        other = scheduler.post_task(lambda: None, delay=100000)
+
+        async def function():
+            try:
+                await other
+            finally:
+                await scheduler.post_task(lambda: None, delay=1)
+                log.append('finally')
+        task = scheduler.post_task(function, signal=controller.signal)
+        await scheduler.post_task(lambda: None, 'background')
+        controller.abort(why)
+        with self.assertRaises(Why) as caught:
+            await task
+        self.assertIs(caught.exception, why)
+        self.assertEqual((log, task.state, other.state),
+                         (['finally'], PrioSched.TaskState.ABORTED, PrioSched.TaskState.PENDING))
+        other.cancel()
+
+    @posted
+    async def test_cancelled_tasks_let_go_at_once(self):
+        """P10."""
+        class Thing:
+            pass
+        thing = Thing()
+        refs = [weakref.ref(thing)]
+        tasks = [scheduler.post_task(lambda thing=thing: None, delay=3600000) for _ in range(100)]
+        refs += [weakref.ref(task) for task in tasks]
+        del thing
+        for task in tasks:
+            task.cancel()
+        del tasks, task
+        await scheduler.post_task(lambda: None, 'background')
+        gc.collect()
+        self.assertEqual([ref() for ref in refs], [None] * 101)
+
+    @posted
+    async def test_a_task_cannot_await_itself(self):
+        async def function():
+            await scheduler.yield_()
+            await task
+        task = scheduler.post_task(function)
+        with self.assertRaisesRegex(RuntimeError, 'cannot await itself'):
+            await task
+
+    @posted
+    async def test_a_bare_yield(self):
+        """P11: it is a yield, whose continuation goes before new tasks."""
+        log = []
+
+        async def function(name):
+            for i in range(3):
+                await asyncio.sleep(0)
+                log.append((name, i))
+        first, second = scheduler.post_task(lambda: function('a')), scheduler.post_task(lambda: function('b'))
+        await first
+        await second
+        self.assertEqual(log, [('a', 0), ('a', 1), ('a', 2), ('b', 0), ('b', 1), ('b', 2)])
+
+    @posted
+    async def test_what_would_never_wake_it_up_is_refused(self):
+        loop = asyncio.new_event_loop()
+
+        async def function():
+            await loop.create_future()
+        try:
+            with self.assertRaisesRegex(RuntimeError, 'loop'):
+                await scheduler.post_task(function)
+        finally:
+            loop.close()
+
+
+class Reasons(unittest.TestCase):
+
+    def test_a_timeout_among_the_sources_needs_no_other_reference(self):
+        """P7."""
+        signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([PrioSched.TaskSignal.new_timeout(5)]),
+                                           PrioSched.TaskController().signal])
+        gc.collect()
+        task = scheduler.post_task(lambda: None, signal=signal, delay=100000)
+        del signal
+        gc.collect()
+        with self.assertRaises(GLib.Error) as caught:
+            complete(task)
+        self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.TIMED_OUT))
+
+    def test_the_reason_of_a_dependent_lasts(self):
+        """P8."""
+        controller, why = PrioSched.TaskController(), Why('it')
+        signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([controller.signal])])
+        follower = PrioSched.TaskSignal.any([controller.signal], controller.signal)
+        controller.abort(why)
+        del controller
+        gc.collect()
+        self.assertIs(signal.reason, why)
+        self.assertIs(follower.reason, why)
+        with self.assertRaises(Why):
+            complete(scheduler.post_task(lambda: None, signal=signal))
+
+    def test_a_reason_whose_traceback_leads_to_its_controller(self):
+        """P9."""
+        class View:
+            def load(self):
+                controller = PrioSched.TaskController('background')
+                signal = controller.signal
+                try:
+                    raise Why('it')
+                except Why as error:
+                    controller.abort(error)
+                self.assert_reason(signal)
+
+            def assert_reason(self, signal):
+                assert isinstance(signal.reason, Why) and signal.reason.__traceback__ is not None
+        refs = []
+        for _ in range(10):
+            view = View()
+            view.load()
+            refs.append(weakref.ref(view))
+        del view
+        gc.collect()
+        self.assertEqual([ref() for ref in refs], [None] * 10)
+
+    def test_a_signal_that_has_been_reset(self):
+        """J13."""
+        signal = Gio.Cancellable()
+        task = scheduler.post_task(lambda: None, signal=signal)
+        signal.cancel()
+        signal.reset()
+        with self.assertRaises(GLib.Error) as caught:
+            complete(task)
+        self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+    def test_a_task_whose_context_has_gone(self):
+        """P13."""
+        def post():
+            context = GLib.MainContext.new()
+            context.push_thread_default()
+            try:
+                return PrioSched.Scheduler.ref_thread_default().post_task(lambda: None)
+            finally:
+                context.pop_thread_default()
+        task = post()
+        gc.collect()
+        self.assertTrue(task.done())
+        self.assertTrue(task.exception().matches(PrioSched.error_quark(), PrioSched.Error.CLOSED))
+
+
+class Programs(unittest.TestCase):
+    """P6, P12, P13: how a program ends."""
+
+    def run_program(self, text, *arguments):
+        before = ('import asyncio, gc, os, signal, sys, threading\nimport gi\ngi.require_version("PrioSched", "1")\n'
+                  'from gi.repository import GLib, PrioSched\nscheduler = PrioSched.Scheduler.get_default()\n')
+        result = subprocess.run([sys.executable, '-W', 'ignore', '-c', before + text, *arguments], capture_output=True, text=True,
+                                timeout=30)
+        return result.returncode, result.stdout, result.stderr
+
+    def test_sys_exit_ends_it(self):
+        for how in ('def task(): sys.exit(3)', 'async def task(): await scheduler.yield_(); sys.exit(3)'):
+            for loop in ('async def main(): await scheduler.post_task(task)\nPrioSched.run(main())',
+                         'scheduler.post_task(task)\nGLib.MainLoop().run()'):
+                status, out, error = self.run_program(f'{how}\n{loop}\nprint("went on")')
+                self.assertEqual((status, out), (3, ''), (how, loop, error))
+
+    def test_a_keyboard_interrupt_comes_out(self):
+        for how in ('def task(): raise KeyboardInterrupt', 'async def task(): await scheduler.yield_(); raise KeyboardInterrupt'):
+            status, out, error = self.run_program(how + '''
+async def main():
+    try:
+        await scheduler.post_task(task)
+    except Exception as error:
+        print('wrong', error)
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('right')
+''')
+            self.assertEqual((status, out), (0, 'right\n'), error)
+
+    def test_control_c_lets_finally_run(self):
+        for wait in ('scheduler.post_task(lambda: None, "background", delay=1)', 'scheduler.yield_()',
+                     'scheduler.post_task(lambda: None, delay=100000)'):
+            status, out, error = self.run_program(f'''
+async def main():
+    try:
+        while True:
+            await {wait}
+    finally:
+        await scheduler.yield_()
+        print('finally')
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('interrupted')
+''')
+            self.assertEqual((status, out), (0, 'finally\ninterrupted\n'), error)
+
+    def test_asynchronous_generators_are_closed(self):
+        status, out, error = self.run_program('''
+async def numbers(name):
+    try:
+        for i in range(10):
+            await scheduler.yield_()
+            yield i
+    finally:
+        await scheduler.yield_()
+        print(name, 'closed')
+async def main():
+    global kept
+    async for i in numbers('dropped'):
+        if i == 2:
+            break
+    gc.collect()
+    await scheduler.post_task(lambda: None, 'background', delay=10)
+    kept = numbers('kept')
+    await anext(kept)
+    print('end')
+PrioSched.run(main())
+''')
+        self.assertEqual((status, out), (0, 'dropped closed\nend\nkept closed\n'), error)
+
+    def test_asyncio_without_glib_says_so(self):
+        for what in ('await scheduler.post_task(lambda: 1)', 'await scheduler.yield_()',
+                     'await asyncio.gather(scheduler.post_task(lambda: 1))', 'await asyncio.wait_for(scheduler.post_task(lambda: 1), 5)'):
+            status, out, error = self.run_program(f'async def main(): {what}\nasyncio.run(main())')
+            self.assertEqual(status, 1, error)
+            self.assertIn("does not run the scheduler's main context", error)
+
+    def test_asyncio_beside_a_thread_that_runs_glib(self):
+        status, out, error = self.run_program('''
+loop = GLib.MainLoop()
+threading.Thread(target=loop.run, daemon=True).start()
+while not GLib.MainContext.default().acquire() is False:
+    GLib.MainContext.default().release()
+async def main():
+    ident = await scheduler.post_task(threading.get_ident)
+    await scheduler.yield_()
+    print(ident != threading.get_ident())
+asyncio.run(main())
+''')
+        self.assertEqual((status, out), (0, 'True\n'), error)
+
+    def test_run_in_a_function_of_a_task(self):
+        async def inner():
+            await scheduler.yield_()
+            return 'inner'
+        self.assertEqual(PrioSched.run(scheduler.post_task(lambda: PrioSched.run(inner()))), 'inner')
+
+    def test_run_in_asyncio_with_glib(self):
+        """What PyGObject's own loop is there for; before it has one, asyncio says that no loop is running."""
+        status, out, error = self.run_program('''
+async def inner():
+    pass
+async def main():
+    try:
+        PrioSched.run(inner())
+    except RuntimeError as error:
+        print('refused')
+    await asyncio.sleep(0.001)
+    print(await asyncio.create_task(asyncio.sleep(0.001, 'slept')))
+PrioSched.run(main())
+''')
+        if gi.version_info >= (3, 50):
+            self.assertEqual((status, out), (0, 'refused\nslept\n'), error)
+        else:
+            self.assertEqual(status, 1)
+            self.assertIn('no running event loop', error)
+
+
+class Looks(unittest.TestCase):
+    """P14, P16."""
+
+    def test_types_have_parameters_at_run_time(self):
+        self.assertEqual(PrioSched.PostedTask[int].__origin__, PrioSched.PostedTask)
+        self.assertEqual(PrioSched.Future[int].__args__, (int,))
+
+    def test_a_task_s_repr(self):
+        task = scheduler.post_task(lambda: 5, 'background', name='mine')
+        self.assertEqual(repr(task), "<PrioSched.PostedTask 'mine' background pending>")
+        complete(task)
+        self.assertEqual(repr(task), "<PrioSched.PostedTask 'mine' background fulfilled result=5>")
+        self.assertEqual(task.get_name(), 'mine')
+        task = scheduler.post_task(lambda: 5, signal=PrioSched.TaskController('user-blocking').signal)
+        task.cancel()
+        self.assertEqual(repr(task), '<PrioSched.PostedTask user-blocking aborted cancelled>')
+
+    def test_what_nobody_awaits_is_reported_by_name(self):
+        def fails():
+            raise Why
+        with self.assertLogs('PrioSched', logging.ERROR) as logs:
+            scheduler.post_task(fails, name='the failing one')
+            complete(scheduler.post_task(lambda: None, 'background'))
+            gc.collect()
+        self.assertIn('the failing one', logs.output[0])
+
+    def test_tracebacks_begin_in_the_program(self):
+        def fails():
+            raise Why
+
+        async def fails_later():
+            await scheduler.yield_()
+            raise Why
+        signal = PrioSched.TaskController().signal
+        for task in (scheduler.post_task(fails), scheduler.post_task(fails, signal=signal), scheduler.post_task(fails_later),
+                     scheduler.post_task(fails_later, signal=signal)):
+            complete(scheduler.post_task(lambda: None, 'background'))
+            files = [frame.filename for frame in traceback.extract_tb(task.exception().__traceback__)]
+            self.assertEqual(files, [__file__])
+
+    def test_times_are_whole_numbers(self):
+        for value, error in ((0.5, TypeError), (True, TypeError), (-1, ValueError), ('1', TypeError), (None, TypeError),
+                             (2 ** 64, ValueError)):
+            for call in (PrioSched.TaskSignal.new_timeout, lambda delay: scheduler.post_task(lambda: None, delay=delay)):
+                with self.subTest(value=value), self.assertRaises(error) as caught:
+                    call(value)
+                self.assertIn(repr(value), str(caught.exception))
+
+    def test_help_says_what_things_are(self):
+        for name, words in (('post_task', ('milliseconds', 'background', 'user-blocking', 'signal', 'ValueError', 'TypeError')),
+                            ('yield_', ('signal', 'inherit')), ('request_idle_callback', ('milliseconds', 'deadline')),
+                            ('queue_microtask', ('task',))):
+            text = getattr(PrioSched.Scheduler, name).__doc__
+            for word in words:
+                self.assertIn(word, text, name)
+
+
+if __name__ == '__main__':
+    unittest.main()
