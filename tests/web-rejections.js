@@ -5,7 +5,7 @@
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {GLib, PrioSched} = imports.gi;
-const {assert, assertEqual, rejection, run, test} = imports.tap;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const {AbortSignal, TaskController, scheduler} = PrioSched.web;
 const native = PrioSched.Scheduler.get_default();
 
@@ -93,6 +93,45 @@ for (const [kind, make] of Object.entries(kinds)) {
     });
 }
 
+// What is logged while body runs, by a pattern for each.
+async function expectWarnings(patterns, body) {
+    for (const pattern of patterns)
+        GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, pattern);
+    await body();
+    for (let i = 0; i < 20; i++) {
+        await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_LOW, 5, () => {
+            resolve();
+            return false;
+        }));
+    }
+    GLib.test_assert_expected_messages_internal('Gjs', 'web-rejections.js', 0, '');
+}
+
+test('a name is told with what its task has thrown, and is a string', async () => {
+    await expectWarnings(['*rejection of a task*, “index”: Error: mine\nthrowHere@*', '*of 2 tasks, “first” and others: 5*'], async () => {
+        native.post_task(function throwHere() {
+            throw new Error('mine');
+        }, {name: 'index'});
+        const controller = new PrioSched.TaskController();
+        for (const name of ['first', undefined])
+            native.post_task(() => {}, {name, signal: controller.signal, delay: 60000});
+        await iteration();
+        await rejection(native.post_task(() => {
+            throw new Error('handled');
+        }, {name: 'handled'}));
+        for (let i = 0; i < 5; i++)
+            await iteration();
+        controller.abort(5);
+    });
+    assertEqual(await native.post_task(() => 1, {name: 'one', delay: 1}), 1);
+    for (const name of [5, {}, Symbol('x'), true]) {
+        for (const call of [() => native.post_task(() => {}, {name}), () => native.yield({name})]) {
+            const error = thrown(call);
+            assert(error instanceof TypeError && error.message.includes(String(name)), error.message);
+        }
+    }
+});
+
 test('few are rejected when abort () returns', async () => {
     for (const make of Object.values(kinds)) {
         const {controller, post} = make(), log = [];
@@ -135,20 +174,6 @@ test('a signal that is cancelled by hand rejects all of its tasks', async () => 
     const reasons = await Promise.all(tasks);
     assert(reasons.every(reason => reason.code === reasons[0].code && reason.domain === reasons[0].domain));
 });
-
-// What is logged while body runs, by a pattern for each.
-async function expectWarnings(patterns, body) {
-    for (const pattern of patterns)
-        GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, pattern);
-    await body();
-    for (let i = 0; i < 20; i++) {
-        await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_LOW, 5, () => {
-            resolve();
-            return false;
-        }));
-    }
-    GLib.test_assert_expected_messages_internal('Gjs', 'web-rejections.js', 0, '');
-}
 
 for (const [kind, make] of Object.entries(kinds)) {
     test(`rejections of ${kind} tasks that nobody handles are told once, with where they come from (R8)`, async () => {

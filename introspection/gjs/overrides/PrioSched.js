@@ -55,6 +55,14 @@ function toSignal(value) {
     return value;
 }
 
+function toName(value) {
+    if (value === undefined || value === null)
+        return null;
+    if (typeof value !== 'string')
+        throw new TypeError(`${describe(value)} is no name`);
+    return value;
+}
+
 function toOptions(value) {
     if (value === undefined || value === null)
         return {};
@@ -118,12 +126,14 @@ function _init() {
 
     function postWith(self, callback, options) {
         toCallback(callback);
-        const {priority, signal, delay} = toOptions(options);
+        const {priority, signal, delay, name} = toOptions(options);
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
+        const givenName = toName(name);
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null, givenSignal && promise);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null,
+            givenSignal !== null || givenName !== null ? promise : null, givenName);
         return promise;
     }
 
@@ -137,7 +147,8 @@ function _init() {
     };
 
     function yieldWith(self, options) {
-        const {signal = null, priority = null} = toOptions(options);
+        const {signal = null, priority = null, name} = toOptions(options);
+        toName(name); // a continuation has none of its own
         const inheritsSignal = signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);

@@ -24,6 +24,7 @@ var Entry = class Entry {
         this.watcher = null; // notified when the task settles
         this.isRejected = false; // by an abort, perhaps in `results`
         this.promise = null; // if it is watched
+        this.name = null;
         this.resolve = lastResolve;
         this.reject = lastReject;
     }

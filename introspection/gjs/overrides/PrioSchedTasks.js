@@ -139,9 +139,9 @@ function make(PrioSched) {
         ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING);
     });
 
-    function watchRejection({promise, reject}, settle, value) {
+    function watchRejection({name, promise, reject}, settle, value) {
         if (promise !== null && settle === reject)
-            unhandled.add(promise, value);
+            unhandled.add(promise, value, name);
     }
 
     function settleLater(entry, settle, value) {
@@ -452,15 +452,16 @@ function make(PrioSched) {
 
         // The same with all options.  The watcher, if any, gets a function that rejects the
         // promise, and is notified when the task settles.
-        postWith(callback, priority, signal, delay, watcher = null, promise = null) {
+        postWith(callback, priority, signal, delay, watcher = null, promise = null, name = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
-            if (signal === null && delay === 0) {
+            if (signal === null && delay === 0 && promise === null) {
                 this.post(callback, priority);
                 return;
             }
             const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
             entry.promise = promise && watch(promise);
+            entry.name = name;
             if (watcher !== null) {
                 entry.watcher = watcher;
                 watcher.posted(reason => rejectAborted(entry, reason));

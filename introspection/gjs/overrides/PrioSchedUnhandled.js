@@ -69,7 +69,7 @@ var Unhandled = class Unhandled {
     }
 
     // Called before promise is rejected.
-    add(promise, reason) {
+    add(promise, reason, name) {
         if (!isWatched(promise))
             return;
         promise.then(undefined, nothing);
@@ -77,25 +77,26 @@ var Unhandled = class Unhandled {
         const group = this.#groups.get(reason);
         if (group !== undefined) {
             group.promises.push(promise);
+            group.name ??= name;
             return;
         }
         if (this.#groups.size === 0)
             this.#later(() => this.#report());
         const stack = stackOf(this.#origins.get(reason) ?? reason) || programLines(new Error().stack);
-        this.#groups.set(reason, {promises: [promise], stack});
+        this.#groups.set(reason, {promises: [promise], stack, name});
     }
 
     #report() {
         const groups = [...this.#groups];
         this.#groups.clear();
-        for (const [reason, {promises, stack}] of groups) {
+        for (const [reason, {promises, stack, name}] of groups) {
             const n = promises.filter(isWatched).length;
             if (n === 0)
                 continue;
             const text = describe(reason);
             // It prints the stack that it is given only of what is no Error.
-            logError({stack, toString: () => text}, n === 1 ? 'Unhandled rejection of a task’s promise'
-                : `Unhandled rejections of the promises of ${n} tasks`);
+            logError({stack, toString: () => text}, n === 1 ? `Unhandled rejection of a task’s promise${name === null ? '' : `, “${name}”`}`
+                : `Unhandled rejections of the promises of ${n} tasks${name === null ? '' : `, “${name}” and others`}`);
         }
     }
 };
