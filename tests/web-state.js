@@ -132,12 +132,10 @@ test('its priority is that of the signal, after what it awaits elsewhere (J3)', 
     }, {signal: controller.signal}), ['background', 'user-blocking']);
 });
 
-// What the web has, and no one else can know.
+// What only the engine knows.
 function exactly(name, body) {
-    test(name, async () => {
-        if (isExact)
-            await body();
-    });
+    if (isExact)
+        test(name, body);
 }
 
 test('who awaits what a task settles goes on as before (J4)', async () => {
