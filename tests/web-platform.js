@@ -181,7 +181,7 @@ test('task-controller-setPriority-recursive, task-signal-onprioritychange', () =
         assertEqual(thrown(() => controller.setPriority('user-blocking')).name, 'NotAllowedError');
     };
     controller.setPriority('background');
-    assertEqual(event, ['prioritychange', 'background', 'user-visible']);
+    assertEqual(event, ['prioritychange', true, 'background', 'user-visible']);
 });
 
 test('task-signal-any-priority', () => {

@@ -38,7 +38,7 @@ declare module '@girs/priosched-1' {
         const PRIORITY_UNSET: number;
 
         /** What the native part for GJS gives: with 'state', the state of a task crosses every promise. */
-        const nativePart: 'none' | 'state';
+        const nativePart: 'none' | 'speed' | 'state';
 
         /** The name of a priority, as the web has it. */
         type Nick = 'background' | 'user-visible' | 'user-blocking';
