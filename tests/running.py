@@ -1,0 +1,142 @@
+"""PrioSched.run(), asyncio.run() without GLib, and how programs end
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import subprocess
+import sys
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+class Programs(unittest.TestCase):
+    """P6, P12, P13: how a program ends."""
+
+    def run_program(self, text, *arguments):
+        before = ('import asyncio, gc, os, signal, sys, threading\nimport gi\ngi.require_version("PrioSched", "1")\n'
+                  'from gi.repository import GLib, PrioSched\nscheduler = PrioSched.Scheduler.get_default()\n')
+        result = subprocess.run([sys.executable, '-W', 'ignore', '-c', before + text, *arguments], capture_output=True, text=True,
+                                timeout=30)
+        return result.returncode, result.stdout, result.stderr
+
+    def test_sys_exit_ends_it(self):
+        for how in ('def task(): sys.exit(3)', 'async def task(): await scheduler.yield_(); sys.exit(3)'):
+            for loop in ('async def main(): await scheduler.post_task(task)\nPrioSched.run(main())',
+                         'scheduler.post_task(task)\nGLib.MainLoop().run()'):
+                status, out, error = self.run_program(f'{how}\n{loop}\nprint("went on")')
+                self.assertEqual((status, out), (3, ''), (how, loop, error))
+
+    def test_a_keyboard_interrupt_comes_out(self):
+        for how in ('def task(): raise KeyboardInterrupt', 'async def task(): await scheduler.yield_(); raise KeyboardInterrupt'):
+            status, out, error = self.run_program(how + '''
+async def main():
+    try:
+        await scheduler.post_task(task)
+    except Exception as error:
+        print('wrong', error)
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('right')
+''')
+            self.assertEqual((status, out), (0, 'right\n'), error)
+
+    def test_control_c_lets_finally_run(self):
+        for wait in ('scheduler.post_task(lambda: None, "background", delay=1)', 'scheduler.yield_()',
+                     'scheduler.post_task(lambda: None, delay=100000)'):
+            status, out, error = self.run_program(f'''
+async def main():
+    try:
+        while True:
+            await {wait}
+    finally:
+        await scheduler.yield_()
+        print('finally')
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('interrupted')
+''')
+            self.assertEqual((status, out), (0, 'finally\ninterrupted\n'), error)
+
+    def test_asynchronous_generators_are_closed(self):
+        status, out, error = self.run_program('''
+async def numbers(name):
+    try:
+        for i in range(10):
+            await scheduler.yield_()
+            yield i
+    finally:
+        await scheduler.yield_()
+        print(name, 'closed')
+async def main():
+    global kept
+    async for i in numbers('dropped'):
+        if i == 2:
+            break
+    gc.collect()
+    await scheduler.post_task(lambda: None, 'background', delay=10)
+    kept = numbers('kept')
+    await anext(kept)
+    print('end')
+PrioSched.run(main())
+''')
+        self.assertEqual((status, out), (0, 'dropped closed\nend\nkept closed\n'), error)
+
+    def test_asyncio_without_glib_says_so(self):
+        for what in ('await scheduler.post_task(lambda: 1)', 'await scheduler.yield_()',
+                     'await asyncio.gather(scheduler.post_task(lambda: 1))', 'await asyncio.wait_for(scheduler.post_task(lambda: 1), 5)'):
+            status, out, error = self.run_program(f'async def main(): {what}\nasyncio.run(main())')
+            self.assertEqual(status, 1, error)
+            self.assertIn("does not run the scheduler's main context", error)
+
+    def test_asyncio_beside_a_thread_that_runs_glib(self):
+        status, out, error = self.run_program('''
+loop = GLib.MainLoop()
+threading.Thread(target=loop.run, daemon=True).start()
+while not GLib.MainContext.default().acquire() is False:
+    GLib.MainContext.default().release()
+async def main():
+    ident = await scheduler.post_task(threading.get_ident)
+    await scheduler.yield_()
+    print(ident != threading.get_ident())
+asyncio.run(main())
+''')
+        self.assertEqual((status, out), (0, 'True\n'), error)
+
+    def test_run_in_a_function_of_a_task(self):
+        async def inner():
+            await scheduler.yield_()
+            return 'inner'
+        self.assertEqual(PrioSched.run(scheduler.post_task(lambda: PrioSched.run(inner()))), 'inner')
+
+    def test_run_in_asyncio_with_glib(self):
+        """What PyGObject's own loop is there for; before it has one, asyncio says that no loop is running."""
+        status, out, error = self.run_program('''
+async def inner():
+    pass
+async def main():
+    try:
+        PrioSched.run(inner())
+    except RuntimeError as error:
+        print('refused')
+    await asyncio.sleep(0.001)
+    print(await asyncio.create_task(asyncio.sleep(0.001, 'slept')))
+PrioSched.run(main())
+''')
+        if gi.version_info >= (3, 50):
+            self.assertEqual((status, out), (0, 'refused\nslept\n'), error)
+        else:
+            self.assertEqual(status, 1)
+            self.assertIn('no running event loop', error)
+
+
+if __name__ == '__main__':
+    unittest.main()
