@@ -50,7 +50,8 @@ function open() {
 
 // Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
 // The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
-function make(native, scheduler, {states}, {closedError, follow, isQuiet, runTasks}) {
+function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, runTasks}) {
+    const {states} = defaultTable;
     const followNative = (returned, promise) => follow(returned, {
         outer: null, state: states[USER_VISIBLE], promise: null,
         resolve: value => native.settle(promise, false, value), reject: reason => native.settle(promise, true, reason),
@@ -61,10 +62,11 @@ function make(native, scheduler, {states}, {closedError, follow, isQuiet, runTas
         else
             outcome.isAwaited = true;
     };
-    native.setHooks([closedError, followNative, finish, runTasks, isQuiet]);
     native.newRunner(scheduler);
     const table = native.newTable(states.slice(BACKGROUND));
-    native.run = id => native.runTable(table, id);
+    // Bound functions are no frames on the stack.
+    const run = runTasks.bind(defaultTable, native.runTable.bind(native, table));
+    native.setHooks([closedError, followNative, finish, run, isQuiet]);
 
     return (kind, prototype, name, receiver) => {
         const method = prototype[name];

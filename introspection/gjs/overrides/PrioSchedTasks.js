@@ -250,8 +250,8 @@ function make(PrioSched) {
         #nWithSignals = 0;
 
         constructor(scheduler) {
-            const run = exact ? id => exact.runAs(null, () => this.runPrioSchedTasks(id)) : id => this.runPrioSchedTasks(id);
-            this.#runner = newRunner(scheduler, run);
+            const run = id => this.runPrioSchedTasks(null, id);
+            this.#runner = newRunner(scheduler, exact ? id => exact.runAs(null, () => run(id)) : run);
         }
 
         // Of tasks without a signal, by their priorities.
@@ -275,7 +275,7 @@ function make(PrioSched) {
         }
 
         // The runner's function.  PrioSchedStates.js knows its name.
-        runPrioSchedTasks(id, runNative = null) {
+        runPrioSchedTasks(runNative, id) {
             const outer = current, outerState = libraryState, outerDepth = depth, wasNative = runsNative;
             depth = GLib.main_depth();
             isCallback = false;
@@ -589,9 +589,9 @@ function make(PrioSched) {
         return scheduler === defaultScheduler ? defaultTable : (scheduler[TABLE] ??= new Table(scheduler));
     }
 
+    const isQuiet = () => pending.size === 0 && (current === undefined ? undefined : !current?.number);
     const hasten = native && Native.make(native, defaultScheduler, defaultTable,
-        {closedError, follow, runTasks: id => defaultTable.runPrioSchedTasks(id, native.run),
-            isQuiet: () => pending.size === 0 && (current === undefined ? undefined : !current?.number)});
+        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet});
 
     return {
         hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, cancelIdle, beginAbort,
