@@ -65,19 +65,20 @@ def _to_signal(value):
     return value
 
 
-def _called_back(name, position, awaitable):
+def _called_back(owner, name, position, awaitable=None):
     """Wraps the library's method of that name, whose argument at position is a callback.
 
     PyGObject 3.50 and later return an awaitable if there is no callback, and crash if an
     argument of that call is wrong.  So a callback is required; awaitable() is for await.
     """
-    native = getattr(PrioSched.Scheduler, name)
+    native = getattr(owner, name)
+    hint = f'; {awaitable}() can be awaited' if awaitable else ''
 
     @functools.wraps(native)
     def method(self, *args, **kwargs):
         callback = args[position] if len(args) > position else kwargs.get('callback')
         if not callable(callback):
-            raise TypeError(f'{name}() needs a callback, not {callback!r}; {awaitable}() can be awaited')
+            raise TypeError(f'{name}() needs a callback, not {callback!r}{hint}')
         return native(self, *args, **kwargs)
 
     return method
@@ -85,9 +86,10 @@ def _called_back(name, position, awaitable):
 
 class Scheduler(PrioSched.Scheduler):
 
-    yield_async = _called_back('yield_async', 0, 'yield_')
-    yield_full_async = _called_back('yield_full_async', 1, 'yield_')
-    post_task_async = _called_back('post_task_async', 3, 'post_task')
+    yield_async = _called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
+    yield_full_async = _called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
+    post_task_async = _called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
+    run_in_thread_async = _called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'asyncio.to_thread')
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
 
@@ -310,6 +312,8 @@ __all__.append('TaskSignal')
 
 class SchedulingState(PrioSched.SchedulingState):
 
+    resume_async = _called_back(PrioSched.SchedulingState, 'resume_async', 0)
+
     @staticmethod
     def get_current():
         """The state of what is running, also after an await of asyncio's; None outside any task."""
@@ -318,3 +322,12 @@ class SchedulingState(PrioSched.SchedulingState):
 
 SchedulingState = override(SchedulingState)
 __all__.append('SchedulingState')
+
+
+class TaskGroup(PrioSched.TaskGroup):
+
+    wait_async = _called_back(PrioSched.TaskGroup, 'wait_async', 2)
+
+
+TaskGroup = override(TaskGroup)
+__all__.append('TaskGroup')
