@@ -134,6 +134,46 @@ async void check_no_scheduler () {
 	}
 }
 
+// R8: what each (), latest () and adopt () are in the other languages.
+async void check_idioms (Scheduler scheduler) throws Error {
+	var group = new TaskGroup (scheduler, 1, TaskPriority.USER_VISIBLE);
+	var log = new StringBuilder ();
+	PrioSched.Task[] runs = {};
+	PrioSched.Task? first;
+
+	foreach (unowned string letter in new string[] { "a", "b", "c" }) {
+		if (scheduler.should_yield ())
+			yield scheduler.yield_async ();
+		var own = letter;
+		group.post_task (null, (task) => log.append (own));
+	}
+	assert (group.pending == 3);
+	yield group.wait_async (TaskGroupWait.ALL, null, null);
+	assert (log.str == "abc");
+	assert (group.pending == 0);
+
+	for (int i = 0; i < 3; i++) {
+		group.abort (null);
+		int number = i;
+		runs += group.post_task (TaskOptions () { priority = BACKGROUND }, (task) => task.return_value (number));
+	}
+	yield group.wait_async (TaskGroupWait.ANY, null, out first);
+	assert (first == runs[2]);
+	assert (runs[0].state == ABORTED && runs[1].state == ABORTED);
+}
+
+async void check_thread (Scheduler scheduler) throws Error {
+	unowned Thread<void*> here = Thread.self<void*> ();
+	Value answer;
+
+	yield scheduler.run_in_thread_async (null, (task) => {
+		assert (Thread.self<void*> () != here);
+		task.return_value (42);
+	}, out answer);
+	assert (Thread.self<void*> () == here);
+	assert (answer.get_int () == 42);
+}
+
 async void run_checks (MainLoop loop) {
 	var scheduler = Scheduler.get_default ();
 
@@ -144,6 +184,8 @@ async void run_checks (MainLoop loop) {
 		yield check_carried (scheduler, false);
 		yield check_carried (scheduler, true);
 		yield check_no_scheduler ();
+		yield check_idioms (scheduler);
+		yield check_thread (scheduler);
 	} catch (Error error) {
 		GLib.error ("%s", error.message);
 	}
