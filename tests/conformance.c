@@ -239,7 +239,7 @@ place_run_on_other_thread (Place *place)
   return other_thread.ran;
 }
 
-/* Runs every context once; returns FALSE if none had anything to do. */
+/* Runs every context once; returns FALSE if none had anything to do.  It may have said something before a dispatch. */
 static gboolean
 program_run_places (Program *program)
 {
@@ -247,9 +247,13 @@ program_run_places (Program *program)
 
   for (guint i = 0; i < program->n_places; i++)
     {
+      guint n_said;
+
       if (program->traced && program->n_places > 1)
         program_log (program, "turn %u", i);
+      n_said = program->log->len;
       ran |= i == 0 ? place_run (&program->places[i]) : place_run_on_other_thread (&program->places[i]);
+      ran |= program->log->len > n_said;
     }
   return ran;
 }

@@ -193,8 +193,7 @@ class Model:
                 self.here, place.begun = place, True
                 self.hear(f'turn {number}')
                 n_before = len(self.log)
-                ran |= self.run_next(place)
-                ran |= len(self.log) > n_before  # what is heard comes of a dispatch
+                ran |= self.run_next(place) or len(self.log) > n_before
             if not ran and not self.resume_all():
                 self.now += 10
             if self.now > MAX_TIME:
@@ -222,12 +221,12 @@ class Model:
         place.queue.remove(entry)
         self.running.append(entry)
         settle = entry.run()
+        entry.returned = True
+        self.listen()
         self.checkpoint()
         self.running.remove(entry)
         settle()
-        self.listen()
-        self.checkpoint()
-        self.listen()
+        self.end_turn()
         return True
 
     def run_idle(self, place):
@@ -240,10 +239,13 @@ class Model:
         if not place.idle_running:
             return False
         place.idle_running[0]('')
+        self.end_turn()
+        return True
+
+    def end_turn(self):
         self.listen()
         self.checkpoint()
         self.listen()
-        return True
 
     def checkpoint(self):
         place = self.here
@@ -441,12 +443,11 @@ class Model:
             self.perform(op, state)
 
     def perform(self, op, state):
-        if not self.traced:
-            self.perform_silently(op, state)
-            return
-        self.say(f'do {op["op"]}')
+        if self.traced:
+            self.say(f'do {op["op"]}')
         self.perform_silently(op, state)
-        self.say('done')
+        if self.traced:
+            self.say('done')
 
     def perform_silently(self, op, state):
         kind = op['op']
@@ -477,8 +478,7 @@ class Model:
             old = self.here.scheduler_of(op)
             old.paused = False
             self.listen()
-            self.here.schedulers[op['scheduler']] = Scheduler(self.here)
-            old.paused = False
+            self.here.schedulers[op['scheduler']], old.paused = Scheduler(self.here), False
         elif kind == 'drop':
             self.dropped.add(op['signal'])
         elif kind == 'any':
