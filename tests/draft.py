@@ -193,7 +193,7 @@ class Model:
                 self.here, place.begun = place, True
                 self.hear(f'turn {number}')
                 n_before = len(self.log)
-                ran |= self.run_next(place) or len(self.log) > n_before
+                ran |= self.run_next(place) or len(self.log) > n_before  # what is heard is something done
             if not ran and not self.resume_all():
                 self.now += 10
             if self.now > MAX_TIME:
@@ -248,9 +248,8 @@ class Model:
         self.listen()
 
     def checkpoint(self):
-        place = self.here
-        while place.microtasks:
-            place.microtasks.popleft()()
+        while self.here.microtasks:
+            self.here.microtasks.popleft()()
             self.listen()
 
     # Operations
@@ -478,7 +477,8 @@ class Model:
             old = self.here.scheduler_of(op)
             old.paused = False
             self.listen()
-            self.here.schedulers[op['scheduler']], old.paused = Scheduler(self.here), False
+            self.here.schedulers[op['scheduler']] = Scheduler(self.here)
+            old.paused = False
         elif kind == 'drop':
             self.dropped.add(op['signal'])
         elif kind == 'any':
