@@ -400,6 +400,11 @@ round_run (guint n_tasks, guint seed, gboolean tell)
     g_object_unref (round.shared[i]);
   g_main_context_unref (round.context);
   g_free (round.fates);
+
+  /* The posters' signals belong to the default context, from which a reference is dropped that another thread's
+   * g_object_unref () is still busy with. */
+  while (g_main_context_iteration (NULL, FALSE))
+    continue;
 }
 
 static gsize

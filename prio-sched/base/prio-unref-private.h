@@ -15,3 +15,4 @@
 
 gboolean prio_is_within_unref (GObject *object, GThread *disposer);
 void prio_wait_for_unref (GObject *object, GThread *disposer);
+gboolean prio_wait_briefly_for_unref (GObject *object, GThread *disposer);

@@ -21,17 +21,34 @@ prio_is_within_unref (GObject *object, GThread *disposer)
 #define N_YIELDS 100
 #define WAIT_STEP 100 /* µs */
 #define N_WAITS (G_USEC_PER_SEC / WAIT_STEP)
+#define N_BRIEF_WAITS 10
 
-/* Waits until the g_object_unref () of @disposer has returned, or is about to.  That takes a few instructions only; the
- * wait is bounded, because user code may have frozen the notifications for good. */
-void
-prio_wait_for_unref (GObject *object, GThread *disposer)
+/* Yields first, and then sleeps @n_waits times.  Returns FALSE if the wait has been in vain. */
+static gboolean
+wait_for_unref (GObject *object, GThread *disposer, guint n_waits)
 {
-  for (guint i = 0; i < N_YIELDS + N_WAITS && prio_is_within_unref (object, disposer); i++)
+  for (guint i = 0; i < N_YIELDS + n_waits && prio_is_within_unref (object, disposer); i++)
     {
       if (i < N_YIELDS)
         g_thread_yield ();
       else
         g_usleep (WAIT_STEP);
     }
+  return !prio_is_within_unref (object, disposer);
+}
+
+/* Waits until the g_object_unref () of @disposer has returned, or is about to.  That takes a few instructions only; the
+ * wait is bounded, because user code may have frozen the notifications for good. */
+void
+prio_wait_for_unref (GObject *object, GThread *disposer)
+{
+  wait_for_unref (object, disposer, N_WAITS);
+}
+
+/* The same, for a millisecond: for who has another way.  Returns FALSE if the wait has been in vain: then a handler may
+ * be running in dispose (), for as long as it likes. */
+gboolean
+prio_wait_briefly_for_unref (GObject *object, GThread *disposer)
+{
+  return wait_for_unref (object, disposer, N_BRIEF_WAITS);
 }

@@ -72,17 +72,17 @@ op_drop (PrioLoop *loop, const PrioOp *op)
                                wait_for_unref, op->target, drop);
 }
 
-/* Drops the reference to @signal that the graph has owned: later, from a main context, if
- * is_within_unref (). */
+/* Drops the reference to @signal that the graph has owned: if is_within_unref () for long, later, from the main context of
+ * the signal.  A thread that makes signals may have one that nobody runs: so waiting comes first. */
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
   PrioOp op = { .apply = op_drop, .target = signal };
 
-  if (is_within_unref (signal))
-    prio_loop_submit (handle->loop, &op);
-  else
+  if (prio_wait_briefly_for_unref (G_OBJECT (signal), __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE)))
     g_object_unref (signal);
+  else
+    prio_loop_submit (handle->loop, &op);
 }
 
 typedef struct
