@@ -5,14 +5,109 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import ast
 import asyncio
 import contextlib
+import inspect
+import pathlib
 import threading
 import unittest
 
 from asyncio_loops import Gio, GLib, PrioSched, Why, in_loop, wait_for_the_loop
 
 scheduler = PrioSched.Scheduler.get_default()
+
+
+def names_that_asyncio_uses():
+    """The attributes of anything that asyncio's own code mentions."""
+    for file in pathlib.Path(asyncio.__file__).parent.glob('*.py'):
+        for node in ast.walk(ast.parse(file.read_text(encoding='utf-8'))):
+            if isinstance(node, ast.Attribute):
+                yield node.attr
+
+
+class Likeness(unittest.TestCase):
+    """What passes for a task or a future of asyncio's has what asyncio calls, and nothing else under those names."""
+
+    # For whoever settles a future, which nobody but the library does.
+    of_the_owner = {'set_result', 'set_exception'}
+
+    async def kinds(self):
+        async def waits():
+            await asyncio.sleep(0.001)
+
+        async def fails():
+            await asyncio.sleep(0.001)
+            raise Why()
+        for signal in (None, PrioSched.TaskController().signal):
+            for function in (waits, fails):
+                before = asyncio.all_tasks()
+                task = scheduler.post_task(function, signal=signal)
+                while task.state == PrioSched.TaskState.PENDING:
+                    await asyncio.sleep(0)
+                (run,) = asyncio.all_tasks() - before
+                yield task, run
+
+    @in_loop
+    async def test_a_task_of_asyncio_s_is_one(self):
+        async for task, run in self.kinds():
+            for is_done in (False, True):
+                for name in dir(asyncio.Task):
+                    if not name.startswith('__'):
+                        expected = inspect.getattr_static(asyncio.Task, name)
+                        self.assertIs(inspect.getattr_static(type(run), name), expected, name)
+                        if callable(expected):
+                            # No attribute of its own hides it.
+                            self.assertIs(getattr(run, name).__self__, run, name)
+                if not is_done:
+                    await asyncio.wait([run])
+            self.assertEqual(repr(run.exception()), repr(task.exception()))
+
+    @in_loop
+    async def test_a_future_has_what_asyncio_calls(self):
+        public = {name for name in dir(asyncio.Future) if not name.startswith('_')} - self.of_the_owner
+        used = public & set(names_that_asyncio_uses()) | {'_asyncio_future_blocking', '_make_cancelled_error'}
+        self.assertGreater(len(used), 8)
+        like = asyncio.get_running_loop().create_future()
+        async for task, run in self.kinds():
+            for future in (task, scheduler.yield_(), PrioSched.Future()):
+                self.assertTrue(asyncio.isfuture(future))
+                for name in used:
+                    expected, found = getattr(like, name), getattr(future, name)
+                    self.assertEqual(callable(expected), callable(found), (future, name))
+                    if not callable(expected):
+                        self.assertIs(type(found), type(expected), name)
+                self.assertEqual((future.done(), future.cancelled()), (False, False))
+                for method in (future.result, future.exception):
+                    with self.assertRaises(asyncio.InvalidStateError):
+                        method()
+                self.assertEqual(future.remove_done_callback(print), 0)
+                self.assertIs(future.get_loop(), asyncio.get_running_loop())
+                self.assertIs(future.cancel(msg='enough'), True)
+            await asyncio.wait([run])
+
+    @in_loop
+    async def test_gather_of_the_tasks_that_asyncio_knows(self):
+        async for task, run in self.kinds():
+            (found,) = await asyncio.gather(run, return_exceptions=True)
+            self.assertIs(found, task.exception())
+
+    @in_loop
+    async def test_gather_of_what_has_been_aborted(self):
+        controller, why = PrioSched.TaskController(), Why()
+
+        async def sleeps():
+            try:
+                await asyncio.sleep(100)
+            finally:
+                await asyncio.sleep(0.001)
+        before = asyncio.all_tasks()
+        task = scheduler.post_task(sleeps, signal=controller.signal)
+        while task.state == PrioSched.TaskState.PENDING:
+            await asyncio.sleep(0)
+        controller.abort(why)
+        self.assertEqual(await asyncio.gather(*(asyncio.all_tasks() - before), return_exceptions=True), [why])
+        self.assertIs(task.exception(), why)
 
 
 class Cancellation(unittest.TestCase):

@@ -66,6 +66,23 @@ except KeyboardInterrupt:
 ''')
             self.assertEqual((status, out), (0, 'finally\ninterrupted\n'), error)
 
+    def test_a_coroutine_that_swallows_its_cancellation_at_the_end(self):
+        status, out, error = self.run_program('''
+async def swallows():
+    try:
+        while True:
+            await scheduler.yield_()
+    except asyncio.CancelledError:
+        return 'swallowed'
+async def main():
+    global task
+    task = scheduler.post_task(swallows)
+    await scheduler.post_task(lambda: None, 'user-blocking', delay=20)
+PrioSched.run(main())
+print(task.result())
+''')
+        self.assertEqual((status, out), (0, 'swallowed\n'), error)
+
     def test_asynchronous_generators_are_closed(self):
         status, out, error = self.run_program('''
 async def numbers(name):
