@@ -16,7 +16,7 @@ static PyMemberDef driver_members[] = {
   OBJECT (future),
   OBJECT (watch),
   OBJECT (value),
-  OBJECT (exception),
+  OBJECT (error),
   OBJECT (main_context),
   { "thread", T_ULONG, offsetof (DriverObject, thread), 0, NULL },
   { "told", T_BOOL, offsetof (DriverObject, told), 0, NULL },

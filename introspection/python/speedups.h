@@ -27,7 +27,7 @@ typedef struct
 typedef struct
 {
   PyObject_HEAD
-  PyObject *coroutine, *context, *state, *waits_for, *pending, *future, *watch, *value, *exception, *main_context;
+  PyObject *coroutine, *context, *state, *waits_for, *pending, *future, *watch, *value, *error, *main_context;
   unsigned long thread; /* in which it runs */
   char told, ended;
   char is_abortable; /* its state has a signal */

@@ -126,7 +126,7 @@ class Table(TableBase):
         if value is not None and is_awaitable(value):
             run = start(to_coroutine(value), context, task._posted_with, task.name)
             if run.ended:
-                value, exception, run = run.value, run.exception, None
+                value, exception, run = run.value, run.error, None
 
         # The checkpoint comes first; after it, the result settles, and the signal can no longer abort the task.
         aborted = _end_task()

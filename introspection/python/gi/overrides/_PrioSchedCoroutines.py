@@ -193,7 +193,7 @@ class Driver(DriverBase, _Abortable):
         self.ended = True
         if self.pending is not None and exception is None:
             value, exception, self.pending = None, self.pending, None
-        self.value, self.exception = value, exception
+        self.value, self.error = value, exception
         if self.future is not None:
             self.future._retrieved = isinstance(exception, (KeyboardInterrupt, SystemExit))
             self.future._callback = None
@@ -319,12 +319,12 @@ class _Shell(_Abortable, collections.abc.Coroutine):
 
 
 class CoroutineTask:
-    """What a task of asyncio has that runs a coroutine of ours."""
+    """What a task of asyncio has that runs a coroutine of ours.  None of these names is one of asyncio.Task's."""
 
     shell = None
     future = None
     ended = False
-    value = exception = None
+    value = error = None  # how it has ended
 
     def coroutine_ended(self):
         """Takes over how it has ended; does so once."""
@@ -334,19 +334,19 @@ class CoroutineTask:
         if self.shell is not None:
             self.shell.stop_watching()
         try:
-            self.exception = self.exception_or_cancellation()
+            self.error = self.exception_or_cancellation()
         finally:
-            if self.exception is None:
+            if self.error is None:
                 self.value = self.result()
         future = self.future
         if future is not None:
-            future._retrieved = isinstance(self.exception, (KeyboardInterrupt, SystemExit))
+            future._retrieved = isinstance(self.error, (KeyboardInterrupt, SystemExit))
             future._callback = None
-            future._settle(self.value, self.exception)
+            future._settle(self.value, self.error)
 
     def exception_or_cancellation(self):
         try:
-            return asyncio.Task.exception(self)
+            return self.exception()
         except CancelledError as error:
             reason = self.shell.was_told_of if self.shell is not None else None
             return reason if reason is not None and error.__cause__ is reason else error
@@ -374,8 +374,8 @@ class _Interrupted:
     ended = True
     value = None
 
-    def __init__(self, exception):
-        self.exception = exception
+    def __init__(self, error):
+        self.error = error
 
 
 class _Task(CoroutineTask, asyncio.Task):
@@ -430,9 +430,9 @@ def start_alone(coroutine, context, future):
     """The same, to settle future."""
     run = start(coroutine, context)
     if run.ended:
-        future._settle(run.value, run.exception)
-        if isinstance(run.exception, (KeyboardInterrupt, SystemExit)):
-            raise run.exception
+        future._settle(run.value, run.error)
+        if isinstance(run.error, (KeyboardInterrupt, SystemExit)):
+            raise run.error
     else:
         run.attach(future)
     return run

@@ -110,7 +110,7 @@ class DriverBase:
     future = None        # what is settled when it has ended
     ended = False
     value = None         # how it has ended
-    exception = None
+    error = None
     main_context = None  # where it runs, if it is no task's
 
     def __init__(self, coroutine, context, state):
