@@ -407,6 +407,100 @@ class Aborts(unittest.TestCase):
             await scheduler.post_task(function, signal=controller.signal)
         self.assertEqual(log, ['cleaned up'])
 
+    async def aborted_while_it_cleans_up(self, body, cleans_up):
+        """What happens of: body is aborted where it stands, and cleans up."""
+        controller, why, log = PrioSched.TaskController(), Why(), []
+
+        async def function():
+            try:
+                await body()
+            except BaseException as error:
+                log.append(error)
+                raise
+            finally:
+                await cleans_up(log)
+                log.append('cleaned up')
+        task = scheduler.post_task(function, signal=controller.signal)
+        for _ in range(3):
+            await scheduler.post_task(lambda: None, 'user-blocking', delay=2)
+        self.assertEqual(task.state, PrioSched.TaskState.RUNNING)
+        scheduler.post_task(lambda: controller.abort(why), 'user-blocking')
+        with self.assertRaises(Why) as caught:
+            await task
+        self.assertIs(caught.exception, why)
+        self.assertIs(log.pop(0), why)
+        return log
+
+    @in_loop
+    async def test_the_reason_is_raised_once(self):
+        """What comes after may await, whatever it was that raised it."""
+        async def yields():
+            while True:
+                await scheduler.yield_()
+
+        async def iterates():
+            async for _ in scheduler.each(iter(int, 1)):
+                await scheduler.post_task(lambda: None)
+
+        async def adopts():
+            while True:
+                await scheduler.adopt(asyncio.sleep(0))
+
+        async def sleeps(log):
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+        async def posts(log):
+            log.append(await scheduler.post_task(lambda: 'ran', 'user-blocking'))
+            log.append(await scheduler.post_task(lambda: asyncio.sleep(0.001, 'slept')))
+
+        async def yields_again(log):
+            for _ in range(3):
+                await scheduler.yield_()
+                await asyncio.sleep(0)
+                self.assertTrue(PrioSched.SchedulingState.get_current().get_signal().aborted)
+            async for item in scheduler.each('ab'):
+                await scheduler.yield_()
+                log.append(item)
+
+        async def adopts_again(log):
+            log.append(await scheduler.adopt(asyncio.sleep(0.001, 'adopted')))
+
+        for body in (yields, iterates, adopts, lambda: asyncio.sleep(100), lambda: asyncio.Event().wait(),
+                     lambda: scheduler.post_task(lambda: None, delay=100000)):
+            for cleans_up, expected in ((sleeps, []), (posts, ['ran', 'slept']), (yields_again, ['a', 'b']),
+                                        (adopts_again, ['adopted'])):
+                with self.subTest(body=body, cleans_up=cleans_up):
+                    self.assertEqual(await self.aborted_while_it_cleans_up(body, cleans_up), expected + ['cleaned up'])
+
+    @in_loop
+    async def test_the_result_is_what_it_makes_of_its_own_abort(self):
+        """Also where its first step aborts it, and however often it awaits."""
+        for first in (True, False):
+            for ends_with in ('saved', Why('other')):
+                controller = PrioSched.TaskController()
+                log = []
+
+                async def function(first=first, ends_with=ends_with, controller=controller, log=log):
+                    if not first:
+                        await asyncio.sleep(0)
+                    controller.abort(Why())
+                    try:
+                        await asyncio.sleep(100)
+                    except Why:
+                        await asyncio.sleep(0)
+                        await scheduler.yield_()
+                    if isinstance(ends_with, Why):
+                        raise ends_with
+                    return ends_with
+                task = scheduler.post_task(function, signal=controller.signal)
+                if isinstance(ends_with, Why):
+                    with self.assertRaises(Why) as caught:
+                        await task
+                    self.assertEqual((caught.exception, task.state), (ends_with, PrioSched.TaskState.FAILED))
+                else:
+                    self.assertEqual((await task, task.state), ('saved', PrioSched.TaskState.FULFILLED))
+
     @in_loop
     async def test_a_coroutine_that_aborts_itself_is_told_at_the_next_await(self):
         for first in (False, True):

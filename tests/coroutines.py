@@ -290,6 +290,36 @@ class Cancellation(unittest.TestCase):
         other.cancel()
 
     @posted
+    async def test_the_reason_is_raised_once(self):
+        """What comes after may await; and the result is what it makes of that, also where its first step aborts it."""
+        async def yields(controller):
+            while True:
+                await scheduler.yield_()
+
+        async def aborts_itself(controller):
+            controller.abort(Why())
+            await scheduler.post_task(lambda: None, delay=100000)
+
+        async def waits(controller):
+            await scheduler.post_task(lambda: None, delay=100000)
+
+        for body in (yields, aborts_itself, waits):
+            controller, log = PrioSched.TaskController(), []
+
+            async def function(body=body, controller=controller, log=log):
+                try:
+                    await body(controller)
+                except Why:
+                    for _ in range(2):
+                        await scheduler.yield_()
+                        log.append(await scheduler.post_task(lambda: 'ran', 'user-blocking'))
+                    return 'saved'
+            task = scheduler.post_task(function, signal=controller.signal)
+            await scheduler.post_task(lambda: None, 'user-blocking', delay=5)
+            controller.abort(Why())
+            self.assertEqual((await task, task.state, log), ('saved', PrioSched.TaskState.FULFILLED, ['ran'] * 2))
+
+    @posted
     async def test_cancelled_tasks_let_go_at_once(self):
         """P10."""
         class Thing:
