@@ -100,7 +100,7 @@ class Scheduler(PrioSched.Scheduler):
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
                   stays.  Without one, the task has that of signal, and follows its changes
         signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is told
-                  by the reason, which is raised where it awaits
+                  by the reason, which is raised once where it awaits: the result is what it makes of that
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
 
@@ -129,7 +129,8 @@ class Scheduler(PrioSched.Scheduler):
         """Lets what is more urgent or older run first: await scheduler.yield_ ().
 
         What comes after it goes on with the priority of its task and before new tasks of that priority, so a loop of
-        yields does not wait for any of those.  Where its signal has been aborted the reason is raised.
+        yields does not wait for any of those.  Where its signal has been aborted the reason is raised, once in
+        a task: what cleans up after that may await, and yield.
 
         signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'
 

@@ -120,7 +120,8 @@ class _Abortable:
 
     def notice(self):
         """Called before it goes on: a rejected yield tells of the abort."""
-        if self.waits_for.__class__ is Continuation and self.waits_for._exception is not None:
+        waits_for = self.waits_for
+        if waits_for.__class__ is Continuation and waits_for._exception is not None and self.state.signal.is_cancelled():
             self.told = True
 
     def must_be_told(self):
@@ -263,6 +264,8 @@ class _Shell(_Abortable, collections.abc.Coroutine):
     def throw(self, *exception):
         error = exception[1] if len(exception) > 1 and exception[1] is not None else exception[0]
         reason, self.reason = self.reason, None
+        if self.watch is not None:
+            self.notice()
         self.waits_for = None
         if reason is not None and isinstance(error, CancelledError):
             error = self._thrown(reason)
@@ -326,6 +329,11 @@ class CoroutineTask:
     ended = False
     value = error = None  # how it has ended
 
+    @property
+    def told(self):
+        """Whether its coroutine has been told of the abort of its signal."""
+        return self.shell is not None and self.shell.told
+
     def coroutine_ended(self):
         """Takes over how it has ended; does so once."""
         if self.ended:
@@ -372,6 +380,7 @@ class _Interrupted:
     """A coroutine that KeyboardInterrupt or SystemExit has ended at once."""
 
     ended = True
+    told = False
     value = None
 
     def __init__(self, error):
