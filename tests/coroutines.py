@@ -255,6 +255,28 @@ class Cancellation(unittest.TestCase):
             self.assertFalse(task.cancel())
 
     @posted
+    async def test_a_chain_of_any_length(self):
+        """And one that stands where nobody runs the main context."""
+        context = GLib.MainContext()
+        nowhere = PrioSched.Scheduler.new(context)
+        for last in (scheduler, nowhere):
+            cleaned_up = []
+
+            async def link(before, cleaned_up=cleaned_up):
+                try:
+                    await before
+                finally:
+                    cleaned_up.append(True)
+            task = last.post_task(lambda: None, delay=100000)
+            for _ in range(3000):
+                task = scheduler.post_task(lambda before=task: link(before))
+            await scheduler.post_task(lambda: None, 'background')
+            self.assertTrue(task.cancel('enough'))
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            self.assertEqual(len(cleaned_up), 3000)
+
+    @posted
     async def test_the_result_is_what_it_makes_of_it(self):
         async def function():
             try:
