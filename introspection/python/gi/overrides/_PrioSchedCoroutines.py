@@ -136,8 +136,16 @@ class Driver(DriverBase, _Abortable):
 
     def _step_elsewhere(self):
         """What it awaited has been done in another thread."""
-        if self.state is None or not self.state.table.call_soon(self):
-            call_in(self.main_context or own_context(), self.step)
+        self._call_later(self)
+
+    def _call_later(self, call):
+        """Calls call () where it runs."""
+        if self.state is None or not self.state.table.call_soon(call):
+            call_in(self.main_context or own_context(), call)
+
+    def go_on_after(self, future):
+        """future has been cancelled: it goes on later, unless it has been told of something else before."""
+        self._call_later(lambda: self.step() if self.waits_for is future else None)
 
     def _step(self, exception):
         if self.watch is not None:
@@ -220,7 +228,6 @@ class Driver(DriverBase, _Abortable):
         error = CancelledError() if msg is None else CancelledError(msg)
         if self.waits_for is None or not _cancel(self.waits_for, error):
             self.pending = error
-        return True
 
 
 def _may_wake_up(future):
@@ -326,6 +333,7 @@ class CoroutineTask:
 
     shell = None
     future = None
+    thread = None         # in which it runs
     ended = False
     value = error = None  # how it has ended
 
@@ -373,7 +381,11 @@ class CoroutineTask:
             self.shell.start_watching()
 
     def cancel_coroutine(self, msg):
-        return self.cancel(msg)
+        loop = self.get_loop()
+        if self.thread != threading.get_ident() and loop.is_running():
+            loop.call_soon_threadsafe(self.cancel, msg)
+        else:
+            self.cancel(msg)
 
 
 class _Interrupted:
@@ -432,6 +444,8 @@ def start(coroutine, context, state=None, name=None):
         task.shell = shell
     if task.done():
         task.coroutine_ended()
+    else:
+        task.thread = threading.get_ident()
     return task
 
 
