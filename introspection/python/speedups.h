@@ -31,6 +31,8 @@ typedef struct
   unsigned long thread; /* in which it runs */
   char told, ended;
   char is_abortable; /* its state has a signal */
+  char is_standing;  /* it is in the list of those that stand, by link */
+  GList link;
 } DriverObject;
 
 /* TableBase: the tasks of a scheduler, by the numbers that identify them in the library. */

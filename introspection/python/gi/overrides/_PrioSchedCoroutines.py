@@ -213,6 +213,29 @@ class Driver(DriverBase, _Abortable):
     def attach(self, future):
         self.future = future
 
+    def own_main_context(self):
+        """The main context that runs it, or None if it has gone."""
+        if self.state is None:
+            return self.main_context
+        scheduler = self.state.table.scheduler()
+        return scheduler.get_context() if scheduler is not None else None
+
+    def runs_in(self, context):
+        """Whether this thread runs it, in that main context."""
+        own = self.own_main_context()
+        return self.thread == threading.get_ident() and own is not None and hash(own) == hash(context)
+
+    def close(self):
+        """Ends the coroutine as if nobody had it any more."""
+        if self.waits_for is not None:
+            self.waits_for.remove_done_callback(self)
+        error = CancelledError('PrioSched.run() has ended')
+        try:
+            self.context.run(self.coroutine.close)
+        except BaseException as caught:  # a coroutine that will not be closed, or that raises in it
+            error = caught
+        self._end(None, error)
+
     def abort(self):
         """Tells the coroutine of the abort of its signal."""
         waits_for = self.waits_for
@@ -328,6 +351,10 @@ class _Shell(_Abortable, collections.abc.Coroutine):
                 loop.call_soon(callback, error, context=context)
 
 
+# The loops of asyncio in which no coroutine begins any more.
+closing_loops = set()
+
+
 class CoroutineTask:
     """What a task of asyncio has that runs a coroutine of ours.  None of these names is one of asyncio.Task's."""
 
@@ -388,8 +415,8 @@ class CoroutineTask:
             self.cancel(msg)
 
 
-class _Interrupted:
-    """A coroutine that KeyboardInterrupt or SystemExit has ended at once."""
+class _Ended:
+    """A coroutine that KeyboardInterrupt or SystemExit has ended at once, or that could not begin."""
 
     ended = True
     told = False
@@ -430,13 +457,16 @@ def start(coroutine, context, state=None, name=None):
     loop = get_running_loop()
     if loop is None:
         return Driver(coroutine, context, state)
+    if closing_loops and loop in closing_loops:
+        coroutine.close()
+        return _Ended(CancelledError('PrioSched.run() has ended'))
 
     shell = _Shell(coroutine, state) if state is not None and state.signal is not None else None
     outer, running.context = running.context, context
     try:
         task = _begin_task(loop, shell or coroutine, context, name)
     except (KeyboardInterrupt, SystemExit) as error:
-        return _Interrupted(error)
+        return _Ended(error)
     finally:
         running.context = outer
     if shell is not None:

@@ -237,7 +237,14 @@ class Future(FutureBase):
             self._done = True
             self._value = value
             self._exception = exception
-            if self._waiter is not None or self._callbacks is not None:
+            if exception is not None and self._is_abort():
+                # Nobody needs to be told; and later the collector may have taken the reason.
+                self._aborted = self._retrieved = True
+            if self._waiter is None and self._callbacks is None:
+                return
+            if isinstance(exception, (KeyboardInterrupt, SystemExit)):
+                self._notify_later()
+            else:
                 self._notify()
 
     def _settle_later(self, exception):
@@ -257,6 +264,15 @@ class Future(FutureBase):
         table = self._table()
         if here and (table is None or not table.call_soon(lambda: self._call_all(here))):
             for callback, context, loop, thread in here:
+                self._call_later(loop, thread and thread[1], callback, context)
+
+    def _notify_later(self):
+        """After an interrupt, which ends run (): whoever waits is to be cancelled before he goes on."""
+        for callback, context, loop, thread in self._take_waiting():
+            if context is None:
+                go_on = lambda driver=callback: driver.step() if driver.waits_for is self else None  # noqa: E731
+                call_in(callback.own_main_context() or own_context(), go_on)
+            else:
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _is_of(self, main_context):
