@@ -363,6 +363,9 @@ class PostedTask(Future):
 
     __slots__ = ()
 
+    def __init__(self):
+        raise TypeError('tasks are made by post_task()')
+
     @property
     def state(self):
         """A PrioSched.TaskState."""

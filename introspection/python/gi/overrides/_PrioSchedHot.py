@@ -257,7 +257,7 @@ class TableBase:
                 self._finish(entry, context, value, None)
 
     def post(self, callback):
-        task = PostedTask()
+        task = PostedTask.__new__(PostedTask)
         task._callback = callback
         task._context = _copy_context()
         task._posted_with = self._visible
@@ -267,7 +267,7 @@ class TableBase:
         return task
 
     def _post_in(self, state, callback, delay, name):
-        task = PostedTask()
+        task = PostedTask.__new__(PostedTask)
         task._callback = callback
         task._context = _copy_context()
         task._posted_with = state
