@@ -5,14 +5,109 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import ast
 import asyncio
 import contextlib
+import inspect
+import pathlib
 import threading
 import unittest
 
 from asyncio_loops import Gio, GLib, PrioSched, Why, in_loop, wait_for_the_loop
 
 scheduler = PrioSched.Scheduler.get_default()
+
+
+def names_that_asyncio_uses():
+    """The attributes of anything that asyncio's own code mentions."""
+    for file in pathlib.Path(asyncio.__file__).parent.glob('*.py'):
+        for node in ast.walk(ast.parse(file.read_text(encoding='utf-8'))):
+            if isinstance(node, ast.Attribute):
+                yield node.attr
+
+
+class Likeness(unittest.TestCase):
+    """What passes for a task or a future of asyncio's has what asyncio calls, and nothing else under those names."""
+
+    # For whoever settles a future, which nobody but the library does.
+    of_the_owner = {'set_result', 'set_exception'}
+
+    async def kinds(self):
+        async def waits():
+            await asyncio.sleep(0.001)
+
+        async def fails():
+            await asyncio.sleep(0.001)
+            raise Why()
+        for signal in (None, PrioSched.TaskController().signal):
+            for function in (waits, fails):
+                before = asyncio.all_tasks()
+                task = scheduler.post_task(function, signal=signal)
+                while task.state == PrioSched.TaskState.PENDING:
+                    await asyncio.sleep(0)
+                (run,) = asyncio.all_tasks() - before
+                yield task, run
+
+    @in_loop
+    async def test_a_task_of_asyncio_s_is_one(self):
+        async for task, run in self.kinds():
+            for is_done in (False, True):
+                for name in dir(asyncio.Task):
+                    if not name.startswith('__'):
+                        expected = inspect.getattr_static(asyncio.Task, name)
+                        self.assertIs(inspect.getattr_static(type(run), name), expected, name)
+                        if callable(expected):
+                            # No attribute of its own hides it.
+                            self.assertIs(getattr(run, name).__self__, run, name)
+                if not is_done:
+                    await asyncio.wait([run])
+            self.assertEqual(repr(run.exception()), repr(task.exception()))
+
+    @in_loop
+    async def test_a_future_has_what_asyncio_calls(self):
+        public = {name for name in dir(asyncio.Future) if not name.startswith('_')} - self.of_the_owner
+        used = public & set(names_that_asyncio_uses()) | {'_asyncio_future_blocking', '_make_cancelled_error'}
+        self.assertGreater(len(used), 8)
+        like = asyncio.get_running_loop().create_future()
+        async for task, run in self.kinds():
+            for future in (task, scheduler.yield_(), PrioSched.Future()):
+                self.assertTrue(asyncio.isfuture(future))
+                for name in used:
+                    expected, found = getattr(like, name), getattr(future, name)
+                    self.assertEqual(callable(expected), callable(found), (future, name))
+                    if not callable(expected):
+                        self.assertIs(type(found), type(expected), name)
+                self.assertEqual((future.done(), future.cancelled()), (False, False))
+                for method in (future.result, future.exception):
+                    with self.assertRaises(asyncio.InvalidStateError):
+                        method()
+                self.assertEqual(future.remove_done_callback(print), 0)
+                self.assertIs(future.get_loop(), asyncio.get_running_loop())
+                self.assertIs(future.cancel(msg='enough'), True)
+            await asyncio.wait([run])
+
+    @in_loop
+    async def test_gather_of_the_tasks_that_asyncio_knows(self):
+        async for task, run in self.kinds():
+            (found,) = await asyncio.gather(run, return_exceptions=True)
+            self.assertIs(found, task.exception())
+
+    @in_loop
+    async def test_gather_of_what_has_been_aborted(self):
+        controller, why = PrioSched.TaskController(), Why()
+
+        async def sleeps():
+            try:
+                await asyncio.sleep(100)
+            finally:
+                await asyncio.sleep(0.001)
+        before = asyncio.all_tasks()
+        task = scheduler.post_task(sleeps, signal=controller.signal)
+        while task.state == PrioSched.TaskState.PENDING:
+            await asyncio.sleep(0)
+        controller.abort(why)
+        self.assertEqual(await asyncio.gather(*(asyncio.all_tasks() - before), return_exceptions=True), [why])
+        self.assertIs(task.exception(), why)
 
 
 class Cancellation(unittest.TestCase):
@@ -311,6 +406,100 @@ class Aborts(unittest.TestCase):
         with self.assertRaises(Why):
             await scheduler.post_task(function, signal=controller.signal)
         self.assertEqual(log, ['cleaned up'])
+
+    async def aborted_while_it_cleans_up(self, body, cleans_up):
+        """What happens of: body is aborted where it stands, and cleans up."""
+        controller, why, log = PrioSched.TaskController(), Why(), []
+
+        async def function():
+            try:
+                await body()
+            except BaseException as error:
+                log.append(error)
+                raise
+            finally:
+                await cleans_up(log)
+                log.append('cleaned up')
+        task = scheduler.post_task(function, signal=controller.signal)
+        for _ in range(3):
+            await scheduler.post_task(lambda: None, 'user-blocking', delay=2)
+        self.assertEqual(task.state, PrioSched.TaskState.RUNNING)
+        scheduler.post_task(lambda: controller.abort(why), 'user-blocking')
+        with self.assertRaises(Why) as caught:
+            await task
+        self.assertIs(caught.exception, why)
+        self.assertIs(log.pop(0), why)
+        return log
+
+    @in_loop
+    async def test_the_reason_is_raised_once(self):
+        """What comes after may await, whatever it was that raised it."""
+        async def yields():
+            while True:
+                await scheduler.yield_()
+
+        async def iterates():
+            async for _ in scheduler.each(iter(int, 1)):
+                await scheduler.post_task(lambda: None)
+
+        async def adopts():
+            while True:
+                await scheduler.adopt(asyncio.sleep(0))
+
+        async def sleeps(log):
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+        async def posts(log):
+            log.append(await scheduler.post_task(lambda: 'ran', 'user-blocking'))
+            log.append(await scheduler.post_task(lambda: asyncio.sleep(0.001, 'slept')))
+
+        async def yields_again(log):
+            for _ in range(3):
+                await scheduler.yield_()
+                await asyncio.sleep(0)
+                self.assertTrue(PrioSched.SchedulingState.get_current().get_signal().aborted)
+            async for item in scheduler.each('ab'):
+                await scheduler.yield_()
+                log.append(item)
+
+        async def adopts_again(log):
+            log.append(await scheduler.adopt(asyncio.sleep(0.001, 'adopted')))
+
+        for body in (yields, iterates, adopts, lambda: asyncio.sleep(100), lambda: asyncio.Event().wait(),
+                     lambda: scheduler.post_task(lambda: None, delay=100000)):
+            for cleans_up, expected in ((sleeps, []), (posts, ['ran', 'slept']), (yields_again, ['a', 'b']),
+                                        (adopts_again, ['adopted'])):
+                with self.subTest(body=body, cleans_up=cleans_up):
+                    self.assertEqual(await self.aborted_while_it_cleans_up(body, cleans_up), expected + ['cleaned up'])
+
+    @in_loop
+    async def test_the_result_is_what_it_makes_of_its_own_abort(self):
+        """Also where its first step aborts it, and however often it awaits."""
+        for first in (True, False):
+            for ends_with in ('saved', Why('other')):
+                controller = PrioSched.TaskController()
+                log = []
+
+                async def function(first=first, ends_with=ends_with, controller=controller, log=log):
+                    if not first:
+                        await asyncio.sleep(0)
+                    controller.abort(Why())
+                    try:
+                        await asyncio.sleep(100)
+                    except Why:
+                        await asyncio.sleep(0)
+                        await scheduler.yield_()
+                    if isinstance(ends_with, Why):
+                        raise ends_with
+                    return ends_with
+                task = scheduler.post_task(function, signal=controller.signal)
+                if isinstance(ends_with, Why):
+                    with self.assertRaises(Why) as caught:
+                        await task
+                    self.assertEqual((caught.exception, task.state), (ends_with, PrioSched.TaskState.FAILED))
+                else:
+                    self.assertEqual((await task, task.state), ('saved', PrioSched.TaskState.FULFILLED))
 
     @in_loop
     async def test_a_coroutine_that_aborts_itself_is_told_at_the_next_await(self):

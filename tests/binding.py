@@ -5,6 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import gc
 import logging
+import re
 import unittest
 
 import gi
@@ -177,6 +178,71 @@ class BadInput(unittest.TestCase):
                             (TypeError, lambda: PrioSched.run(5))):
             with self.subTest(error=error), self.assertRaises(error):
                 call()
+
+    def test_errors_name_the_value(self):
+        async def never():
+            pass
+        signal, coroutine = PrioSched.TaskController().signal, never()
+        state = PrioSched.TaskState.RUNNING
+        for huge in (10 ** 30, -10 ** 30, 2 ** 63, 2 ** 31, state, PrioSched.Error.CLOSED, 2.0, b'background'):
+            for call in (lambda: scheduler.post_task(print, huge), lambda: scheduler.yield_(priority=huge),
+                         lambda: PrioSched.TaskController(huge), lambda: PrioSched.TaskController().set_priority(huge),
+                         lambda: PrioSched.TaskSignal.any([], huge), lambda: scheduler.latest(print, huge)):
+                with self.assertRaisesRegex(ValueError, re.escape(f'{huge!r} is no task priority')):
+                    call()
+        for call, error, text in ((lambda: PrioSched.TaskSignal.any(None), TypeError, 'signals .* not None'),
+                                  (lambda: PrioSched.TaskSignal.any(5), TypeError, 'signals .* not 5'),
+                                  (lambda: PrioSched.TaskSignal.any(signal), TypeError, 'signals .* not <PrioSched.TaskSignal'),
+                                  (lambda: PrioSched.TaskSignal.any_following(None, signal), TypeError, 'signals .* not None'),
+                                  (lambda: PrioSched.TaskSignal.any_following([None], signal), TypeError, 'None is no signal'),
+                                  (lambda: PrioSched.TaskSignal.any_following([5], signal), TypeError, '5 is no signal'),
+                                  (lambda: PrioSched.TaskSignal.any_following([], None), TypeError, 'TaskSignal, not None'),
+                                  (lambda: PrioSched.TaskSignal.any_following([], 5), TypeError, 'TaskSignal, not 5'),
+                                  (lambda: PrioSched.TaskSignal.new_aborted('why'), TypeError, "exception, not 'why'"),
+                                  (lambda: PrioSched.TaskSignal.new_aborted(ValueError), TypeError, 'exception, not <class'),
+                                  (lambda: scheduler.set_next_frame(-1), ValueError, 'next_frame is out of range: -1'),
+                                  (lambda: scheduler.set_next_frame(2 ** 63), ValueError, f'range: {2 ** 63}'),
+                                  (lambda: scheduler.set_next_frame(1.5), TypeError, 'microseconds, not 1.5'),
+                                  (lambda: scheduler.set_time_slice(2.5), TypeError, 'microseconds, not 2.5'),
+                                  (lambda: scheduler.set_time_slice(True), TypeError, 'microseconds, not True'),
+                                  (lambda: scheduler.set_time_slice(None), TypeError, 'microseconds, not None'),
+                                  (lambda: scheduler.set_time_slice(-1), ValueError, 'time_slice is out of range: -1'),
+                                  (lambda: scheduler.set_time_slice(2 ** 32), ValueError, f'range: {2 ** 32}'),
+                                  (lambda: scheduler.cancel_idle_callback(-1), (ValueError, OverflowError), '-1'),
+                                  (lambda: PrioSched.PostedTask(), TypeError, r'post_task\(\)'),
+                                  (lambda: scheduler.post_task(coroutine), TypeError, 'never.*pass the function'),
+                                  (lambda: scheduler.queue_microtask(coroutine), TypeError, 'never.*pass the function'),
+                                  (lambda: scheduler.latest(coroutine), TypeError, 'never.*pass the function')):
+            with self.subTest(text=text), self.assertRaisesRegex(error, text):
+                call()
+        coroutine.close()
+        slice_before = scheduler.get_time_slice()
+        scheduler.set_time_slice(slice_before)
+        scheduler.set_next_frame(0)
+        self.assertEqual((scheduler.get_time_slice(), scheduler.get_next_frame()), (slice_before, 0))
+
+    def test_a_signal_that_is_aborted_from_the_start(self):
+        why = ValueError('why')
+        signal = PrioSched.TaskSignal.new_aborted(why)
+        gc.collect()
+        self.assertTrue(signal.aborted)
+        self.assertIs(signal.reason, why)
+        self.assertIs(PrioSched.TaskSignal.any([signal]).reason, why)
+        task = scheduler.post_task(print, signal=signal)
+        self.assertIs(task.exception(), why)
+        for signal in (PrioSched.TaskSignal.new_aborted(None), PrioSched.TaskSignal.new_aborted(),
+                       PrioSched.TaskSignal.new_aborted(GLib.Error('x', 'g-io-error-quark', Gio.IOErrorEnum.CANCELLED))):
+            self.assertTrue(signal.reason.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+    def test_signals_from_any_iterable(self):
+        controllers = [PrioSched.TaskController('background') for _ in range(2)]
+        for kind in (list, tuple, set, iter):
+            signal = PrioSched.TaskSignal.any_following(kind([controller.signal for controller in controllers]),
+                                                        controllers[0].signal)
+            self.assertEqual((signal.aborted, signal.priority), (False, PrioSched.TaskPriority.BACKGROUND))
+        why = ValueError('why')
+        controllers[1].abort(why)
+        self.assertIs(signal.reason, why)
 
     def test_exception_that_nobody_awaits_is_reported_once(self):
         async def wait():

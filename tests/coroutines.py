@@ -255,6 +255,28 @@ class Cancellation(unittest.TestCase):
             self.assertFalse(task.cancel())
 
     @posted
+    async def test_a_chain_of_any_length(self):
+        """And one that stands where nobody runs the main context."""
+        context = GLib.MainContext()
+        nowhere = PrioSched.Scheduler.new(context)
+        for last in (scheduler, nowhere):
+            cleaned_up = []
+
+            async def link(before, cleaned_up=cleaned_up):
+                try:
+                    await before
+                finally:
+                    cleaned_up.append(True)
+            task = last.post_task(lambda: None, delay=100000)
+            for _ in range(3000):
+                task = scheduler.post_task(lambda before=task: link(before))
+            await scheduler.post_task(lambda: None, 'background')
+            self.assertTrue(task.cancel('enough'))
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            self.assertEqual(len(cleaned_up), 3000)
+
+    @posted
     async def test_the_result_is_what_it_makes_of_it(self):
         async def function():
             try:
@@ -288,6 +310,36 @@ class Cancellation(unittest.TestCase):
         self.assertEqual((log, task.state, other.state),
                          (['finally'], PrioSched.TaskState.ABORTED, PrioSched.TaskState.PENDING))
         other.cancel()
+
+    @posted
+    async def test_the_reason_is_raised_once(self):
+        """What comes after may await; and the result is what it makes of that, also where its first step aborts it."""
+        async def yields(controller):
+            while True:
+                await scheduler.yield_()
+
+        async def aborts_itself(controller):
+            controller.abort(Why())
+            await scheduler.post_task(lambda: None, delay=100000)
+
+        async def waits(controller):
+            await scheduler.post_task(lambda: None, delay=100000)
+
+        for body in (yields, aborts_itself, waits):
+            controller, log = PrioSched.TaskController(), []
+
+            async def function(body=body, controller=controller, log=log):
+                try:
+                    await body(controller)
+                except Why:
+                    for _ in range(2):
+                        await scheduler.yield_()
+                        log.append(await scheduler.post_task(lambda: 'ran', 'user-blocking'))
+                    return 'saved'
+            task = scheduler.post_task(function, signal=controller.signal)
+            await scheduler.post_task(lambda: None, 'user-blocking', delay=5)
+            controller.abort(Why())
+            self.assertEqual((await task, task.state, log), ('saved', PrioSched.TaskState.FULFILLED, ['ran'] * 2))
 
     @posted
     async def test_cancelled_tasks_let_go_at_once(self):

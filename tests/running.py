@@ -3,6 +3,7 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import signal
 import subprocess
 import sys
 import unittest
@@ -65,6 +66,132 @@ except KeyboardInterrupt:
     print('interrupted')
 ''')
             self.assertEqual((status, out), (0, 'finally\ninterrupted\n'), error)
+
+    def test_an_interrupt_in_a_task_lets_finally_run(self):
+        """Main's, and those of the tasks that have begun."""
+        for how, status in (('def task(): sys.exit(7)', 7), ('async def task(): await scheduler.yield_(); sys.exit(7)', 7),
+                            ('def task(): raise KeyboardInterrupt', -signal.SIGINT)):
+            for main in ('scheduler.post_task(task); await scheduler.post_task(lambda: 0, delay=100000)',
+                         'await scheduler.post_task(task)'):
+                out_status, out, error = self.run_program(f'''
+{how}
+async def waits(name):
+    try:
+        await scheduler.post_task(lambda: None, delay=100000)
+    finally:
+        await scheduler.yield_()
+        await scheduler.post_task(lambda: None, 'background')
+        print(name, 'cleaned up')
+async def main():
+    try:
+        scheduler.post_task(lambda: waits('other'), 'user-blocking')
+        await scheduler.post_task(lambda: None)
+        {main}
+    finally:
+        await scheduler.yield_()
+        print('finally')
+PrioSched.run(main())
+''')
+                self.assertEqual((out_status, sorted(out.splitlines())), (status, ['finally', 'other cleaned up']), error)
+
+    def test_what_is_left_at_the_end_is_cancelled(self):
+        status, out, error = self.run_program('''
+async def waits(name, what):
+    try:
+        await what()
+    finally:
+        await scheduler.post_task(lambda: None)
+        print(name)
+later = lambda: scheduler.post_task(lambda: None, delay=100000)
+async def yields():
+    while True:
+        await scheduler.yield_()
+async def other_task():
+    await tasks[0]
+async def main():
+    tasks.append(scheduler.post_task(lambda: waits('a', later), name='a'))
+    tasks.append(scheduler.post_task(lambda: waits('b', yields), 'background'))
+    tasks.append(scheduler.post_task(lambda: waits('c', other_task), signal=PrioSched.TaskController().signal))
+    while any(task.state == PrioSched.TaskState.PENDING for task in tasks):
+        await scheduler.post_task(lambda: None, delay=1)
+    return 'result'
+for _ in range(2):
+    tasks = []
+    print(PrioSched.run(main()), *[task.state.value_nick for task in tasks])
+''')
+        lines = sorted(out.splitlines())
+        self.assertEqual((status, lines), (0, sorted(['a', 'b', 'c', 'result aborted aborted aborted'] * 2)), error)
+        self.assertNotIn('never retrieved', error)
+
+    def test_what_begins_while_it_ends_is_cancelled_or_told(self):
+        """Nothing hangs, nothing is left that a loop of asyncio's that has been closed would run."""
+        status, out, error = self.run_program('''
+ended = []
+async def posts_more():
+    try:
+        await scheduler.post_task(lambda: None, delay=100000)
+    finally:
+        tasks.append(scheduler.post_task(posts_more, 'user-blocking'))
+        await scheduler.post_task(lambda: None, 'background')
+        ended.append(True)
+async def needs_another():
+    try:
+        await scheduler.post_task(lambda: None, delay=100000)
+    finally:
+        ended.append(await scheduler.post_task(helps))
+async def helps():
+    await scheduler.post_task(lambda: None, delay=1)
+    return 'helped'
+async def main():
+    tasks.extend(scheduler.post_task(each, 'user-blocking') for each in (posts_more, needs_another, posts_more))
+    await scheduler.post_task(lambda: None, 'user-blocking')
+for _ in range(2):
+    tasks, ended = [], []
+    PrioSched.run(main())
+    running = [task for task in tasks if task.state == PrioSched.TaskState.RUNNING]
+    print(running, ended.count('helped'), ended.count(True) >= 2, len(tasks) < 30)
+gc.collect()
+''')
+        self.assertEqual((status, out), (0, '[] 1 True True\n' * 2), error)
+        self.assertNotIn('Task was destroyed', error)
+        self.assertNotIn('never awaited', error)
+
+    def test_a_nested_run_leaves_others_alone(self):
+        status, out, error = self.run_program('''
+async def inner():
+    await scheduler.yield_()
+    return 'inner'
+async def waits():
+    try:
+        await scheduler.post_task(lambda: None, delay=20)
+        print('went on')
+    except asyncio.CancelledError:
+        print('cancelled')
+async def main():
+    task = scheduler.post_task(waits)
+    await scheduler.post_task(lambda: None)
+    print(await scheduler.post_task(lambda: PrioSched.run(inner())))
+    await task
+PrioSched.run(main())
+''')
+        self.assertEqual((status, out), (0, 'inner\nwent on\n'), error)
+
+    def test_a_coroutine_that_swallows_its_cancellation_at_the_end(self):
+        status, out, error = self.run_program('''
+async def swallows():
+    try:
+        while True:
+            await scheduler.yield_()
+    except asyncio.CancelledError:
+        return 'swallowed'
+async def main():
+    global task
+    task = scheduler.post_task(swallows)
+    await scheduler.post_task(lambda: None, 'user-blocking', delay=20)
+PrioSched.run(main())
+print(task.result())
+''')
+        self.assertEqual((status, out), (0, 'swallowed\n'), error)
 
     def test_asynchronous_generators_are_closed(self):
         status, out, error = self.run_program('''

@@ -16,7 +16,7 @@ static PyMemberDef driver_members[] = {
   OBJECT (future),
   OBJECT (watch),
   OBJECT (value),
-  OBJECT (exception),
+  OBJECT (error),
   OBJECT (main_context),
   { "thread", T_ULONG, offsetof (DriverObject, thread), 0, NULL },
   { "told", T_BOOL, offsetof (DriverObject, told), 0, NULL },
@@ -25,6 +25,9 @@ static PyMemberDef driver_members[] = {
 };
 
 #define N_OBJECTS ((offsetof (DriverObject, thread) - offsetof (DriverObject, coroutine)) / sizeof (PyObject *))
+
+/* The drivers that have not ended with their first step and still live, in any thread; the interpreter's lock guards it. */
+static GQueue standing = G_QUEUE_INIT;
 
 static int
 driver_traverse (PyObject *object, visitproc visit, void *arg)
@@ -49,7 +52,11 @@ driver_clear (PyObject *object)
 static void
 driver_dealloc (PyObject *object)
 {
+  DriverObject *self = (DriverObject *) object;
+
   PyObject_GC_UnTrack (object);
+  if (self->is_standing)
+    g_queue_unlink (&standing, &self->link);
   driver_clear (object);
   Py_TYPE (object)->tp_free (object);
 }
@@ -167,11 +174,34 @@ driver_init (PyObject *object, PyObject *args, PyObject *Py_UNUSED (kwargs))
 
   result = driver_step (object, NULL, 0);
   Py_XDECREF (result);
+  if (result != NULL && !self->ended && !self->is_standing)
+    {
+      self->is_standing = TRUE;
+      self->link.data = self;
+      g_queue_push_tail_link (&standing, &self->link);
+    }
   return result != NULL ? 0 : -1;
+}
+
+static PyObject *
+driver_all_standing (PyObject *Py_UNUSED (ignored), PyObject *Py_UNUSED (args))
+{
+  PyObject *list = PyList_New (0);
+
+  for (GList *link = standing.head; list != NULL && link != NULL; link = link->next)
+    {
+      DriverObject *self = link->data;
+
+      /* One that is about to be freed is still there. */
+      if (!self->ended && Py_REFCNT ((PyObject *) self) > 0 && PyList_Append (list, (PyObject *) self) < 0)
+        Py_CLEAR (list);
+    }
+  return list;
 }
 
 static PyMethodDef driver_methods[] = {
   { "step", (PyCFunction) (void (*) (void)) driver_step, METH_FASTCALL, NULL },
+  { "all_standing", driver_all_standing, METH_NOARGS | METH_STATIC, "Those that have not ended, in any thread." },
   { NULL },
 };
 

@@ -199,9 +199,9 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
   if (driver == NULL)
     return !is_interrupted ((PyObject *) self);
 
-  if (driver->ended && (is_set (driver->exception) || task->aborted))
+  if (driver->ended && (is_set (driver->error) || task->aborted))
     {
-      is_done = finish (self, task, context, driver->value, driver->exception);
+      is_done = finish (self, task, context, driver->value, driver->error);
     }
   else if (driver->ended)
     {

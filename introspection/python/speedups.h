@@ -27,10 +27,12 @@ typedef struct
 typedef struct
 {
   PyObject_HEAD
-  PyObject *coroutine, *context, *state, *waits_for, *pending, *future, *watch, *value, *exception, *main_context;
+  PyObject *coroutine, *context, *state, *waits_for, *pending, *future, *watch, *value, *error, *main_context;
   unsigned long thread; /* in which it runs */
   char told, ended;
   char is_abortable; /* its state has a signal */
+  char is_standing;  /* it is in the list of those that stand, by link */
+  GList link;
 } DriverObject;
 
 /* TableBase: the tasks of a scheduler, by the numbers that identify them in the library. */

@@ -24,38 +24,46 @@ PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['Future', 'PostedTask', 'run']
 
-_MAX_DELAY = 2 ** 64 - 1
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 
 
 def _to_priority(value):
     """Converts a member of TaskPriority or its nick; None is UNSET."""
-    if value.__class__ is str and value in _PRIORITIES:
-        return _PRIORITIES[value]
     if value is None:
         return _UNSET
-    for priority in (PrioSched.TaskPriority.BACKGROUND, PrioSched.TaskPriority.USER_VISIBLE,
-                     PrioSched.TaskPriority.USER_BLOCKING):
-        if value == priority.value_nick or (isinstance(value, int) and not isinstance(value, bool) and value == priority):
-            return int(priority)
-    raise ValueError(f'{value!r} is no task priority')
+    if isinstance(value, str):
+        number = _PRIORITIES.get(value)
+    elif isinstance(value, PrioSched.TaskPriority):
+        number = int(value)
+    else:
+        # A number of that size; members of other enumerations are none.
+        number = value if value.__class__ is int else None
+    if number not in (1, 2, 3):
+        raise ValueError(f'{value!r} is no task priority')
+    return number
 
 
-def _to_delay(value, name='delay'):
+def _to_whole(value, name, unit, bits):
+    """Checks a number of that many bits, none of which is a sign."""
     try:
         if isinstance(value, bool):
             raise TypeError
-        delay = operator.index(value)
+        number = operator.index(value)
     except TypeError:
-        raise TypeError(f'{name} is a whole number of milliseconds, not {value!r}') from None
-    if not 0 <= delay <= _MAX_DELAY:
+        raise TypeError(f'{name} is a whole number of {unit}, not {value!r}') from None
+    if not 0 <= number < 1 << bits:
         raise ValueError(f'{name} is out of range: {value!r}')
-    return delay
+    return number
+
+
+def _to_delay(value, name='delay', bits=64):
+    return _to_whole(value, name, 'milliseconds', bits)
 
 
 def _to_callback(value):
     if not callable(value):
-        raise TypeError(f'{value!r} is not callable')
+        hint = ': pass the function that returns it' if hasattr(value, '__await__') else ''
+        raise TypeError(f'{value!r} is not callable{hint}')
     return value
 
 
@@ -93,6 +101,14 @@ class Scheduler(PrioSched.Scheduler):
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
 
+    def set_next_frame(self, next_frame):
+        """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""
+        super().set_next_frame(_to_whole(next_frame, 'next_frame', 'microseconds', 63))
+
+    def set_time_slice(self, time_slice):
+        """Sets how long tasks run before other sources have their turn, in microseconds; 0 is one task at a time."""
+        super().set_time_slice(_to_whole(time_slice, 'time_slice', 'microseconds', 32))
+
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
         """Posts a task, which calls callback () when its turn has come.  Any thread may post.
 
@@ -100,7 +116,7 @@ class Scheduler(PrioSched.Scheduler):
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
                   stays.  Without one, the task has that of signal, and follows its changes
         signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is told
-                  by the reason, which is raised where it awaits
+                  by the reason, which is raised once where it awaits: the result is what it makes of that
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
 
@@ -109,7 +125,7 @@ class Scheduler(PrioSched.Scheduler):
         ValueError for what is no priority and for a delay out of range.
         """
         if not callable(callback):
-            raise TypeError(f'{callback!r} is not callable')
+            _to_callback(callback)
         try:
             table = self._table
         except AttributeError:
@@ -129,7 +145,8 @@ class Scheduler(PrioSched.Scheduler):
         """Lets what is more urgent or older run first: await scheduler.yield_ ().
 
         What comes after it goes on with the priority of its task and before new tasks of that priority, so a loop of
-        yields does not wait for any of those.  Where its signal has been aborted the reason is raised.
+        yields does not wait for any of those.  Where its signal has been aborted the reason is raised, once in
+        a task: what cleans up after that may await, and yield.
 
         signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'
 
@@ -155,9 +172,7 @@ class Scheduler(PrioSched.Scheduler):
         Returns a number for cancel_idle_callback ().
         """
         _to_callback(callback)
-        milliseconds = 0 if timeout is None else max(_to_delay(timeout, 'timeout'), 1)
-        if milliseconds > 2 ** 32 - 1:
-            raise ValueError(f'timeout is out of range: {timeout!r}')
+        milliseconds = 0 if timeout is None else max(_to_delay(timeout, 'timeout', 32), 1)
         call = tasks.in_context(callback)
         return super().request_idle_callback(lambda deadline: call(IdleDeadline(deadline.copy())), milliseconds)
 
@@ -203,8 +218,7 @@ class TaskController(PrioSched.TaskController):
 
         reason  what awaiting them raises: any exception; without one a GLib.Error with Gio.IOErrorEnum.CANCELLED
         """
-        if reason is not None and not isinstance(reason, BaseException):
-            raise TypeError(f'a reason is an exception, not {reason!r}')
+        _check_reason(reason)
         if reason is None:
             # PyGObject does not accept None for a GError.
             reason = reasons.cancelled()
@@ -220,6 +234,11 @@ def _given(priority):
     return priority
 
 
+def _check_reason(reason):
+    if reason is not None and not isinstance(reason, BaseException):
+        raise TypeError(f'a reason is an exception, not {reason!r}')
+
+
 TaskController = override(TaskController)
 __all__.append('TaskController')
 
@@ -233,7 +252,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
         priority  its own, which does not change, or a PrioSched.TaskSignal, whose priority it follows
         """
-        signals = [_to_signal(_given_signal(signal)) for signal in signals]
+        signals = _to_signals(signals)
         if isinstance(priority, PrioSched.TaskSignal):
             return PrioSched.TaskSignal.any_following(signals, priority)
         result = _native_any(signals, PrioSched.TaskPriority(_to_priority(_given(priority))))
@@ -243,9 +262,20 @@ class TaskSignal(PrioSched.TaskSignal):
     @staticmethod
     def any_following(signals, priority_source):
         """A signal that is aborted as soon as one of signals is, and that follows the priority of priority_source."""
+        signals = _to_signals(signals)
+        if not isinstance(priority_source, PrioSched.TaskSignal):
+            raise TypeError(f'the source of a priority is a PrioSched.TaskSignal, not {priority_source!r}')
         result = _native_any_following(signals, priority_source)
         reasons.keep_reasons_of(result, signals)
         return result
+
+    @staticmethod
+    def new_aborted(reason=None):
+        """A signal that has been aborted, with any exception; None is a GLib.Error with Gio.IOErrorEnum.CANCELLED."""
+        _check_reason(reason)
+        if reason is None or isinstance(reason, GLib.Error):
+            return _native_new_aborted(reason if reason is not None else reasons.cancelled())
+        return reasons.keep(reason, _native_new_aborted)
 
     @staticmethod
     def new_timeout(delay):
@@ -297,14 +327,19 @@ class TaskSignal(PrioSched.TaskSignal):
         return reasons.to_exception(self.get_reason())
 
 
-def _given_signal(signal):
-    if signal is None:
+def _to_signals(values):
+    try:
+        values = list(values)
+    except TypeError:
+        raise TypeError(f'signals are an iterable of Gio.Cancellable, not {values!r}') from None
+    if None in values:
         raise TypeError('None is no signal')
-    return signal
+    return [_to_signal(value) for value in values]
 
 
 _native_any = PrioSched.TaskSignal.any
 _native_any_following = PrioSched.TaskSignal.any_following
+_native_new_aborted = PrioSched.TaskSignal.new_aborted
 _native_new_timeout = PrioSched.TaskSignal.new_timeout
 TaskSignal = override(TaskSignal)
 __all__.append('TaskSignal')

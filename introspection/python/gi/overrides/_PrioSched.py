@@ -123,16 +123,20 @@ class Table(TableBase):
     def _finish(self, task, context, value, exception):
         """Settles task, whose callback has returned."""
         run = None
+        told = False
         if value is not None and is_awaitable(value):
             run = start(to_coroutine(value), context, task._posted_with, task.name)
+            told = run.told
             if run.ended:
-                value, exception, run = run.value, run.exception, None
+                value, exception, run = run.value, run.error, None
 
         # The checkpoint comes first; after it, the result settles, and the signal can no longer abort the task.
         aborted = _end_task()
         running.state = running.context = None
-        if aborted or (task._aborted and run is None):
-            (self._settle_aborted if aborted else self._settle_cancelled)(task)
+        if run is None and aborted and not told:
+            self._settle_aborted(task)
+        elif run is None and task._aborted:
+            self._settle_cancelled(task)
         elif run is None:
             task._callback = None
             task._retrieved = isinstance(exception, (KeyboardInterrupt, SystemExit))
@@ -142,7 +146,7 @@ class Table(TableBase):
             run.attach(task)
         if run is not None:
             run.start_watching()
-            if task._aborted and not aborted:
+            if task._aborted:
                 # It has cancelled itself, before it first stood.
                 task._aborted = False
                 run.cancel_coroutine(None)
@@ -161,12 +165,26 @@ class Table(TableBase):
         """The library has not taken entry, or will not run it."""
         state = entry._posted_with
         if state is not None and state.signal is not None and state.signal.is_cancelled():
+            abortable = local.abortable
+            if entry.__class__ is Continuation and abortable is not None and abortable.state is state:
+                if abortable.told and self._yield_without_signal(entry, state):
+                    return
+                abortable.told = True
             reason = reason_of(state.signal)
-            if entry.__class__ is Continuation and local.abortable is not None and local.abortable.state is state:
-                local.abortable.told = True
         else:
             reason = GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
         self._reject_with(entry, reason)
+
+    def _yield_without_signal(self, future, state):
+        """What cleans up after an abort may yield: its reason is raised once.  Returns whether future will be done."""
+        priority = state.priority if state.priority != UNSET else int(state.signal.priority)
+        future._posted_with = self._states[priority - 1]
+        number = self._add(future)
+        if self._post_full(number, priority, None, 0, True) != _REJECTED:
+            return True
+        self._take(number)
+        future._posted_with = state
+        return False
 
     def _reject_with(self, entry, reason):
         if entry.__class__ is PostedTask:

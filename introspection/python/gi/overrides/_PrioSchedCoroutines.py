@@ -120,7 +120,8 @@ class _Abortable:
 
     def notice(self):
         """Called before it goes on: a rejected yield tells of the abort."""
-        if self.waits_for.__class__ is Continuation and self.waits_for._exception is not None:
+        waits_for = self.waits_for
+        if waits_for.__class__ is Continuation and waits_for._exception is not None and self.state.signal.is_cancelled():
             self.told = True
 
     def must_be_told(self):
@@ -135,8 +136,16 @@ class Driver(DriverBase, _Abortable):
 
     def _step_elsewhere(self):
         """What it awaited has been done in another thread."""
-        if self.state is None or not self.state.table.call_soon(self):
-            call_in(self.main_context or own_context(), self.step)
+        self._call_later(self)
+
+    def _call_later(self, call):
+        """Calls call () where it runs."""
+        if self.state is None or not self.state.table.call_soon(call):
+            call_in(self.main_context or own_context(), call)
+
+    def go_on_after(self, future):
+        """future has been cancelled: it goes on later, unless it has been told of something else before."""
+        self._call_later(lambda: self.step() if self.waits_for is future else None)
 
     def _step(self, exception):
         if self.watch is not None:
@@ -193,7 +202,7 @@ class Driver(DriverBase, _Abortable):
         self.ended = True
         if self.pending is not None and exception is None:
             value, exception, self.pending = None, self.pending, None
-        self.value, self.exception = value, exception
+        self.value, self.error = value, exception
         if self.future is not None:
             self.future._retrieved = isinstance(exception, (KeyboardInterrupt, SystemExit))
             self.future._callback = None
@@ -203,6 +212,29 @@ class Driver(DriverBase, _Abortable):
 
     def attach(self, future):
         self.future = future
+
+    def own_main_context(self):
+        """The main context that runs it, or None if it has gone."""
+        if self.state is None:
+            return self.main_context
+        scheduler = self.state.table.scheduler()
+        return scheduler.get_context() if scheduler is not None else None
+
+    def runs_in(self, context):
+        """Whether this thread runs it, in that main context."""
+        own = self.own_main_context()
+        return self.thread == threading.get_ident() and own is not None and hash(own) == hash(context)
+
+    def close(self):
+        """Ends the coroutine as if nobody had it any more."""
+        if self.waits_for is not None:
+            self.waits_for.remove_done_callback(self)
+        error = CancelledError('PrioSched.run() has ended')
+        try:
+            self.context.run(self.coroutine.close)
+        except BaseException as caught:  # a coroutine that will not be closed, or that raises in it
+            error = caught
+        self._end(None, error)
 
     def abort(self):
         """Tells the coroutine of the abort of its signal."""
@@ -219,7 +251,6 @@ class Driver(DriverBase, _Abortable):
         error = CancelledError() if msg is None else CancelledError(msg)
         if self.waits_for is None or not _cancel(self.waits_for, error):
             self.pending = error
-        return True
 
 
 def _may_wake_up(future):
@@ -263,6 +294,8 @@ class _Shell(_Abortable, collections.abc.Coroutine):
     def throw(self, *exception):
         error = exception[1] if len(exception) > 1 and exception[1] is not None else exception[0]
         reason, self.reason = self.reason, None
+        if self.watch is not None:
+            self.notice()
         self.waits_for = None
         if reason is not None and isinstance(error, CancelledError):
             error = self._thrown(reason)
@@ -318,13 +351,23 @@ class _Shell(_Abortable, collections.abc.Coroutine):
                 loop.call_soon(callback, error, context=context)
 
 
+# The loops of asyncio in which no coroutine begins any more.
+closing_loops = set()
+
+
 class CoroutineTask:
-    """What a task of asyncio has that runs a coroutine of ours."""
+    """What a task of asyncio has that runs a coroutine of ours.  None of these names is one of asyncio.Task's."""
 
     shell = None
     future = None
+    thread = None         # in which it runs
     ended = False
-    value = exception = None
+    value = error = None  # how it has ended
+
+    @property
+    def told(self):
+        """Whether its coroutine has been told of the abort of its signal."""
+        return self.shell is not None and self.shell.told
 
     def coroutine_ended(self):
         """Takes over how it has ended; does so once."""
@@ -334,19 +377,19 @@ class CoroutineTask:
         if self.shell is not None:
             self.shell.stop_watching()
         try:
-            self.exception = self.exception_or_cancellation()
+            self.error = self.exception_or_cancellation()
         finally:
-            if self.exception is None:
+            if self.error is None:
                 self.value = self.result()
         future = self.future
         if future is not None:
-            future._retrieved = isinstance(self.exception, (KeyboardInterrupt, SystemExit))
+            future._retrieved = isinstance(self.error, (KeyboardInterrupt, SystemExit))
             future._callback = None
-            future._settle(self.value, self.exception)
+            future._settle(self.value, self.error)
 
     def exception_or_cancellation(self):
         try:
-            return asyncio.Task.exception(self)
+            return self.exception()
         except CancelledError as error:
             reason = self.shell.was_told_of if self.shell is not None else None
             return reason if reason is not None and error.__cause__ is reason else error
@@ -365,17 +408,22 @@ class CoroutineTask:
             self.shell.start_watching()
 
     def cancel_coroutine(self, msg):
-        return self.cancel(msg)
+        loop = self.get_loop()
+        if self.thread != threading.get_ident() and loop.is_running():
+            loop.call_soon_threadsafe(self.cancel, msg)
+        else:
+            self.cancel(msg)
 
 
-class _Interrupted:
-    """A coroutine that KeyboardInterrupt or SystemExit has ended at once."""
+class _Ended:
+    """A coroutine that KeyboardInterrupt or SystemExit has ended at once, or that could not begin."""
 
     ended = True
+    told = False
     value = None
 
-    def __init__(self, exception):
-        self.exception = exception
+    def __init__(self, error):
+        self.error = error
 
 
 class _Task(CoroutineTask, asyncio.Task):
@@ -409,13 +457,16 @@ def start(coroutine, context, state=None, name=None):
     loop = get_running_loop()
     if loop is None:
         return Driver(coroutine, context, state)
+    if closing_loops and loop in closing_loops:
+        coroutine.close()
+        return _Ended(CancelledError('PrioSched.run() has ended'))
 
     shell = _Shell(coroutine, state) if state is not None and state.signal is not None else None
     outer, running.context = running.context, context
     try:
         task = _begin_task(loop, shell or coroutine, context, name)
     except (KeyboardInterrupt, SystemExit) as error:
-        return _Interrupted(error)
+        return _Ended(error)
     finally:
         running.context = outer
     if shell is not None:
@@ -423,6 +474,8 @@ def start(coroutine, context, state=None, name=None):
         task.shell = shell
     if task.done():
         task.coroutine_ended()
+    else:
+        task.thread = threading.get_ident()
     return task
 
 
@@ -430,9 +483,9 @@ def start_alone(coroutine, context, future):
     """The same, to settle future."""
     run = start(coroutine, context)
     if run.ended:
-        future._settle(run.value, run.exception)
-        if isinstance(run.exception, (KeyboardInterrupt, SystemExit)):
-            raise run.exception
+        future._settle(run.value, run.error)
+        if isinstance(run.error, (KeyboardInterrupt, SystemExit)):
+            raise run.error
     else:
         run.attach(future)
     return run

@@ -34,6 +34,7 @@ _logger = logging.getLogger('PrioSched')
 class _Local(threading.local):
     queue = None  # the calls that are to follow the one that runs, if one does
     abortable = None  # the coroutine under a signal that is making a step
+    cancels = None    # the calls that are to follow the cancel () that runs, if one does
 
 
 local = _Local()
@@ -60,6 +61,21 @@ def run_in_turn(call):
         local.queue = None
     if interrupt is not None:
         raise interrupt
+
+
+def _cancel_in_turn(cancel):
+    """Calls cancel (), or leaves that to the _cancel_in_turn() that is running in this thread: chains do not nest."""
+    cancels = local.cancels
+    if cancels is not None:
+        cancels.append(cancel)
+        return
+
+    local.cancels = cancels = collections.deque((cancel,))
+    try:
+        while cancels:
+            cancels.popleft()()
+    finally:
+        local.cancels = None
 
 
 def call_in(context, call):
@@ -221,19 +237,47 @@ class Future(FutureBase):
             self._done = True
             self._value = value
             self._exception = exception
-            if self._waiter is not None or self._callbacks is not None:
+            if exception is not None and self._is_abort():
+                # Nobody needs to be told; and later the collector may have taken the reason.
+                self._aborted = self._retrieved = True
+            if self._waiter is None and self._callbacks is None:
+                return
+            if isinstance(exception, (KeyboardInterrupt, SystemExit)):
+                self._notify_later()
+            else:
                 self._notify()
 
     def _settle_later(self, exception):
-        """On any thread, and from inside of anything: who waits is called later."""
+        """On any thread, and from inside of anything: who waits is called later, where he runs."""
         self._done = self._retrieved = True
         self._exception = exception
-        waiting = self._take_waiting()
-        if waiting:
-            table = self._table()
-            call = lambda: self._call_all(waiting)  # noqa: E731
-            if table is None or not table.call_soon(call):
-                call_in(own_context(), call)
+        here = []
+        for entry in self._take_waiting():
+            callback, context, loop, thread = entry
+            if context is None:
+                callback.go_on_after(self)
+            elif self._is_of(thread[1] if loop is None else getattr(loop, '_context', None)):
+                here.append(entry)
+            else:
+                self._call_later(loop, thread and thread[1], callback, context)
+
+        table = self._table()
+        if here and (table is None or not table.call_soon(lambda: self._call_all(here))):
+            for callback, context, loop, thread in here:
+                self._call_later(loop, thread and thread[1], callback, context)
+
+    def _notify_later(self):
+        """After an interrupt, which ends run (): whoever waits is to be cancelled before he goes on."""
+        for callback, context, loop, thread in self._take_waiting():
+            if context is None:
+                go_on = lambda driver=callback: driver.step() if driver.waits_for is self else None  # noqa: E731
+                call_in(callback.own_main_context() or own_context(), go_on)
+            else:
+                self._call_later(loop, thread and thread[1], callback, context)
+
+    def _is_of(self, main_context):
+        """Whether main_context runs it."""
+        return main_context is not None and hash(main_context) == self._context_id
 
     def _take_waiting(self):
         waiting = list(self._callbacks or ())
@@ -319,6 +363,9 @@ class PostedTask(Future):
 
     __slots__ = ()
 
+    def __init__(self):
+        raise TypeError('tasks are made by post_task()')
+
     @property
     def state(self):
         """A PrioSched.TaskState."""
@@ -341,7 +388,8 @@ class PostedTask(Future):
         """Cancels this task alone, as asyncio.Task.cancel() does.
 
         A task that has not begun will not run.  In a coroutine that has begun asyncio.CancelledError is raised where it
-        awaits, and the result is what it makes of that.  Returns whether the task was not done.
+        awaits, and the result is what it makes of that.  If nobody runs its main context, or another thread runs its
+        function, whoever waits is told at once.  Returns whether the task was not done.
         """
         if self._done:
             return False
@@ -352,10 +400,36 @@ class PostedTask(Future):
             self._posted_with.table.drop(self)
             super().cancel(msg)
         elif hasattr(callback, 'cancel_coroutine'):
-            return callback.cancel_coroutine(msg)
+            if callback.ended:
+                return False
+            _cancel_in_turn(lambda: callback.cancel_coroutine(msg))
+            if self._is_out_of_reach():
+                super().cancel(msg)
         else:
             # Its callback is running.
             self._aborted = True
+            if self._is_in_another_thread():
+                super().cancel(msg)
+        return True
+
+    def _main_context(self):
+        scheduler = self._posted_with.table.scheduler()
+        return scheduler.get_context() if scheduler is not None else None
+
+    def _is_in_another_thread(self):
+        """Whether its function, which is running, is in another thread."""
+        context = self._main_context()
+        return context is not None and not context.is_owner()
+
+    def _is_out_of_reach(self):
+        """Whether nobody runs its main context, while this thread runs something else."""
+        context, loop = self._main_context(), get_running_loop()
+        here = own_context() if loop is None else getattr(loop, '_context', None)
+        if context is None or context.is_owner() or self._is_of(here) or (loop is None and not here.is_owner()):
+            return False
+        if not context.acquire():
+            return False
+        context.release()
         return True
 
     def _abort(self, reason):

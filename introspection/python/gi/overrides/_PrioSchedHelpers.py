@@ -116,7 +116,8 @@ class Latest:
 def latest(self, job, priority='user-visible', signal=None):
     """Makes a function that calls job (signal, …) as a task; its next call aborts that one, which is None then."""
     if not callable(job):
-        raise TypeError(f'{job!r} is not callable')
+        hint = ': pass the function that returns it' if hasattr(job, '__await__') else ''
+        raise TypeError(f'{job!r} is not callable{hint}')
     if signal is not None and not isinstance(signal, Gio.Cancellable):
         raise TypeError(f'{signal!r} is no signal')
     _new_controller(priority)  # which is checked so

@@ -10,6 +10,7 @@ import asyncio
 import contextvars
 import itertools
 import threading
+import weakref
 
 from gi.repository import GLib
 
@@ -100,6 +101,10 @@ class FutureBase:
             self._never_retrieved()
 
 
+# The drivers that have not ended with their first step and still live, by their ids.
+_standing = {}
+
+
 class DriverBase:
     """What runs a coroutine where no loop of asyncio is running."""
 
@@ -110,7 +115,7 @@ class DriverBase:
     future = None        # what is settled when it has ended
     ended = False
     value = None         # how it has ended
-    exception = None
+    error = None
     main_context = None  # where it runs, if it is no task's
 
     def __init__(self, coroutine, context, state):
@@ -121,6 +126,17 @@ class DriverBase:
         if state is None:
             self._find_main_context()
         self._step(None)
+        if not self.ended:
+            _standing[id(self)] = weakref.ref(self)
+
+    def __del__(self):
+        _standing.pop(id(self), None)
+
+    @staticmethod
+    def all_standing():
+        """Those that have not ended, in any thread."""
+        drivers = (reference() for reference in tuple(_standing.values()))
+        return [driver for driver in drivers if driver is not None and not driver.ended]
 
     def __call__(self, awaited=None):
         if self.thread == _get_ident():
@@ -241,7 +257,7 @@ class TableBase:
                 self._finish(entry, context, value, None)
 
     def post(self, callback):
-        task = PostedTask()
+        task = PostedTask.__new__(PostedTask)
         task._callback = callback
         task._context = _copy_context()
         task._posted_with = self._visible
@@ -251,7 +267,7 @@ class TableBase:
         return task
 
     def _post_in(self, state, callback, delay, name):
-        task = PostedTask()
+        task = PostedTask.__new__(PostedTask)
         task._callback = callback
         task._context = _copy_context()
         task._posted_with = state

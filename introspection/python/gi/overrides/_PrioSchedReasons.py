@@ -95,6 +95,15 @@ def to_error(exception, controller, signal):
     return reason.error
 
 
+def keep(exception, make):
+    """Makes a signal, make (error), that was aborted for exception and holds it."""
+    reason = _Reason(exception)
+    signal = make(reason.error)
+    _forget_tracebacks(exception)
+    _box_of(signal).reason = reason
+    return signal
+
+
 def to_exception(error):
     """The exception that a reason stands for, or the reason itself."""
     reason = _reasons.get(error.code) if error is not None and error.domain == _DOMAIN else None

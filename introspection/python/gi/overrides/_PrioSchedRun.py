@@ -13,7 +13,7 @@ import weakref
 
 from gi.repository import GLib
 
-from ._PrioSchedCoroutines import is_awaitable, start_alone, to_coroutine
+from ._PrioSchedCoroutines import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
 from ._PrioSchedFutures import Future, get_running_loop, loop_of, own_context
 
 try:
@@ -131,15 +131,44 @@ def _run_alone(coroutine, loop):
     if not future.done():
         future.add_done_callback(lambda _: loop.quit())
         with _Interruptible(functools.partial(run.cancel_coroutine, None)) as interruptible:
-            loop.run()
+            try:
+                loop.run()
+            finally:
+                _cancel_drivers([run], loop)
         if interruptible.count > 0 and future.cancelled():
             raise KeyboardInterrupt
     return future
 
 
+def _cancel_drivers(drivers, loop):
+    """Cancels drivers that have not ended, and runs the main loop until they have."""
+    pending = {driver for driver in drivers if not driver.ended and driver.future is not None}
+
+    def ended(driver, _):
+        pending.discard(driver)
+        if not pending:
+            loop.quit()
+
+    for driver in tuple(pending):
+        driver.future.add_done_callback(functools.partial(ended, driver))
+        driver.cancel_coroutine(None)
+    while pending:
+        loop.run()
+
+
+def _cancel_rest(loop, context):
+    """Cancels the coroutines that have begun, as asyncio.run() does at its end, with what begins while they clean up."""
+    for _ in range(2):
+        _cancel_drivers([driver for driver in Driver.all_standing() if driver.runs_in(context)], loop)
+    for driver in Driver.all_standing():
+        if driver.runs_in(context):
+            driver.close()
+
+
 def _run_in_context(coroutine, context):
     """Runs coroutine where asyncio has no loop on GLib, or has one that is running."""
     is_pushed = hash(context) != hash(own_context())
+    is_nested = context.is_owner()
     if is_pushed:
         context.push_thread_default()
     try:
@@ -148,6 +177,8 @@ def _run_in_context(coroutine, context):
             try:
                 future = _run_alone(coroutine, loop)
             finally:
+                if not is_nested:
+                    _cancel_rest(loop, context)
                 if generators.open:
                     _run_alone(generators.close_all(), loop)
         return future.result()
@@ -162,13 +193,44 @@ def _run_in_asyncio(coroutine, context):
     if loop is not None:
         with _Run(loop.stop):
             task = loop.create_task(coroutine)
-            with _Interruptible(task.cancel) as interruptible:
-                return _result_of(loop.run_until_complete, task, interruptible)
+            try:
+                with _Interruptible(task.cancel) as interruptible:
+                    return _result_of(loop.run_until_complete, task, interruptible)
+            finally:
+                if not task.done():
+                    _cancel_tasks([task], loop)
 
     with asyncio.Runner(loop_factory=functools.partial(GLibEventLoop, context)) as runner:
         loop = runner.get_loop()
         with _Run(loop.stop):
-            return _result_of(runner.run, coroutine)
+            try:
+                return _result_of(runner.run, coroutine)
+            finally:
+                # The second time for what has begun while the first cleaned up; what begins then is told, not run.
+                _cancel_tasks(asyncio.all_tasks(loop), loop)
+                closing_loops.add(loop)
+                try:
+                    _cancel_tasks(asyncio.all_tasks(loop), loop)
+                    runner.close()
+                finally:
+                    closing_loops.discard(loop)
+
+
+def _cancel_tasks(tasks, loop):
+    """Cancels tasks of asyncio's, and runs its loop until they have ended."""
+    for task in tasks:
+        task.cancel()
+    while not all(task.done() for task in tasks):
+        try:
+            loop.run_until_complete(asyncio.wait(tasks))
+        except RuntimeError:
+            # Stopped, by another interrupt.
+            if _runs.stack[-1].error is None:
+                raise
+    for task in tasks:
+        if not isinstance(task, CoroutineTask) and not task.cancelled() and task.exception() is not None:
+            loop.call_exception_handler({'message': 'unhandled exception at the end of PrioSched.run()', 'task': task,
+                                         'exception': task.exception()})
 
 
 def _result_of(run, what, interruptible=None):
@@ -189,6 +251,8 @@ def run(coroutine):
 
     With PyGObject 3.50 and later this is asyncio.run() with a loop on GLib; before, it has the same manners: Ctrl-C
     cancels the coroutine and comes out as KeyboardInterrupt, SystemExit comes out, and asynchronous generators are closed.
+    At the end the coroutines of tasks that have begun are cancelled, and those that begin meanwhile; tasks that have not
+    begun are left to whoever runs the main context next.
     The main context is the thread-default one.  In a function of a task it runs a nested main loop; in a coroutine,
     which can await, it raises RuntimeError.
     """
