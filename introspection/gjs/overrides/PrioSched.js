@@ -120,7 +120,7 @@ function _init() {
         if (options !== undefined || this !== scheduler || typeof callback !== 'function')
             return postWith(this, callback, options);
         const promise = new Promise(keepResolvers);
-        table.post(callback, USER_VISIBLE);
+        table.post(callback, USER_VISIBLE, promise);
         return promise;
     };
 
@@ -132,8 +132,7 @@ function _init() {
         const milliseconds = toDelay(delay);
         const givenName = toName(name);
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null,
-            givenSignal !== null || givenName !== null ? promise : null, givenName);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null, promise, givenName);
         return promise;
     }
 

@@ -38,8 +38,12 @@ var reasonOf = function reasonOf(signal) {
     if (signal[REASON])
         return signal[REASON].value;
     const error = signal instanceof imports.gi.PrioSched.TaskSignal ? signal.get_reason() : null;
-    if (error === null)
-        return new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+    if (error === null) {
+        const cancelled = new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+        if (signal.is_cancelled())
+            signal[REASON] = {value: cancelled};
+        return cancelled;
+    }
     signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
     return signal[REASON].value;
 };

@@ -17,7 +17,7 @@ const Native = imports.overrides.PrioSchedNative;
 const {closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
 const {Entry, Queue, Slice, keepResolvers} = imports.overrides.PrioSchedSettling;
-const {Unhandled, watch} = imports.overrides.PrioSchedUnhandled;
+const {Unhandled} = imports.overrides.PrioSchedUnhandled;
 
 const UNSET = 0;
 const BACKGROUND = 1;
@@ -134,9 +134,8 @@ function make(PrioSched) {
     }
 
     // What nobody handles is reported when the last is rejected.
-    const unhandled = new Unhandled(function later(report) {
-        new Promise(keepResolvers); // eslint-disable-line no-new
-        ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING);
+    const unhandled = new Unhandled(native, function later(report) {
+        ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING, new Promise(keepResolvers));
     });
 
     function watchRejection({name, promise, reject}, settle, value) {
@@ -441,8 +440,9 @@ function make(PrioSched) {
         }
 
         // Posts a task that settles the last promise.
-        post(callback, priority) {
+        post(callback, priority, promise) {
             const entry = new Entry(callback, this.#states[priority]);
+            entry.promise = unhandled.expect(promise);
             const id = this.#add(entry);
             const posted = this.#runner.post(id, priority);
             // Code outside any task has no state, and awaits the task without one.
@@ -452,15 +452,15 @@ function make(PrioSched) {
 
         // The same with all options.  The watcher, if any, gets a function that rejects the
         // promise, and is notified when the task settles.
-        postWith(callback, priority, signal, delay, watcher = null, promise = null, name = null) {
+        postWith(callback, priority, signal, delay, watcher, promise, name = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
-            if (signal === null && delay === 0 && promise === null) {
-                this.post(callback, priority);
+            if (signal === null && delay === 0 && name === null) {
+                this.post(callback, priority, promise);
                 return;
             }
             const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
-            entry.promise = promise && watch(promise);
+            entry.promise = unhandled.expect(promise);
             entry.name = name;
             if (watcher !== null) {
                 entry.watcher = watcher;
@@ -591,7 +591,7 @@ function make(PrioSched) {
 
     const isQuiet = () => pending.size === 0 && (current === undefined ? undefined : !current?.number);
     const hasten = native && Native.make(native, defaultScheduler, defaultTable,
-        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet});
+        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, unhandled});
 
     return {
         hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, cancelIdle, beginAbort,

@@ -464,8 +464,8 @@ function make(PrioSched, tasks) {
 
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
-        new Promise(tasks.keepResolvers); // eslint-disable-line no-new
-        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
+        const promise = new Promise(tasks.keepResolvers);
+        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay, null, promise);
     };
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
@@ -517,7 +517,7 @@ function make(PrioSched, tasks) {
 
                 const promise = new Promise(tasks.keepResolvers);
                 if (s === null) {
-                    this.#table.postWith(callback, priority, cancellable, delay, null, cancellable && promise);
+                    this.#table.postWith(callback, priority, cancellable, delay, null, promise);
                 } else {
                     // A plain signal has no priority to follow.
                     this.#table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
