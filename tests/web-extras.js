@@ -177,6 +177,63 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
     });
 }
 
+for (const [kind, extras, post] of [['the library', native, native.post_task.bind(native)],
+    ['the web', web.extras, scheduler.postTask.bind(scheduler)]]) {
+    const controllers = {
+        'the web’s': kind === 'the web' ? () => new TaskController() : null,
+        'the library’s': () => new PrioSched.TaskController(),
+        'a plain cancellable': () => {
+            const signal = new Gio.Cancellable();
+            return {signal, abort: () => signal.cancel()};
+        },
+    };
+    for (const [whose, newController] of Object.entries(controllers).filter(([, value]) => value !== null)) {
+        test(`an abort of ${whose} rejects adopt () of ${kind} at once`, async () => {
+            const controller = newController(), log = [], never = new Promise(() => {});
+            let settle;
+            const later = new Promise(resolve => (settle = resolve));
+            const promises = [() => never, () => later, () => Promise.reject(5)]; // eslint-disable-line prefer-promise-reject-errors
+            const task = post(async () => {
+                for (const make of promises) {
+                    try {
+                        await extras.adopt(make());
+                    } catch (reason) {
+                        log.push(reason);
+                    }
+                    settle(1);
+                }
+                return log;
+            }, {signal: controller.signal});
+            await wait();
+            assertEqual(log, []);
+            controller.abort('enough');
+            for (let i = 0; i < 200 && log.length < 3; i++)
+                await wait();
+            // The callback has returned its promise, and decides.
+            assert(await task === log);
+            const reasons = log.map(reason => (typeof reason === 'string' ? reason : reason.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED)));
+            assertEqual(reasons, new Array(3).fill(whose === 'a plain cancellable' ? true : 'enough'));
+            assert(log.every(reason => reason === log[0]));
+        });
+    }
+
+    test(`adopt () of ${kind} settles as the promise does, once, under a signal`, async () => {
+        const controller = new PrioSched.TaskController({priority: 'background'}), log = [];
+        const task = native.post_task(async () => {
+            for (let i = 0; i < 100; i++)
+                log.push(await extras.adopt(wait(0).then(() => i)), await rejection(extras.adopt(Promise.reject(i))));
+            return extras.adopt(wait(20)).then(() => log.push('on'), () => log.push('aborted'));
+        }, {signal: controller.signal});
+        for (let i = 0; i < 2000 && log.length < 200; i++)
+            await wait();
+        await wait();
+        controller.abort();
+        await wait(40);
+        await task;
+        assertEqual(log, [...Array.from({length: 100}, (_, i) => [i, i]).flat(), 'aborted']);
+    });
+}
+
 test('the extras of the web are apart from its names', async () => {
     const {extras} = web;
     assert(!Object.keys(web).includes('extras') && extras.scheduler === scheduler && extras.native === native);
