@@ -170,7 +170,7 @@ function _init() {
     // Settles as promise does, and goes on as a continuation of the current task.
     Scheduler.prototype.adopt = function (promise) {
         const adopted = new Promise(keepResolvers);
-        tableOf(this).adopt(promise);
+        tableOf(this).adopt(promise, adopted);
         return adopted;
     };
 

@@ -34,6 +34,7 @@ const INSIDE = 2;
 function make(PrioSched) {
     const {IdleDeadline, Runner, SchedulingState, TaskSignal} = PrioSched;
     const {next, end} = Runner;
+    const adopt = imports.overrides.PrioSchedAdopt.make(PrioSched);
 
     // The native part, or null; and the same if it knows the state of each job.
     const native = Native.open();
@@ -89,14 +90,11 @@ function make(PrioSched) {
         const state = SchedulingState.get_current();
         if (state === null)
             return null;
-        const found = new State(libraryTable(state.dup_scheduler()), state.get_signal(), state.get_priority());
+        const scheduler = state.dup_scheduler();
+        const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
         found.number = 0; // no stack tells of it
         found.frames = null;
         return found;
-    }
-
-    function libraryTable(scheduler) {
-        return scheduler === null ? null : tableOf(scheduler);
     }
 
     // The state in which the last task was posted; the library returned `posted` for it.
@@ -514,15 +512,17 @@ function make(PrioSched) {
             this.#enter(id, entry, outer, posted);
         }
 
-        // The last promise settles as promise does, in a continuation of the current task.
-        adopt(promise) {
-            const entry = new Entry(null, null), {resolve, reject} = entry;
-            const state = currentState();
-            const goOn = settle => value => {
-                entry.resolve = () => settle(value);
-                this.#yieldIn(state, this.#add(entry), entry);
-            };
-            Promise.resolve(promise).then(goOn(resolve), goOn(reject));
+        // adopted, the last promise, settles as promise does, in a continuation of the current task.
+        adopt(promise, adopted) {
+            const state = currentState(), inherited = this.#stateToInherit(state);
+            const entry = new Entry(null, null), waiting = new Entry(null, inherited);
+            entry.promise = waiting.promise = unhandled.expect(adopted);
+            adopt(promise, entry, waiting, inherited.signal, {
+                goOn: () => this.#yieldIn(state, this.#add(entry), entry),
+                tell: reason => unhandled.add(adopted, reason, null),
+                wait: (until, delay, id = this.#add(waiting)) => this.#enter(id, waiting, state, this.#postFull(id, until, delay, true)),
+                take: () => this.takeRejected(),
+            });
         }
 
         // Yields with the older draft's options: each is inherited or given.
