@@ -43,6 +43,14 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
         return s.cancellable;
     }
 
+    // A program that calls cancel () finds the web's signal aborted when that returns.  Where anybody else cancels, in C or in
+    // another thread, the library says so in the next dispatch.
+    function cancel() {
+        Gio.Cancellable.prototype.cancel.call(this);
+        if (this.is_cancelled())
+            abort(this[WEB], tasks.reasonOf(this));
+    }
+
     function newWebSignal(cancellable) {
         const isTaskSignal = cancellable instanceof TaskSignal;
         const signal = newSignal(isTaskSignal);
@@ -59,6 +67,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
         if (isTaskSignal)
             follower.connect('priority-change', () => changePriority(signal, NICKS[follower.priority - 1]));
         s.cancellable = follower;
+        Object.defineProperty(cancellable, 'cancel', {value: cancel, writable: true, configurable: true});
         return signal;
     }
 
