@@ -316,6 +316,7 @@ declare module '@girs/priosched-1' {
             get priority(): TaskPriority;
             get signal(): TaskSignal;
 
+            constructor(priority: Nick | TaskPriority);
             constructor(properties?: Partial<TaskController.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             static ['new'](priority: Nick | TaskPriority): TaskController;

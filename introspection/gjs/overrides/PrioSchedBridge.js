@@ -8,7 +8,7 @@
 /* exported make */
 
 const {Gio} = imports.gi;
-const {describe} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides.PrioSchedReasons;
 
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
@@ -82,7 +82,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
 
     function toCancellable(value, what) {
         if (!(value instanceof Gio.Cancellable))
-            throw new TypeError(`${what}: ${describe(value)} is no AbortSignal, and no Gio.Cancellable`);
+            throw new TypeError(`${what}: ${named(value)} is no AbortSignal, and no Gio.Cancellable`);
         return value;
     }
 

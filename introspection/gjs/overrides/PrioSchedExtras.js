@@ -7,18 +7,18 @@
 /* exported Each, newLatest, toMilliseconds */
 
 const {Gio} = imports.gi;
-const {describe} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides.PrioSchedReasons;
 
 function toIterator(items) {
     const make = items?.[Symbol.asyncIterator] ?? items?.[Symbol.iterator];
     if (typeof make !== 'function')
-        throw new TypeError(`${describe(items)} is nothing to iterate over`);
+        throw new TypeError(`${named(items)} is nothing to iterate over`);
     return make.call(items);
 }
 
 var toMilliseconds = function toMilliseconds(value) {
     if (typeof value !== 'number' || !(value >= 0) || value > 0xffffffff / 1000)
-        throw new TypeError(`${describe(value)} is no time slice in milliseconds`);
+        throw new TypeError(`${named(value)} is no time slice in milliseconds`);
     return value;
 };
 
@@ -66,7 +66,7 @@ function isCancelled(error) {
 // is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal.
 var newLatest = function newLatest(job, newRun) {
     if (typeof job !== 'function')
-        throw new TypeError(`${describe(job)} is no function`);
+        throw new TypeError(`${named(job)} is no function`);
     let last = null;
     const latest = async (...args) => {
         latest.abort();

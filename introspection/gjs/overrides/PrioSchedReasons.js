@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported closedError, describe, reasonOf, report, wrapReason */
+/* exported closedError, describe, named, reasonOf, report, wrapReason */
 
 const {Gio, GLib} = imports.gi;
 
@@ -15,6 +15,11 @@ var describe = function describe(value) {
     } catch {
         return typeof value;
     }
+};
+
+// The same where a message says what a value is not.
+var named = function named(value) {
+    return typeof value === 'string' ? `“${value}”` : describe(value);
 };
 
 // Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
