@@ -71,6 +71,46 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         })()), 'mine');
     });
 
+    test(`each () of ${kind} awaits items, as any for await does`, async () => {
+        const log = [];
+        let closed = 0;
+        const thenable = {then: resolve => resolve('thenable')};
+        const items = function* () {
+            try {
+                yield* [wait().then(() => 'later'), 1, Promise.resolve(null), thenable, {then: 5}.then, () => {}];
+                yield Promise.reject(new Error('mine')); // one that ends it
+                yield 'never';
+            } finally {
+                closed++;
+            }
+        };
+        const error = await rejection((async () => {
+            for await (const item of extras.each(items()))
+                log.push(item);
+        })());
+        assertEqual([error.message, log.slice(0, 5), typeof log[5], log.length, closed], ['mine', ['later', 1, null, 'thenable', 5], 'function', 6, 1]);
+
+        // What is asynchronous itself gives what it gives.
+        const promise = Promise.resolve(2), given = [];
+        const later = {[Symbol.asyncIterator]: () => ({next: async () => ({done: given.length > 0, value: promise})})};
+        for await (const item of extras.each(later))
+            given.push(item);
+        assert(given.length === 1 && given[0] === promise);
+
+        // It still yields if it is time.
+        const order = [];
+        await scheduler.postTask(() => {
+            const done = (async () => {
+                for await (const i of extras.each(Array.from({length: 300}, (_, k) => Promise.resolve(k)))) {
+                    order.push(i);
+                    spin(100);
+                }
+            })();
+            return Promise.all([done, scheduler.postTask(() => order.push('urgent'), {priority: 'user-blocking'})]);
+        }, {priority: 'background'});
+        assert(order.length === 301 && order.indexOf('urgent') < 150, `${order.indexOf('urgent')}`);
+    });
+
     test(`an abort ends each () of ${kind}, and closes what it iterates over`, async () => {
         const controller = new TaskController({priority: 'background'});
         let closed = false, n = 0;
