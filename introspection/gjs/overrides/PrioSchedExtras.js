@@ -13,7 +13,12 @@ function toIterator(items) {
     const make = items?.[Symbol.asyncIterator] ?? items?.[Symbol.iterator];
     if (typeof make !== 'function')
         throw new TypeError(`${named(items)} is nothing to iterate over`);
-    return make.call(items);
+    const iterator = make.call(items);
+    return {iterator, isAsync: make === items[Symbol.asyncIterator]};
+}
+
+function isThenable(value) {
+    return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
 }
 
 var toMilliseconds = function toMilliseconds(value) {
@@ -24,12 +29,13 @@ var toMilliseconds = function toMilliseconds(value) {
 
 // The items, between which it yields if it is time.
 var Each = class Each {
+    #isAsync;
     #iterator;
     #scheduler;
 
     constructor(scheduler, items) {
         this.#scheduler = scheduler;
-        this.#iterator = toIterator(items);
+        ({iterator: this.#iterator, isAsync: this.#isAsync} = toIterator(items));
     }
 
     [Symbol.asyncIterator]() {
@@ -39,14 +45,23 @@ var Each = class Each {
     next() {
         try {
             if (this.#scheduler.should_yield())
-                return this.#scheduler.yield().then(() => this.#iterator.next(), error => this.#stop(error));
-            return Promise.resolve(this.#iterator.next());
+                return this.#scheduler.yield().then(() => this.#step(), error => this.#stop(error));
+            return Promise.resolve(this.#step());
         } catch (error) {
             return Promise.reject(error);
         }
     }
 
-    // The yield is refused: the task has been aborted.
+    // The next item: as in any for await, one of what is not asynchronous itself is awaited.
+    #step() {
+        const result = this.#iterator.next();
+        if (this.#isAsync || !isThenable(result.value))
+            return result;
+        const {done, value} = result;
+        return Promise.resolve(value).then(item => ({done, value: item}), error => done ? Promise.reject(error) : this.#stop(error));
+    }
+
+    // The yield is refused, as the task has been aborted, or the item's promise is rejected.
     async #stop(error) {
         await this.#iterator.return?.();
         throw error;
