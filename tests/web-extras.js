@@ -71,6 +71,46 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         })()), 'mine');
     });
 
+    test(`each () of ${kind} awaits items, as any for await does`, async () => {
+        const log = [];
+        let closed = 0;
+        const thenable = {then: resolve => resolve('thenable')};
+        const items = function* () {
+            try {
+                yield* [wait().then(() => 'later'), 1, Promise.resolve(null), thenable, {then: 5}.then, () => {}];
+                yield Promise.reject(new Error('mine')); // one that ends it
+                yield 'never';
+            } finally {
+                closed++;
+            }
+        };
+        const error = await rejection((async () => {
+            for await (const item of extras.each(items()))
+                log.push(item);
+        })());
+        assertEqual([error.message, log.slice(0, 5), typeof log[5], log.length, closed], ['mine', ['later', 1, null, 'thenable', 5], 'function', 6, 1]);
+
+        // What is asynchronous itself gives what it gives.
+        const promise = Promise.resolve(2), given = [];
+        const later = {[Symbol.asyncIterator]: () => ({next: async () => ({done: given.length > 0, value: promise})})};
+        for await (const item of extras.each(later))
+            given.push(item);
+        assert(given.length === 1 && given[0] === promise);
+
+        // It still yields if it is time.
+        const order = [];
+        await scheduler.postTask(() => {
+            const done = (async () => {
+                for await (const i of extras.each(Array.from({length: 300}, (_, k) => Promise.resolve(k)))) {
+                    order.push(i);
+                    spin(100);
+                }
+            })();
+            return Promise.all([done, scheduler.postTask(() => order.push('urgent'), {priority: 'user-blocking'})]);
+        }, {priority: 'background'});
+        assert(order.length === 301 && order.indexOf('urgent') < 150, `${order.indexOf('urgent')}`);
+    });
+
     test(`an abort ends each () of ${kind}, and closes what it iterates over`, async () => {
         const controller = new TaskController({priority: 'background'});
         let closed = false, n = 0;
@@ -174,6 +214,63 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         controller.abort('enough');
         assertEqual(await rejection(aborted), 'enough');
         assertEqual([await extras.adopt(5), await rejection(extras.adopt(Promise.reject(6)))], [5, 6]);
+    });
+}
+
+for (const [kind, extras, post] of [['the library', native, native.post_task.bind(native)],
+    ['the web', web.extras, scheduler.postTask.bind(scheduler)]]) {
+    const controllers = {
+        'the web’s': kind === 'the web' ? () => new TaskController() : null,
+        'the library’s': () => new PrioSched.TaskController(),
+        'a plain cancellable': () => {
+            const signal = new Gio.Cancellable();
+            return {signal, abort: () => signal.cancel()};
+        },
+    };
+    for (const [whose, newController] of Object.entries(controllers).filter(([, value]) => value !== null)) {
+        test(`an abort of ${whose} rejects adopt () of ${kind} at once`, async () => {
+            const controller = newController(), log = [], never = new Promise(() => {});
+            let settle;
+            const later = new Promise(resolve => (settle = resolve));
+            const promises = [() => never, () => later, () => Promise.reject(5)]; // eslint-disable-line prefer-promise-reject-errors
+            const task = post(async () => {
+                for (const make of promises) {
+                    try {
+                        await extras.adopt(make());
+                    } catch (reason) {
+                        log.push(reason);
+                    }
+                    settle(1);
+                }
+                return log;
+            }, {signal: controller.signal});
+            await wait();
+            assertEqual(log, []);
+            controller.abort('enough');
+            for (let i = 0; i < 200 && log.length < 3; i++)
+                await wait();
+            // The callback has returned its promise, and decides.
+            assert(await task === log);
+            const reasons = log.map(reason => (typeof reason === 'string' ? reason : reason.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED)));
+            assertEqual(reasons, new Array(3).fill(whose === 'a plain cancellable' ? true : 'enough'));
+            assert(log.every(reason => reason === log[0]));
+        });
+    }
+
+    test(`adopt () of ${kind} settles as the promise does, once, under a signal`, async () => {
+        const controller = new PrioSched.TaskController({priority: 'background'}), log = [];
+        const task = native.post_task(async () => {
+            for (let i = 0; i < 100; i++)
+                log.push(await extras.adopt(wait(0).then(() => i)), await rejection(extras.adopt(Promise.reject(i))));
+            return extras.adopt(wait(20)).then(() => log.push('on'), () => log.push('aborted'));
+        }, {signal: controller.signal});
+        for (let i = 0; i < 2000 && log.length < 200; i++)
+            await wait();
+        await wait();
+        controller.abort();
+        await wait(40);
+        await task;
+        assertEqual(log, [...Array.from({length: 100}, (_, i) => [i, i]).flat(), 'aborted']);
     });
 }
 

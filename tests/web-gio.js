@@ -112,6 +112,31 @@ test('any () takes them, and is aborted with them', async () => {
     assertEqual(AbortSignal.any([plain]).aborted, false);
 });
 
+test('what is cancelled here is seen at once', async () => {
+    for (const make of [() => new Gio.Cancellable(), () => new PrioSched.TaskController().signal]) {
+        const plain = make(), log = [], target = new EventTarget();
+        const signals = [AbortSignal.any([plain]), TaskSignal.any([plain, new AbortController().signal])];
+        signals[1].onabort = () => log.push('abort');
+        target.addEventListener('x', () => log.push('x'), {signal: plain});
+        const task = rejection(scheduler.postTask(() => {}, {signal: signals[1], delay: 60000}));
+        plain.cancel();
+        target.dispatchEvent(new PrioSched.web.Event('x'));
+        assertEqual([signals.map(signal => signal.aborted), log], [[true, true], ['abort']]);
+        assert(isCancelled(signals[0].reason) && signals[0].reason === signals[1].reason && await task === signals[0].reason);
+        plain.cancel();
+        await wait(5);
+        assertEqual(log, ['abort']);
+    }
+});
+
+test('what is cancelled in C, or in another thread, is seen with the next dispatch', async () => {
+    const plain = new Gio.Cancellable(), signal = AbortSignal.any([plain]);
+    Gio.Cancellable.prototype.cancel.call(plain);
+    for (let i = 0; i < 200 && !signal.aborted; i++)
+        await wait(1);
+    assert(signal.aborted && isCancelled(signal.reason));
+});
+
 test('addEventListener takes them', async () => {
     const plain = new Gio.Cancellable(), controller = new PrioSched.TaskController(), target = new EventTarget();
     let heard = 0;

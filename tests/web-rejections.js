@@ -4,7 +4,7 @@
 
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
-const {GLib, PrioSched} = imports.gi;
+const {Gio, GLib, PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const {AbortSignal, TaskController, scheduler} = PrioSched.web;
 const native = PrioSched.Scheduler.get_default();
@@ -93,17 +93,22 @@ for (const [kind, make] of Object.entries(kinds)) {
     });
 }
 
-// What is logged while body runs, by a pattern for each.
-async function expectWarnings(patterns, body) {
-    for (const pattern of patterns)
-        GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, pattern);
-    await body();
+// Lets everything else that is ready run.
+async function settle() {
     for (let i = 0; i < 20; i++) {
         await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_LOW, 5, () => {
             resolve();
             return false;
         }));
     }
+}
+
+// What is logged while body runs, by a pattern for each.
+async function expectWarnings(patterns, body) {
+    for (const pattern of patterns)
+        GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, pattern);
+    await body();
+    await settle();
     GLib.test_assert_expected_messages_internal('Gjs', 'web-rejections.js', 0, '');
 }
 
@@ -129,6 +134,43 @@ test('a name is told with what its task has thrown, and is a string', async () =
             const error = thrown(call);
             assert(error instanceof TypeError && error.message.includes(String(name)), error.message);
         }
+    }
+});
+
+test('what a task without a signal has thrown is named too, in the one report of it', async () => {
+    const options = [undefined, {}, {priority: 'background'}, {delay: 1}];
+    const posts = options.flatMap(option => [body => scheduler.postTask(body, option), body => native.post_task(body, option)]);
+    for (const post of posts) {
+        for (const body of [function throwHere() {
+            throw new RangeError('mine');
+        }, async function throwHere() {
+            await null;
+            throw new RangeError('mine');
+        }]) {
+            // A report of the engine's own would be a message that is not expected.
+            await expectWarnings(['*rejection of a task*: RangeError: mine\nthrowHere@*web-rejections.js*', '*no other*'], async () => {
+                post(body);
+                for (const look of [promise => promise.catch(() => {}), promise => promise.then(null, () => {}), promise => rejection(promise)])
+                    look(post(body));
+                const late = post(body);
+                late.then(() => {}).catch(() => {});
+                await settle();
+                logError(new Error('no other'));
+            });
+        }
+    }
+});
+
+test('those that a Gio.Cancellable has cancelled are told once', async () => {
+    for (const post of [options => scheduler.postTask(() => {}, options), options => native.post_task(() => {}, options)]) {
+        const signal = new Gio.Cancellable();
+        await expectWarnings(['*rejections of the promises of 3 tasks: Gio.IOErrorEnum*', '*no other*'], async () => {
+            for (let i = 0; i < 3; i++)
+                post({signal, delay: 60000});
+            signal.cancel();
+            await settle();
+            logError(new Error('no other'));
+        });
     }
 });
 

@@ -424,4 +424,56 @@ test('an abort rejects at once, also after yields under its signal', async () =>
     assertEqual(log, ['rejected', 'after']);
 });
 
+test('whatever is wrong is a TypeError that names it', async () => {
+    const native = PrioSched.Scheduler.get_default(), {extras} = web, cancellable = new Gio.Cancellable();
+    const getterOf = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get;
+    const wrong = [
+        ['5', () => scheduler.postTask(5)], ['“x”', () => scheduler.postTask(() => {}, 'x')], ['null', () => web.queueMicrotask(null)],
+        ['null', () => scheduler.yield.call(null)], ['5', () => scheduler.postTask.call(5, () => {})],
+        ['5', () => web.requestIdleCallback(5)], ['6', () => web.requestIdleCallback(() => {}, 6)], ['5', () => new TaskController(5)],
+        ['null', () => web.install(null)], ['undefined', () => web.install()], ['5', () => TaskSignal.any(5)], ['“x”', () => TaskSignal.any(['x'])],
+        ['5', () => new EventTarget().addEventListener('a', 5)], ['[object Object]', () => new EventTarget().dispatchEvent({})],
+        ['[object Object]', () => EventTarget.prototype.addEventListener.call({}, 'a', () => {})],
+        ['[object Object]', () => EventTarget.prototype.removeEventListener.call({}, 'a', () => {})],
+        ['[object Object]', () => EventTarget.prototype.dispatchEvent.call({}, new Event('a'))],
+        ...['aborted', 'reason', 'cancellable', 'onabort'].map(name => ['[object Object]', () => getterOf(AbortSignal.prototype, name).call({})]),
+        ['[object AbortSignal]', () => getterOf(TaskSignal.prototype, 'priority').call(AbortSignal.abort())],
+        ...[cancellable, {}, null, undefined].flatMap(clock => [extras, native].flatMap(({constructor}) => [
+            [String(clock), () => (constructor === extras.constructor ? extras.followFrameClock(clock) : native.follow_frame_clock(clock))],
+            [String(clock), () => (constructor === extras.constructor ? extras.unfollowFrameClock(clock) : native.unfollow_frame_clock(clock))],
+        ])),
+        ...[-5, 'x', NaN, null, 2 ** 40].flatMap(value => ['time_slice', 'timeSlice', 'time-slice'].map(name => [String(value), () => {
+            native[name] = value;
+        }])),
+        ['-5', () => native.set_time_slice(-5)], ['-1', () => native.set_next_frame(-1)],
+        ['5', () => native.post('background', 5)], ['“x”', () => new PrioSched.TaskController('x')], ['9', () => new PrioSched.TaskController(9)],
+        ['5', () => PrioSched.TaskSignal.any([5], 'background')], ['null', () => PrioSched.TaskSignal.any(null, 'background')],
+    ];
+    const before = native.get_time_slice();
+    for (const [name, call] of wrong) {
+        let error;
+        try {
+            await call();
+        } catch (caught) {
+            error = caught;
+        }
+        assert(error instanceof TypeError && error.message.includes(name), `${call}: ${error}`);
+    }
+    assertEqual([native.get_time_slice(), native.time_slice], [before, before]);
+    // The engine's own words.
+    for (const call of [() => new DOMException(Symbol('x')), () => new DOMException('', Symbol('x')), () => new Event(Symbol('x'))])
+        assert(thrown(call) instanceof TypeError);
+    assertEqual(await rejection(scheduler.postTask(() => {}, {priority: {toString() {
+        throw 'mine'; // eslint-disable-line no-throw-literal
+    }}})), 'mine');
+});
+
+test('a controller of the library’s is made with a nick, a number or properties', () => {
+    const {TaskController: NativeController, TaskPriority} = PrioSched;
+    const made = [new NativeController('background'), new NativeController(TaskPriority.BACKGROUND), NativeController.new('background'),
+        new NativeController({priority: 'background'})];
+    assertEqual(made.map(({signal}) => signal.priority), [1, 1, 1, 1]);
+    assertEqual(new NativeController().signal.priority, 2);
+});
+
 run();

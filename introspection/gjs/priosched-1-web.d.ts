@@ -205,7 +205,8 @@ declare module '@girs/priosched-1' {
                 followFrameClock(frameClock: object): void;
                 unfollowFrameClock(frameClock: object): void;
                 /** Yields between items, if it is time. */
-                each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+                each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
+                each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
                 /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
                 latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
                     options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;

@@ -208,7 +208,8 @@ declare module '@girs/priosched-1' {
             /** Lets more urgent work run first, and goes on with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Yields between items, if should_yield() says so. */
-            each<T>(items: Iterable<T> | AsyncIterable<T>): AsyncIterableIterator<T>;
+            each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
+            each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
             /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
             latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
                 options?: {priority?: Nick | TaskPriority, signal?: Gio.Cancellable | null}): Latest<A, T>;
@@ -316,6 +317,7 @@ declare module '@girs/priosched-1' {
             get priority(): TaskPriority;
             get signal(): TaskSignal;
 
+            constructor(priority: Nick | TaskPriority);
             constructor(properties?: Partial<TaskController.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             static ['new'](priority: Nick | TaskPriority): TaskController;

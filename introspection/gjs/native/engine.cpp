@@ -14,6 +14,7 @@
 #include <js/CallAndConstruct.h>
 #include <js/Exception.h>
 #include <js/GCAPI.h>
+#include <js/Promise.h>
 #include <js/TracingAPI.h>
 #include <js/ValueArray.h>
 #include <js/Conversions.h>
@@ -167,9 +168,24 @@ Engine::call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValu
   return JS::Call (cx, JS::UndefinedHandleValue, function, args, result);
 }
 
+/* Says that @promise, which nobody has looked at, is about to be rejected. */
+static void
+tell_unhandled (Engine *engine, JS::HandleObject promise, JS::HandleValue reason)
+{
+  JS::RootedValueArray<2> args (engine->cx);
+  JS::RootedValue result (engine->cx);
+
+  args[0].setObject (*promise);
+  args[1].set (reason);
+  if (!engine->call (Hook::UNHANDLED, args, &result))
+    engine_report (engine->cx, "A rejection that nobody handles could not be noted");
+}
+
 void
 Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
 {
+  if (rejects && !JS::GetPromiseIsHandled (promise))
+    tell_unhandled (this, promise, value);
   if (!(rejects ? JS::RejectPromise (cx, promise, value) : JS::ResolvePromise (cx, promise, value)))
     engine_report (cx, "A task's promise could not be settled");
 }

@@ -8,7 +8,9 @@
 #include <js/Array.h>
 #include <js/CallAndConstruct.h>
 #include <js/Object.h>
+#include <js/Promise.h>
 #include <js/PropertyAndElement.h>
+#include <js/SavedFrameAPI.h>
 #include <js/ValueArray.h>
 #include <jsapi.h>
 #include <jsfriendapi.h>
@@ -118,6 +120,33 @@ settle (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
+/* isHandled (promise) → whether somebody has looked at it, as far as the engine knows */
+static bool
+is_handled (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  JS::RootedObject promise (cx, to_object (args.get (0)));
+
+  args.rval ().setBoolean (!promise || !JS::IsPromiseObject (promise) || JS::GetPromiseIsHandled (promise));
+  return true;
+}
+
+/* siteOf (promise) → the stack where it was made, as a string */
+static bool
+site_of (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  JS::RootedObject promise (cx, to_object (args.get (0))), site (cx);
+  JS::RootedString text (cx, JS_GetEmptyString (cx));
+
+  if (promise && JS::IsPromiseObject (promise))
+    site = JS::GetPromiseAllocationSite (promise);
+  if (site && !JS::BuildStackString (cx, nullptr, site, &text))
+    return false;
+  args.rval ().setString (text);
+  return true;
+}
+
 /* setHooks ([functions]) */
 static bool
 set_hooks (JSContext *cx, unsigned argc, JS::Value *vp)
@@ -180,6 +209,8 @@ static const struct
   { "runAs", run_as, 2 },
   { "drain", drain, 0 },
   { "settle", settle, 3 },
+  { "isHandled", is_handled, 1 },
+  { "siteOf", site_of, 1 },
   { "setHooks", set_hooks, 1 },
   { "newTable", new_table, 1 },
   { "runTable", run_table, 2 },

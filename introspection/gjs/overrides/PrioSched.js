@@ -8,13 +8,10 @@
 const {Gio, GLib, GObject} = imports.gi;
 
 const {Each, newLatest} = imports.overrides.PrioSchedExtras;
+const {named} = imports.overrides.PrioSchedReasons;
 
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
-
-function describe(value) {
-    return typeof value === 'string' ? `“${value}”` : imports.overrides.PrioSchedReasons.describe(value);
-}
 
 function toPriority(value) {
     if (value === undefined || value === null)
@@ -23,7 +20,7 @@ function toPriority(value) {
         return value;
     const priority = typeof value === 'string' ? NICKS.indexOf(value) + 1 : UNSET;
     if (priority === UNSET)
-        throw new TypeError(`${describe(value)} is no task priority`);
+        throw new TypeError(`${named(value)} is no task priority`);
     return priority;
 }
 
@@ -31,19 +28,19 @@ function toPriority(value) {
 function toGivenPriority(value) {
     const priority = toPriority(value);
     if (priority === UNSET)
-        throw new TypeError(`${describe(value)} is no task priority`);
+        throw new TypeError(`${named(value)} is no task priority`);
     return priority;
 }
 
 function toDelay(value = 0) {
     if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER)
-        throw new TypeError(`${describe(value)} is no delay in milliseconds`);
+        throw new TypeError(`${named(value)} is no delay in milliseconds`);
     return Math.trunc(value);
 }
 
 function toCallback(value) {
     if (typeof value !== 'function')
-        throw new TypeError(`${describe(value)} is no function`);
+        throw new TypeError(`${named(value)} is no function`);
     return value;
 }
 
@@ -51,7 +48,7 @@ function toSignal(value) {
     if (value === undefined || value === null)
         return null;
     if (!(value instanceof Gio.Cancellable))
-        throw new TypeError(`${describe(value)} is no signal`);
+        throw new TypeError(`${named(value)} is no signal`);
     return value;
 }
 
@@ -59,15 +56,61 @@ function toName(value) {
     if (value === undefined || value === null)
         return null;
     if (typeof value !== 'string')
-        throw new TypeError(`${describe(value)} is no name`);
+        throw new TypeError(`${named(value)} is no name`);
     return value;
+}
+
+function toSignals(value) {
+    if (typeof value?.[Symbol.iterator] !== 'function')
+        throw new TypeError(`${named(value)} is no sequence of signals`);
+    return Array.from(value, signal => {
+        if (signal === undefined || signal === null)
+            throw new TypeError(`${named(signal)} is no signal`);
+        return toSignal(signal);
+    });
+}
+
+// An integer, where GJS takes anything.
+function toInteger(value, max, what) {
+    if (typeof value !== 'number' || !(value >= 0) || value > max)
+        throw new TypeError(`${named(value)} is no ${what}`);
+    return Math.trunc(value);
+}
+
+const toTimeSlice = value => toInteger(value, 0xffffffff, 'time slice in microseconds');
+const toFrameTime = value => toInteger(value, Number.MAX_SAFE_INTEGER, 'time of a frame in microseconds');
+
+function toFrameClock(value) {
+    const type = value instanceof GObject.Object ? GObject.type_from_name(GObject.type_name_from_instance(value)) : null;
+    if (type === null || GObject.signal_lookup('before-paint', type) === 0)
+        throw new TypeError(`${named(value)} is no frame clock`);
+    return value;
+}
+
+// Checks what is given for a property of prototype, by whatever name.
+function checkProperty(prototype, name, convert) {
+    const setter = `set_${name}`, set = prototype[setter], getter = `get_${name}`;
+    prototype[setter] = function (value) {
+        set.call(this, convert(value));
+    };
+    const accessor = {
+        configurable: true,
+        get() {
+            return this[getter]();
+        },
+        set(value) {
+            this[setter](value);
+        },
+    };
+    for (const alias of [name, name.replace('_', '-'), name.replace(/_(.)/, (_, letter) => letter.toUpperCase())])
+        Object.defineProperty(prototype, alias, accessor);
 }
 
 function toOptions(value) {
     if (value === undefined || value === null)
         return {};
     if (typeof value !== 'object')
-        throw new TypeError(`${describe(value)} is no object with options`);
+        throw new TypeError(`${named(value)} is no object with options`);
     return value;
 }
 
@@ -98,18 +141,28 @@ function _init() {
 
     // Where GJS takes an enumerator it takes anything, and makes a number of it.
     Scheduler.prototype.post = function (priority, callback) {
-        return native.post.call(this, toGivenPriority(priority), callback);
+        return native.post.call(this, toGivenPriority(priority), toCallback(callback));
     };
+    checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
+    checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
+    for (const name of ['follow_frame_clock', 'unfollow_frame_clock']) {
+        const method = Scheduler.prototype[name];
+        Scheduler.prototype[name] = function (clock) {
+            method.call(this, toFrameClock(clock));
+        };
+    }
     TaskController.new = priority => native.newController.call(TaskController, toGivenPriority(priority));
-    TaskController.prototype._init = function (properties = {}, ...others) {
-        const given = properties?.priority === undefined ? properties
+    // With a priority, or with properties.
+    TaskController.prototype._init = function (values = {}, ...others) {
+        const properties = values !== null && typeof values === 'object' ? values : {priority: values};
+        const given = properties.priority === undefined ? properties
             : {...properties, priority: toGivenPriority(properties.priority)};
         GObject.Object.prototype._init.call(this, given, ...others);
     };
     TaskController.prototype.set_priority = function (priority) {
         return native.setPriority.call(this, toGivenPriority(priority));
     };
-    TaskSignal.any = (signals, priority) => native.any.call(TaskSignal, signals, toGivenPriority(priority));
+    TaskSignal.any = (signals, priority) => native.any.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the
     // method itself: see keepResolvers.
@@ -120,7 +173,7 @@ function _init() {
         if (options !== undefined || this !== scheduler || typeof callback !== 'function')
             return postWith(this, callback, options);
         const promise = new Promise(keepResolvers);
-        table.post(callback, USER_VISIBLE);
+        table.post(callback, USER_VISIBLE, promise);
         return promise;
     };
 
@@ -132,8 +185,7 @@ function _init() {
         const milliseconds = toDelay(delay);
         const givenName = toName(name);
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null,
-            givenSignal !== null || givenName !== null ? promise : null, givenName);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null, promise, givenName);
         return promise;
     }
 
@@ -171,7 +223,7 @@ function _init() {
     // Settles as promise does, and goes on as a continuation of the current task.
     Scheduler.prototype.adopt = function (promise) {
         const adopted = new Promise(keepResolvers);
-        tableOf(this).adopt(promise);
+        tableOf(this).adopt(promise, adopted);
         return adopted;
     };
 

@@ -8,7 +8,7 @@
 /* exported make */
 
 const {Gio} = imports.gi;
-const {describe} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides.PrioSchedReasons;
 
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
@@ -43,6 +43,14 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
         return s.cancellable;
     }
 
+    // A program that calls cancel () finds the web's signal aborted when that returns.  Where anybody else cancels, in C or in
+    // another thread, the library says so in the next dispatch.
+    function cancel() {
+        Gio.Cancellable.prototype.cancel.call(this);
+        if (this.is_cancelled())
+            abort(this[WEB], tasks.reasonOf(this));
+    }
+
     function newWebSignal(cancellable) {
         const isTaskSignal = cancellable instanceof TaskSignal;
         const signal = newSignal(isTaskSignal);
@@ -59,6 +67,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
         if (isTaskSignal)
             follower.connect('priority-change', () => changePriority(signal, NICKS[follower.priority - 1]));
         s.cancellable = follower;
+        Object.defineProperty(cancellable, 'cancel', {value: cancel, writable: true, configurable: true});
         return signal;
     }
 
@@ -73,7 +82,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
 
     function toCancellable(value, what) {
         if (!(value instanceof Gio.Cancellable))
-            throw new TypeError(`${what}: ${describe(value)} is no AbortSignal, and no Gio.Cancellable`);
+            throw new TypeError(`${what}: ${named(value)} is no AbortSignal, and no Gio.Cancellable`);
         return value;
     }
 

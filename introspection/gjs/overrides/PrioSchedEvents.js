@@ -4,6 +4,8 @@
 
 /* exported DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary */
 
+const {named} = imports.overrides.PrioSchedReasons;
+
 // What depends on signals and tasks.  The other files set these hooks.
 var hooks = {
     report() {},           // an exception that nobody catches
@@ -12,6 +14,13 @@ var hooks = {
 };
 
 var listenersOf = new WeakMap();
+
+function listenersFor(target) {
+    const listeners = listenersOf.get(target);
+    if (listeners === undefined)
+        throw new TypeError(`${named(target)} is no EventTarget`);
+    return listeners;
+}
 
 // The errors that have codes, by their codes, with the names of the constants for them.
 const CODES = [
@@ -28,8 +37,8 @@ const CONSTANTS = `INDEX_SIZE DOMSTRING_SIZE HIERARCHY_REQUEST WRONG_DOCUMENT IN
 
 var DOMException = class DOMException extends Error {
     constructor(message = '', name = 'Error') {
-        super(String(message));
-        Object.defineProperty(this, 'name', {value: String(name), configurable: true});
+        super(`${message}`); // which refuses a Symbol
+        Object.defineProperty(this, 'name', {value: `${name}`, configurable: true});
     }
 
     get code() {
@@ -51,7 +60,7 @@ var toDictionary = function toDictionary(value, what) {
     if (value === undefined || value === null)
         return {};
     if (typeof value !== 'object' && typeof value !== 'function')
-        throw new TypeError(`${what} is no object`);
+        throw new TypeError(`${what}: ${named(value)} is no object`);
     return value;
 };
 
@@ -71,7 +80,7 @@ var Event = class Event {
     constructor(type, init = undefined) {
         if (arguments.length === 0)
             throw new TypeError('Event needs a type');
-        this.#type = String(type);
+        this.#type = `${type}`;
         const {bubbles, cancelable, composed} = toDictionary(init, 'EventInit');
         this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed};
     }
@@ -82,7 +91,7 @@ var Event = class Event {
             throw new TypeError('initEvent needs a type');
         if (this.#flags.dispatching)
             return;
-        this.#type = String(type);
+        this.#type = `${type}`;
         this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: this.#init.composed};
         Object.assign(this.#flags, {stop: false, stopNow: false, cancelled: false, trusted: false});
         this.#target = null;
@@ -188,7 +197,7 @@ function removeListener(target, listener) {
 }
 
 function findListener(target, type, callback, capture) {
-    return listenersOf.get(target).find(l => l.type === type && l.callback === callback && l.capture === capture);
+    return listenersFor(target).find(l => l.type === type && l.callback === callback && l.capture === capture);
 }
 
 var EventTarget = class EventTarget {
@@ -200,13 +209,13 @@ var EventTarget = class EventTarget {
         if (arguments.length < 2)
             throw new TypeError('addEventListener needs a type and a callback');
         if (callback !== null && callback !== undefined && typeof callback !== 'function' && typeof callback !== 'object')
-            throw new TypeError('The listener is no function, and no object');
+            throw new TypeError(`The listener: ${named(callback)} is no function, and no object`);
         const {capture, once, passive, signal} = typeof options === 'object' || typeof options === 'function'
             ? toDictionary(options, 'Options') : {capture: options};
         const aborting = signal === undefined ? null : hooks.toSignal(signal);
         if (aborting?.aborted || callback === null || callback === undefined)
             return;
-        type = String(type);
+        type = `${type}`;
         if (findListener(this, type, callback, !!capture))
             return;
 
@@ -223,14 +232,15 @@ var EventTarget = class EventTarget {
         if (arguments.length < 2)
             throw new TypeError('removeEventListener needs a type and a callback');
         const capture = typeof options === 'object' && options !== null ? options.capture : options;
-        const listener = findListener(this, String(type), callback, !!capture);
+        const listener = findListener(this, `${type}`, callback, !!capture);
         if (listener)
             removeListener(this, listener);
     }
 
     dispatchEvent(event) {
         if (!(event instanceof Event))
-            throw new TypeError('dispatchEvent needs an Event');
+            throw new TypeError(`dispatchEvent: ${named(event)} is no Event`);
+        listenersFor(this);
         return dispatch(event, this, false);
     }
 };

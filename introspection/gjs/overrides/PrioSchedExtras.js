@@ -7,29 +7,35 @@
 /* exported Each, newLatest, toMilliseconds */
 
 const {Gio} = imports.gi;
-const {describe} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides.PrioSchedReasons;
 
 function toIterator(items) {
     const make = items?.[Symbol.asyncIterator] ?? items?.[Symbol.iterator];
     if (typeof make !== 'function')
-        throw new TypeError(`${describe(items)} is nothing to iterate over`);
-    return make.call(items);
+        throw new TypeError(`${named(items)} is nothing to iterate over`);
+    const iterator = make.call(items);
+    return {iterator, isAsync: make === items[Symbol.asyncIterator]};
+}
+
+function isThenable(value) {
+    return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
 }
 
 var toMilliseconds = function toMilliseconds(value) {
     if (typeof value !== 'number' || !(value >= 0) || value > 0xffffffff / 1000)
-        throw new TypeError(`${describe(value)} is no time slice in milliseconds`);
+        throw new TypeError(`${named(value)} is no time slice in milliseconds`);
     return value;
 };
 
 // The items, between which it yields if it is time.
 var Each = class Each {
+    #isAsync;
     #iterator;
     #scheduler;
 
     constructor(scheduler, items) {
         this.#scheduler = scheduler;
-        this.#iterator = toIterator(items);
+        ({iterator: this.#iterator, isAsync: this.#isAsync} = toIterator(items));
     }
 
     [Symbol.asyncIterator]() {
@@ -39,14 +45,23 @@ var Each = class Each {
     next() {
         try {
             if (this.#scheduler.should_yield())
-                return this.#scheduler.yield().then(() => this.#iterator.next(), error => this.#stop(error));
-            return Promise.resolve(this.#iterator.next());
+                return this.#scheduler.yield().then(() => this.#step(), error => this.#stop(error));
+            return Promise.resolve(this.#step());
         } catch (error) {
             return Promise.reject(error);
         }
     }
 
-    // The yield is refused: the task has been aborted.
+    // The next item: as in any for await, one of what is not asynchronous itself is awaited.
+    #step() {
+        const result = this.#iterator.next();
+        if (this.#isAsync || !isThenable(result.value))
+            return result;
+        const {done, value} = result;
+        return Promise.resolve(value).then(item => ({done, value: item}), error => done ? Promise.reject(error) : this.#stop(error));
+    }
+
+    // The yield is refused, as the task has been aborted, or the item's promise is rejected.
     async #stop(error) {
         await this.#iterator.return?.();
         throw error;
@@ -66,7 +81,7 @@ function isCancelled(error) {
 // is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal.
 var newLatest = function newLatest(job, newRun) {
     if (typeof job !== 'function')
-        throw new TypeError(`${describe(job)} is no function`);
+        throw new TypeError(`${named(job)} is no function`);
     let last = null;
     const latest = async (...args) => {
         latest.abort();

@@ -14,7 +14,7 @@ const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 1;
+const INTERFACE = 2;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
@@ -50,7 +50,7 @@ function open() {
 
 // Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
 // The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
-function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, runTasks}) {
+function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, runTasks, unhandled}) {
     const {states} = defaultTable;
     const followNative = (returned, promise) => follow(returned, {
         outer: null, state: states[USER_VISIBLE], promise: null,
@@ -66,7 +66,7 @@ function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, ru
     const table = native.newTable(states.slice(BACKGROUND));
     // Bound functions are no frames on the stack.
     const run = runTasks.bind(defaultTable, native.runTable.bind(native, table));
-    native.setHooks([closedError, followNative, finish, run, isQuiet]);
+    native.setHooks([closedError, followNative, finish, run, isQuiet, (promise, reason) => unhandled.add(promise, reason, null)]);
 
     return (kind, prototype, name, receiver) => {
         const method = prototype[name];

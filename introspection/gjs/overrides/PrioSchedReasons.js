@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported closedError, describe, reasonOf, report, wrapReason */
+/* exported closedError, describe, named, reasonOf, report, wrapReason */
 
 const {Gio, GLib} = imports.gi;
 
@@ -15,6 +15,11 @@ var describe = function describe(value) {
     } catch {
         return typeof value;
     }
+};
+
+// The same where a message says what a value is not.
+var named = function named(value) {
+    return typeof value === 'string' ? `“${value}”` : describe(value);
 };
 
 // Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
@@ -38,8 +43,12 @@ var reasonOf = function reasonOf(signal) {
     if (signal[REASON])
         return signal[REASON].value;
     const error = signal instanceof imports.gi.PrioSched.TaskSignal ? signal.get_reason() : null;
-    if (error === null)
-        return new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+    if (error === null) {
+        const cancelled = new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
+        if (signal.is_cancelled())
+            signal[REASON] = {value: cancelled};
+        return cancelled;
+    }
     signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
     return signal[REASON].value;
 };

@@ -17,7 +17,7 @@ const Native = imports.overrides.PrioSchedNative;
 const {closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
 const {Entry, Queue, Slice, keepResolvers} = imports.overrides.PrioSchedSettling;
-const {Unhandled, watch} = imports.overrides.PrioSchedUnhandled;
+const {Unhandled} = imports.overrides.PrioSchedUnhandled;
 
 const UNSET = 0;
 const BACKGROUND = 1;
@@ -34,6 +34,7 @@ const INSIDE = 2;
 function make(PrioSched) {
     const {IdleDeadline, Runner, SchedulingState, TaskSignal} = PrioSched;
     const {next, end} = Runner;
+    const adopt = imports.overrides.PrioSchedAdopt.make(PrioSched);
 
     // The native part, or null; and the same if it knows the state of each job.
     const native = Native.open();
@@ -89,14 +90,11 @@ function make(PrioSched) {
         const state = SchedulingState.get_current();
         if (state === null)
             return null;
-        const found = new State(libraryTable(state.dup_scheduler()), state.get_signal(), state.get_priority());
+        const scheduler = state.dup_scheduler();
+        const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
         found.number = 0; // no stack tells of it
         found.frames = null;
         return found;
-    }
-
-    function libraryTable(scheduler) {
-        return scheduler === null ? null : tableOf(scheduler);
     }
 
     // The state in which the last task was posted; the library returned `posted` for it.
@@ -134,9 +132,8 @@ function make(PrioSched) {
     }
 
     // What nobody handles is reported when the last is rejected.
-    const unhandled = new Unhandled(function later(report) {
-        new Promise(keepResolvers); // eslint-disable-line no-new
-        ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING);
+    const unhandled = new Unhandled(native, function later(report) {
+        ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING, new Promise(keepResolvers));
     });
 
     function watchRejection({name, promise, reject}, settle, value) {
@@ -441,8 +438,9 @@ function make(PrioSched) {
         }
 
         // Posts a task that settles the last promise.
-        post(callback, priority) {
+        post(callback, priority, promise) {
             const entry = new Entry(callback, this.#states[priority]);
+            entry.promise = unhandled.expect(promise);
             const id = this.#add(entry);
             const posted = this.#runner.post(id, priority);
             // Code outside any task has no state, and awaits the task without one.
@@ -452,15 +450,15 @@ function make(PrioSched) {
 
         // The same with all options.  The watcher, if any, gets a function that rejects the
         // promise, and is notified when the task settles.
-        postWith(callback, priority, signal, delay, watcher = null, promise = null, name = null) {
+        postWith(callback, priority, signal, delay, watcher, promise, name = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
-            if (signal === null && delay === 0 && promise === null) {
-                this.post(callback, priority);
+            if (signal === null && delay === 0 && name === null) {
+                this.post(callback, priority, promise);
                 return;
             }
             const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
-            entry.promise = promise && watch(promise);
+            entry.promise = unhandled.expect(promise);
             entry.name = name;
             if (watcher !== null) {
                 entry.watcher = watcher;
@@ -514,15 +512,17 @@ function make(PrioSched) {
             this.#enter(id, entry, outer, posted);
         }
 
-        // The last promise settles as promise does, in a continuation of the current task.
-        adopt(promise) {
-            const entry = new Entry(null, null), {resolve, reject} = entry;
-            const state = currentState();
-            const goOn = settle => value => {
-                entry.resolve = () => settle(value);
-                this.#yieldIn(state, this.#add(entry), entry);
-            };
-            Promise.resolve(promise).then(goOn(resolve), goOn(reject));
+        // adopted, the last promise, settles as promise does, in a continuation of the current task.
+        adopt(promise, adopted) {
+            const state = currentState(), inherited = this.#stateToInherit(state);
+            const entry = new Entry(null, null), waiting = new Entry(null, inherited);
+            entry.promise = waiting.promise = unhandled.expect(adopted);
+            adopt(promise, entry, waiting, inherited.signal, {
+                goOn: () => this.#yieldIn(state, this.#add(entry), entry),
+                tell: reason => unhandled.add(adopted, reason, null),
+                wait: (until, delay, id = this.#add(waiting)) => this.#enter(id, waiting, state, this.#postFull(id, until, delay, true)),
+                take: () => this.takeRejected(),
+            });
         }
 
         // Yields with the older draft's options: each is inherited or given.
@@ -591,7 +591,7 @@ function make(PrioSched) {
 
     const isQuiet = () => pending.size === 0 && (current === undefined ? undefined : !current?.number);
     const hasten = native && Native.make(native, defaultScheduler, defaultTable,
-        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet});
+        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, unhandled});
 
     return {
         hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, cancelIdle, beginAbort,

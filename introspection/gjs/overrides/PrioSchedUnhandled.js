@@ -1,16 +1,18 @@
 // PrioSchedUnhandled.js: rejections that nobody handles, told once for all of one reason
 //
-// The engine tells of each by itself, as soon as its queue is empty, and says nothing of the reason.  A promise of a task with a
-// signal is watched: await and .then () look at its constructor.  A watched one that is rejected counts as
-// handled for the engine, and is reported here unless somebody has looked at it by then.
+// The engine tells of each by itself, as soon as its queue is empty, and says nothing of the reason.  A promise can be watched:
+// await and .then () look at its constructor.  A watched one that is rejected counts as handled for the engine, and is reported here
+// unless somebody has looked at it by then.  The native part knows who has been looked at before; without it, all are watched from
+// the beginning.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Unhandled, watch */
+/* exported Unhandled */
 
 const {describe} = imports.overrides.PrioSchedReasons;
 
 const {prototype} = Promise;
+const {then} = prototype;
 const watched = Object.create(prototype, {
     constructor: {
         configurable: true,
@@ -19,6 +21,7 @@ const watched = Object.create(prototype, {
             return Promise;
         },
         set(value) {
+            Object.setPrototypeOf(this, prototype);
             Object.defineProperty(this, 'constructor', {value, configurable: true, enumerable: true, writable: true});
         },
     },
@@ -32,9 +35,9 @@ function isWatched(promise) {
     return Object.getPrototypeOf(promise) === watched;
 }
 
-var watch = function watch(promise) {
+function watch(promise) {
     return Object.setPrototypeOf(promise, watched);
-};
+}
 
 // The lines of the program's own, from a stack.
 function programLines(stack) {
@@ -53,10 +56,26 @@ function stackOf(reason) {
 var Unhandled = class Unhandled {
     #groups = new Map();
     #later;
+    #native; // the native part, or null
     #origins = new Map(); // by reasons that do not tell where they come from, errors that do; the last few
 
-    constructor(later) {
+    constructor(native, later) {
+        this.#native = native;
         this.#later = later;
+    }
+
+    // Called with each promise of a task.
+    expect(promise) {
+        return this.#native === null ? watch(promise) : promise;
+    }
+
+    #isLookedAt(promise) {
+        return this.#native === null ? !isWatched(promise) : this.#native.isHandled(promise);
+    }
+
+    // The program's lines that tell where reason comes from.
+    #linesOf(promise, reason) {
+        return stackOf(this.#origins.get(reason) ?? reason) || programLines(this.#native?.siteOf(promise)) || programLines(new Error().stack);
     }
 
     // Called where something is aborted, for promises that may be rejected later.
@@ -70,9 +89,9 @@ var Unhandled = class Unhandled {
 
     // Called before promise is rejected.
     add(promise, reason, name) {
-        if (!isWatched(promise))
+        if (this.#isLookedAt(promise))
             return;
-        promise.then(undefined, nothing);
+        then.call(promise, undefined, nothing);
         watch(promise);
         const group = this.#groups.get(reason);
         if (group !== undefined) {
@@ -82,8 +101,7 @@ var Unhandled = class Unhandled {
         }
         if (this.#groups.size === 0)
             this.#later(() => this.#report());
-        const stack = stackOf(this.#origins.get(reason) ?? reason) || programLines(new Error().stack);
-        this.#groups.set(reason, {promises: [promise], stack, name});
+        this.#groups.set(reason, {promises: [promise], stack: this.#linesOf(promise, reason), name});
     }
 
     #report() {

@@ -19,6 +19,7 @@ const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
 } = imports.overrides.PrioSchedEvents;
 const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
+const {named} = imports.overrides.PrioSchedReasons;
 
 // The internal slots of each AbortSignal.
 const slots = new WeakMap();
@@ -45,14 +46,16 @@ function toInteger(value, max, what) {
 
 function toFunction(value, what) {
     if (typeof value !== 'function')
-        throw new TypeError(`${what} is no function`);
+        throw new TypeError(`${what}: ${named(value)} is no function`);
     return value;
 }
 
-function toAbortSignal(value, what) {
-    if (!slots.has(value))
-        throw new TypeError(`${what} is no AbortSignal`);
-    return value;
+// The slots of an AbortSignal.
+function slotsOf(value) {
+    const s = slots.get(value);
+    if (s === undefined)
+        throw new TypeError(`${named(value)} is no AbortSignal`);
+    return s;
 }
 
 // The web's signals, and those of GIO and the library.
@@ -65,7 +68,7 @@ function toAnySignal(value, what) {
 function taskSlotsOf(signal) {
     const s = slots.get(signal);
     if (!s || s.priority === null)
-        throw new TypeError('The object is no TaskSignal');
+        throw new TypeError(`${named(signal)} is no TaskSignal`);
     return s;
 }
 
@@ -164,14 +167,14 @@ class AbortSignal extends EventTarget {
         });
     }
 
-    get aborted() { return slots.get(this).aborted; }
-    get reason() { return slots.get(this).reason; }
+    get aborted() { return slotsOf(this).aborted; }
+    get reason() { return slotsOf(this).reason; }
 
     // Not the web's: for GIO.
-    get cancellable() { return bridge.cancellableOf(toAbortSignal(this, 'The object')); }
+    get cancellable() { return slotsOf(this) && bridge.cancellableOf(this); }
 
     throwIfAborted() {
-        const {aborted, reason} = slots.get(toAbortSignal(this, 'The object'));
+        const {aborted, reason} = slotsOf(this);
         if (aborted)
             throw reason;
     }
@@ -193,7 +196,7 @@ class AbortSignal extends EventTarget {
         return makeDependent(toSignals(signals), AbortSignal);
     }
 }
-defineHandler(AbortSignal, 'abort', value => toAbortSignal(value, 'The object'));
+defineHandler(AbortSignal, 'abort', slotsOf);
 hooks.listenersChanged = listenersChanged;
 hooks.toSignal = value => {
     const signal = toAnySignal(value, 'signal');
@@ -207,7 +210,7 @@ hooks.toSignal = value => {
 function toSignals(signals) {
     if ((typeof signals !== 'object' && typeof signals !== 'function') || signals === null ||
         typeof signals[Symbol.iterator] !== 'function')
-        throw new TypeError('The signals are no sequence');
+        throw new TypeError(`The signals: ${named(signals)} is no sequence`);
     return Array.from(signals, signal => toAnySignal(signal, 'A member of the signals'));
 }
 
@@ -464,8 +467,8 @@ function make(PrioSched, tasks) {
 
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
-        new Promise(tasks.keepResolvers); // eslint-disable-line no-new
-        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay);
+        const promise = new Promise(tasks.keepResolvers);
+        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay, null, promise);
     };
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
@@ -495,11 +498,15 @@ function make(PrioSched, tasks) {
             this.#table = tasks.tableOf(scheduler);
         }
 
+        static #isScheduler(value) {
+            return typeof value === 'object' && value !== null && #brand in value;
+        }
+
         // A wrong argument rejects the promise, as Web IDL requires.
         postTask(callback, options = undefined) {
             try {
-                if (!(#brand in this))
-                    throw new TypeError('postTask is called on no Scheduler');
+                if (!Scheduler.#isScheduler(this))
+                    throw new TypeError(`postTask: ${named(this)} is no Scheduler`);
                 toFunction(callback, 'The callback of postTask');
                 const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
                 // Each member is converted before the next one is read.
@@ -517,7 +524,7 @@ function make(PrioSched, tasks) {
 
                 const promise = new Promise(tasks.keepResolvers);
                 if (s === null) {
-                    this.#table.postWith(callback, priority, cancellable, delay, null, cancellable && promise);
+                    this.#table.postWith(callback, priority, cancellable, delay, null, promise);
                 } else {
                     // A plain signal has no priority to follow.
                     this.#table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
@@ -530,8 +537,8 @@ function make(PrioSched, tasks) {
         }
 
         yield() {
-            if (typeof this !== 'object' || this === null || !(#brand in this))
-                return Promise.reject(new TypeError('yield is called on no Scheduler'));
+            if (!Scheduler.#isScheduler(this))
+                return Promise.reject(new TypeError(`yield: ${named(this)} is no Scheduler`));
             const promise = new Promise(tasks.keepResolvers);
             this.#table.yield();
             return promise;
@@ -573,6 +580,8 @@ function make(PrioSched, tasks) {
 
     // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {
+        if ((typeof target !== 'object' && typeof target !== 'function') || target === null)
+            throw new TypeError(`install: ${named(target)} is no object`);
         for (const [name, value] of Object.entries(web)) {
             if (!(name in target))
                 Object.defineProperty(target, name, {value, writable: true, configurable: true, enumerable: false});
