@@ -370,6 +370,8 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_take_rejected (NULL, &n));
   assert_critical (prio_runner_take_rejected (runner, NULL));
 
+  assert_critical (prio_runner_guard_jobs (NULL));
+
   /* Outside of a runner's function. */
   assert_critical (prio_runner_end ());
   assert_critical (prio_runner_next ());

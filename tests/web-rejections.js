@@ -274,4 +274,29 @@ for (const [kind, make] of Object.entries(kinds)) {
     });
 }
 
+test('tasks that go with their context are rejected, whatever they were posted with', async () => {
+    const settled = [];
+    const post = () => {
+        const own = new PrioSched.Scheduler({context: new GLib.MainContext()});
+        const controller = new PrioSched.TaskController({priority: 'background'});
+        const posted = [own.post_task(() => 1), own.post_task(() => 1, {priority: 'background'}), own.yield(),
+            own.post_task(() => 1, {delay: 1e6}), own.post_task(() => 1, {signal: controller.signal}),
+            own.post_task(() => 1, {signal: controller.signal, delay: 1e6})];
+        posted.forEach((promise, i) => promise.then(() => settled.push([i, 'ran']), error => settled.push([i, error])));
+        return posted.length;
+    };
+    const n = post();
+    for (let i = 0; i < 50 && settled.length < n; i++) {
+        imports.system.gc();
+        await new Promise(resolve => GLib.idle_add(GLib.PRIORITY_LOW, () => {
+            resolve();
+            return GLib.SOURCE_REMOVE;
+        }));
+    }
+    settled.sort(([a], [b]) => a - b);
+    const {Error: PrioError} = PrioSched;
+    assertEqual(settled.map(([i, error]) => [i, error instanceof PrioError && error.matches(PrioError, PrioError.CLOSED)]),
+        Array.from({length: n}, (_, i) => [i, true]));
+});
+
 run();

@@ -23,6 +23,10 @@ typedef struct
 
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
+
+  /* Whether the running task runs the jobs of an interpreter, whose own source can do nothing meanwhile (prio-runner-jobs.c).  It is
+   * noted by that source, and forgotten before whatever a binding may call next. */
+  gboolean runs_jobs;
 } PrioThread;
 
 /* glibc reserves the few bytes that a library needs if it is loaded with dlopen (). */

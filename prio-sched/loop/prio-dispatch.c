@@ -48,6 +48,7 @@ prio_loop_checkpoint (PrioLoop *loop)
       if (state != NULL)
         state->depth = g_main_depth ();
       prio_thread.state = state;
+      prio_thread.runs_jobs = FALSE;
       microtask.func (microtask.data);
       prio_thread.state = outer;
 
@@ -286,6 +287,7 @@ choose (PrioBatch *batch)
   PrioLoop *loop = batch->loop;
   PrioQueue *queue;
 
+  prio_thread.runs_jobs = FALSE;
   if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others))
     return NULL;
 
@@ -367,6 +369,7 @@ prio_batch_end_id (PrioBatch *batch)
   PrioLoop *loop = batch->loop;
   gboolean aborted = FALSE;
 
+  prio_thread.runs_jobs = FALSE;
   if (!batch->running)
     return FALSE;
 
@@ -494,6 +497,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
       prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest, batch.over);
     }
   prio_thread.batch = batch.outer;
+  prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);
   loop->source_run_queue = outer_run_queue;
   loop->source = outer_source;

@@ -61,6 +61,7 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 
   idle_delist (loop, idle);
   prio_thread.state = &state;
+  prio_thread.runs_jobs = FALSE;
   prio_thread.deadline = &deadline;
   if (idle->func != NULL)
     idle->func (&deadline, idle->data);

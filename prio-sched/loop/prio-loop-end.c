@@ -23,7 +23,10 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_run_queue_head_gone (queue->run_queue, queue);
   if (queue->kind == PRIO_QUEUE_IDS)
     {
-      prio_id_queue_release (prio_id_queue_from_queue (queue));
+      PrioIdQueue *ids = prio_id_queue_from_queue (queue);
+
+      ids->funcs->rejected (ids, GPOINTER_TO_UINT (job->data));
+      prio_id_queue_release (ids);
     }
   else
     {

@@ -38,14 +38,48 @@ run (PrioIdQueue *ids, guint id)
     runner->func (id, runner->data);
 }
 
+/* A task of another scheduler. */
+static gboolean
+tell_rejected (gpointer data)
+{
+  PrioRunner *runner = data;
+
+  runner->told (0, runner->data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+told_rejected (gpointer data)
+{
+  PrioRunner *runner = data;
+
+  runner->notify (runner->data);
+  prio_runner_unref (runner);
+}
+
+/* Outside, on any thread: the context has gone, with tasks in it. */
+static void
+tell_at_home (gpointer data)
+{
+  PrioRunner *runner = data;
+  g_autoptr (PrioScheduler) home = g_weak_ref_get (runner->home);
+
+  if (home != NULL)
+    prio_scheduler_post (home, PRIO_TASK_PRIORITY_USER_BLOCKING, tell_rejected, runner, told_rejected);
+  else
+    told_rejected (runner);
+}
+
 /* No task runs any more, and none can be posted. */
 static void
 closed (PrioIdQueue *ids)
 {
   PrioRunner *runner = runner_of (ids);
 
-  runner->func = NULL;
-  if (runner->notify != NULL)
+  runner->told = g_steal_pointer (&runner->func);
+  if (runner->home != NULL && runner->rejected->len > 0)
+    prio_loop_defer_release (runner->loop, tell_at_home, prio_runner_ref (runner));
+  else if (runner->notify != NULL)
     prio_loop_defer_release (runner->loop, g_steal_pointer (&runner->notify), runner->data);
   prio_loop_defer_release (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
 }
@@ -66,11 +100,8 @@ rejected (PrioIdQueue *ids, guint id)
 {
   PrioRunner *runner = runner_of (ids);
 
-  if (prio_loop_is_dead (runner->loop))
-    return;
-
   g_array_append_val (runner->rejected, id);
-  if (runner->rejected->len == 1)
+  if (runner->rejected->len == 1 && !prio_loop_is_dead (runner->loop))
     {
       PrioMicrotask microtask = { .func = notify_rejected, .data = prio_runner_ref (runner),
                                   .notify = (GDestroyNotify) prio_runner_unref };
@@ -178,6 +209,9 @@ setter_free (gpointer data)
  * always be set: GJS blocks closures while its garbage collector works.  @target is kept
  * alive until the destroy notify of [ctor@PrioSched.Runner.new] would be called.
  *
+ * If the main context of @scheduler is destroyed with tasks in it, the property is set to 0 once more, by a task of the
+ * scheduler that was the thread's default in this call, and [method@PrioSched.Runner.take_rejected] returns their numbers.
+ *
  * Any thread may call it.
  *
  * Returns: (transfer full): a new runner
@@ -187,6 +221,8 @@ setter_free (gpointer data)
 PrioRunner *
 prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const char *property)
 {
+  g_autoptr (PrioScheduler) home = NULL;
+  PrioRunner *self;
   Setter *setter;
   GParamSpec *pspec;
 
@@ -200,7 +236,16 @@ prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const c
   setter = g_new (Setter, 1);
   setter->target = g_object_ref (target);
   setter->property = pspec->name;
-  return prio_runner_new (scheduler, set_property, setter, setter_free);
+  self = prio_runner_new (scheduler, set_property, setter, setter_free);
+  home = prio_scheduler_ref_thread_default ();
+  if (home->run_queue->loop != self->loop)
+    {
+      GWeakRef *ref = g_new (GWeakRef, 1);
+
+      g_weak_ref_init (ref, home);
+      self->home = ref;
+    }
+  return self;
 }
 
 /**
@@ -240,6 +285,9 @@ prio_runner_unref (PrioRunner *self)
 
   prio_loop_unref (self->loop);
   g_array_unref (self->rejected);
+  if (self->home != NULL)
+    g_weak_ref_clear (self->home);
+  g_free (self->home);
   g_free (self);
 }
 
@@ -253,7 +301,7 @@ prio_runner_unref (PrioRunner *self)
  *
  * The runner's function is called with 0 at the next checkpoint after a task has been
  * rejected; code that aborts a signal may call this at once.  On other threads than the one
- * that runs the main context, the array is empty.
+ * that runs the main context, the array is empty, unless that has been destroyed.
  *
  * Returns: (transfer full) (array length=n_rejected) (nullable): the numbers
  *
@@ -272,7 +320,13 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
     {
       rejected = g_array_steal (self->rejected, n_rejected);
       prio_loop_leave (self->loop);
+      return rejected;
     }
+
+  prio_lock_lock (&self->loop->mailbox.lock);
+  if (prio_loop_is_dead (self->loop))
+    rejected = g_array_steal (self->rejected, n_rejected);
+  prio_lock_unlock (&self->loop->mailbox.lock);
   return rejected;
 }
 

@@ -128,6 +128,7 @@ function _init() {
     const PrioSched = this;
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
     const tasks = imports.overrides.PrioSchedTasks.make(PrioSched);
+    imports.overrides.PrioSchedRunner.guardJobs(PrioSched.Runner);
     const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
 
     const native = {

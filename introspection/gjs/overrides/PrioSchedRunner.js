@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported newRunner, typeName */
+/* exported guardJobs, newRunner, typeName */
 
-const {GObject} = imports.gi;
+const {GLib, GObject} = imports.gi;
 
 // The name of a type is taken for as long as the process lives, and each of its contexts needs one.
 var typeName = function typeName(name) {
@@ -34,4 +34,20 @@ var newRunner = function newRunner(scheduler, run) {
     const driver = new Driver();
     driver.run = run;
     return imports.gi.PrioSched.Runner.new_for_property(scheduler, driver, 'id');
+};
+
+// GJS runs its jobs in a source before all others, whose name says so.  The first job that it runs tells the library, which cannot
+// find it otherwise.  If that job was run by a task, it is tried again, until no task comes before it.
+var guardJobs = function (Runner) {
+    Promise.resolve().then(() => {
+        const source = GLib.main_current_source();
+        if (source?.get_name() === 'GjsPromiseJobQueueSource') {
+            Runner.guard_jobs(source);
+        } else {
+            GLib.idle_add(-1000, () => {
+                guardJobs(Runner);
+                return GLib.SOURCE_REMOVE;
+            });
+        }
+    });
 };
