@@ -12,16 +12,15 @@ tests/run-on.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import fcntl
-import hashlib
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
+
+from npm import node_modules
 
 GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
@@ -37,35 +36,6 @@ INHERITED = {
 
 def run(*command, **options):
     return subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, **options)
-
-
-# What npm has.
-
-def cache_folder():
-    given = os.environ.get('PRIO_SCHED_CACHE')
-    if given:
-        return pathlib.Path(given)
-    return pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'prio-sched'
-
-
-def node_modules(types):
-    """The folder of the packages that are named in `types`."""
-    files = [types / name for name in ('package.json', 'package-lock.json')]
-    version = hashlib.sha256(b''.join(file.read_bytes() for file in files)).hexdigest()[:16]
-    folder = cache_folder() / f'npm-{version}'
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(f'{folder}.lock', 'w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            new = folder.with_name(f'{folder.name}.new')
-            shutil.rmtree(new, ignore_errors=True)
-            new.mkdir()
-            for file in files:
-                shutil.copy(file, new)
-            if run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', cwd=new).returncode != 0:
-                sys.exit('npm could not get TypeScript and @girs: its registry has to be reached, once')
-            new.rename(folder)
-    return folder / 'node_modules'
 
 
 # What the GIR has: for each name the names of the class and of its instances, as names.cjs has them.

@@ -1,7 +1,9 @@
 """check-types.py: checks that the stubs match the library, and that mypy, or pyright, accepts programs that use it
 
     check-types.py MYPY STUBS PROGRAM…
-    check-types.py --pyright PYRIGHT STUBS
+    check-types.py --pyright TYPES STUBS PROGRAM…
+
+TYPES is the folder that names the packages of npm's, pyright among them (see npm.py).
 
 Installed where a Python finds them, alone and beside other stubs of PyGObject's, they are found and break nothing (P14).
 Otherwise PyGObject itself is not checked: everything in it has type Any.
@@ -10,13 +12,17 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import ast
+import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import gi
+
+from npm import node_modules
 
 gi.require_version('PrioSched', '1')
 from gi.repository import PrioSched  # noqa: E402
@@ -33,26 +39,50 @@ async def main() -> None:
 '''
 
 
-def run_mypy(mypy, stubs, programs):
+def write_stubs(path, stubs):
+    """Stubs of PyGObject in which everything but ours is Any."""
+    place = os.path.join(path, 'stubs', 'gi', 'repository')
+    os.makedirs(place)
+    with open(os.path.join(path, 'stubs', 'gi', '__init__.pyi'), 'w') as file:
+        file.write('def require_version(namespace: str, version: str) -> None: ...\n')
+    for name in ('__init__', 'Gio', 'GLib', 'GObject', 'Gtk'):
+        with open(os.path.join(place, name + '.pyi'), 'w') as file:
+            file.write('' if name == '__init__' else 'from typing import Any\ndef __getattr__(name: str) -> Any: ...\n')
+    os.symlink(os.path.join(stubs, 'repository', 'PrioSched.pyi'), os.path.join(place, 'PrioSched.pyi'))
+
+
+def check_programs(check, stubs, programs):
+    """check (path, names) gives the command that checks programs in path.  Returns whether it accepts those that are right."""
     with tempfile.TemporaryDirectory() as path:
-        os.makedirs(os.path.join(path, 'gi', 'repository'))
-        with open(os.path.join(path, 'gi', '__init__.pyi'), 'w') as file:
-            file.write('def require_version(namespace: str, version: str) -> None: ...\n')
-        with open(os.path.join(path, 'gi', 'repository', '__init__.pyi'), 'w') as file:
-            file.write('from typing import Any\nGio: Any\nGLib: Any\nGObject: Any\nGtk: Any\n')
-        os.symlink(os.path.join(stubs, 'repository', 'PrioSched.pyi'), os.path.join(path, 'gi', 'repository', 'PrioSched.pyi'))
-        wrong = os.path.join(path, 'wrong.py')
-        with open(wrong, 'w') as file:
+        write_stubs(path, stubs)
+        for program in programs:
+            shutil.copy(program, path)
+        with open(os.path.join(path, 'wrong.py'), 'w') as file:
             file.write(WRONG)
-        command = [mypy, '--strict', '--allow-subclassing-any', '--no-warn-return-any', '--allow-any-generics',
-                   '--cache-dir', os.path.join(path, 'cache')]
-        environment = os.environ | {'MYPYPATH': path}
-        right = subprocess.run([*command, *programs], env=environment)
-        found = subprocess.run([*command, wrong], env=environment, capture_output=True, text=True)
-        errors = [line for line in found.stdout.splitlines() if 'wrong.py' in line and 'error:' in line]
+        environment = os.environ | {'MYPYPATH': os.path.join(path, 'stubs')}
+        environment.pop('PYTHONPATH', None)  # where our overrides are, in a folder gi
+        right = subprocess.run(check(path, [os.path.basename(program) for program in programs]), env=environment, cwd=path)
+        found = subprocess.run(check(path, ['wrong.py']), env=environment, cwd=path, capture_output=True, text=True)
+        errors = [line for line in found.stdout.splitlines() if 'wrong.py' in line and ' error: ' in line]
         for line in (5, 6, 7, 8):
             assert any(f'wrong.py:{line}:' in error for error in errors), (line, found.stdout)
-        return right.returncode
+        return right.returncode == 0
+
+
+def mypy(program):
+    return lambda path, names: [program, '--strict', '--allow-subclassing-any', '--no-warn-return-any', '--allow-any-generics',
+                                '--cache-dir', os.path.join(path, 'cache'), *names]
+
+
+def pyright(program):
+    def check(path, names):
+        # Strictly, but for what comes of types that are not ours.
+        others = [f'reportUnknown{what}Type' for what in ('Member', 'Variable', 'Argument', 'Parameter', 'Lambda')]
+        others += ['reportMissingTypeArgument', 'reportMissingModuleSource', 'reportUntypedBaseClass']
+        with open(os.path.join(path, 'pyrightconfig.json'), 'w') as file:
+            json.dump({'stubPath': 'stubs', 'include': names, 'typeCheckingMode': 'strict'} | dict.fromkeys(others, False), file)
+        return [program, '--project', path]
+    return check
 
 
 def check_names(stubs):
@@ -117,9 +147,13 @@ def check_installed(command, stubs):
 
 
 if sys.argv[1] == '--pyright':
-    check_installed(lambda python, program: [sys.argv[2], '--pythonpath', python, program], sys.argv[3])
-    sys.exit()
-
-check_names(sys.argv[2])
-check_installed(lambda python, program: [sys.argv[1], '--python-executable', python, program], sys.argv[2])
-sys.exit(run_mypy(*sys.argv[1:3], sys.argv[3:]))
+    types, stubs, *programs = sys.argv[2:]
+    program = str(node_modules(pathlib.Path(types)) / '.bin' / 'pyright')
+    check_installed(lambda python, name: [program, '--pythonpath', python, name], stubs)
+    is_right = check_programs(pyright(program), stubs, programs)
+else:
+    program, stubs, *programs = sys.argv[1:]
+    check_names(stubs)
+    check_installed(lambda python, name: [program, '--python-executable', python, name], stubs)
+    is_right = check_programs(mypy(program), stubs, programs)
+sys.exit(not is_right)

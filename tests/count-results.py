@@ -4,7 +4,7 @@
 
 LOG is the name of the log: the argument of meson test --logbase, or “testlog”.  The builds after
 --stacks have run the same tests on different stacks: a test that only some of them have run
-counts as failed.
+counts as failed, unless the build says in tests/not-here that its stack cannot have it.
 
 Each test of a program that uses TAP counts; any other program counts as one test.
 The last line is "N passed, N failed, N skipped"; the status is 1 if any failed, or
@@ -39,7 +39,13 @@ def missing_programs(builds):
     """What some of the builds have run and others have not: (build, program)."""
     names = {build: set(programs(log_of(build))) for build in builds}
     everything = set().union(*names.values())
-    return sorted((build, name) for build in builds for name in everything - names[build])
+    return sorted((build, name) for build in builds for name in everything - names[build] - not_here(build))
+
+
+def not_here(build):
+    """The programs that the stack of a build cannot have."""
+    with open(f'{build.partition(":")[0]}/tests/not-here', encoding='utf-8') as lines:
+        return set(lines.read().splitlines())
 
 
 def log_of(build):
