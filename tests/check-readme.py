@@ -71,11 +71,13 @@ def check_commands(text, source):
 
 
 def check_scripts(text, expected, interpreters, work):
-    for language, interpreter in zip(('python', 'js'), interpreters):
-        (script,) = blocks(text, language)
-        (work / 'script').write_text(script)
-        printed = run(interpreter, work / 'script')
-        assert printed == expected, f'README says {expected!r}, {interpreter} {printed!r}'
+    for (language, all_expected), interpreter in zip(expected.items(), interpreters):
+        scripts = blocks(text, language)
+        assert len(scripts) == len(all_expected), f'README has {len(scripts)} examples in {language}'
+        for script, script_expected in zip(scripts, all_expected):
+            (work / 'script').write_text(script)
+            printed = run(interpreter, work / 'script')
+            assert printed == script_expected, f'README says {script_expected!r}, {interpreter} {printed!r}'
 
 
 def check_vala(program, expected, source, build, work):
@@ -88,12 +90,12 @@ def check_vala(program, expected, source, build, work):
 
 def main(source, build=None, *interpreters):
     text = (source / 'README.md').read_text()
-    (program,), (expected, scripts_expected, vala_expected) = blocks(text, 'c'), blocks(text, 'text')
+    (program,), (expected, both_expected, signals_expected, vala_expected) = blocks(text, 'c'), blocks(text, 'text')
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         check_program(program, expected, install(source, work), work)
         check_subproject(program, expected, source, work)
-        check_scripts(text, scripts_expected, interpreters, work)
+        check_scripts(text, {'python': [both_expected], 'js': [both_expected, signals_expected]}, interpreters, work)
         if build is not None:
             check_vala(blocks(text, 'vala')[0], vala_expected, source, build, work)
     check_commands(text, source)
