@@ -29,6 +29,8 @@ _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 
 def _to_priority(value):
     """Converts a member of TaskPriority or its nick; None is UNSET."""
+    if value.__class__ is str and value in _PRIORITIES:
+        return _PRIORITIES[value]
     if value is None:
         return _UNSET
     if isinstance(value, str):
@@ -57,6 +59,8 @@ def _to_whole(value, name, unit, bits):
 
 
 def _to_delay(value, name='delay', bits=64):
+    if value.__class__ is int and value == 0:
+        return 0  # as most are
     return _to_whole(value, name, 'milliseconds', bits)
 
 

@@ -101,8 +101,8 @@ class FutureBase:
             self._never_retrieved()
 
 
-# The drivers that have not ended with their first step and still live, by their ids.
-_standing = {}
+# Weak references to the drivers that have not ended with their first step and still live.
+_standing = set()
 
 
 class DriverBase:
@@ -127,15 +127,12 @@ class DriverBase:
             self._find_main_context()
         self._step(None)
         if not self.ended:
-            _standing[id(self)] = weakref.ref(self)
-
-    def __del__(self):
-        _standing.pop(id(self), None)
+            _standing.add(weakref.ref(self, _standing.discard))
 
     @staticmethod
     def all_standing():
         """Those that have not ended, in any thread."""
-        drivers = (reference() for reference in tuple(_standing.values()))
+        drivers = (reference() for reference in tuple(_standing))
         return [driver for driver in drivers if driver is not None and not driver.ended]
 
     def __call__(self, awaited=None):
