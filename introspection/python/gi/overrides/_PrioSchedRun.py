@@ -165,7 +165,8 @@ def _run_in_asyncio(coroutine, context):
             with _Interruptible(task.cancel) as interruptible:
                 return _result_of(loop.run_until_complete, task, interruptible)
 
-    with asyncio.Runner(loop_factory=functools.partial(GLibEventLoop, context)) as runner:
+    from ._PrioSchedLoop import EventLoop  # which needs what needs this module
+    with asyncio.Runner(loop_factory=functools.partial(EventLoop, context)) as runner:
         loop = runner.get_loop()
         with _Run(loop.stop):
             return _result_of(runner.run, coroutine)
@@ -187,7 +188,7 @@ def _result_of(run, what, interruptible=None):
 def run(coroutine):
     """Runs the main loop until coroutine ends, and returns its result or raises its exception.
 
-    With PyGObject 3.50 and later this is asyncio.run() with a loop on GLib; before, it has the same manners: Ctrl-C
+    With PyGObject 3.50 and later this is asyncio.run() with a PrioSched.EventLoop; before, it has the same manners: Ctrl-C
     cancels the coroutine and comes out as KeyboardInterrupt, SystemExit comes out, and asynchronous generators are closed.
     The main context is the thread-default one.  In a function of a task it runs a nested main loop; in a coroutine,
     which can await, it raises RuntimeError.
