@@ -93,6 +93,8 @@ def check_names(stubs):
         if isinstance(node, ast.FunctionDef) or isinstance(node, ast.ClassDef) and not node.name.startswith('_'):
             if node.name == 'IdleDeadline':
                 continue  # what callbacks are given, under the name of the type that it wraps
+            if node.name == 'EventLoop' and gi.version_info < (3, 50):
+                continue
             thing = getattr(PrioSched, node.name)
             for member in getattr(node, 'body', ()):
                 if isinstance(node, ast.ClassDef) and isinstance(member, ast.FunctionDef):

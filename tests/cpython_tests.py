@@ -20,8 +20,6 @@ import gi
 gi.require_version('PrioSched', '1')
 from gi.repository import GLib, PrioSched  # noqa: E402
 
-from gi.events import GLibEventLoop  # noqa: E402
-
 MODULES = ['timeouts', 'taskgroups', 'waitfor', 'locks', 'queues', 'shield']
 PACKAGE = 'test.test_asyncio'
 # Ours know no loop whose handler of exceptions could be told: logging is.
@@ -31,15 +29,15 @@ asyncio_sleep = asyncio.sleep
 
 
 async def sleep(delay, result=None):
-    """A task that a coroutine runs, which awaits a delayed one."""
+    """A background task that a coroutine runs, which awaits a delayed one."""
     async def function():
         await scheduler.post_task(lambda: None, delay=math.ceil(delay * 1000))
         return result
     # Passes of the loop are counted by sleep (0).
-    return await (scheduler.post_task(function) if delay > 0 else asyncio_sleep(delay, result))
+    return await (scheduler.post_task(function, 'background') if delay > 0 else asyncio_sleep(delay, result))
 
 
-class Loop(GLibEventLoop):
+class Loop(PrioSched.EventLoop):
 
     def __init__(self):
         super().__init__(GLib.MainContext.default())

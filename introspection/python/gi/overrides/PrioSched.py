@@ -18,11 +18,14 @@ from . import _PrioSchedHelpers as helpers
 from . import _PrioSchedReasons as reasons
 from ._PrioSchedFutures import UNSET as _UNSET
 from ._PrioSchedFutures import Future, PostedTask
-from ._PrioSchedRun import run
+from ._PrioSchedRun import GLibEventLoop, run
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['Future', 'PostedTask', 'run']
+if GLibEventLoop is not None:
+    from ._PrioSchedLoop import EventLoop  # noqa: F401
+    __all__.append('EventLoop')
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 

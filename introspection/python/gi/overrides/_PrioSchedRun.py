@@ -200,7 +200,8 @@ def _run_in_asyncio(coroutine, context):
                 if not task.done():
                     _cancel_tasks([task], loop)
 
-    with asyncio.Runner(loop_factory=functools.partial(GLibEventLoop, context)) as runner:
+    from ._PrioSchedLoop import EventLoop  # which needs what needs this module
+    with asyncio.Runner(loop_factory=functools.partial(EventLoop, context)) as runner:
         loop = runner.get_loop()
         with _Run(loop.stop):
             try:
@@ -249,7 +250,7 @@ def _result_of(run, what, interruptible=None):
 def run(coroutine):
     """Runs the main loop until coroutine ends, and returns its result or raises its exception.
 
-    With PyGObject 3.50 and later this is asyncio.run() with a loop on GLib; before, it has the same manners: Ctrl-C
+    With PyGObject 3.50 and later this is asyncio.run() with a PrioSched.EventLoop; before, it has the same manners: Ctrl-C
     cancels the coroutine and comes out as KeyboardInterrupt, SystemExit comes out, and asynchronous generators are closed.
     At the end the coroutines of tasks that have begun are cancelled, and those that begin meanwhile; tasks that have not
     begun are left to whoever runs the main context next.

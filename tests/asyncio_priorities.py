@@ -1,0 +1,285 @@
+"""PrioSched.EventLoop: what asyncio calls for a task has the priority of that task (PyGObject 3.50 and later).
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import functools
+import sys
+import unittest
+
+from asyncio_loops import GLib, PrioSched, Why, module, state
+
+N = 5  # of each kind
+scheduler = PrioSched.Scheduler.get_default()
+sys.argv[1:] = []
+
+
+def run(loop_class, coroutine):
+    factory = functools.partial(loop_class, GLib.MainContext.default())
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(asyncio.wait_for(coroutine, 10))
+
+
+def in_loop(function):
+    """Makes a test of a coroutine function, which has ten seconds."""
+    @functools.wraps(function)
+    def test(self):
+        run(PrioSched.EventLoop, function(self))
+    return test
+
+
+async def visible_after(begin, priority, **options):
+    """What is noted if begin (note) is called in a task of that priority, before tasks that are user-visible are posted.
+
+    begin gives something to await at the end.
+    """
+    notes = []
+    ended = await scheduler.post_task(lambda: [begin(notes.append)], priority, **options)
+    tasks = [scheduler.post_task(lambda: notes.append('visible')) for _ in range(N)]
+    await asyncio.gather(*tasks, *ended)
+    return notes
+
+
+def callbacks(note):
+    future = asyncio.get_running_loop().create_future()
+    for i in range(N):
+        asyncio.get_running_loop().call_soon(note, i)
+    asyncio.get_running_loop().call_soon(future.set_result, None)
+    return future
+
+
+def timers(note):
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+    for i in range(N):
+        loop.call_at(loop.time() - 1 + i / N, note, i)
+    loop.call_at(loop.time(), future.set_result, None)
+    return future
+
+
+def done_callbacks(note):
+    future, last = asyncio.Future(), asyncio.Future()
+    for i in range(N):
+        future.add_done_callback(lambda _, i=i: note(i))
+    future.add_done_callback(last.set_result)
+    future.set_result(None)
+    return last
+
+
+def tasks(note):
+    async def count(i):
+        await asyncio.sleep(0)
+        note(i)
+    return asyncio.gather(*(asyncio.create_task(count(i)) for i in range(N)))
+
+
+class Priorities(unittest.TestCase):
+
+    @in_loop
+    async def test_what_a_background_task_leaves_to_asyncio_waits_for_visible_tasks(self):
+        for begin in callbacks, timers, done_callbacks, tasks:
+            with self.subTest(begin.__name__):
+                self.assertEqual(await visible_after(begin, 'background'), ['visible'] * N + list(range(N)))
+
+    @in_loop
+    async def test_what_a_blocking_task_leaves_to_asyncio_goes_before_visible_tasks(self):
+        for begin in callbacks, done_callbacks, tasks:
+            with self.subTest(begin.__name__):
+                self.assertEqual(await visible_after(begin, 'user-blocking'), list(range(N)) + ['visible'] * N)
+
+    @in_loop
+    async def test_every_pass_of_a_background_coroutine_waits_for_visible_tasks(self):
+        turns, enough = [], asyncio.Event()
+
+        async def background():
+            while not enough.is_set():
+                turns.append('background')
+                await asyncio.sleep(0)
+        task = scheduler.post_task(background, 'background')
+        while not turns:
+            await asyncio.sleep(0)
+        del turns[:]
+        await asyncio.gather(*(scheduler.post_task(lambda: turns.append('visible')) for _ in range(N)))
+        enough.set()
+        self.assertEqual(turns[:N], ['visible'] * N)
+        await task
+
+    @in_loop
+    async def test_callbacks_follow_the_priority_of_the_signal(self):
+        controller = PrioSched.TaskController('background')
+
+        def begin(note):
+            future = callbacks(note)
+            controller.set_priority('user-blocking')
+            return future
+        self.assertEqual(await visible_after(begin, None, signal=controller.signal), list(range(N)) + ['visible'] * N)
+
+    def test_the_order_within_a_priority_is_that_of_asyncio(self):
+        async def program(priority):
+            notes = []
+
+            async def main():
+                loop = asyncio.get_running_loop()
+                queue = asyncio.Queue(1)
+
+                async def produce(name):
+                    for i in range(N):
+                        await queue.put((name, i))
+                        loop.call_soon(notes.append, ('put', name, i))
+
+                async def consume():
+                    for _ in range(2 * N):
+                        notes.append(await queue.get())
+                        loop.call_soon(notes.append, 'got')
+                async with asyncio.TaskGroup() as group:
+                    for coroutine in produce('a'), produce('b'), consume():
+                        group.create_task(coroutine).add_done_callback(lambda _: notes.append('done'))
+            await scheduler.post_task(main, priority)
+            return notes
+
+        expected = run(module.GLibEventLoop, program(None))
+        self.assertEqual(len(expected), 6 * N + 3)
+        for priority in None, 'background', 'user-blocking':
+            self.assertEqual(run(PrioSched.EventLoop, program(priority)), expected, priority)
+
+
+class Callbacks(unittest.TestCase):
+
+    @in_loop
+    async def test_a_callback_has_the_state_of_its_task_and_strangers_have_none(self):
+        states, strangers = [], []
+
+        async def main():
+            await asyncio.sleep(0)
+            GLib.idle_add(lambda: strangers.append(state()))
+            nested = GLib.MainLoop()
+            GLib.idle_add(lambda: strangers.append(state()) or nested.quit())
+            super(GLib.MainLoop, nested).run()
+            asyncio.get_running_loop().call_soon(lambda: states.append(state()))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        await scheduler.post_task(main, 'background')
+        self.assertEqual([int(priority) for priority, _ in states], [1])
+        self.assertEqual(strangers, [None, None])
+
+    @in_loop
+    async def test_a_cancelled_handle_is_not_called(self):
+        called = []
+
+        def begin():
+            handle = asyncio.get_running_loop().call_soon(called.append, 'cancelled')
+            asyncio.get_running_loop().call_soon(called.append, 'called')
+            handle.cancel()
+        await scheduler.post_task(begin, 'background')
+        await scheduler.post_task(lambda: None, 'background')
+        self.assertEqual(called, ['called'])
+
+    @in_loop
+    async def test_an_abort_loses_no_callback(self):
+        controller = PrioSched.TaskController('background')
+        notes = []
+
+        def abort():
+            notes.append('aborted')
+            controller.abort(Why())
+
+        async def main():
+            for i in range(N):
+                asyncio.get_running_loop().call_soon(notes.append, i)
+            scheduler.post_task(abort, 'user-blocking')
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(0)
+                notes.append('finally')
+        with self.assertRaises(Why):
+            await scheduler.post_task(main, signal=controller.signal)
+        self.assertEqual(notes, ['aborted', *range(N), 'finally'])
+
+    @in_loop
+    async def test_threads_call(self):
+        loop, notes = asyncio.get_running_loop(), []
+
+        async def main():
+            called = loop.create_future()
+
+            def in_thread():
+                loop.call_soon_threadsafe(lambda: notes.append(int(state()[0])))
+                loop.call_soon_threadsafe(called.set_result, None)
+            await asyncio.to_thread(in_thread)
+            await called
+        await scheduler.post_task(main, 'background')
+        self.assertEqual(notes, [1])
+
+    @in_loop
+    async def test_what_is_raised_is_told_to_the_loop(self):
+        told = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context['exception']))
+        why = Why()
+
+        def fail():
+            raise why
+        await scheduler.post_task(lambda: asyncio.get_running_loop().call_soon(fail) and None, 'background')
+        await scheduler.post_task(lambda: None, 'background')
+        self.assertEqual(told, [why])
+
+    @in_loop
+    async def test_a_nested_main_loop_in_a_coroutine_runs_no_other(self):
+        notes = []
+
+        async def main():
+            async def other():
+                notes.append('other')
+            task = asyncio.create_task(other())
+            nested = GLib.MainLoop()
+            scheduler.post_task(nested.quit, 'background')  # after the other's step
+            super(GLib.MainLoop, nested).run()
+            notes.append('main')
+            await task
+        await scheduler.post_task(main, 'background')
+        self.assertEqual(notes, ['main', 'other'])
+
+    def test_a_loop_calls_nothing_where_it_does_not_run(self):
+        called = []
+
+        def leave(what):
+            asyncio.get_running_loop().call_soon(called.append, what)
+            scheduler.pause()  # so that it is left
+
+        async def main(what):
+            await scheduler.post_task(lambda: leave(what), 'background')
+
+        def iterate():
+            scheduler.resume()
+            while GLib.MainContext.default().iteration(False):
+                pass
+        loop = PrioSched.EventLoop(GLib.MainContext.default())
+        loop.run_until_complete(main(1))
+        iterate()
+        self.assertEqual(called, [])
+        loop.run_until_complete(main(2))
+        self.assertEqual(called, [1])
+        loop.close()
+        iterate()
+        self.assertEqual(called, [1])
+
+    def test_run_has_this_loop_and_ends_what_is_left(self):
+        ended = []
+
+        async def forever():
+            try:
+                while True:
+                    await asyncio.sleep(0)
+            finally:
+                ended.append(True)
+
+        async def main():
+            await scheduler.post_task(lambda: globals().update(left=asyncio.ensure_future(forever())), 'background')
+            await scheduler.post_task(lambda: None, 'background')
+            return asyncio.get_running_loop()
+        self.assertIsInstance(PrioSched.run(main()), PrioSched.EventLoop)
+        self.assertEqual(ended, [True])
+
+
+unittest.main()
