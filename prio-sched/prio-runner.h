@@ -101,6 +101,8 @@ gboolean    prio_runner_end          (void);
 PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_next         (void);
 PRIO_AVAILABLE_IN_ALL
+void        prio_runner_exit         (void);
+PRIO_AVAILABLE_IN_ALL
 gboolean    prio_runner_guard_jobs   (GSource          *source);
 PRIO_AVAILABLE_IN_ALL
 guint      *prio_runner_take_rejected (PrioRunner       *self,

@@ -477,6 +477,7 @@ declare module '@girs/priosched-1' {
             static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
             static new_for_property(scheduler: Scheduler, target: GObject.Object, property: string): Runner;
             static end(): boolean;
+            static exit(): void;
             static guard_jobs(source: GLib.Source): boolean;
             static next(): number;
             post(id: number, priority: number): Posted;

@@ -24,17 +24,26 @@ jobs_prepare (GSource *source, gint *timeout)
   return !prio_thread.runs_jobs && original->prepare (source, timeout);
 }
 
-/* Jobs that are left are what the source could not run.  What has been noted holds for as long as the task runs, if any does. */
 static gboolean
-jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+has_jobs (GSource *source)
 {
   gint timeout = -1;
 
-  if (original->dispatch (source, callback, data) == G_SOURCE_REMOVE)
-    return G_SOURCE_REMOVE;
-  if (prio_thread.batch != NULL && !g_source_is_destroyed (source) && original->prepare (source, &timeout))
-    prio_thread.runs_jobs = TRUE;
-  return G_SOURCE_CONTINUE;
+  return !g_source_is_destroyed (source) && original->prepare (source, &timeout);
+}
+
+/* Jobs that are left are what the source could not run, or what its end has queued.  Those a second call runs.  What has been noted holds
+ * for as long as the task runs; if none does, nothing is known. */
+static gboolean
+jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+{
+  gboolean again = original->dispatch (source, callback, data);
+
+  if (prio_thread.batch == NULL || !again || !has_jobs (source))
+    return again;
+  again = original->dispatch (source, callback, data);
+  prio_thread.runs_jobs = again && has_jobs (source);
+  return again;
 }
 
 /**

@@ -174,7 +174,23 @@ typedef struct
 {
   GObject *target;
   const char *property; /* the name of its GParamSpec */
+  gboolean tells;       /* by the property, which is not 0 as long as the setter runs */
 } Setter;
+
+/* Whether the setter has come to its end.  It has if it has asked for tasks until there was none; what else it was called for it
+ * tells itself. */
+static gboolean
+has_ended (Setter *setter)
+{
+  PrioBatch *batch = prio_thread.batch;
+  guint id = 0;
+
+  if (batch != NULL && batch->ids != NULL && batch->running)
+    return FALSE;
+  if (setter->tells && (batch == NULL || batch->ids == NULL))
+    g_object_get (setter->target, setter->property, &id, NULL);
+  return id == 0;
+}
 
 static void
 set_property (guint id, gpointer user_data)
@@ -185,6 +201,8 @@ set_property (guint id, gpointer user_data)
   g_value_init (&value, G_TYPE_UINT);
   g_value_set_uint (&value, id);
   g_object_set_property (setter->target, setter->property, &value);
+  if (!has_ended (setter))
+    prio_runner_exit ();
 }
 
 static void
@@ -208,6 +226,9 @@ setter_free (gpointer data)
  * It is for bindings whose closures cannot be called at all times, but whose properties can
  * always be set: GJS blocks closures while its garbage collector works.  @target is kept
  * alive until the destroy notify of [ctor@PrioSched.Runner.new] would be called.
+ *
+ * A readable property must be 0 again when the setter has ended.  If it is not, or the setter has not asked for tasks until there was
+ * none, and the interpreter is GJS and has been told to exit, the program ends.
  *
  * If the main context of @scheduler is destroyed with tasks in it, the property is set to 0 once more, by a task of the
  * scheduler that was the thread's default in this call, and [method@PrioSched.Runner.take_rejected] returns their numbers.
@@ -236,14 +257,13 @@ prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const c
   setter = g_new (Setter, 1);
   setter->target = g_object_ref (target);
   setter->property = pspec->name;
+  setter->tells = (pspec->flags & G_PARAM_READABLE) != 0;
   self = prio_runner_new (scheduler, set_property, setter, setter_free);
   home = prio_scheduler_ref_thread_default ();
   if (home->run_queue->loop != self->loop)
     {
-      GWeakRef *ref = g_new (GWeakRef, 1);
-
-      g_weak_ref_init (ref, home);
-      self->home = ref;
+      self->home = g_new (GWeakRef, 1);
+      g_weak_ref_init (self->home, home);
     }
   return self;
 }

@@ -151,7 +151,10 @@ engine_report (JSContext *cx, const char *where)
 
   /* Without one, the program is to end. */
   if (!JS_GetPendingException (cx, &exception))
-    return;
+    {
+      prio_runner_exit ();
+      return;
+    }
   JS_ClearPendingException (cx);
   JS::RootedString string (cx, JS::ToString (cx, exception));
   if (string)

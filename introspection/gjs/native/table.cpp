@@ -126,7 +126,10 @@ call_function (Engine *engine, const Running &running, Outcome *outcome)
   outcome->promised.setUndefined ();
   outcome->rejects = true;
   if (!JS_GetPendingException (cx, &outcome->value))
-    return false;
+    {
+      prio_runner_exit ();
+      return false;
+    }
   JS_ClearPendingException (cx);
   return true;
 }

@@ -14,6 +14,22 @@ var typeName = function typeName(name) {
     return free;
 };
 
+// GJS runs its jobs in a source before all others, and nobody but the source itself tells which that is: a job that it runs tells the
+// library.  It is queued by a source that goes before tasks, since GJS 1.74 crashes where a program exits with a job in its queue.
+// If a task has run it nevertheless, it is tried again.
+var guardJobs = function (Runner) {
+    GLib.idle_add(-1000, () => {
+        Promise.resolve().then(() => {
+            const source = GLib.main_current_source();
+            if (source?.get_name() === 'GjsPromiseJobQueueSource')
+                Runner.guard_jobs(source);
+            else
+                guardJobs(Runner);
+        });
+        return GLib.SOURCE_REMOVE;
+    });
+};
+
 // The library calls this by setting its property.  GJS blocks all closures while its garbage
 // collector sweeps, and it sweeps in slices, between which JavaScript runs: with a closure,
 // tasks would be lost, and without them the sweep would never end.
@@ -21,11 +37,18 @@ const Driver = GObject.registerClass({
     GTypeName: typeName('PrioSchedDriver'),
     Properties: {
         'id': GObject.ParamSpec.uint('id', null, null,
-            GObject.ParamFlags.WRITABLE | GObject.ParamFlags.EXPLICIT_NOTIFY, 0, 0xffffffff, 0),
+            GObject.ParamFlags.READWRITE | GObject.ParamFlags.EXPLICIT_NOTIFY, 0, 0xffffffff, 0),
     },
 }, class Driver extends GObject.Object {
+    // Not 0 after System.exit (), which no `finally` notices.
+    get id() {
+        return this.running;
+    }
+
     set id(id) {
+        this.running = 1;
         this.run(id);
+        this.running = 0;
     }
 });
 
@@ -34,20 +57,4 @@ var newRunner = function newRunner(scheduler, run) {
     const driver = new Driver();
     driver.run = run;
     return imports.gi.PrioSched.Runner.new_for_property(scheduler, driver, 'id');
-};
-
-// GJS runs its jobs in a source before all others, whose name says so.  The first job that it runs tells the library, which cannot
-// find it otherwise.  If that job was run by a task, it is tried again, until no task comes before it.
-var guardJobs = function (Runner) {
-    Promise.resolve().then(() => {
-        const source = GLib.main_current_source();
-        if (source?.get_name() === 'GjsPromiseJobQueueSource') {
-            Runner.guard_jobs(source);
-        } else {
-            GLib.idle_add(-1000, () => {
-                guardJobs(Runner);
-                return GLib.SOURCE_REMOVE;
-            });
-        }
-    });
 };

@@ -1,0 +1,45 @@
+/* prio-runner-exit.c: the end of a program whose interpreter has been told to exit within a task
+ *
+ * `System.exit ()` of GJS ends all functions that run, and where GJS has called them, from a closure, it exits then.  From a
+ * property's setter it only returns, and the main loop would go on without ever running a promise again.  GJS tells the
+ * status by the function that evaluates programs, which does nothing else any more.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#define _GNU_SOURCE
+
+#include "config.h"
+
+#include "prio-runner.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+/* GJS_ERROR_SYSTEM_EXIT */
+#define SYSTEM_EXIT 1
+
+/**
+ * prio_runner_exit:
+ *
+ * Ends the program, with its status, if GJS has been told to exit, and otherwise does nothing.
+ *
+ * It is for bindings whose functions have not come to their end, without an exception.  Call it on the thread of the
+ * interpreter, and only if there is reason to suppose so: GJS takes a while to tell.
+ *
+ * Since: 1.0
+ */
+void
+prio_runner_exit (void)
+{
+  gpointer (*get_current) (void) = dlsym (RTLD_DEFAULT, "gjs_context_get_current");
+  gint (*eval) (gpointer, const char *, gssize, const char *, gint *, GError **) = dlsym (RTLD_DEFAULT, "gjs_context_eval");
+  g_autoptr (GError) error = NULL;
+  gint status = 0;
+
+  if (get_current == NULL || eval == NULL || get_current () == NULL)
+    return;
+  eval (get_current (), "0", -1, "PrioSched", &status, &error);
+  if (g_error_matches (error, g_quark_from_static_string ("gjs-error-quark"), SYSTEM_EXIT))
+    exit (status);
+}

@@ -1,0 +1,56 @@
+// web-exit.js: System.exit () wherever the scheduler calls
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {GLib} = imports.gi;
+const {assertEqual, run, test} = imports.tap;
+
+// The main loop ends by itself after some iterations, and tells that it has gone on.
+const program = body => `
+    imports.gi.versions.PrioSched = '1';
+    const {GLib, PrioSched} = imports.gi;
+    const {scheduler, AbortController, AbortSignal, TaskController, queueMicrotask, requestIdleCallback} = PrioSched.web;
+    const native = PrioSched.Scheduler.get_default();
+    const exit = () => imports.system.exit(3);
+    const loop = new GLib.MainLoop(null, false);
+    let left = 500;
+    GLib.idle_add(GLib.PRIORITY_LOW + 100, () => {
+        if (--left === 0) {
+            print('went on');
+            loop.quit();
+        }
+        return left > 0;
+    });
+    ${body};
+    loop.run();`;
+
+const bodies = {
+    'a task': 'scheduler.postTask(exit)',
+    'a task before another': 'scheduler.postTask(exit); scheduler.postTask(() => print("another"))',
+    'a task that has a finally block': 'scheduler.postTask(() => { try { exit(); } finally { print("finally"); } })',
+    'a task with a signal': 'scheduler.postTask(exit, {signal: new TaskController().signal})',
+    'a task with a delay': 'scheduler.postTask(exit, {delay: 1}); left = 1e9',
+    'a background task': 'scheduler.postTask(exit, {priority: "background"})',
+    'a native task': 'native.post_task(exit)',
+    'a function that is posted': 'native.post("background", exit)',
+    'a task of another scheduler': 'new PrioSched.Scheduler().post_task(exit)',
+    'an idle callback': 'requestIdleCallback(exit, {timeout: 1}); left = 1e9',
+    'a handler of an abort, in a task':
+        'const c = new AbortController(); c.signal.onabort = exit; scheduler.postTask(() => c.abort())',
+    'a handler of an abort, outside': 'const c = new AbortController(); c.signal.onabort = exit; c.abort()',
+    'a handler of a timeout': 'const signal = AbortSignal.timeout(1); signal.onabort = exit; left = 1e9',
+    'a handler of a change of priority': `const c = new TaskController(); c.signal.onprioritychange = exit;
+        scheduler.postTask(() => c.setPriority("background"))`,
+};
+
+for (const [name, body] of Object.entries(bodies)) {
+    test(`System.exit () in ${name}`, () => {
+        const [ok, out, , status] =
+            GLib.spawn_sync(null, ['gjs', '-c', program(body)], null, GLib.SpawnFlags.SEARCH_PATH, null);
+        assertEqual([ok, new TextDecoder().decode(out), status], [true, '', 3 << 8]);
+    });
+}
+
+run();
