@@ -3,7 +3,10 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import functools
 import itertools
+import operator
+import sys
 import weakref
 
 from gi.repository import Gio, GLib
@@ -36,20 +39,51 @@ class _Box:
         self.sources = sources
 
 
+def _references(keeper, controller):
+    """How many there are to the signal, in the library and in Python, and to the box."""
+    signal, box = controller.get_signal(), keeper.box
+    return signal.__grefcount__, sys.getrefcount(signal), sys.getrefcount(box)
+
+
+@functools.lru_cache(maxsize=None)
+def _references_if_alone():
+    """The same if nobody but the controller has the signal: versions of Python and of PyGObject count otherwise."""
+    controller = PrioSched.TaskController()
+    controller._reason = _Keeper(_Reason(None), _box_of(controller.get_signal()), controller)
+    return _references(controller._reason, controller)
+
+
+def _is_used_by_others(keeper, controller):
+    """Whether anybody but controller has its signal, or a dependent signal has the box."""
+    return any(map(operator.gt, _references(keeper, controller), _references_if_alone()))
+
+
 class _Keeper:
     """Holds the reason for a controller.
 
-    The library holds a signal, so the collector cannot see that an exception, whose traceback leads to the
-    controller, is held by that signal alone.  What a controller holds it does see.
+    The library holds a signal, so the collector cannot see that an exception, which may lead to the controller, is
+    held by that signal alone.  What a controller holds it does see.
     """
 
-    def __init__(self, reason, box):
+    __slots__ = ('reason', 'box', 'controller')
+
+    def __init__(self, reason, box, controller):
         self.reason = reason
         self.box = box
+        self.controller = controller.weak_ref()  # GObject's, which is there where the collector calls
 
     def __del__(self):
         _forget_tracebacks(self.reason.exception)
-        self.box.reason = self.reason
+        controller = self.controller()
+        if getattr(controller, '_reason', None) is not self:
+            # The controller has gone, and the reason does not lead to it.
+            self.box.reason = self.reason
+        elif _is_used_by_others(self, controller):
+            # If the reason leads to the controller, neither goes before the collector has asked again.
+            controller._reason = _Keeper(self.reason, self.box, controller)
+        else:
+            return
+        # The collector has cleared the weak reference.
         _reasons[self.reason.error.code] = self.reason
 
 
@@ -90,8 +124,9 @@ def keep_reasons_of(dependent, signals):
 
 def to_error(exception, controller, signal):
     """The GLib.Error that stands for exception, the reason of an abort by controller."""
+    _references_if_alone()  # once, and never first while the collector runs
     reason = _Reason(exception)
-    controller._reason = _Keeper(reason, _box_of(signal))
+    controller._reason = _Keeper(reason, _box_of(signal), controller)
     return reason.error
 
 

@@ -1,0 +1,88 @@
+"""reasons.py: how long the reason of an abort lasts, whatever it leads to
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import gc
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import GObject, PrioSched  # noqa: E402
+
+
+class Why(Exception):
+    pass
+
+
+def has_nothing(why, controller):
+    pass
+
+
+def has_controller(why, controller):
+    why.controller = controller
+
+
+def has_controller_in_its_cause(why, controller):
+    why.__cause__ = LookupError(controller)
+
+
+def has_none_of_a_cycle(why, controller):
+    controller.cycle = [controller]
+
+
+leads = [has_nothing, has_controller, has_controller_in_its_cause, has_none_of_a_cycle]
+
+
+class Reasons(unittest.TestCase):
+
+    def make_aborted(self, use, lead):
+        """What use (signal) returns; the signal was aborted for a reason that nobody else has, nor its controller."""
+        why, controller = Why('it'), PrioSched.TaskController()
+        lead(why, controller)
+        result = use(controller.signal)
+        controller.abort(why)
+        self.assertIs(controller.signal.reason, why)
+        return result
+
+    def assert_reasons(self, n):
+        # The collector clears weak references before it finds that somebody still needs what they are to.
+        for _ in range(3):
+            gc.collect()
+            self.assertEqual(sum(type(thing) is Why for thing in gc.get_objects()), n)
+
+    def assert_lasts(self, use, reason_of):
+        for lead in leads:
+            used = self.make_aborted(use, lead)
+            self.assert_reasons(1)
+            self.assertIsInstance(reason_of(used), Why)
+            self.assertTrue(lead is not has_controller or reason_of(used).controller.signal.aborted)
+            del used
+            gc.collect()
+            self.assert_reasons(0)
+
+    def test_it_goes_with_its_controller(self):
+        for lead in leads:
+            for _ in range(10):
+                self.make_aborted(lambda signal: None, lead)
+            self.assert_reasons(0)
+
+    def test_it_lasts_as_long_as_its_signal(self):
+        self.assert_lasts(lambda signal: signal, lambda signal: signal.reason)
+
+    def test_it_lasts_as_long_as_a_dependent(self):
+        self.assert_lasts(lambda signal: PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([signal])]),
+                          lambda dependent: dependent.reason)
+
+    def test_it_lasts_as_long_as_the_library_has_the_signal(self):
+        def holder_of(signal):
+            # What C holds, the collector does not see.
+            value = GObject.Value(GObject.Object)
+            value.set_object(signal)
+            return value
+        self.assert_lasts(holder_of, lambda value: value.get_object().reason)
+
+
+if __name__ == '__main__':
+    unittest.main()
