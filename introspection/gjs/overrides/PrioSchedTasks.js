@@ -54,19 +54,18 @@ function make(PrioSched) {
     let depth = 0;
     // Whether a callback runs, and no job of the engine, which may belong to somebody else.
     let isCallback = false;
-    // Whether a callback has been called and not returned, and whether the jobs that are run may be those of a nested loop.
-    let isCalled = false, isMixed = false;
+    // Whether a callback has been called and not returned, whether the jobs that are run may be those of a nested loop, and whether
+    // a callback of the library's own may have left some.
+    let isCalled = false, isMixed = false, hasOthers = false;
 
     let runsNative = false; // tasks, after which nobody calls drain()
-
     // By their numbers, the states of those whose callbacks have returned promises which are pending.
     const pending = new States.Pending();
 
     const settled = Promise.resolve();
     // The reaction of who has yielded is between two jobs, unless its task was that of a nested loop.
     let goesOn = false;
-    const beginCallback = () => (isCallback = goesOn);
-    const endCallback = () => (isCallback = false);
+    const beginCallback = () => (isCallback = goesOn), endCallback = () => (isCallback = false);
     const beginMixed = () => (isMixed = true);
 
     // What other code has queued does not run as that of a task.  In a main loop that a job runs, nothing is run before the job has
@@ -79,7 +78,7 @@ function make(PrioSched) {
             settled.then(beginMixed);
         }
         drainUnder(current);
-        isCalled = isMixed = false;
+        isCalled = isMixed = hasOthers = false;
     }
 
     // All that is known of the state of the running code is known by these two.  An engine that keeps the state of
@@ -286,7 +285,7 @@ function make(PrioSched) {
             depth = GLib.main_depth();
             isCallback = false;
             libraryState = null;
-            if (!exact)
+            if (!exact && (outer !== undefined || hasOthers))
                 runOthers();
             runsNative = runNative !== null;
             if (id === 0 || runsNative)
@@ -305,12 +304,12 @@ function make(PrioSched) {
                     current = entry.outer;
                     libraryState = entry.state;
                     goesOn = Boolean(current?.number);
-                    if (goesOn) {
+                    if (goesOn && outer !== undefined)
                         settled.then(beginCallback);
-                        entry.resolve();
+                    entry.resolve();
+                    if (goesOn) {
+                        isCallback = outer === undefined;
                         settled.then(endCallback);
-                    } else {
-                        entry.resolve();
                     }
                 }
                 if (current && current.frames !== null)
@@ -569,6 +568,7 @@ function make(PrioSched) {
         depth = outerDepth;
         isCallback = wasCallback;
         isCalled = wasCalled;
+        hasOthers = true;
         wakeForResults();
     }
 
