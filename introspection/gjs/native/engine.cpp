@@ -77,7 +77,7 @@ Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
   : cx (js_context), context (gjs_context), thread (g_thread_self ()),
     gjs_queue (static_cast<JS::JobQueue *> (JS_GetContextPrivate (js_context))), global (JS::CurrentGlobalOrNull (js_context)),
     current (JS::UndefinedValue ()),
-    depth (0)
+    depth (0), call_depth (0)
 {
   engines.push_back (this);
   JS_AddExtraGCRootsTracer (cx, trace_engine, this);

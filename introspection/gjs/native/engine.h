@@ -50,6 +50,7 @@ struct Engine
 
   JS::Heap<JS::Value> current; /* as above */
   int depth;                   /* the depth of main loops at which it is current */
+  int call_depth;              /* that at which a table calls the function of a task, or 0 */
   std::vector<Table *> tables;
 
   explicit Engine (JSContext *cx, GjsContext *context);

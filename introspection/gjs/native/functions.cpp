@@ -76,6 +76,19 @@ state (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
+/* isCallback () → whether the code is part of a function that a table calls, and no reaction */
+static bool
+is_callback (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setBoolean (engine->call_depth != 0 && engine->call_depth == g_main_depth ());
+  return true;
+}
+
 /* runAs (state, callback): calls it while that state is current. */
 static bool
 run_as (JSContext *cx, unsigned argc, JS::Value *vp)
@@ -206,6 +219,7 @@ static const struct
   unsigned n_args;
 } functions[] = {
   { "state", state, 0 },
+  { "isCallback", is_callback, 0 },
   { "runAs", run_as, 2 },
   { "drain", drain, 0 },
   { "settle", settle, 3 },

@@ -117,8 +117,11 @@ call_function (Engine *engine, const Running &running, Outcome *outcome)
 {
   JSContext *cx = engine->cx;
   JS::RootedValue function (cx, JS::ObjectValue (*running.callback));
+  int outer = std::exchange (engine->call_depth, g_main_depth ());
+  bool returned = JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), &outcome->value);
 
-  if (JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), &outcome->value) &&
+  engine->call_depth = outer;
+  if (returned &&
       (!is_promise (cx, outcome->value) ||
        follow (engine, running, outcome->value, &outcome->promised)))
     return true;

@@ -14,7 +14,7 @@ const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 2;
+const INTERFACE = 3;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Entry, Queue, Slice, keepResolvers */
+/* exported Entry, Queue, Slice, followPromise, keepResolvers */
 
 const {GLib} = imports.gi;
 
@@ -28,6 +28,20 @@ var Entry = class Entry {
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
+};
+
+// What comes of the promise that the callback of entry has returned: kept until the task has ended, and from then on given to later ().
+// So a rejection is never unhandled.
+var followPromise = function followPromise(promise, entry, later) {
+    const outcome = {settle: null, value: undefined, isAwaited: false};
+    const on = settle => value => {
+        if (outcome.isAwaited)
+            later(settle, value);
+        else
+            Object.assign(outcome, {settle, value});
+    };
+    promise.then(on(entry.resolve), on(entry.reject));
+    return outcome;
 };
 
 // First in, first out, at a cost that does not depend on the length.

@@ -117,11 +117,14 @@ var drainUnder = function drainUnder(state) {
         drainMicrotaskQueue();
 };
 
-// The number of the state that the running code belongs to, or 0.
-var numberHere = function numberHere() {
+// The number of the state that the running code belongs to, or 0.  Where jobs are mixed, those of others run under the frames of one state
+// too, and only what async functions go on with tells whose it is.
+var numberHere = function numberHere(isMixed) {
     const {stack} = new Error();
     DIGIT.lastIndex = stack.search(NEAREST);
     let number = 0;
+    if (isMixed && !stack.slice(0, Math.max(0, DIGIT.lastIndex)).includes('async*'))
+        return 0;
     while (DIGIT.lastIndex >= 0) {
         const match = DIGIT.exec(stack);
         if (match === null)

@@ -14,9 +14,10 @@ const {drainMicrotaskQueue} = imports._promiseNative;
 const States = imports.overrides.PrioSchedStates;
 const {State, numberHere, stateOf} = States;
 const Native = imports.overrides.PrioSchedNative;
+const Current = imports.overrides.PrioSchedCurrent;
 const {closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
-const {Entry, Queue, Slice, keepResolvers} = imports.overrides.PrioSchedSettling;
+const {Entry, Queue, Slice, followPromise, keepResolvers} = imports.overrides.PrioSchedSettling;
 const {Unhandled} = imports.overrides.PrioSchedUnhandled;
 
 const UNSET = 0;
@@ -34,6 +35,7 @@ const INSIDE = 2;
 function make(PrioSched) {
     const {IdleDeadline, Runner, SchedulingState, TaskSignal} = PrioSched;
     const {next, end} = Runner;
+    const {get_current: getLibraryState} = SchedulingState;
     const adopt = imports.overrides.PrioSchedAdopt.make(PrioSched);
 
     // The native part, or null; and the same if it knows the state of each job.
@@ -52,15 +54,31 @@ function make(PrioSched) {
     let depth = 0;
     // Whether a callback runs, and no job of the engine, which may belong to somebody else.
     let isCallback = false;
+    // Whether a callback has been called and not returned, whether the jobs that are run may be those of a nested loop, and whether
+    // a callback of the library's own may have left some.
+    let isCalled = false, isMixed = false, hasOthers = false;
 
     let runsNative = false; // tasks, after which nobody calls drain()
-
     // By their numbers, the states of those whose callbacks have returned promises which are pending.
     const pending = new States.Pending();
 
     const settled = Promise.resolve();
-    function endCallback() {
-        isCallback = false;
+    // The reaction of who has yielded is between two jobs, unless its task was that of a nested loop.
+    let goesOn = false;
+    const beginCallback = () => (isCallback = goesOn), endCallback = () => (isCallback = false);
+    const beginMixed = () => (isMixed = true);
+
+    // What other code has queued does not run as that of a task.  In a main loop that a job runs, nothing is run before the job has
+    // returned, and then come the jobs that the tasks leave behind.
+    function runOthers() {
+        if (current === undefined) {
+            current = null;
+        } else {
+            isMixed = true;
+            settled.then(beginMixed);
+        }
+        drainUnder(current);
+        isCalled = isMixed = hasOthers = false;
     }
 
     // All that is known of the state of the running code is known by these two.  An engine that keeps the state of
@@ -68,7 +86,7 @@ function make(PrioSched) {
 
     // Whether the running code belongs to `current`.  It does if there is no number that it could have.
     function isOwn() {
-        return exact ? exact.state() === current : isCallback || numberHere() === (current?.number ?? 0);
+        return exact ? exact.state() === current : isCallback || numberHere(isMixed) === (current?.number ?? 0);
     }
 
     function currentState() {
@@ -78,7 +96,7 @@ function make(PrioSched) {
             return null;
         if (isCallback)
             return current;
-        const number = current?.number || pending.size > 0 ? numberHere() : 0;
+        const number = current?.number || pending.size > 0 ? numberHere(isMixed) : 0;
         if (number === current?.number)
             return current;
         if (number !== 0)
@@ -87,14 +105,7 @@ function make(PrioSched) {
     }
 
     function libraryCurrentState() {
-        const state = SchedulingState.get_current();
-        if (state === null)
-            return null;
-        const scheduler = state.dup_scheduler();
-        const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
-        found.number = 0; // no stack tells of it
-        found.frames = null;
-        return found;
+        return Current.stateOf(getLibraryState(), tableOf);
     }
 
     // The state in which the last task was posted; the library returned `posted` for it.
@@ -107,7 +118,7 @@ function make(PrioSched) {
             return posted === OUTSIDE ? null : libraryCurrentState();
         if (libraryState !== null ? posted === OUTSIDE : GLib.main_depth() !== depth)
             return null;
-        return isCallback || current.number === 0 || current.number === numberHere() ? current : null;
+        return isCallback || current.number === 0 || current.number === numberHere(isMixed) ? current : null;
     }
 
     // Promises to settle once the engine's queue is empty, each with the state of the code that
@@ -124,11 +135,15 @@ function make(PrioSched) {
         });
     }
 
+    // Outside of what a table runs, drain() is not called, and in a nested main loop not before the task has ended.
+    function wakeForResults() {
+        if (!isAwake && results.length > 0 && (current === undefined || runsNative || GLib.main_depth() !== depth))
+            wake();
+    }
+
     function addResult(result) {
         results.push(result);
-        // Outside of what a table runs, drain() is not called, and in a nested main loop not before the task has ended.
-        if (!isAwake && (current === undefined || runsNative || GLib.main_depth() !== depth))
-            wake();
+        wakeForResults();
     }
 
     // What nobody handles is reported when the last is rejected.
@@ -205,20 +220,11 @@ function make(PrioSched) {
         isLate = false;
     }
 
-    // What comes of the promise that the callback of entry has returned: kept until the task has
-    // ended, and from then on passed on.  So a rejection is never unhandled.
     function follow(promise, entry) {
-        const outcome = {settle: null, value: undefined, isAwaited: false};
-        const on = settle => value => {
-            if (outcome.isAwaited) {
-                pending.remove(entry.state);
-                settleLater(entry, settle, value);
-            } else {
-                Object.assign(outcome, {settle, value});
-            }
-        };
-        promise.then(on(entry.resolve), on(entry.reject));
-        return outcome;
+        return followPromise(promise, entry, (settle, value) => {
+            pending.remove(entry.state);
+            settleLater(entry, settle, value);
+        });
     }
 
     // The idle callbacks, by the numbers that identify them in the library.
@@ -248,6 +254,7 @@ function make(PrioSched) {
 
         constructor(scheduler) {
             const run = id => this.runPrioSchedTasks(null, id);
+            this.scheduler = Current.linkTo(scheduler);
             this.#runner = newRunner(scheduler, exact ? id => exact.runAs(null, () => run(id)) : run);
         }
 
@@ -274,11 +281,15 @@ function make(PrioSched) {
         // The runner's function.  PrioSchedStates.js knows its name.
         runPrioSchedTasks(runNative, id) {
             const outer = current, outerState = libraryState, outerDepth = depth, wasNative = runsNative;
+            const wasMixed = isMixed && outer !== undefined, wasCalled = isCalled;
             depth = GLib.main_depth();
             isCallback = false;
+            libraryState = null;
+            if (!exact && (outer !== undefined || hasOthers))
+                runOthers();
             runsNative = runNative !== null;
             if (id === 0 || runsNative)
-                current = libraryState = null;
+                current = null;
             if (runsNative) {
                 runNative(id);
             } else if (id === 0) {
@@ -292,10 +303,12 @@ function make(PrioSched) {
                 } else {
                     current = entry.outer;
                     libraryState = entry.state;
+                    goesOn = Boolean(current?.number);
+                    if (goesOn && outer !== undefined)
+                        settled.then(beginCallback);
                     entry.resolve();
-                    // The first job is the reaction of who has yielded.
-                    if (current?.number) {
-                        isCallback = true;
+                    if (goesOn) {
+                        isCallback = outer === undefined;
                         settled.then(endCallback);
                     }
                 }
@@ -305,20 +318,23 @@ function make(PrioSched) {
                     drainMicrotaskQueue();
                 if (results.length > 0)
                     drain();
+                isMixed = false;
                 id = next();
             }
+            isMixed = wasMixed || wasCalled;
+            goesOn = false;
             current = outer;
             libraryState = outerState;
             depth = outerDepth;
             runsNative = wasNative;
-            isCallback = false; // if it was set, what is on the stack tells
+            isCallback = isCalled = wasCalled; // if it was set for a reaction, what is on the stack tells
         }
 
         #call(entry) {
             const {callback, state} = entry;
             let value, outcome = null, settle = entry.resolve;
             current = libraryState = state;
-            isCallback = true;
+            isCallback = isCalled = true;
             try {
                 // Its `this` must not be the entry.
                 if (exact)
@@ -331,7 +347,7 @@ function make(PrioSched) {
                 settle = entry.reject;
                 value = error;
             }
-            isCallback = false;
+            isCallback = isCalled = false;
             if (state.frames === null)
                 drainMicrotaskQueue();
             else
@@ -470,7 +486,7 @@ function make(PrioSched) {
         }
 
         // The state that a continuation inherits from `state`.
-        #stateToInherit(state) {
+        stateToInherit(state) {
             return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
         }
 
@@ -501,20 +517,20 @@ function make(PrioSched) {
         }
 
         #yieldIn(state, id, entry) {
-            entry.state = this.#stateToInherit(state);
+            entry.state = this.stateToInherit(state);
             this.#enter(id, entry, state, this.#postFull(id, entry.state, 0, true));
         }
 
         // Enters a continuation of code that may not be part of the current task.
         #enterContinuation(id, entry, posted) {
             const outer = stateFor(posted);
-            entry.state = this.#stateToInherit(outer);
+            entry.state = this.stateToInherit(outer);
             this.#enter(id, entry, outer, posted);
         }
 
         // adopted, the last promise, settles as promise does, in a continuation of the current task.
         adopt(promise, adopted) {
-            const state = currentState(), inherited = this.#stateToInherit(state);
+            const state = currentState(), inherited = this.stateToInherit(state);
             const entry = new Entry(null, null), waiting = new Entry(null, inherited);
             entry.promise = waiting.promise = unhandled.expect(adopted);
             adopt(promise, entry, waiting, inherited.signal, {
@@ -528,21 +544,8 @@ function make(PrioSched) {
         // Yields with the older draft's options: each is inherited or given.
         yieldWith(inheritsSignal, signal, inheritsPriority, priority) {
             const outer = currentState();
-            const inherited = this.#stateToInherit(outer);
-
-            if (inheritsSignal && priority === UNSET)
-                inheritsPriority = true;
-            if (inheritsSignal)
-                ({signal} = inherited);
-            if (inheritsPriority) {
-                ({priority} = inherited);
-                if (priority === UNSET && signal !== inherited.signal)
-                    signal = TaskSignal.any_following(signal ? [signal] : [], inherited.signal);
-            }
-            if (priority === UNSET && !(signal instanceof TaskSignal))
-                priority = USER_VISIBLE;
-
-            const entry = new Entry(null, new State(this, signal, priority));
+            const inherited = this.stateToInherit(outer);
+            const entry = new Entry(null, Current.stateToYield(this, inherited, inheritsSignal, signal, inheritsPriority, priority));
             const id = this.#add(entry);
             this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
         }
@@ -550,11 +553,11 @@ function make(PrioSched) {
 
     // Calls callback in state, which may be null; library is the state that the library has.
     function runIn(state, callback, library = null) {
-        const outer = current, outerState = libraryState, outerDepth = depth, wasCallback = isCallback;
+        const outer = current, outerState = libraryState, outerDepth = depth, wasCallback = isCallback, wasCalled = isCalled;
         current = state;
         libraryState = library;
         depth = GLib.main_depth();
-        isCallback = true;
+        isCallback = isCalled = true;
         try {
             runUnder(state, callback);
         } catch (error) {
@@ -564,12 +567,9 @@ function make(PrioSched) {
         libraryState = outerState;
         depth = outerDepth;
         isCallback = wasCallback;
-    }
-
-    // Queues a job of the engine, which runs with the current state.
-    function queueMicrotask(callback) {
-        const state = currentState();
-        Promise.resolve().then(() => runIn(state, callback, libraryState));
+        isCalled = wasCalled;
+        hasOthers = true;
+        wakeForResults();
     }
 
     // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
@@ -594,7 +594,7 @@ function make(PrioSched) {
         {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, unhandled});
 
     return {
-        hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, queueMicrotask, cancelIdle, beginAbort,
+        queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort,
         reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
     };
 }

@@ -1,0 +1,141 @@
+// PrioSchedCurrent.js: the methods of the library's that ask for the state of the code that calls them
+//
+// The library knows the state of what it calls.  What goes on after an await it does not call, and others' promises settle while
+// it runs a task.  So these ask the overrides, as the methods that return promises do.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported linkTo, make, stateOf, stateToYield */
+
+const {Gio, GObject} = imports.gi;
+const {closedError, named} = imports.overrides.PrioSchedReasons;
+const {State} = imports.overrides.PrioSchedStates;
+
+const UNSET = 0;
+const USER_VISIBLE = 2;
+
+// Returns a function that returns scheduler, which it does not hold, or null.  GJS 1.74 has no working weak reference, but a
+// binding of GLib's knows its source weakly.
+const end = new Gio.SimpleAction({name: 'end'});
+var linkTo = function linkTo(scheduler) {
+    const binding = scheduler.bind_property('paused', end, 'enabled', GObject.BindingFlags.DEFAULT);
+    return () => binding.dup_source();
+};
+
+// The State for one of the library's, or null.
+var stateOf = function stateOf(state, tableOf) {
+    if (state === null)
+        return null;
+    const scheduler = state.dup_scheduler();
+    const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
+    found.number = 0; // no stack tells of it
+    found.frames = null;
+    return found;
+};
+
+// What a continuation goes on with by the older draft's options: each is given, or that of inherited.
+var stateToYield = function stateToYield(table, inherited, inheritsSignal, signal, inheritsPriority, priority) {
+    const {TaskSignal} = imports.gi.PrioSched;
+    if (inheritsSignal && priority === UNSET)
+        inheritsPriority = true;
+    if (inheritsSignal)
+        ({signal} = inherited);
+    if (inheritsPriority) {
+        ({priority} = inherited);
+        if (priority === UNSET && signal !== inherited.signal)
+            signal = TaskSignal.any_following(signal ? [signal] : [], inherited.signal);
+    }
+    if (priority === UNSET && !(signal instanceof TaskSignal))
+        priority = USER_VISIBLE;
+    return new State(table, signal, priority);
+};
+
+function toFunction(value) {
+    if (typeof value !== 'function')
+        throw new TypeError(`${named(value)} is no function`);
+    return value;
+}
+
+// Returns queueMicrotask (callback).
+// What it needs of PrioSchedTasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
+// scheduler.
+function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
+    const {yield_async: yieldAsync, yield_full_async: yieldFullAsync, yield_finish: yieldFinish} = Scheduler.prototype;
+
+    // Goes on under state, which may be null, with the signal and the priority of inherited.
+    function yieldUnder(scheduler, state, {signal, priority}, callback) {
+        const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
+        if (signal !== null)
+            options.signal = signal;
+        // Without one it is that of the signal, and UNSET is no TaskPriority.
+        if (priority !== UNSET || !(signal instanceof TaskSignal))
+            options.priority = priority || USER_VISIBLE;
+        yieldFullAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
+    }
+
+    // What SchedulingState.get_current () returns: a state of the overrides.
+    class CurrentState {
+        #state;
+
+        constructor(state) {
+            this.#state = state;
+        }
+
+        dup_scheduler() {
+            return this.#state.table?.scheduler() ?? null;
+        }
+
+        get_signal() {
+            return this.#state.signal;
+        }
+
+        get_priority() {
+            return this.#state.priority;
+        }
+
+        run(func) {
+            runIn(this.#state, toFunction(func));
+        }
+
+        resume_async(callback) {
+            toFunction(callback);
+            const scheduler = this.dup_scheduler();
+            if (scheduler !== null) {
+                yieldUnder(scheduler, this.#state, this.#state, callback);
+                return;
+            }
+            const task = Gio.Task.new(null, null, (source, result) => callback(source, result));
+            task.return_error(closedError());
+        }
+
+        resume_finish(result) {
+            return result instanceof Gio.Task ? result.propagate_boolean() : yieldFinish.call(Scheduler.get_default(), result);
+        }
+
+        toString() {
+            return `[state of a task: priority ${this.#state.priority}, signal ${this.#state.signal}]`;
+        }
+    }
+    Object.setPrototypeOf(CurrentState.prototype, SchedulingState.prototype);
+
+    // Where the native part calls a function whose state is like none, only the library knows the task.
+    const {get_current: getLibraryState} = SchedulingState;
+    SchedulingState.get_current = function () {
+        const state = currentState() ?? (native?.isCallback() ? stateOf(getLibraryState(), tableOf) : null);
+        return state && new CurrentState(state);
+    };
+
+    Scheduler.prototype.yield_async = function (callback) {
+        const state = currentState();
+        if (typeof callback !== 'function')
+            yieldAsync.apply(this, arguments); // which says so
+        else
+            yieldUnder(this, state, tableOf(this).stateToInherit(state), callback);
+    };
+
+    // Queues a job of the engine, which runs with the current state.
+    return function queueMicrotask(callback) {
+        const state = currentState();
+        Promise.resolve().then(() => runIn(state, callback));
+    };
+}
