@@ -128,6 +128,8 @@ declare module '@girs/priosched-1' {
         function error_quark(): GLib.Quark;
         function idle_deadline_get_current(): IdleDeadline | null;
         function runner_end(): boolean;
+        function runner_exit(): void;
+        function runner_guard_jobs(source: GLib.Source): boolean;
         function runner_next(): number;
         function scheduling_state_get_current(): SchedulingState | null;
 
