@@ -23,7 +23,7 @@ class Programs(unittest.TestCase):
         before = ('import asyncio, gc, os, signal, sys, threading\nimport gi\ngi.require_version("PrioSched", "1")\n'
                   'from gi.repository import GLib, PrioSched\nscheduler = PrioSched.Scheduler.get_default()\n')
         result = subprocess.run([sys.executable, '-W', 'ignore', '-c', before + text, *arguments], capture_output=True, text=True,
-                                timeout=30)
+                                timeout=100)
         return result.returncode, result.stdout, result.stderr
 
     def test_sys_exit_ends_it(self):
@@ -54,12 +54,13 @@ except KeyboardInterrupt:
             status, out, error = self.run_program(f'''
 async def main():
     try:
+        # Not before: a slow machine may not have come here yet.
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         while True:
             await {wait}
     finally:
         await scheduler.yield_()
         print('finally')
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     PrioSched.run(main())
 except KeyboardInterrupt:
