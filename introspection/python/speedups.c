@@ -27,7 +27,7 @@ PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
 static PyObject *
 running_get (PyObject *Py_UNUSED (object), void *field)
 {
-  PyObject *value = *(PyObject **) ((char *) &prio_running + GPOINTER_TO_SIZE (field));
+  PyObject *value = *(PyObject **) (gpointer) ((char *) &prio_running + GPOINTER_TO_SIZE (field));
 
   return Py_NewRef (value != NULL ? value : Py_None);
 }
@@ -35,7 +35,7 @@ running_get (PyObject *Py_UNUSED (object), void *field)
 static int
 running_set (PyObject *Py_UNUSED (object), PyObject *value, void *field)
 {
-  PyObject **place = (PyObject **) ((char *) &prio_running + GPOINTER_TO_SIZE (field));
+  PyObject **place = (PyObject **) (gpointer) ((char *) &prio_running + GPOINTER_TO_SIZE (field));
 
   Py_XSETREF (*place, value != Py_None ? Py_XNewRef (value) : NULL);
   return 0;
