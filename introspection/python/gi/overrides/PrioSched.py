@@ -67,13 +67,6 @@ def _to_delay(value, name='delay', bits=64):
     return _to_whole(value, name, 'milliseconds', bits)
 
 
-def _to_callback(value):
-    if not callable(value):
-        hint = ': pass the function that returns it' if hasattr(value, '__await__') else ''
-        raise TypeError(f'{value!r} is not callable{hint}')
-    return value
-
-
 def _to_signal(value):
     if value is not None and not isinstance(value, Gio.Cancellable):
         raise TypeError(f'{value!r} is no signal')
@@ -132,7 +125,7 @@ class Scheduler(PrioSched.Scheduler):
         ValueError for what is no priority and for a delay out of range.
         """
         if not callable(callback):
-            _to_callback(callback)
+            helpers.to_callback(callback)
         try:
             table = self._table
         except AttributeError:
@@ -146,7 +139,7 @@ class Scheduler(PrioSched.Scheduler):
 
     def queue_microtask(self, callback):
         """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
-        super().queue_microtask(tasks.in_context(_to_callback(callback), True))
+        super().queue_microtask(tasks.in_context(helpers.to_callback(callback), True))
 
     def yield_(self, signal=None, priority=None):
         """Lets what is more urgent or older run first: await scheduler.yield_ ().
@@ -178,7 +171,7 @@ class Scheduler(PrioSched.Scheduler):
 
         Returns a number for cancel_idle_callback ().
         """
-        _to_callback(callback)
+        helpers.to_callback(callback)
         milliseconds = 0 if timeout is None else max(_to_delay(timeout, 'timeout', 32), 1)
         call = tasks.in_context(callback)
         return super().request_idle_callback(lambda deadline: call(IdleDeadline(deadline.copy())), milliseconds)

@@ -145,7 +145,12 @@ class Driver(DriverBase, _Abortable):
 
     def go_on_after(self, future):
         """future has been cancelled: it goes on later, unless it has been told of something else before."""
-        self._call_later(lambda: self.step() if self.waits_for is future else None)
+        self._call_later(lambda: self.go_on_from(future))
+
+    def go_on_from(self, future):
+        """Goes on, unless it waits for something else by now."""
+        if self.waits_for is future:
+            self.step()
 
     def _step(self, exception):
         if self.watch is not None:

@@ -270,8 +270,7 @@ class Future(FutureBase):
         """After an interrupt, which ends run (): whoever waits is to be cancelled before he goes on."""
         for callback, context, loop, thread in self._take_waiting():
             if context is None:
-                go_on = lambda driver=callback: driver.step() if driver.waits_for is self else None  # noqa: E731
-                call_in(callback.own_main_context() or own_context(), go_on)
+                call_in(callback.own_main_context() or own_context(), lambda driver=callback: driver.go_on_from(self))
             else:
                 self._call_later(loop, thread and thread[1], callback, context)
 

@@ -8,6 +8,13 @@ import inspect
 from gi.repository import Gio, GLib
 
 
+def to_callback(value):
+    if not callable(value):
+        hint = ': pass the function that returns it' if hasattr(value, '__await__') else ''
+        raise TypeError(f'{value!r} is not callable{hint}')
+    return value
+
+
 class Each:
     """The items, between which it yields if it is time."""
 
@@ -115,9 +122,7 @@ class Latest:
 
 def latest(self, job, priority='user-visible', signal=None):
     """Makes a function that calls job (signal, …) as a task; its next call aborts that one, which is None then."""
-    if not callable(job):
-        hint = ': pass the function that returns it' if hasattr(job, '__await__') else ''
-        raise TypeError(f'{job!r} is not callable{hint}')
+    to_callback(job)
     if signal is not None and not isinstance(signal, Gio.Cancellable):
         raise TypeError(f'{signal!r} is no signal')
     _new_controller(priority)  # which is checked so
