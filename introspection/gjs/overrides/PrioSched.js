@@ -8,7 +8,7 @@
 const {Gio, GLib, GObject} = imports.gi;
 
 const {Each, newLatest} = imports.overrides.PrioSchedExtras;
-const {named} = imports.overrides.PrioSchedReasons;
+const {named, toFunction} = imports.overrides.PrioSchedReasons;
 
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
@@ -36,12 +36,6 @@ function toDelay(value = 0) {
     if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER)
         throw new TypeError(`${named(value)} is no delay in milliseconds`);
     return Math.trunc(value);
-}
-
-function toCallback(value) {
-    if (typeof value !== 'function')
-        throw new TypeError(`${named(value)} is no function`);
-    return value;
 }
 
 function toSignal(value) {
@@ -142,7 +136,7 @@ function _init() {
 
     // Where GJS takes an enumerator it takes anything, and makes a number of it.
     Scheduler.prototype.post = function (priority, callback) {
-        return native.post.call(this, toGivenPriority(priority), toCallback(callback));
+        return native.post.call(this, toGivenPriority(priority), toFunction(callback));
     };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
@@ -179,7 +173,7 @@ function _init() {
     };
 
     function postWith(self, callback, options) {
-        toCallback(callback);
+        toFunction(callback);
         const {priority, signal, delay, name} = toOptions(options);
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
@@ -240,11 +234,11 @@ function _init() {
     };
 
     Scheduler.prototype.queue_microtask = function (callback) {
-        tasks.queueMicrotask(toCallback(callback));
+        tasks.queueMicrotask(toFunction(callback));
     };
 
     Scheduler.prototype.request_idle_callback = function (callback, timeout = 0) {
-        toCallback(callback);
+        toFunction(callback);
         const milliseconds = toDelay(timeout);
         if (milliseconds > 0xffffffff)
             throw new TypeError(`${timeout} is out of range`);

@@ -8,7 +8,7 @@
 /* exported linkTo, make, stateOf, stateToYield */
 
 const {Gio, GObject} = imports.gi;
-const {closedError, named} = imports.overrides.PrioSchedReasons;
+const {closedError, toFunction} = imports.overrides.PrioSchedReasons;
 const {State} = imports.overrides.PrioSchedStates;
 
 const UNSET = 0;
@@ -49,12 +49,6 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
         priority = USER_VISIBLE;
     return new State(table, signal, priority);
 };
-
-function toFunction(value) {
-    if (typeof value !== 'function')
-        throw new TypeError(`${named(value)} is no function`);
-    return value;
-}
 
 // Returns queueMicrotask (callback).
 // What it needs of PrioSchedTasks.js: the state of the running code, the native part or null, calls in a state, and the table of a

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported closedError, describe, named, reasonOf, report, wrapReason */
+/* exported closedError, describe, named, reasonOf, report, toFunction, wrapReason */
 
 const {Gio, GLib} = imports.gi;
 
@@ -20,6 +20,12 @@ var describe = function describe(value) {
 // The same where a message says what a value is not.
 var named = function named(value) {
     return typeof value === 'string' ? `“${value}”` : describe(value);
+};
+
+var toFunction = function toFunction(value) {
+    if (typeof value !== 'function')
+        throw new TypeError(`${named(value)} is no function`);
+    return value;
 };
 
 // Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;

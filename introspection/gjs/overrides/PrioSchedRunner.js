@@ -16,15 +16,15 @@ var typeName = function typeName(name) {
 
 // GJS runs its jobs in a source before all others, and nobody but the source itself tells which that is: a job that it runs tells the
 // library.  It is queued by a source that goes before tasks, since GJS 1.74 crashes where a program exits with a job in its queue.
-// If a task has run it nevertheless, it is tried again.
-var guardJobs = function (Runner) {
+// If a task has run it nevertheless, it is tried again, but not for ever: a GJS to come may call its source something else.
+var guardJobs = function (Runner, tries = 16) {
     GLib.idle_add(-1000, () => {
         Promise.resolve().then(() => {
             const source = GLib.main_current_source();
             if (source?.get_name() === 'GjsPromiseJobQueueSource')
                 Runner.guard_jobs(source);
-            else
-                guardJobs(Runner);
+            else if (tries > 1)
+                guardJobs(Runner, tries - 1);
         });
         return GLib.SOURCE_REMOVE;
     });
