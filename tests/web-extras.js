@@ -113,9 +113,11 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
 
     test(`an abort ends each () of ${kind}, and closes what it iterates over`, async () => {
         const controller = new TaskController({priority: 'background'});
-        let closed = false, n = 0;
+        let closed = false, n = 0, begin;
+        const begun = new Promise(resolve => (begin = resolve));
         function* generate() {
             try {
+                begin();
                 for (;;)
                     yield n++;
             } finally {
@@ -126,6 +128,7 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
             for await (const i of extras.each(generate()))
                 spin(i < 0 ? 0 : 100);
         }, {signal: controller.signal});
+        await begun;
         await wait(20);
         controller.abort('enough');
         assertEqual([await rejection(task), closed], ['enough', true]);
@@ -233,7 +236,10 @@ for (const [kind, extras, post] of [['the library', native, native.post_task.bin
             let settle;
             const later = new Promise(resolve => (settle = resolve));
             const promises = [() => never, () => later, () => Promise.reject(5)]; // eslint-disable-line prefer-promise-reject-errors
+            let begin;
+            const begun = new Promise(resolve => (begin = resolve));
             const task = post(async () => {
+                begin();
                 for (const make of promises) {
                     try {
                         await extras.adopt(make());
@@ -244,6 +250,7 @@ for (const [kind, extras, post] of [['the library', native, native.post_task.bin
                 }
                 return log;
             }, {signal: controller.signal});
+            await begun;
             await wait();
             assertEqual(log, []);
             controller.abort('enough');
@@ -259,14 +266,15 @@ for (const [kind, extras, post] of [['the library', native, native.post_task.bin
 
     test(`adopt () of ${kind} settles as the promise does, once, under a signal`, async () => {
         const controller = new PrioSched.TaskController({priority: 'background'}), log = [];
+        let waits;
+        const waiting = new Promise(resolve => (waits = resolve));
         const task = native.post_task(async () => {
             for (let i = 0; i < 100; i++)
                 log.push(await extras.adopt(wait(0).then(() => i)), await rejection(extras.adopt(Promise.reject(i))));
+            waits();
             return extras.adopt(wait(20)).then(() => log.push('on'), () => log.push('aborted'));
         }, {signal: controller.signal});
-        for (let i = 0; i < 2000 && log.length < 200; i++)
-            await wait();
-        await wait();
+        await waiting;
         controller.abort();
         await wait(40);
         await task;
