@@ -261,6 +261,54 @@ test_abort_at_its_end (void)
   assert_nothing_left ();
 }
 
+typedef struct
+{
+  PrioTaskController *controller;
+  GThread *thread;
+  guint n_here, n_elsewhere;
+} Releases;
+
+static void
+count_thread (gpointer data)
+{
+  Releases *self = data;
+
+  if (g_thread_self () == self->thread)
+    self->n_here++;
+  else
+    self->n_elsewhere++;
+}
+
+static void
+count_thread_and_abort (gpointer data)
+{
+  Releases *self = data;
+
+  count_thread (data);
+  abort_in_a_thread (self->controller);
+}
+
+/* Found by `soak`: what another thread aborted while the context ended was released on that thread, and
+ * the end of the context did not wait for it. */
+static void
+test_released_by_one_thread (void)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  Releases releases = { controller, g_thread_self (), 0, 0 };
+  GMainContext *context = context_new ();
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+
+  /* More than are released at once, so that the others are still queued when the first notify aborts them. */
+  for (guint i = 0; i < 300; i++)
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = i < 100 ? NULL : signal_of (controller) },
+                              nothing, &releases, i == 0 ? count_thread_and_abort : count_thread);
+  g_object_unref (scheduler);
+  g_main_context_unref (context);
+  g_assert_cmpuint (releases.n_elsewhere, ==, 0);
+  g_assert_cmpuint (releases.n_here, ==, 300);
+  assert_nothing_left ();
+}
+
 static gboolean
 ran (gpointer n_ran)
 {
@@ -449,6 +497,7 @@ main (int argc, char **argv)
   g_test_add_func ("/contexts/cancelled-by-hand-later", test_cancelled_by_hand_later);
   g_test_add_func ("/contexts/no-state-in-what-is-said-later", test_no_state_in_what_is_said_later);
   g_test_add_func ("/contexts/end/abort", test_abort_at_its_end);
+  g_test_add_func ("/contexts/end/released-by-one-thread", test_released_by_one_thread);
   g_test_add_func ("/contexts/end/another-in-its-place", test_another_in_its_place);
   g_test_add_func ("/contexts/many-threads", test_many_threads);
 
