@@ -7,12 +7,14 @@
 
 #include "loop/prio-context-private.h"
 
+#include "loop/prio-loop-end-private.h"
 #include "loop/prio-run-queue-group-private.h"
 #include "loop/prio-loop-source-private.h"
 
 static const PrioLoopFuncs loop_funcs = {
   .attach = prio_loop_attach,
   .process_aborted = prio_groups_process_aborted,
+  .release_some = prio_loop_release_some,
   .clear = prio_run_queue_free_own,
 };
 

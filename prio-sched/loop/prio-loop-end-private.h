@@ -7,4 +7,5 @@
 
 #include "loop/prio-loop-private.h"
 
+gboolean prio_loop_release_some (PrioLoop *loop);
 void prio_loop_tear_down (PrioLoop *loop);

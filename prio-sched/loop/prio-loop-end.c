@@ -37,9 +37,9 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_slab_free (&loop->jobs, job);
 }
 
-/* Releases some of what is left.  Returns FALSE when nothing is left. */
-static gboolean
-release_some (PrioLoop *loop)
+/* Defers the release of some of what is queued.  Returns FALSE if nothing is.  Call it inside. */
+gboolean
+prio_loop_release_some (PrioLoop *loop)
 {
   PrioMicrotask microtask;
   gsize n = 0;
@@ -80,12 +80,11 @@ release_some (PrioLoop *loop)
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
-  gboolean more;
-
   prio_in_finalize (loop);
   prio_loop_leave_table (loop);
 
   prio_biased_lock_acquire (&loop->lock);
+  loop->destroyer = &prio_thread;
 
   /* Once the mailbox is closed, there is no owner thread, and who holds the mailbox's lock is inside. */
   do
@@ -95,13 +94,5 @@ prio_loop_tear_down (PrioLoop *loop)
 
   if (loop->pool_funcs != NULL)
     loop->pool_funcs->clear (loop);
-  do
-    {
-      prio_lock_lock (&loop->mailbox.lock);
-      more = release_some (loop);
-      prio_lock_unlock (&loop->mailbox.lock);
-
-      prio_loop_flush_releases (loop);
-    }
-  while (more);
+  prio_loop_flush_releases (loop);
 }

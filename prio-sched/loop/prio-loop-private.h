@@ -70,6 +70,7 @@ typedef struct
 {
   void (*attach) (PrioLoop *loop);                     /* attaches the new loop to its context */
   void (*process_aborted) (PrioLoop *loop, guint max); /* inside: processes up to @max entries of aborted groups */
+  gboolean (*release_some) (PrioLoop *loop);           /* inside: defers some of what is queued; FALSE if nothing is */
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
@@ -96,6 +97,7 @@ struct _PrioLoop
   GMainContext *context; /* not owned: valid until the mailbox is closed */
   PrioBiasedLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
+  gpointer destroyer; /* the thread that releases all that is left in the context, while it does; the mailbox's lock */
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
   guint n_users; /* run queues and others that have acquired the loop; under the lock of prio-loop.c */

@@ -351,6 +351,27 @@ is_flushing (PrioLoop *loop)
   return FALSE;
 }
 
+/* Whether this thread releases what the loop has deferred.  While its context ends, the thread that destroyed
+ * that does, whatever other threads leave meanwhile. */
+static inline gboolean
+may_release (PrioLoop *loop, gboolean context_gone)
+{
+  return !context_gone || loop->destroyer == NULL || loop->destroyer == &prio_thread;
+}
+
+/* All that was deferred has been released.  Returns whether more has been deferred: what was still queued
+ * when the context ended. */
+static inline gboolean
+release_what_is_left (PrioLoop *loop, gboolean context_gone)
+{
+  if (!context_gone || loop->destroyer == NULL)
+    return FALSE;
+  if (loop->funcs->release_some (loop))
+    return TRUE;
+  loop->destroyer = NULL;
+  return FALSE;
+}
+
 /* Releases what has been deferred.  Call it outside, on a thread that may enter.  What a destroy
  * notify defers is released after it has returned, and not within it, so that a chain of destroy
  * notifies does not deepen the stack. */
@@ -372,9 +393,14 @@ prio_loop_flush_releases (PrioLoop *loop)
 
   while (more && enter_or_lock (loop, &locked))
     {
-      guint n = take_releases (loop, releases, RELEASE_BATCH);
+      guint n = 0;
 
-      more = n > 0 || prio_loop_has_releases (loop);
+      more = may_release (loop, locked);
+      if (more)
+        {
+          n = take_releases (loop, releases, RELEASE_BATCH);
+          more = n > 0 || prio_loop_has_releases (loop) || release_what_is_left (loop, locked);
+        }
       leave_or_unlock (loop, locked);
 
       for (guint i = 0; i < n; i++)
