@@ -16,12 +16,14 @@ scheduler = PrioSched.Scheduler.get_default()
 controller = PrioSched.TaskController()
 async def wait():
     await scheduler.post_task(lambda: print('never'), delay=10 ** 6)
-def post():
+paused = PrioSched.Scheduler()
+paused.pause()
+def post(beside=scheduler):
     for _ in range(10):
-        scheduler.post_task(lambda: print('never'), 'background')
+        beside.post_task(lambda: print('never'), 'background')
         scheduler.post_task(lambda: print('never'), signal=controller.signal, delay=10 ** 6)
         scheduler.post_task(wait, 'user-blocking')
-        scheduler.request_idle_callback(lambda deadline: print('never'), timeout=10 ** 6)
+        beside.request_idle_callback(lambda deadline: print('never'), timeout=10 ** 6)
         scheduler.yield_()
 '''
 
@@ -47,7 +49,8 @@ const post = () => {
 ENDS = [
     (PYTHON, 'post()', 0),
     (PYTHON, 'post(); sys.exit(3)', 3),
-    (PYTHON, 'post(); PrioSched.run(scheduler.post_task(lambda: None, "user-blocking"))', 0),
+    # The loop goes around several times here, and background tasks have a batch every half second.
+    (PYTHON, 'post(paused); PrioSched.run(scheduler.post_task(lambda: None, "user-blocking"))', 0),
     (PYTHON, 'loop = GLib.MainLoop(); scheduler.post_task(lambda: (post(), loop.quit()), "user-blocking"); '
              'scheduler.set_time_slice(0); loop.run()', 0),
     (JS, 'post();', 0),
