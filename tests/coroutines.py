@@ -5,6 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import gc
+import itertools
 import logging
 import threading
 import time
@@ -253,6 +254,25 @@ class Cancellation(unittest.TestCase):
                 await task
             self.assertEqual((log, task.cancelled(), task.state), ([('enough',), 'finally'], True, PrioSched.TaskState.ABORTED))
             self.assertFalse(task.cancel())
+
+    @posted
+    async def test_an_abort_in_the_first_step_wakes_who_awaits_in_its_checkpoint(self):
+        aborts = (lambda controller, task: controller.abort(Why()), lambda controller, task: task.cancel())
+        for abort, signal in itertools.product(aborts, (None, PrioSched.TaskController().signal)):
+            async def awaits(abort=abort):
+                controller = PrioSched.TaskController()
+                task = scheduler.post_task(lambda: None, signal=controller.signal)
+                abort(controller, task)
+                try:
+                    await task
+                except (Why, asyncio.CancelledError):
+                    return 'told'
+
+            async def fails(awaits=awaits):
+                raise Why(await awaits())
+            self.assertEqual(await scheduler.post_task(awaits, 'background', signal), 'told')
+            with self.assertRaisesRegex(Why, 'told'):
+                await scheduler.post_task(fails, 'background', signal)
 
     @posted
     async def test_a_chain_of_any_length(self):
