@@ -212,6 +212,13 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
       prio_runner_end ();
       set_running_state (NULL);
       set_running_context (NULL);
+      if (driver->ended)
+        {
+          /* In the checkpoint: what it awaited has come. */
+          is_done = finish (self, task, context, driver->value, driver->error);
+          Py_DECREF (driver);
+          return is_done;
+        }
       Py_XSETREF (task->callback, Py_NewRef ((PyObject *) driver));
       Py_XSETREF (driver->future, Py_NewRef ((PyObject *) task));
       if (task->aborted)

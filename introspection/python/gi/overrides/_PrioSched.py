@@ -133,6 +133,9 @@ class Table(TableBase):
         # The checkpoint comes first; after it, the result settles, and the signal can no longer abort the task.
         aborted = _end_task()
         running.state = running.context = None
+        if run is not None and run.ended:
+            # In the checkpoint: what it awaited has come.
+            value, exception, run, told = run.value, run.error, None, True
         if run is None and aborted and not told:
             self._settle_aborted(task)
         elif run is None and task._aborted:
