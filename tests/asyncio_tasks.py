@@ -309,6 +309,7 @@ class Aborts(unittest.TestCase):
     async def test_the_reason_is_thrown_where_it_stands(self):
         why = Why('enough')
         other = scheduler.post_task(lambda: None, delay=100000)
+        late = threading.Event()
 
         async def event():
             await asyncio.Event().wait()
@@ -330,14 +331,18 @@ class Aborts(unittest.TestCase):
         async def in_gather():
             await asyncio.gather(asyncio.sleep(100), scheduler.post_task(lambda: None, delay=100000))
 
-        for body in (lambda: asyncio.sleep(100), event, child, awaits_other, yields, sleeps, in_gather,
-                     lambda: asyncio.to_thread(threading.Event().wait, 0.05)):
-            for after in (0.01, None):
-                log, task = await self.outcome(body, why, after)
-                self.assertEqual(log, [why, 'finally'])
-                self.assertIs(log[0], why)
-                self.assertIs(task.exception(), why)
-                self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        try:
+            for body in (lambda: asyncio.sleep(100), event, child, awaits_other, yields, sleeps, in_gather,
+                         lambda: asyncio.to_thread(late.wait)):
+                for after in (0.01, None):
+                    log, task = await self.outcome(body, why, after)
+                    self.assertEqual(log, [why, 'finally'])
+                    self.assertIs(log[0], why)
+                    self.assertIs(task.exception(), why)
+                    self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        finally:
+            # The loop waits for its threads.
+            late.set()
         self.assertEqual(other.state, PrioSched.TaskState.PENDING)
         other.cancel()
 

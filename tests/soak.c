@@ -14,6 +14,7 @@
  */
 
 #include "helpers.h"
+#include "tsan-suppressions.h"
 
 #include <malloc.h>
 #include <stdlib.h>
