@@ -67,10 +67,7 @@ def _to_delay(value, name='delay', bits=64):
     return _to_whole(value, name, 'milliseconds', bits)
 
 
-def _to_signal(value):
-    if value is not None and not isinstance(value, Gio.Cancellable):
-        raise TypeError(f'{value!r} is no signal')
-    return value
+_to_signal = helpers.to_signal  # each post with a signal looks it up
 
 
 def _called_back(owner, name, position, awaitable=None):

@@ -15,6 +15,12 @@ def to_callback(value):
     return value
 
 
+def to_signal(value):
+    if value is not None and not isinstance(value, Gio.Cancellable):
+        raise TypeError(f'{value!r} is no signal')
+    return value
+
+
 class Each:
     """The items, between which it yields if it is time."""
 
@@ -123,7 +129,6 @@ class Latest:
 def latest(self, job, priority='user-visible', signal=None):
     """Makes a function that calls job (signal, …) as a task; its next call aborts that one, which is None then."""
     to_callback(job)
-    if signal is not None and not isinstance(signal, Gio.Cancellable):
-        raise TypeError(f'{signal!r} is no signal')
+    to_signal(signal)
     _new_controller(priority)  # which is checked so
     return Latest(self, job, priority, signal)
