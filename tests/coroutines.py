@@ -25,7 +25,7 @@ class Why(Exception):
     pass
 
 
-def complete(future, seconds=100):
+def complete(future, seconds=10):
     """Iterates the main context until future is done."""
     context = GLib.MainContext.default()
     late = time.monotonic() + seconds
