@@ -23,7 +23,7 @@ typedef struct
 
 struct _RowLoader
 {
-  gint refs; /* its owner's, and one for each file that is read */
+  guint n_reads; /* files that are being read */
   PrioTaskGroup *group;
   Row *rows;
   guint n_rows;
@@ -40,17 +40,6 @@ typedef struct
   guint row;
   PrioTask *task;
 } Read;
-
-static void
-unref (RowLoader *self)
-{
-  if (--self->refs > 0)
-    return;
-
-  g_object_unref (self->group);
-  g_free (self->rows);
-  g_free (self);
-}
 
 static void
 read_file (GObject *file, GAsyncResult *result, gpointer user_data)
@@ -72,7 +61,7 @@ read_file (GObject *file, GAsyncResult *result, gpointer user_data)
   else
     prio_task_return_error (read->task, g_steal_pointer (&error));
   g_object_unref (read->task);
-  unref (self);
+  self->n_reads--;
 }
 
 static void
@@ -85,7 +74,7 @@ load (PrioTask *task, gpointer user_data)
   g_autoptr (GFile) file = self->file (number, self->user_data);
 
   *read = (Read) { self, number, g_object_ref (task) };
-  self->refs++;
+  self->n_reads++;
   prio_task_defer (task);
   g_file_load_bytes_async (file, prio_task_get_signal (task), read_file, read);
 }
@@ -142,7 +131,6 @@ row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile fil
 {
   RowLoader *self = g_new0 (RowLoader, 1);
 
-  self->refs = 1;
   self->group = prio_task_group_new (scheduler, limit, PRIO_TASK_PRIORITY_BACKGROUND);
   self->rows = g_new (Row, n_rows);
   self->n_rows = n_rows;
@@ -161,13 +149,17 @@ row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile fil
   return self;
 }
 
-/* Aborts what has not been loaded; the owner is not called any more. */
+/* Aborts what has not been loaded, and waits until nothing is read any more.  The owner is not called meanwhile. */
 void
 row_loader_free (RowLoader *self)
 {
   self->loaded = NULL;
   prio_task_group_abort (self->group, NULL);
+  while (self->n_reads > 0 || prio_task_group_get_pending (self->group) > 0)
+    g_main_context_iteration (NULL, TRUE);
   for (guint i = 0; i < self->n_rows; i++)
     g_clear_object (&self->rows[i].controller);
-  unref (self);
+  g_object_unref (self->group);
+  g_free (self->rows);
+  g_free (self);
 }

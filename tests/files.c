@@ -1,6 +1,6 @@
 /* files.c: how soon the rows in view have their files after a jump, by the library alone and by hand
  *
- *   files [--rows N] [--jumps N] [--view N] [--limit N] [--size BYTES]
+ *   files [--rows N] [--jumps N] [--view N] [--limit N] [--size BYTES] [--only library|hand]
  *
  * A list of 200,000 rows loads a file for each, eight at a time.  Every now and then the view jumps to rows that have not
  * been loaded: how long after that each row in view is there, and the longest time between two frames.  The same is
@@ -25,11 +25,14 @@
 #define BETWEEN 100                                /* ms, from the last row in view to the next jump */
 
 static gint n_rows = 200000, n_jumps = 40, n_view = 200, limit = 8, size = 4096;
+static char *only; /* the one that is measured, or NULL for both */
 static GMainLoop *loop;
 static char *folder;
+static guint n_iterations;
 static guint8 *shown; /* of each row, whether it has been in view: both have the same jumps */
 
 typedef enum { LIBRARY, BY_HAND, N_KINDS } Kind;
+static const char *const kind_names[N_KINDS] = { "library", "hand" };
 
 typedef struct
 {
@@ -40,6 +43,8 @@ typedef struct
   double time;         /* of all turns, µs */
   double used;         /* by this thread in them, but for drawing, µs */
   guint n_shown, n_loaded;
+  guint n_iterations; /* of the main loop */
+  double places;      /* those in use, times µs */
 } Outcome;
 
 /* What begins, loads and ends in one of the two ways. */
@@ -50,7 +55,8 @@ typedef struct
   gboolean has_turn;
   guint first;   /* row in view */
   guint n_left;  /* rows in view that are not there */
-  guint n_begun; /* rows that are being loaded */
+  guint n_begun; /* rows that are being loaded, */
+  gint64 since;  /* since when they are so many */
   gint64 jumped, last_frame;
 
   PrioScheduler *scheduler;
@@ -62,13 +68,24 @@ typedef struct
   GCancellable *cancellable;
 } Files;
 
+static void
+change_begun (Files *files, gint change)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  if (files->has_turn)
+    files->outcome.places += files->n_begun * (double) (now - files->since);
+  files->since = now;
+  files->n_begun += (guint) change;
+}
+
 static GFile *
 file_of_row (guint row, gpointer user_data)
 {
   Files *files = user_data;
   g_autofree char *path = g_strdup_printf ("%s/%u", folder, row % N_FILES);
 
-  files->n_begun++;
+  change_begun (files, 1);
   return g_file_new_for_path (path);
 }
 
@@ -81,7 +98,7 @@ row_loaded (guint row, GBytes *contents, const GError *error, gpointer user_data
   if (contents == NULL)
     g_error ("%s", error->message);
 
-  files->n_begun--;
+  change_begun (files, -1);
   files->outcome.n_loaded++;
   if (files->n_left > 0 && row - files->first < (guint) n_view)
     {
@@ -153,6 +170,13 @@ read_by_hand (GObject *file, GAsyncResult *result, gpointer user_data)
 }
 
 /* Both */
+
+static gint
+poll_and_count (GPollFD *fds, guint n_fds, gint timeout)
+{
+  n_iterations++;
+  return g_poll (fds, n_fds, timeout);
+}
 
 static double
 used_time (void)
@@ -275,6 +299,7 @@ take_turn (Files *files, guint first)
   gint64 start = g_get_monotonic_time ();
   double used = used_time ();
 
+  n_iterations = 0;
   set_turn (files, TRUE);
   g_timeout_add (BETWEEN, quit, NULL);
   g_main_loop_run (loop);
@@ -283,6 +308,7 @@ take_turn (Files *files, guint first)
   files->jumped = 0;
   files->outcome.time += g_get_monotonic_time () - start;
   files->outcome.used += used_time () - used;
+  files->outcome.n_iterations += n_iterations;
 
   set_turn (files, FALSE);
   if (files->n_begun > 0)
@@ -333,7 +359,7 @@ static void
 print_row (const char *what, double library, double by_hand, const char *unit)
 {
   g_print ("%-40s%10.1f%10.1f %-4s", what, library, by_hand, unit);
-  if (by_hand >= 0.1)
+  if (library != 0 && by_hand >= 0.1)
     g_print ("%7.2f ×", library / by_hand);
   g_print ("\n");
 }
@@ -343,26 +369,39 @@ print (const Outcome *library, const Outcome *by_hand)
 {
   g_print ("%d rows, a file of %d bytes each, %d at a time; %d in view; %d jumps\n", n_rows, size, limit, n_view, n_jumps);
   g_print ("%-40s%10s%10s\n", "", "library", "by hand");
-  print_row ("a row in view after a jump, average", library->total / 1e3 / library->n_shown,
-             by_hand->total / 1e3 / by_hand->n_shown, "ms");
+  print_row ("a row in view after a jump, average", library->total / 1e3 / MAX (library->n_shown, 1),
+             by_hand->total / 1e3 / MAX (by_hand->n_shown, 1), "ms");
   print_row ("a row in view after a jump, worst", library->worst / 1e3, by_hand->worst / 1e3, "ms");
   print_row ("longest time between two frames", library->frame / 1e3, by_hand->frame / 1e3, "ms");
   print_row ("longest jump", library->jump / 1e3, by_hand->jump / 1e3, "ms");
   print_row ("before the first", library->posting / 1e3, by_hand->posting / 1e3, "ms");
-  print_row ("files a second", library->n_loaded * 1e6 / library->time, by_hand->n_loaded * 1e6 / by_hand->time, "");
-  print_row ("the main thread, for each file", library->used / library->n_loaded, by_hand->used / by_hand->n_loaded, "µs");
+  print_row ("files a second", library->n_loaded * 1e6 / MAX (library->time, 1),
+             by_hand->n_loaded * 1e6 / MAX (by_hand->time, 1), "");
+  print_row ("places in use, average", library->places / MAX (library->time, 1),
+             by_hand->places / MAX (by_hand->time, 1), "");
+  print_row ("iterations of the loop for 100 files", library->n_iterations * 100.0 / MAX (library->n_loaded, 1),
+             by_hand->n_iterations * 100.0 / MAX (by_hand->n_loaded, 1), "");
+  print_row ("the main thread, for each file", library->used / MAX (library->n_loaded, 1),
+             by_hand->used / MAX (by_hand->n_loaded, 1), "µs");
+}
+
+static gboolean
+is_measured (Kind kind)
+{
+  return only == NULL || g_str_equal (only, kind_names[kind]);
 }
 
 static void
 measure (Outcome outcomes[N_KINDS])
 {
-  Files files[N_KINDS], *current = &files[0];
+  Files files[N_KINDS] = { 0 }, *current = &files[0];
   GRand *random = g_rand_new_with_seed (1);
   GSource *frames = begin_frames (&current);
 
   shown = g_new0 (guint8, n_rows);
   for (Kind kind = 0; kind < N_KINDS; kind++)
-    begin (&files[kind], kind);
+    if (is_measured (kind))
+      begin (&files[kind], kind);
   malloc_trim (0);
 
   for (gint i = 0; i < n_jumps; i++)
@@ -372,13 +411,19 @@ measure (Outcome outcomes[N_KINDS])
       /* Neither is always the first. */
       for (Kind kind = 0; kind < N_KINDS; kind++)
         {
-          current = &files[(kind + (guint) i) % N_KINDS];
+          Kind turn = (kind + (guint) i) % N_KINDS;
+
+          if (!is_measured (turn))
+            continue;
+          current = &files[turn];
           take_turn (current, first);
         }
     }
 
   for (Kind kind = 0; kind < N_KINDS; kind++)
     {
+      if (!is_measured (kind))
+        continue;
       outcomes[kind] = files[kind].outcome;
       end (&files[kind]);
     }
@@ -399,9 +444,10 @@ main (int argc, char **argv)
     { "view", 0, 0, G_OPTION_ARG_INT, &n_view, "How many rows are in view", "N" },
     { "limit", 0, 0, G_OPTION_ARG_INT, &limit, "How many files are read at a time", "N" },
     { "size", 0, 0, G_OPTION_ARG_INT, &size, "How long a file is", "BYTES" },
+    { "only", 0, 0, G_OPTION_ARG_STRING, &only, "Measure only one of the two", "library|hand" },
     { NULL }
   };
-  Outcome outcomes[N_KINDS];
+  Outcome outcomes[N_KINDS] = { 0 };
 
   setlocale (LC_ALL, "");
   g_option_context_add_main_entries (context, entries, NULL);
@@ -418,11 +464,13 @@ main (int argc, char **argv)
     }
 
   make_files ();
+  g_main_context_set_poll_func (NULL, poll_and_count);
   loop = g_main_loop_new (NULL, FALSE);
   measure (outcomes);
   remove_files ();
   print (&outcomes[LIBRARY], &outcomes[BY_HAND]);
   g_main_loop_unref (loop);
   g_free (folder);
+  g_free (only);
   return 0;
 }
