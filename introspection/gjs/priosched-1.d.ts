@@ -242,6 +242,8 @@ declare module '@girs/priosched-1' {
             sleep_finish(result: Gio.AsyncResult): boolean;
             /** Tells long work when to let other work run. */
             should_yield(): boolean;
+            /** How many tasks are queued or delayed; counted when asked. */
+            get_pending(): number;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
             follow_frame_clock(frame_clock: GObject.Object): void;
             unfollow_frame_clock(frame_clock: GObject.Object): void;
@@ -300,6 +302,8 @@ declare module '@girs/priosched-1' {
             /** Whether the priority can never change. */
             has_fixed_priority(): boolean;
             is_aborted(): boolean;
+            /** How many tasks that were posted with it are queued or delayed; counted when asked. */
+            get_pending(): number;
             /** Keeps the signal as long as those that it depends on can make it emit something. */
             pin(): void;
         }
