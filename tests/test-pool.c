@@ -129,7 +129,7 @@ run_until (Pool *pool, guint n_done)
 static guint
 block_all (Pool *pool)
 {
-  guint n = MAX (g_get_num_processors (), 8);
+  guint n = MAX (g_get_num_processors (), 10);
 
   for (guint i = 0; i < n; i++)
     run_in_thread (pool, block, ' ', USER_BLOCKING, NULL);
@@ -437,7 +437,7 @@ static void
 wait_for_another (PrioTask *task, gpointer data)
 {
   Pool *pool = ((Work *) data)->pool;
-  guint n = MAX (g_get_num_processors (), 8);
+  guint n = MAX (g_get_num_processors (), 10);
   Work *inner = g_new (Work, 1);
 
   *inner = (Work) { pool, 'i' };
@@ -462,7 +462,7 @@ static void
 test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
 {
   Pool pool;
-  guint n = MAX (g_get_num_processors (), 8);
+  guint n = MAX (g_get_num_processors (), 10);
 
   pool_init (&pool, f);
   for (guint i = 0; i < n; i++)

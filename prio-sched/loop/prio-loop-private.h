@@ -98,6 +98,7 @@ struct _PrioLoop
   PrioBiasedLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   gpointer destroyer; /* the thread that releases all that is left in the context, while it does; the mailbox's lock */
+  void (*at_end) (PrioLoop *loop); /* atomic; or NULL: the context has gone, and what is not in a queue is to be ended; outside */
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
   guint n_users; /* run queues and others that have acquired the loop; under the lock of prio-loop.c */
