@@ -98,10 +98,17 @@ priority_name (gint priority)
   return priority >= 1 && priority <= PRIO_MONITOR_N_PRIORITIES ? names[priority - 1] : "?";
 }
 
+/* @name on one line. */
+static char *
+clean_name (const char *name)
+{
+  return g_strdelimit (view_clean (name, -1), "\n\t", ' ');
+}
+
 static char *
 task_name (const PrioMonitorTask *task)
 {
-  return *task->name != '\0' ? view_clean (task->name, -1) : g_strdup (_("(a task without name)"));
+  return *task->name != '\0' ? clean_name (task->name) : g_strdup (_("(a task without name)"));
 }
 
 static void
@@ -218,7 +225,7 @@ has_tasks (const PrioMonitorPage *page)
 static void
 add_page (GString *text, const PrioMonitorPage *page, gint64 now, gboolean is_live)
 {
-  g_autofree char *program = view_clean (page->program, -1);
+  g_autofree char *program = clean_name (page->program);
 
   g_string_append_printf (text, _("Process %d (%s)"), (int) page->pid, program);
   if (is_live)

@@ -167,7 +167,7 @@ kind_name (PrioObservedKind kind)
 {
   static const char *const names[] = {
     [PRIO_OBSERVED_CLOSURE] = "closure",      [PRIO_OBSERVED_TASK] = "task",     [PRIO_OBSERVED_ID] = "runner's task",
-    [PRIO_OBSERVED_IDLE] = "idle callback",   [PRIO_OBSERVED_OWN] = "library's own",
+    [PRIO_OBSERVED_IDLE] = "idle callback",
   };
 
   return names[kind];
