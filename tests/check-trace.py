@@ -200,7 +200,7 @@ def check_in_use(traced, folder):
     with subprocess.Popen([traced, 'wait', go], env=os.environ | {'PRIO_SCHED_TRACE': str(path)}, stdout=subprocess.PIPE, text=True) as first:
         while not path.exists():
             pass
-        while 'another process writes to it' not in run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)}).stderr:
+        while 'Another process writes to the trace file' not in run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)}).stderr:
             # It had the file before the first one.
             assert first.poll() is None
             break

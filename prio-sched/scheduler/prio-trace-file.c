@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gi18n-lib.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -311,7 +312,7 @@ prio_trace_file_open (const char *path, GError **error)
   prio_lock_lock (&lock);
   if (trace.path != NULL && !trace.forked)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, "A trace is being written already, to “%s”", trace.name);
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("A trace is being written already, to “%s”"), trace.name);
     }
   else
     {
@@ -322,9 +323,12 @@ prio_trace_file_open (const char *path, GError **error)
         {
           int saved = errno;
 
-          g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved), "The trace file “%s” cannot be written: %s%s", trace.name,
-                       saved == EBUSY ? "another process writes to it" : g_strerror (saved),
-                       saved == EBUSY ? "; %p in its name gives each process its own" : "");
+          if (saved == EBUSY)
+            g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY,
+                         _("Another process writes to the trace file “%s”; “%%p” in its name gives each process its own"), trace.name);
+          else
+            g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved), _("The trace file “%s” cannot be written: %s"),
+                         trace.name, g_strerror (saved));
           g_clear_pointer (&trace.path, g_free);
         }
     }
