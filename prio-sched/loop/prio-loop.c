@@ -13,8 +13,8 @@
 #define RELEASE_BATCH 64
 /* Memory beyond this is returned to the system after a burst. */
 #define MAX_SPARE_RELEASES 4096
-/* Two are in use. */
-#define MAX_LEAF_LOCKS 4
+/* Four are in use. */
+#define MAX_LEAF_LOCKS 8
 
 /* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless
  * its context is being freed at this moment. */
