@@ -265,6 +265,7 @@ post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority
   entry = prio_run_queue_new_entry (run_queue, func, data, notify);
   bind (entry, NULL, priority);
   prio_run_queue_add (entry, due);
+  prio_thread.posting_name = NULL;
   prio_loop_leave (run_queue->loop);
   return TRUE;
 }
@@ -342,10 +343,10 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   /* For who observes the loop. */
   if (G_UNLIKELY (options->name != NULL))
     prio_thread.posting_name = options->name;
-  posted = (signal == NULL && post_closure_on_owner_thread (self->run_queue, priority, due, func, user_data, notify)) ||
-           post_closure (self->run_queue, priority, signal, due, func, user_data, notify);
-  if (G_UNLIKELY (options->name != NULL))
-    prio_thread.posting_name = NULL;
+  if (signal == NULL && post_closure_on_owner_thread (self->run_queue, priority, due, func, user_data, notify))
+    return TRUE;
+  posted = post_closure (self->run_queue, priority, signal, due, func, user_data, notify);
+  prio_thread.posting_name = NULL;
   if (posted)
     return TRUE;
 
