@@ -250,6 +250,9 @@ declare module '@girs/priosched-1' {
             set_next_frame(next_frame: number): void;
             get_time_slice(): number;
             set_time_slice(time_slice: number): void;
+            /** Whether a task of the library's own that waits for another lends it its priority. */
+            get_lends_priority(): boolean;
+            set_lends_priority(lends_priority: boolean): void;
             pause(): void;
             resume(): void;
             get_paused(): boolean;

@@ -13,6 +13,7 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
 
 /* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
 GObject *
@@ -190,6 +191,9 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     }
   else
     {
+      guint lend = G_UNLIKELY (entry->run_queue->lends) ? prio_lending_begin (entry) : 0;
+
+      state.lend = lend;
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
@@ -197,6 +201,8 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
+      if (G_UNLIKELY (lend != 0))
+        prio_lending_release (loop, lend);
     }
 }
 
@@ -208,6 +214,13 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   PrioRunQueue *run_queue = queue->run_queue;
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
+
+  if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
+    {
+      /* Its queue goes with it. */
+      run_entry (loop, queue, depth);
+      return 1;
+    }
 
   /* The queue is part of the run queue, or of the group. */
   prio_run_queue_hold (run_queue);

@@ -53,6 +53,7 @@ enum
 
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioIdQueue PrioIdQueue;
+typedef struct _PrioLending PrioLending;
 
 /* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct
@@ -114,6 +115,7 @@ struct _PrioLoop
   PrioRunQueue *run_queues;
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
+  PrioLending *lending; /* NULL until a scheduler lends */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
   guint n_pool;
   const PrioPoolFuncs *pool_funcs; /* set with the first record in @pool; NULL before */

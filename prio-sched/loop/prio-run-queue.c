@@ -7,6 +7,8 @@
 
 #include "loop/prio-run-queue-private.h"
 
+#include "loop/prio-lending-private.h"
+
 static void
 op_add_run_queue (PrioLoop *loop, const PrioOp *op)
 {
@@ -143,6 +145,8 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
 static PrioQueue *
 queue_of_entry (PrioEntry *entry)
 {
+  if (G_UNLIKELY (entry->apart))
+    return prio_lending_get_queue (entry);
   if (entry->follows != NULL)
     return &entry->follows->queues[entry->continuation];
   return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
@@ -153,8 +157,11 @@ void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
-  PrioQueue *queue = queue_of_entry (entry);
+  PrioQueue *queue;
 
+  if (G_UNLIKELY (entry->lends))
+    prio_lending_prepare (entry);
+  queue = queue_of_entry (entry);
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   entry->job.order = run_queue->loop->next_order++;
   if (prio_queue_append_entry (queue, entry))
@@ -188,8 +195,9 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
     }
 }
 
-static void
-unlink_from_queue (PrioEntry *entry)
+/* Takes @entry, which is QUEUED, out of its queue. */
+void
+prio_run_queue_unlink (PrioEntry *entry)
 {
   PrioQueue *queue = queue_of_entry (entry);
   gboolean was_head = queue->head == &entry->job;
@@ -214,7 +222,7 @@ prio_run_queue_dequeue (PrioEntry *entry)
       break;
 
     case PRIO_ENTRY_QUEUED:
-      unlink_from_queue (entry);
+      prio_run_queue_unlink (entry);
       break;
 
     default:

@@ -106,6 +106,8 @@ struct _PrioEntry
   guint8 priority;                    /* if @follows is NULL */
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
+  guint8 lends;                       /* whether prio-lending knows it; */
+  guint8 apart;                       /* and if it is QUEUED or is going to be, whether it has a queue of its own there */
 };
 
 struct _PrioQueue

@@ -26,5 +26,6 @@ struct _PrioState
   PrioRunQueue *run_queue; /* of the scheduler it belongs to */
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
   gint8 priority;          /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
+  guint lend : 24;         /* the number of the task at prio-lending, or 0 */
   gint depth;              /* g_main_depth () when it was set */
 };

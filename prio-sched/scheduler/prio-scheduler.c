@@ -79,6 +79,7 @@ enum
   PROP_TIME_SLICE,
   PROP_PAUSED,
   PROP_NEXT_FRAME,
+  PROP_LENDS_PRIORITY,
   N_PROPS
 };
 
@@ -157,6 +158,10 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_int64 (value, prio_scheduler_get_next_frame (self));
       break;
 
+    case PROP_LENDS_PRIORITY:
+      g_value_set_boolean (value, prio_scheduler_get_lends_priority (self));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -179,6 +184,10 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
     case PROP_NEXT_FRAME:
       prio_scheduler_set_next_frame (self, g_value_get_int64 (value));
+      break;
+
+    case PROP_LENDS_PRIORITY:
+      prio_scheduler_set_lends_priority (self, g_value_get_boolean (value));
       break;
 
     default:
@@ -242,6 +251,17 @@ install_properties (GObjectClass *object_class)
       g_param_spec_int64 ("next-frame", NULL, NULL, 0, G_MAXINT64, 0,
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
+  /**
+   * PrioScheduler:lends-priority: (getter get_lends_priority) (setter set_lends_priority)
+   *
+   * Whether a task that waits for another lends it its priority.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_LENDS_PRIORITY] =
+      g_param_spec_boolean ("lends-priority", NULL, NULL, FALSE,
+                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
@@ -265,6 +285,12 @@ void
 prio_scheduler_notify_next_frame (PrioScheduler *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NEXT_FRAME]);
+}
+
+void
+prio_scheduler_notify_lends_priority (PrioScheduler *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_LENDS_PRIORITY]);
 }
 
 static void
