@@ -155,12 +155,14 @@ declare module '@girs/priosched-1' {
                 'notify::next-frame': (pspec: GObject.ParamSpec) => void;
                 'notify::paused': (pspec: GObject.ParamSpec) => void;
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
+                'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number;
                 nextFrame: number;
                 time_slice: number;
+                lends_priority: boolean;
                 timeSlice: number;
             }
         }
