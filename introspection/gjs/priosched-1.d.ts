@@ -163,6 +163,7 @@ declare module '@girs/priosched-1' {
                 nextFrame: number;
                 time_slice: number;
                 lends_priority: boolean;
+                lendsPriority: boolean;
                 timeSlice: number;
             }
         }
@@ -192,6 +193,10 @@ declare module '@girs/priosched-1' {
             set time_slice(value: number);
             get timeSlice(): number;
             set timeSlice(value: number);
+            get lends_priority(): boolean;
+            set lends_priority(value: boolean);
+            get lendsPriority(): boolean;
+            set lendsPriority(value: boolean);
 
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;

@@ -196,6 +196,21 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 }
 
 static void
+make_lends_priority (void)
+{
+  /**
+   * PrioScheduler:lends-priority: (getter get_lends_priority) (setter set_lends_priority)
+   *
+   * Whether a task that waits for another lends it its priority.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_LENDS_PRIORITY] =
+      g_param_spec_boolean ("lends-priority", NULL, NULL, FALSE,
+                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+}
+
+static void
 install_properties (GObjectClass *object_class)
 {
   /**
@@ -251,16 +266,7 @@ install_properties (GObjectClass *object_class)
       g_param_spec_int64 ("next-frame", NULL, NULL, 0, G_MAXINT64, 0,
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
-  /**
-   * PrioScheduler:lends-priority: (getter get_lends_priority) (setter set_lends_priority)
-   *
-   * Whether a task that waits for another lends it its priority.
-   *
-   * Since: 1.0
-   */
-  properties[PROP_LENDS_PRIORITY] =
-      g_param_spec_boolean ("lends-priority", NULL, NULL, FALSE,
-                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+  make_lends_priority ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
