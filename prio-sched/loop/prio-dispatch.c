@@ -215,11 +215,11 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
 
+  /* The queue of one that stands apart goes with it. */
   if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
     {
-      /* Its queue goes with it. */
-      run_entry (loop, queue, depth);
-      return 1;
+      prio_lending_rejoin ((PrioEntry *) queue->head);
+      max = 1;
     }
 
   /* The queue is part of the run queue, or of the group. */

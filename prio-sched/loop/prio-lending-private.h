@@ -32,6 +32,7 @@ void prio_lending_release (PrioLoop *loop, guint number);
 void prio_lending_wait (const PrioState *waiter, PrioEntry *awaited);
 void prio_lending_end (PrioEntry *entry, gboolean aborted);
 void prio_lending_prepare (PrioEntry *entry);
+void prio_lending_rejoin (PrioEntry *entry);
 PrioQueue *prio_lending_get_queue (PrioEntry *entry);
 void prio_lending_group_changed (PrioGroup *group);
 void prio_lending_group_aborted (PrioGroup *group);

@@ -136,6 +136,7 @@ set_apart (Node *node)
   prio_run_queue_unlink (entry);
   if (entry->abort != NULL && entry->abort == entry->follows)
     entry->abort->n_elsewhere++;
+  entry->follows = NULL;
   entry->apart = TRUE;
   prio_queue_append_entry (&node->queue, entry);
 }
@@ -370,7 +371,6 @@ node_of_entry (PrioLending *self, PrioEntry *entry)
   prio_queue_init (&node->queue, entry->run_queue, 0, PRIO_QUEUE_ENTRIES);
   g_hash_table_insert (self->by_entry, entry, node);
   entry->lends = TRUE;
-  entry->apart = FALSE;
   if (prio_entry_get_state (entry) != PRIO_ENTRY_NEW && prio_entry_get_state (entry) != PRIO_ENTRY_DONE)
     learn (self, node);
   return node;
@@ -480,7 +480,7 @@ prio_lending_end (PrioEntry *entry, gboolean aborted)
   Node *node = node_of_entry (self, entry);
 
   g_hash_table_remove (self->by_entry, entry);
-  entry->lends = entry->apart = FALSE;
+  entry->lends = FALSE;
   node->entry = NULL;
   node->aborted |= aborted;
 
@@ -505,9 +505,24 @@ prio_lending_prepare (PrioEntry *entry)
   Node *node = node_of_entry (self, entry);
 
   learn (self, node);
-  entry->apart = lent_to (node) > own (node);
-  if (entry->apart)
-    node->queue.effective = prio_effective ((PrioTaskPriority) node->level, entry->continuation);
+  if (lent_to (node) <= own (node))
+    return;
+
+  entry->apart = TRUE;
+  entry->follows = NULL;
+  node->queue.effective = prio_effective ((PrioTaskPriority) node->level, entry->continuation);
+}
+
+/* @entry, which stands apart, is to run, or is DROPPED: it belongs to its group again. */
+void
+prio_lending_rejoin (PrioEntry *entry)
+{
+  Node *node = node_of_entry (entry->run_queue->loop->lending, entry);
+
+  entry->apart = FALSE;
+  entry->follows = node->follows;
+  if (entry->stored_state == PRIO_ENTRY_QUEUED && entry->abort != NULL && entry->abort == entry->follows)
+    entry->abort->n_elsewhere--;
 }
 
 PrioQueue *

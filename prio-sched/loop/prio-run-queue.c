@@ -141,15 +141,21 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* The queue in which @entry is, or belongs. */
-static PrioQueue *
+/* The queue in which @entry is, or belongs, unless it stands apart. */
+static inline PrioQueue *
 queue_of_entry (PrioEntry *entry)
 {
-  if (G_UNLIKELY (entry->apart))
-    return prio_lending_get_queue (entry);
   if (entry->follows != NULL)
     return &entry->follows->queues[entry->continuation];
   return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
+}
+
+/* The queue in which an entry belongs that prio-lending knows. */
+static G_GNUC_NO_INLINE PrioQueue *
+queue_of_lent (PrioEntry *entry)
+{
+  prio_lending_prepare (entry);
+  return entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
 }
 
 /* Appends @entry to the queue in which it belongs now (§2.4.1). */
@@ -157,11 +163,8 @@ void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
-  PrioQueue *queue;
+  PrioQueue *queue = G_LIKELY (!entry->lends) ? queue_of_entry (entry) : queue_of_lent (entry);
 
-  if (G_UNLIKELY (entry->lends))
-    prio_lending_prepare (entry);
-  queue = queue_of_entry (entry);
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   entry->job.order = run_queue->loop->next_order++;
   if (prio_queue_append_entry (queue, entry))
@@ -199,7 +202,7 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
 void
 prio_run_queue_unlink (PrioEntry *entry)
 {
-  PrioQueue *queue = queue_of_entry (entry);
+  PrioQueue *queue = entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
   gboolean was_head = queue->head == &entry->job;
 
   prio_queue_unlink (queue, entry);
@@ -229,6 +232,8 @@ prio_run_queue_dequeue (PrioEntry *entry)
       g_assert_not_reached ();
     }
   prio_entry_move (entry, PRIO_ENTRY_DROPPED);
+  if (G_UNLIKELY (entry->apart))
+    prio_lending_rejoin (entry);
 }
 
 /* The group of @entry, which is running, has been aborted.  Its result will be the abort: when it is

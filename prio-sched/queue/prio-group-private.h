@@ -54,12 +54,12 @@ prio_group_get_priority (const PrioGroup *group)
   return prio_effective_priority (group->queues[0].effective);
 }
 
-/* Whether @entry is aborted with the group whose priority it follows, and stands there: when it is queued, it is
+/* Whether @entry is aborted with the group whose priority it follows: when it is queued, it is
  * in a queue of the group that aborts it. */
 static inline gboolean
 prio_entry_is_of_group (const PrioEntry *entry)
 {
-  return entry->abort != NULL && entry->abort == entry->follows && !entry->apart;
+  return entry->abort != NULL && entry->abort == entry->follows;
 }
 
 /* The state of @entry, see PrioEntryState. */

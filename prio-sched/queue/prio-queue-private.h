@@ -107,7 +107,7 @@ struct _PrioEntry
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
   guint8 lends;                       /* whether prio-lending knows it; */
-  guint8 apart;                       /* and if it is QUEUED or is going to be, whether it has a queue of its own there */
+  guint8 apart;                       /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
 };
 
 struct _PrioQueue
