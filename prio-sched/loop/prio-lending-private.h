@@ -8,7 +8,7 @@
  * Cycles lend nothing to themselves.  Nothing here recurses.  The cost of a change is that of the nodes which it
  * reaches.
  *
- * A node is known by a number, which fits into a PrioState.  Its users are the states that have the number, the waits of its own,
+ * A node is known by a number, which a PrioState has.  Its users are the states that have the number, the waits of its own,
  * and its task until that has a result.
  *
  * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here belongs to

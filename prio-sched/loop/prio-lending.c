@@ -8,7 +8,7 @@
 #include "loop/prio-lending-private.h"
 
 #define N_PRIORITIES (PRIO_TASK_PRIORITY_USER_BLOCKING + 1) /* with 0, for none */
-#define MAX_NUMBER ((1u << 24) - 1)
+#define MAX_NUMBER (G_MAXUINT - 1)
 
 typedef struct _Node Node;
 typedef struct _Wait Wait;
@@ -311,7 +311,7 @@ node_new (PrioLending *self)
       g_array_set_size (self->free_numbers, self->free_numbers->len - 1);
       self->nodes->pdata[node->number] = node;
     }
-  /* More than fit into a PrioState have none, and so no waits. */
+  /* Whoever has none lends the priority of his state. */
   else if (self->nodes->len <= MAX_NUMBER)
     {
       node->number = self->nodes->len;
