@@ -168,6 +168,14 @@ declare module '@girs/priosched-1' {
             }
         }
 
+        /**
+         * An abort: `error instanceof PrioSched.AbortError` is true for GIO's error of a cancelled operation, which an abort without
+         * a reason has, for the web's AbortError, and for reasons that are derived from this.
+         */
+        class AbortError extends Error {
+            constructor(message?: string);
+        }
+
         /** Runs prioritized tasks in a main context. */
         /** What latest() gives. */
         interface Latest<A extends unknown[], T> {
@@ -218,6 +226,12 @@ declare module '@girs/priosched-1' {
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
+            /**
+             * Posts a task that makes the steps of a generator as long as the slice lasts, and then yields. It settles with what
+             * the generator returns; progress is told what it has yielded last before the task yields.
+             */
+            post_steps<V, T>(make: () => Generator<V, T, undefined>,
+                options?: (PostTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;

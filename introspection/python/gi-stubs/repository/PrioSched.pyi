@@ -38,6 +38,10 @@ class Error(enum.IntEnum):
 
 def error_quark() -> int: ...
 
+# An abort without a reason of the program's own; those may be derived from it.
+class AbortError(GLib.Error):
+    def __init__(self, message: str = 'Operation was cancelled') -> None: ...
+
 _Priority = Union[TaskPriority, Literal['background', 'user-visible', 'user-blocking']]
 
 class Future(Generic[_T]):
@@ -82,11 +86,17 @@ class Scheduler(GObject.Object):
     @staticmethod
     def new(context: Optional[GLib.MainContext]) -> Scheduler: ...
     @overload
+    def post_task(self, callback: Callable[[], Generator[Any, None, _T]], priority: Optional[_Priority] = None,
+                  signal: Optional[Gio.Cancellable] = None, delay: int = 0, name: Optional[str] = None,
+                  progress: Optional[Callable[[Any], object]] = None) -> PostedTask[_T]: ...
+    @overload
     def post_task(self, callback: Callable[[], Awaitable[_T]], priority: Optional[_Priority] = None,
-                  signal: Optional[Gio.Cancellable] = None, delay: int = 0, name: Optional[str] = None) -> PostedTask[_T]: ...
+                  signal: Optional[Gio.Cancellable] = None, delay: int = 0, name: Optional[str] = None,
+                  progress: Optional[Callable[[Any], object]] = None) -> PostedTask[_T]: ...
     @overload
     def post_task(self, callback: Callable[[], _T], priority: Optional[_Priority] = None,
-                  signal: Optional[Gio.Cancellable] = None, delay: int = 0, name: Optional[str] = None) -> PostedTask[_T]: ...
+                  signal: Optional[Gio.Cancellable] = None, delay: int = 0, name: Optional[str] = None,
+                  progress: Optional[Callable[[Any], object]] = None) -> PostedTask[_T]: ...
     def yield_(self, signal: Union[Gio.Cancellable, Literal['inherit'], None] = None,
                priority: Union[_Priority, Literal['inherit'], None] = None) -> Future[None]: ...
     def sleep(self, delay: int, signal: Union[Gio.Cancellable, Literal['inherit'], None] = None,
