@@ -9,6 +9,20 @@
 
 #include "loop/prio-lending-private.h"
 
+GParamSpec *
+prio_scheduler_make_lends_priority (void)
+{
+  /**
+   * PrioScheduler:lends-priority: (getter get_lends_priority) (setter set_lends_priority)
+   *
+   * Whether a task that waits for another lends it its priority.
+   *
+   * Since: 1.0
+   */
+  return g_param_spec_boolean ("lends-priority", NULL, NULL, FALSE,
+                               G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+}
+
 static void
 op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
@@ -59,7 +73,7 @@ prio_scheduler_set_lends_priority (PrioScheduler *self, gboolean lends_priority)
     return;
 
   prio_loop_submit (self->run_queue->loop, &op);
-  prio_scheduler_notify_lends_priority (self);
+  g_object_notify (G_OBJECT (self), "lends-priority");
 }
 
 /**

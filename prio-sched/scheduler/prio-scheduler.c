@@ -11,6 +11,8 @@
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-yield-private.h"
+#include "scheduler/prio-monitor-private.h"
+#include "scheduler/prio-trace-private.h"
 
 /**
  * PrioScheduler:
@@ -94,6 +96,8 @@ prio_scheduler_constructed (GObject *object)
 
   G_OBJECT_CLASS (prio_scheduler_parent_class)->constructed (object);
 
+  prio_trace_start_from_environment ();
+  prio_monitor_start_from_environment ();
   if (self->context == NULL)
     self->context = g_main_context_ref (g_main_context_default ());
   self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));
@@ -198,21 +202,6 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 }
 
 static void
-make_lends_priority (void)
-{
-  /**
-   * PrioScheduler:lends-priority: (getter get_lends_priority) (setter set_lends_priority)
-   *
-   * Whether a task that waits for another lends it its priority.
-   *
-   * Since: 1.0
-   */
-  properties[PROP_LENDS_PRIORITY] =
-      g_param_spec_boolean ("lends-priority", NULL, NULL, FALSE,
-                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
-}
-
-static void
 install_properties (GObjectClass *object_class)
 {
   /**
@@ -268,7 +257,7 @@ install_properties (GObjectClass *object_class)
       g_param_spec_int64 ("next-frame", NULL, NULL, 0, G_MAXINT64, 0,
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
-  make_lends_priority ();
+  properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -293,12 +282,6 @@ void
 prio_scheduler_notify_next_frame (PrioScheduler *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NEXT_FRAME]);
-}
-
-void
-prio_scheduler_notify_lends_priority (PrioScheduler *self)
-{
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_LENDS_PRIORITY]);
 }
 
 static void
