@@ -477,8 +477,7 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of
- * tasks there is none. */
+/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of tasks there is none. */
 static inline void
 capture_state (PrioTask *self, PrioState *state)
 {
