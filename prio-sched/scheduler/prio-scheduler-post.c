@@ -74,9 +74,8 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
  *
  * Posts a task without a result, like [func@GLib.idle_add_full].
  *
- * @func is called on the thread that runs the scheduler's main context.  If it
- * returns %G_SOURCE_CONTINUE it is called again, as a continuation: before other
- * tasks of its priority, after those of the next.
+ * @func is called on the thread that runs the scheduler's main context.  If it returns %G_SOURCE_CONTINUE it is called
+ * again, as a continuation: before other tasks of its priority, after those of the next.
  *
  * This is the cheapest way to post work: a task takes 40 bytes, and no lock on the
  * thread that runs the main context.  Any thread may call it.
@@ -313,8 +312,7 @@ post_named (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc fun
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task without a result, with all options of `postTask()` (§2.2, §2.4.2 of the
- * draft).
+ * Posts a task without a result, with all options of `postTask()` (§2.2, §2.4.2 of the draft).
  *
  * ```c
  * prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = 100 },
@@ -326,11 +324,9 @@ post_named (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc fun
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
- * Any thread may call it; @func is called on the thread that runs the scheduler's
- * main context.
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
- * Returns: %FALSE if the signal is aborted already; then nothing is posted, and
- *   @notify has been called
+ * Returns: %FALSE if the signal is aborted already; then nothing is posted, and @notify has been called
  *
  * Since: 1.0
  */
@@ -467,8 +463,7 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
  *
  * If the signal is aborted already, the task is aborted too, and is never queued.
  *
- * Like a [class@Gio.Task], a task can be the result of your own `_async` function: set the
- * source object and the tag in @options.
+ * Like a [class@Gio.Task], it can be the result of your own `_async` function: set source object and tag in @options.
  *
  * ```c
  * void
@@ -495,8 +490,7 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
- * Any thread may call it; @func is called on the thread that runs the scheduler's
- * main context.
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *
@@ -532,18 +526,14 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
- * @callback: (nullable) (scope async) (closure callback_data): called when the task has
- *   completed
+ * @callback: (nullable) (scope async) (closure callback_data): called when the task has completed
  * @callback_data: data for @callback
  *
- * Posts a task, and calls @callback with its result, in the manner of GIO: the same as
- * [method@PrioSched.Scheduler.post_task] followed by [method@PrioSched.Task.then].
+ * Posts a task, and calls @callback with its result: the same as [method@PrioSched.Scheduler.post_task] and `then()`.
  *
- * With a wrong argument it logs a critical message, posts nothing, and calls neither @notify
- * nor @callback.
+ * With a wrong argument it logs a critical message, posts nothing, and calls neither @notify nor @callback.
  *
- * Any thread may call it; both functions are called on the thread that runs the
- * scheduler's main context.
+ * Any thread may call it; both functions are called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -570,8 +560,8 @@ prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *opti
  *   unset when no longer needed; not set if the task has none
  * @error: return location for a `GError`
  *
- * Gets the result of a task, of any type, as [method@PrioSched.Task.propagate_value] does.  If
- * @value is given, the ownership of a pointer passes to the caller.
+ * Gets the result of a task, of any type, as [method@PrioSched.Task.propagate_value] does.
+ * If @value is given, the ownership of a pointer passes to the caller.
  *
  * Fails with the error of the task, or the reason of its abort.  For the result of a yield it
  * logs a critical message and returns %FALSE.
