@@ -212,7 +212,7 @@ waiter_has_left (Waiter *self)
 }
 
 static void
-waiter_admit (Waiter *self, PrioDexGate *gate)
+waiter_let_in (Waiter *self, PrioDexGate *gate)
 {
   let_in (gate, self->fiber);
   dex_promise_resolve_boolean (self->promise, TRUE);
@@ -249,7 +249,7 @@ on_next (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer da
   else if (gate->inside != NULL || prio_scheduler_get_paused (scheduler))
     prio_scheduling_state_resume_async (self->fiber->state, on_turn, self);
   else
-    waiter_admit (self, gate);
+    waiter_let_in (self, gate);
 }
 
 static void
@@ -281,7 +281,7 @@ on_turn (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer da
   else if (gate->inside != NULL || gate->n_waiting > 0)
     wait_behind (self, gate);
   else
-    waiter_admit (self, gate);
+    waiter_let_in (self, gate);
 }
 
 static Waiter *
@@ -303,7 +303,7 @@ prio_dex_gate_enter (PrioDexGate *self, PrioDexFiber *fiber)
   if (self->inside != NULL || self->n_waiting > 0)
     wait_behind (waiter, self);
   else
-    waiter_admit (waiter, self);
+    waiter_let_in (waiter, self);
   return DEX_FUTURE (promise);
 }
 
