@@ -9,12 +9,19 @@
 
 #include "loop/prio-lending-private.h"
 
+PrioStateFinder prio_state_finder;
+
 const PrioState *
 prio_state_of_thread (void)
 {
   const PrioState *state = prio_thread.state;
+  PrioStateFinder find;
 
-  return state != NULL && state->depth == g_main_depth () ? state : NULL;
+  if (state != NULL && state->depth == g_main_depth ())
+    return state;
+
+  find = __atomic_load_n (&prio_state_finder, __ATOMIC_ACQUIRE);
+  return G_UNLIKELY (find != NULL) && state != &prio_state_none ? find () : NULL;
 }
 
 const PrioState *
@@ -30,7 +37,9 @@ prio_state_current (PrioRunQueue *run_queue)
 const PrioState *
 prio_state_capture (PrioRunQueue *run_queue)
 {
-  return prio_state_is_current (run_queue->loop) ? prio_thread.state : NULL;
+  const PrioState *state = prio_state_of_thread ();
+
+  return state != NULL && state->run_queue->loop == run_queue->loop ? state : NULL;
 }
 
 gboolean

@@ -174,6 +174,9 @@ void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
+
+/* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */
+extern const PrioState prio_state_none G_GNUC_INTERNAL;
 void prio_loop_catch_up (PrioLoop *loop);
 void prio_loop_process_mailbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);

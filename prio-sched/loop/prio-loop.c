@@ -379,6 +379,9 @@ release_what_is_left (PrioLoop *loop, gboolean context_gone)
   return FALSE;
 }
 
+/* No g_main_depth () is negative. */
+const PrioState prio_state_none = { .depth = -1 };
+
 /* Releases what has been deferred.  Call it outside, on a thread that may enter.  What a destroy
  * notify defers is released after it has returned, and not within it, so that a chain of destroy
  * notifies does not deepen the stack. */
@@ -396,7 +399,7 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_ref (loop);
   prio_thread.flushes = &self;
   /* Destroy notifies do not inherit the state of the task in which they happen to run. */
-  prio_thread.state = NULL;
+  prio_thread.state = &prio_state_none;
 
   while (more && enter_or_lock (loop, &locked))
     {

@@ -5,7 +5,8 @@
  * to it, and only at the g_main_depth () at which it was set: what a
  * nested main loop runs meanwhile does not inherit it.  Only the thread that owns the context
  * sets it, in a dispatch or in prio_scheduling_state_run (): a thread on which a state is
- * current is the owner thread of the state's loop.
+ * current is the owner thread of the state's loop.  Code on a stack of its own, a fiber,
+ * has the state that a finder knows (prio-current).
  *
  * This is only the record.  prio-current finds the current one, and holds what it points to.
  *

@@ -481,7 +481,7 @@ op_register (PrioLoop *loop, const PrioOp *op)
 static inline void
 capture_state (PrioTask *self, PrioState *state)
 {
-  const PrioState *current = prio_thread.state != NULL ? prio_state_capture (self->entry.run_queue) : NULL;
+  const PrioState *current = prio_state_may_be_current () ? prio_state_capture (self->entry.run_queue) : NULL;
 
   if (current == NULL)
     {
