@@ -12,7 +12,7 @@
 
 #include "loop/prio-current-private.h"
 #include "scheduler/prio-options-private.h"
-#include "scheduler/prio-runner-guest-private.h"
+#include "scheduler/prio-runner-inner-private.h"
 #include "scheduler/prio-runner-private.h"
 
 /* The domain of the errors that stand for those of tasks of runners; their codes are the handles. */
@@ -27,50 +27,12 @@ typedef struct
 {
   PrioTaskGroup *group; /* the member holds it */
   PrioMember *member;   /* NULL until the task begins */
-  PrioRunner *runner;   /* held; the task is a user of its id queue */
+  PrioRunner *runner;   /* held, and the task is a user of its id queue; NULL once the task has begun */
   PrioTask *task;       /* held, or NULL if it was rejected at once */
   guint id;
   guint handle;
   gboolean is_silent; /* who posts it knows by himself that it is rejected */
 } PrioSeat;
-
-/* Owner thread, or the context has gone: the runner's task has ended, or @op->flag tells that it will not run. */
-static void
-op_end_seat (PrioLoop *loop, const PrioOp *op)
-{
-  PrioRunner *runner = op->target;
-
-  if (op->flag)
-    runner->ids.funcs->rejected (&runner->ids, op->id);
-  prio_id_queue_release (&runner->ids);
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
-}
-
-/* The destroy notify of the member: it has its result. */
-static void
-end_seat (gpointer data)
-{
-  PrioSeat *seat = data;
-  PrioOp op = { .apply = op_end_seat, .target = seat->runner, .id = seat->id };
-
-  op.flag = seat->member == NULL && !seat->is_silent;
-  g_hash_table_remove (seat->group->seats, GUINT_TO_POINTER (seat->handle));
-  g_clear_object (&seat->task);
-  prio_loop_submit (seat->runner->loop, &op);
-  g_free (seat);
-}
-
-/* The function of the member. */
-static void
-run_seat (PrioTask *task, gpointer data)
-{
-  PrioSeat *seat = data;
-  PrioRunner *runner = seat->runner;
-
-  seat->member = seat->group->running;
-  prio_task_defer (task);
-  prio_guest_run (task, runner->func, seat->id, runner->data);
-}
 
 static void
 hold_runner (PrioRunner *runner)
@@ -79,6 +41,54 @@ hold_runner (PrioRunner *runner)
   prio_loop_enter (runner->loop);
   prio_id_queue_hold (&runner->ids);
   prio_loop_leave (runner->loop);
+}
+
+/* Owner thread, or the context has gone. */
+static void
+op_release_runner (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRunner *runner = op->target;
+
+  if (op->id != 0)
+    runner->ids.funcs->rejected (&runner->ids, op->id);
+  prio_id_queue_release (&runner->ids);
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
+}
+
+/* A task of @runner has ended, or the task @rejected will not run, if that is not 0. */
+static void
+release_runner (PrioRunner *runner, guint rejected)
+{
+  PrioOp op = { .apply = op_release_runner, .target = runner, .id = rejected };
+
+  prio_loop_submit (runner->loop, &op);
+}
+
+/* The destroy notify of the member: it has its result. */
+static void
+end_seat (gpointer data)
+{
+  PrioSeat *seat = data;
+
+  g_hash_table_remove (seat->group->seats, GUINT_TO_POINTER (seat->handle));
+  g_clear_object (&seat->task);
+  if (seat->runner != NULL)
+    release_runner (seat->runner, seat->is_silent ? 0 : seat->id);
+  g_free (seat);
+}
+
+/* The function of the member. */
+static void
+run_seat (PrioTask *task, gpointer data)
+{
+  PrioSeat *seat = data;
+  PrioRunner *runner = g_steal_pointer (&seat->runner);
+
+  /* The seat may end in the function, and the runner is not closed while that runs. */
+  seat->member = seat->group->running;
+  prio_task_defer (task);
+  prio_inner_run (task, runner->func, seat->id, runner->data);
+  release_runner (runner, 0);
 }
 
 /* Whether @runner can run tasks of @self; if not, says so for @function. */
@@ -176,7 +186,7 @@ get_seat (PrioTaskGroup *self, guint handle)
  * Tells a group that a task of a runner has its result, and needs its place no longer.
  *
  * A wait for the group that ends with it tells by [method@PrioSched.TaskGroup.get_handle] which one it was.  If the task has been
- * cancelled, or aborted in its function, nothing happens.
+ * cancelled, or aborted in its function, or its main context has gone, nothing happens.
  *
  * Call it on the thread that runs the scheduler's main context.
  *
@@ -188,6 +198,8 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   g_autoptr (PrioTask) task = NULL;
   PrioSeat *seat;
 
+  if (prio_loop_is_dead (prio_task_group_get_loop (self)))
+    return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   seat = get_seat (self, handle);
@@ -217,6 +229,8 @@ prio_task_group_cancel_id (PrioTaskGroup *self, guint handle)
 {
   PrioSeat *seat;
 
+  if (prio_loop_is_dead (prio_task_group_get_loop (self)))
+    return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   seat = get_seat (self, handle);
@@ -357,7 +371,7 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
  *
  * Ends a wait that has begun with [method@PrioSched.TaskGroup.wait_id].
  *
- * Call it in the task @id.  It fails as [method@PrioSched.TaskGroup.wait_finish] does.
+ * Call it in the task @id, on the thread that runs the scheduler's main context.  It fails as [method@PrioSched.TaskGroup.wait_finish] does.
  *
  * Returns: %TRUE if what was waited for has come, or %FALSE with @error set
  *

@@ -1,67 +1,67 @@
-/* prio-runner-guest.c: the end of the tasks that the function of a runner runs, and tasks of another kind among them
+/* prio-runner-inner.c: the end of the tasks that the function of a runner runs, and tasks of another kind among them
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "scheduler/prio-runner-guest-private.h"
+#include "scheduler/prio-runner-inner-private.h"
 
 #include "loop/prio-dispatch-private.h"
 #include "task/prio-task-private.h"
 
-typedef struct _PrioGuest PrioGuest;
+typedef struct _PrioInner PrioInner;
 
-struct _PrioGuest
+struct _PrioInner
 {
-  PrioGuest *outer;  /* on this thread's stack */
+  PrioInner *outer;  /* on this thread's stack */
   PrioBatch *batch;  /* in which it runs */
   PrioEntry *entry;
   gboolean running;
 };
 
-static PRIO_TLS PrioGuest *innermost;
+static PRIO_TLS PrioInner *innermost;
 
 /* In the function of @task: calls @func, that of a runner, with @id. */
 void
-prio_guest_run (PrioTask *task, PrioRunnerFunc func, guint id, gpointer data)
+prio_inner_run (PrioTask *task, PrioRunnerFunc func, guint id, gpointer data)
 {
-  PrioGuest guest = { .outer = innermost, .batch = prio_thread.batch, .entry = prio_task_get_entry (task), .running = TRUE };
+  PrioInner inner = { .outer = innermost, .batch = prio_thread.batch, .entry = prio_task_get_entry (task), .running = TRUE };
 
-  innermost = &guest;
+  innermost = &inner;
   func (id, data);
-  innermost = guest.outer;
+  innermost = inner.outer;
 }
 
 /* What prio_runner_end () does where the batch runs no task id.
  *
- * Returns: whether the guest has been aborted; FALSE if it had ended before */
+ * Returns: whether the inner task has been aborted; FALSE if it had ended before */
 static gboolean
-end_guest (void)
+end_inner (void)
 {
-  PrioGuest *guest = innermost;
+  PrioInner *inner = innermost;
   gboolean aborted;
   PrioLoop *loop;
 
-  g_return_val_if_fail (guest != NULL && guest->batch == prio_thread.batch, FALSE);
+  g_return_val_if_fail (inner != NULL && inner->batch == prio_thread.batch, FALSE);
 
   prio_thread.runs_jobs = FALSE;
-  if (!guest->running)
+  if (!inner->running)
     return FALSE;
 
   /* The batch puts back the state from before the task when its function has returned; that is none of this depth. */
-  guest->running = FALSE;
+  inner->running = FALSE;
   prio_thread.state = NULL;
-  loop = guest->entry->run_queue->loop;
+  loop = inner->entry->run_queue->loop;
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     prio_loop_catch_up (loop);
   if (loop->microtasks.length > 0)
     prio_loop_checkpoint (loop);
 
   /* From here on an abort does not end it. */
-  aborted = prio_entry_is_aborted (guest->entry);
+  aborted = prio_entry_is_aborted (inner->entry);
   if (!aborted)
-    prio_run_queue_release_entry (guest->entry);
+    prio_run_queue_release_entry (inner->entry);
   return aborted;
 }
 
@@ -85,7 +85,7 @@ prio_runner_end (void)
   PrioBatch *batch = prio_thread.batch;
 
   if (G_UNLIKELY (batch == NULL || batch->ids == NULL))
-    return end_guest ();
+    return end_inner ();
 
   return prio_batch_end_id (batch);
 }
@@ -110,7 +110,7 @@ prio_runner_next (void)
 
   if (G_UNLIKELY (batch == NULL || batch->ids == NULL))
     {
-      end_guest ();
+      end_inner ();
       return 0;
     }
 
