@@ -463,7 +463,8 @@ class Lives(unittest.TestCase):
     def test_a_context_that_goes(self):
         def in_thread():
             context = GLib.MainContext()
-            group = PrioSched.TaskGroup(PrioSched.Scheduler.new(context), limit=1)
+            own = PrioSched.Scheduler.new(context)
+            group = PrioSched.TaskGroup(own, limit=1)
             return [group.post_task(lambda: None), group.post_task(lambda: turns(3)), group.drained()]
         results = []
         thread = threading.Thread(target=lambda: results.extend(in_thread()))
@@ -472,6 +473,13 @@ class Lives(unittest.TestCase):
         for _ in range(3):
             gc.collect()
         self.assertEqual([task.done() for task in results], [True] * 3)
+
+    def test_a_scheduler_that_goes(self):
+        group = PrioSched.TaskGroup(PrioSched.Scheduler.new(None))
+        for call in lambda: group.post_task(int), group.drained:
+            with self.assertRaisesRegex(RuntimeError, 'the scheduler of the group has gone'):
+                call()
+        self.assertEqual(group.pending, 0)
 
 
 if __name__ == '__main__':

@@ -148,6 +148,10 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, &options), 0);
   g_return_val_if_fail (id != 0, 0);
 
+  /* Its scheduler has gone. */
+  if (runner->ids.run_queue == NULL)
+    return 0;
+
   if (self->seats == NULL)
     self->seats = g_hash_table_new (NULL, NULL);
   do

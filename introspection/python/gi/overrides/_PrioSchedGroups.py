@@ -144,7 +144,8 @@ class TaskGroup(PrioSched.TaskGroup):
     limit      how many run at a time, a whole number from 1; None for any number
     priority   of those tasks that have none of their own
 
-    A coroutine counts until it has ended.  All methods belong to the thread that runs the scheduler's main context.
+    A coroutine counts until it has ended.  Whoever uses a group holds its scheduler, if that is not the default one: the group
+    does not.  All methods belong to the thread that runs the scheduler's main context.
     """
 
     def __init__(self, scheduler=None, limit=None, priority='user-visible'):
@@ -163,10 +164,8 @@ class TaskGroup(PrioSched.TaskGroup):
             return self._tasks
         except AttributeError:
             # It was made by TaskGroup.new () or in another language.
-            scheduler = self.ref_scheduler()
-            if scheduler is None:
-                raise RuntimeError('the scheduler of the group has gone') from None
-            self._set_up(scheduler)
+            self._check_scheduler()
+            self._set_up(self.ref_scheduler())
             return self._tasks
 
     @property
@@ -227,6 +226,7 @@ class TaskGroup(PrioSched.TaskGroup):
         state.handle, combined, _ = self.post_id(table._runner, number, priority, signal, delay, name)
         if combined is None:
             table._take(number)
+            self._check_scheduler()
             raise RuntimeError('a group belongs to the thread that runs its main context, and this is another one')
         if signal is not None:
             state.signal = combined
@@ -236,6 +236,10 @@ class TaskGroup(PrioSched.TaskGroup):
         else:
             _Place(task)
         return task
+
+    def _check_scheduler(self):
+        if self.ref_scheduler() is None:
+            raise RuntimeError('the scheduler of the group has gone: hold it as long as you use the group')
 
     def _task_is_done(self, handle, task):
         error = task._exception
@@ -264,6 +268,7 @@ class TaskGroup(PrioSched.TaskGroup):
         super().cancel_queued()
 
     def _wait(self, until, signal, returns=False):
+        self._check_scheduler()
         return _Wait(self, until, helpers.to_signal(signal), returns).future
 
     def drained(self, signal=None):
