@@ -28,6 +28,7 @@ struct _PrioRunQueue
   PrioIdQueue *id_queues;
   PrioReadyGroup ready; /* those of its queues, and of the queues of @groups and @id_queues, that have a head */
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
+  gboolean lends; /* whether a task that waits lends its priority */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
 
@@ -50,6 +51,7 @@ void prio_run_queues_resume (PrioLoop *loop);
 
 void prio_run_queue_enqueue (PrioEntry *entry);
 void prio_run_queue_add (PrioEntry *entry, gint64 due);
+void prio_run_queue_unlink (PrioEntry *entry);
 void prio_run_queue_dequeue (PrioEntry *entry);
 void prio_run_queue_abort_running (PrioEntry *entry);
 void prio_run_queue_release_entry (PrioEntry *entry);
