@@ -146,7 +146,7 @@ catch_up (PrioLoop *loop)
 }
 
 /* A closure with a signal or a delay has run. */
-static void
+static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {
   if (again && !prio_entry_is_aborted (entry))

@@ -230,10 +230,8 @@ prio_run_queue_enqueue (PrioEntry *entry)
     prio_run_queue_make_ready (run_queue, queue);
 }
 
-/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
- * delays it until @due if that is not 0. */
-void
-prio_run_queue_add (PrioEntry *entry, gint64 due)
+static inline void
+add (PrioEntry *entry, gint64 due)
 {
   PrioLoop *loop = entry->run_queue->loop;
 
@@ -255,8 +253,24 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
       prio_entry_move (entry, PRIO_ENTRY_DELAYED);
       prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
     }
-  if (G_UNLIKELY (loop->observing != NULL))
-    loop->observing->added (entry, due);
+}
+
+static G_GNUC_NO_INLINE void
+add_and_tell (PrioEntry *entry, gint64 due)
+{
+  add (entry, due);
+  entry->run_queue->loop->observing->added (entry, due);
+}
+
+/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
+ * delays it until @due if that is not 0. */
+void
+prio_run_queue_add (PrioEntry *entry, gint64 due)
+{
+  if (G_UNLIKELY (entry->run_queue->loop->observing != NULL))
+    add_and_tell (entry, due);
+  else
+    add (entry, due);
 }
 
 /* Takes @entry, which is QUEUED, out of its queue. */
