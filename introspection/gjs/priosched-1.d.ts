@@ -146,6 +146,21 @@ declare module '@girs/priosched-1' {
             name?: string;
         }
 
+        /** What TaskGroup is made with. */
+        interface TaskGroupOptions {
+            /** By default that of the default main context; whoever uses the group holds another one. */
+            scheduler?: Scheduler;
+            /** How many tasks run at a time, a whole number from 1; by default any number. */
+            limit?: number;
+            priority?: Nick | TaskPriority;
+        }
+
+        /** Options of waits for a TaskGroup. */
+        interface WaitOptions {
+            /** What ends the wait, and no task. */
+            signal?: Gio.Cancellable | null;
+        }
+
         /** Options of Scheduler.yield(). */
         interface YieldTaskOptions {
             signal?: Gio.Cancellable | 'inherit' | null;
@@ -456,9 +471,9 @@ declare module '@girs/priosched-1' {
             get scheduler(): Scheduler | null;
             get signal(): TaskSignal;
 
-            constructor(properties?: Partial<TaskGroup.ConstructorProps>, ...args: any[]);
+            constructor(properties?: TaskGroupOptions, ...args: any[]);
             _init(...args: any[]): void;
-            static ['new'](scheduler: Scheduler, limit: number, priority: TaskPriority): TaskGroup;
+            static ['new'](scheduler: Scheduler, limit: number, priority: Nick | TaskPriority): TaskGroup;
 
             connect<K extends keyof TaskGroup.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
@@ -467,20 +482,41 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
-            abort(reason: GLib.Error | null): void;
+            /** Aborts all tasks; the group goes on. The reason may be any value. */
+            abort(reason?: unknown): void;
             /** Cancels what has not begun; what runs goes on. */
             cancel_queued(): void;
+            cancelQueued(): void;
             get_limit(): number;
             set_limit(limit: number): void;
             get_pending(): number;
             get_priority(): TaskPriority;
-            set_priority(priority: TaskPriority): boolean;
+            set_priority(priority: Nick | TaskPriority): boolean;
             get_signal(): TaskSignal;
             ref_scheduler(): Scheduler | null;
-            post_task(options: TaskOptions | null, func: TaskFunc): Task;
+            /** A task that begins when a place is free, and has it until the promise settles. */
+            post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
+            postTask<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
+            /** Until no task is queued or running. */
+            drained(options?: WaitOptions | null): Promise<void>;
+            /** The same, but is rejected with the first task that is. */
+            all(options?: WaitOptions | null): Promise<void>;
+            /** The result of the first task that is fulfilled from now on. */
+            any(options?: WaitOptions | null): Promise<unknown>;
+            /** Settles as the first task does that completes from now on. */
+            first(options?: WaitOptions | null): Promise<unknown>;
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
+            /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
+            post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
+                name: string | null): [number, Gio.Cancellable, number];
+            return_id(handle: number, failure: string | null): void;
+            cancel_id(handle: number): void;
+            get_handle(task: Task): number;
+            wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
+                runner: Runner, id: number): void;
+            finish_id(id: number): [boolean, Task | null];
         }
 
         /** What an idle callback is given; valid while it runs. */

@@ -249,7 +249,7 @@ task_ran (PrioEntry *entry)
     {
       settle_aborted (self);
     }
-  else if (self->has_result || (claim & PRIO_TASK_DEFERRED) == 0)
+  else if (state != PRIO_ENTRY_DONE && (self->has_result || (claim & PRIO_TASK_DEFERRED) == 0))
     {
       settle_returned (self);
     }
@@ -257,8 +257,9 @@ task_ran (PrioEntry *entry)
     {
       /* The result is deferred.  From here on an abort of the signal does not end the task.  The
        * code that will give the result holds a reference; otherwise this is the last one, and the
-       * task fails. */
-      prio_run_queue_release_entry (entry);
+       * task fails.  An inner task of a runner has ended before: prio-runner-inner.c. */
+      if (state != PRIO_ENTRY_DONE)
+        prio_run_queue_release_entry (entry);
       prio_before_unref (self);
       g_object_unref (self);
       return;

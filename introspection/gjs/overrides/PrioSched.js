@@ -301,6 +301,8 @@ function _init() {
     };
 
     PrioSched.AbortError = AbortError;
+    imports.overrides.PrioSchedGroups.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
+
     // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
     PrioSched.web = imports.overrides.PrioSchedWeb.make(PrioSched, tasks);

@@ -14,6 +14,7 @@ from gi.repository import Gio, GLib, GObject
 from ..module import get_introspection_module
 from ..overrides import override
 from . import _PrioSched as tasks
+from . import _PrioSchedGroups as groups
 from . import _PrioSchedHelpers as helpers
 from . import _PrioSchedReasons as reasons
 from . import _PrioSchedThreads as threads
@@ -389,9 +390,12 @@ SchedulingState = override(SchedulingState)
 __all__.append('SchedulingState')
 
 
-class TaskGroup(PrioSched.TaskGroup):
+groups.set_up(_to_priority, _to_delay)
 
-    wait_async = _called_back(PrioSched.TaskGroup, 'wait_async', 2)
+
+class TaskGroup(groups.TaskGroup):
+
+    wait_async = _called_back(PrioSched.TaskGroup, 'wait_async', 2, 'drained')
 
 
 TaskGroup = override(TaskGroup)

@@ -148,6 +148,13 @@ def to_error(exception, controller, signal):
     return reason.error
 
 
+def to_error_of(exception, signal):
+    """The GLib.Error that stands for exception, the reason of an abort of signal, which holds it."""
+    reason = _Reason(exception)
+    _box_of(signal).reason = reason
+    return reason.error
+
+
 def keep(exception, make):
     """Makes a signal, make (error), that was aborted for exception and holds it."""
     reason = _Reason(exception)
