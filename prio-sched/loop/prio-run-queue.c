@@ -33,6 +33,7 @@ run_queue_alloc (PrioLoop *loop)
       prio_queue_init (&run_queue->jobs[i], run_queue, i, PRIO_QUEUE_JOBS);
       prio_queue_init (&run_queue->entries[i], run_queue, i, PRIO_QUEUE_ENTRIES);
     }
+  prio_queue_init (&run_queue->expired, run_queue, PRIO_EFFECTIVE_EXPIRED, PRIO_QUEUE_ENTRIES);
   return run_queue;
 }
 
@@ -61,6 +62,7 @@ static void
 run_queue_clear (PrioRunQueue *run_queue)
 {
   prio_ready_group_clear (&run_queue->ready);
+  prio_heap_clear (&run_queue->late);
   g_weak_ref_clear (&run_queue->scheduler);
   g_free (run_queue);
 }
@@ -148,17 +150,27 @@ queue_of_entry (PrioEntry *entry)
   return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
 }
 
-/* Appends @entry to the queue in which it belongs now (§2.4.1). */
+/* Appends @entry, which is of another age than those in front of it, to the queue of its priority. */
 void
-prio_run_queue_enqueue (PrioEntry *entry)
+prio_entry_append (PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
   PrioQueue *queue = queue_of_entry (entry);
 
-  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   entry->job.order = run_queue->loop->next_order++;
   if (prio_queue_append_entry (queue, entry))
     prio_run_queue_make_ready (run_queue, queue);
+}
+
+/* Puts @entry where it belongs now (§2.4.1). */
+void
+prio_run_queue_enqueue (PrioEntry *entry)
+{
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+    prio_run_queue_enqueue_timed (entry);
+  else
+    prio_entry_append (entry);
 }
 
 /* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
@@ -188,8 +200,9 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
     }
 }
 
-static void
-unlink_from_queue (PrioEntry *entry)
+/* Takes @entry out of the queue of its priority. */
+void
+prio_entry_unlink (PrioEntry *entry)
 {
   PrioQueue *queue = queue_of_entry (entry);
   gboolean was_head = queue->head == &entry->job;
@@ -214,7 +227,10 @@ prio_run_queue_dequeue (PrioEntry *entry)
       break;
 
     case PRIO_ENTRY_QUEUED:
-      unlink_from_queue (entry);
+      if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+        prio_run_queue_dequeue_timed (entry);
+      else
+        prio_entry_unlink (entry);
       break;
 
     default:

@@ -37,7 +37,7 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
   return G_LIKELY (prio_scheduler_check (self)) || prio_check_type (function, self, PRIO_TYPE_SCHEDULER);
 }
 
-gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay);
+gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, gint64 expiry);
 PrioTask *prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options);
 PrioScheduler *prio_scheduler_new_inner (PrioScheduler *outer);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
