@@ -99,6 +99,17 @@ gboolean       prio_scheduler_yield_full_finish  (PrioScheduler       *self,
                                                   GError             **error);
 
 PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_sleep_async        (PrioScheduler          *self,
+                                                  guint64                 delay,
+                                                  const PrioYieldOptions *options,
+                                                  GAsyncReadyCallback     callback,
+                                                  gpointer                user_data);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_sleep_finish       (PrioScheduler       *self,
+                                                  GAsyncResult        *result,
+                                                  GError             **error);
+
+PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_queue_microtask    (PrioScheduler       *self,
                                                   GSourceOnceFunc      func,
                                                   gpointer             user_data,

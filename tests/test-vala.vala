@@ -79,6 +79,12 @@ async void check_abort (Scheduler scheduler) throws Error {
 		assert_not_reached ();
 	} catch (IOError.TIMED_OUT error) {
 	}
+	yield scheduler.sleep_async (1, null);
+	try {
+		yield scheduler.sleep_async (uint64.MAX, YieldOptions () { @signal = controller.signal });
+		assert_not_reached ();
+	} catch (IOError.TIMED_OUT error) {
+	}
 }
 
 // F4: after something that is not the scheduler's, a task is itself again.

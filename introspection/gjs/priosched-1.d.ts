@@ -209,6 +209,8 @@ declare module '@girs/priosched-1' {
             post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and goes on with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
+            /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
+            sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
@@ -236,6 +238,8 @@ declare module '@girs/priosched-1' {
             yield_finish(result: Gio.AsyncResult): boolean;
             yield_full_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             yield_full_finish(result: Gio.AsyncResult): boolean;
+            sleep_async(delay: number, options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
+            sleep_finish(result: Gio.AsyncResult): boolean;
             /** Tells long work when to let other work run. */
             should_yield(): boolean;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */

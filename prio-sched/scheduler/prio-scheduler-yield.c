@@ -142,7 +142,7 @@ op_post_inherited (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, followed);
 
   if (bound)
-    prio_run_queue_add (entry, 0);
+    prio_run_queue_add (entry, op->due);
   else
     prio_task_abort (task);
 }
@@ -172,9 +172,9 @@ inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
 
 /* Posts @task with @from; takes references to the signals of @from. */
 static void
-submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *from)
+submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *from, gint64 due)
 {
-  PrioOp op = { .apply = op_post_inherited, .target = task, .data = g_memdup2 (from, sizeof *from) };
+  PrioOp op = { .apply = op_post_inherited, .target = task, .data = g_memdup2 (from, sizeof *from), .due = due };
 
   if (from->signal != NULL)
     {
@@ -186,16 +186,16 @@ submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *fr
   prio_loop_submit (self->run_queue->loop, &op);
 }
 
-static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
-
-static void
-yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
+/* Queues a continuation with what @options inherit, at once or, if @due is not 0, then. */
+void
+prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
+                         GAsyncReadyCallback callback, gpointer data)
 {
   PrioInheritance from = inherit_for (self, options);
   GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
   PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_CONTINUATION, signal, from.priority);
 
-  prio_task_set_origin (task, &yield_origin);
+  prio_task_set_origin (task, origin);
   if (from.timed != PRIO_TIMED_NOT)
     prio_entry_set_expiry (prio_task_get_entry (task), from.expiry);
   if (options->name != NULL)
@@ -211,9 +211,17 @@ yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback
     prio_task_then (task, callback, data, NULL);
 
   if (from.abort != NULL || from.follows != NULL || from.followed != NULL)
-    submit_inherited (self, task, &from);
+    submit_inherited (self, task, &from, due);
   else
-    prio_scheduler_submit_task (self, task, from.signal, from.priority, 0);
+    prio_scheduler_submit_task (self, task, from.signal, from.priority, due);
+}
+
+static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
+
+static void
+yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
+{
+  prio_scheduler_continue (self, options, &yield_origin, 0, callback, data);
 }
 
 /**

@@ -207,6 +207,18 @@ function _init() {
         return promise;
     }
 
+    // Waits, and goes on as a continuation: with the signal and the priority of the task, or with those that are given.
+    Scheduler.prototype.sleep = function (delay, options) {
+        const {signal = null, priority = null} = toOptions(options);
+        const milliseconds = toDelay(delay);
+        const inheritsSignal = signal === null || signal === 'inherit', inheritsPriority = priority === 'inherit';
+        const givenSignal = inheritsSignal ? null : toSignal(signal);
+        const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
+        const promise = new Promise(keepResolvers);
+        tableOf(this).yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, milliseconds);
+        return promise;
+    };
+
     tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler);
     tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', scheduler);
 

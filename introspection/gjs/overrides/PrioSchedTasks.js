@@ -542,12 +542,12 @@ function make(PrioSched) {
         }
 
         // Yields with the older draft's options: each is inherited or given.
-        yieldWith(inheritsSignal, signal, inheritsPriority, priority) {
+        yieldWith(inheritsSignal, signal, inheritsPriority, priority, delay = 0) {
             const outer = currentState();
             const inherited = this.stateToInherit(outer);
             const entry = new Entry(null, Current.stateToYield(this, inherited, inheritsSignal, signal, inheritsPriority, priority));
             const id = this.#add(entry);
-            this.#enter(id, entry, outer, this.#postFull(id, entry.state, 0, true));
+            this.#enter(id, entry, outer, this.#postFull(id, entry.state, delay, true));
         }
     }
 

@@ -93,6 +93,7 @@ class Scheduler(PrioSched.Scheduler):
 
     yield_async = _called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
     yield_full_async = _called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
+    sleep_async = _called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
     post_task_async = _called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
     run_in_thread_async = _called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'asyncio.to_thread')
 
@@ -158,6 +159,19 @@ class Scheduler(PrioSched.Scheduler):
             return table.yield_now()
         return table.yield_with(signal if signal == 'inherit' else _to_signal(signal),
                                 priority if priority == 'inherit' else _to_priority(priority))
+
+    def sleep(self, delay, signal=None, priority=None):
+        """Waits, and goes on as a continuation of the current task: await scheduler.sleep (500).
+
+        An abort ends the wait at once: its reason is raised.
+
+        delay             milliseconds, a whole number
+        signal, priority  of the continuation instead of those of the task; either may be 'inherit'
+        """
+        delay = _to_delay(delay)
+        signal = 'inherit' if signal is None or signal == 'inherit' else _to_signal(signal)
+        priority = priority if priority == 'inherit' else _to_priority(priority)
+        return tasks.table_of(self).yield_with(signal, priority, delay)
 
     def request_idle_callback(self, callback, timeout=None):
         """Calls callback (deadline) when the main loop has nothing else to do.

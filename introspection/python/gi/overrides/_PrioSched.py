@@ -232,8 +232,8 @@ class Table(TableBase):
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
-    def yield_with(self, signal, priority):
-        """The older draft's options, each of which may be "inherit"."""
+    def yield_with(self, signal, priority, delay=0):
+        """The older draft's options, each of which may be "inherit"; after so many milliseconds."""
         inherited = self._inherited()
         if signal == 'inherit':
             signal = inherited.signal
@@ -250,7 +250,7 @@ class Table(TableBase):
         future = Continuation()
         future._posted_with = State(self, signal, priority)
         number = self._add(future)
-        if self._post_full(number, priority, signal, 0, True) == _REJECTED:
+        if self._post_full(number, priority, signal, delay, True) == _REJECTED:
             self._reject(self._take(number))
         return future
 

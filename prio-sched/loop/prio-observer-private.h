@@ -1,0 +1,85 @@
+/* prio-observer-private.h: who is told what the loops do
+ *
+ * Promises: while there is an observer, it is told of each task of every loop from its post, or from the beginning of the
+ * observation if the task waited already, to its end: queued, then begins, then yielded (and queued again), ended or
+ * aborted.  A task that runs when the observation begins is not told of, unless it is queued again.  The task's record
+ * (PrioObserved) stays the same meanwhile, so an observer may tell tasks by its `id`.
+ *
+ * While nobody observes, this costs nothing where tasks of 40 bytes are posted and run, and a test or two elsewhere: an
+ * observed task is always an entry, whose table of functions is that of this module, which calls the entry's own.  Jobs
+ * and task ids become such entries when they would be the first of their queue, and those queues are
+ * empty while the loop is observed: those that wait when the observation begins are moved.
+ *
+ * Threads: an observer is told on the owner thread of the loop, from several at once if there are several loops.
+ * `queued`, `aborted` and `priority_changed` may come inside (prio-loop-private.h): nothing of the user's may
+ * be called, the library not be entered again, and only a leaf lock be taken.  Observers are static, since a thread may still be telling one
+ * that has just been removed.  Any function of an observer may be NULL.
+ *
+ * Times are µs of g_get_monotonic_time ().
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-run-queue-private.h"
+
+typedef enum
+{
+  PRIO_OBSERVED_CLOSURE, /* a function that prio_scheduler_post () or prio_scheduler_post_full () was given */
+  PRIO_OBSERVED_TASK,    /* a PrioTask, or a yield of the C interface */
+  PRIO_OBSERVED_ID,      /* a task of a PrioRunner, which may be the continuation of a yield */
+  PRIO_OBSERVED_IDLE,    /* an idle callback */
+  PRIO_OBSERVED_OWN      /* the library's own */
+} PrioObservedKind;
+
+/* A task, as it is told of. */
+typedef struct
+{
+  guint64 id;            /* unique in the process, and the same until the end; from 1 */
+  guint64 poster;        /* the id of the task that ran on this thread when this one was posted, or 0 */
+  PrioObservedKind kind;
+  const char *name;      /* or NULL; it may be known only when the task begins */
+  gint8 priority;        /* its own, PrioTaskPriority; it may change while the task waits */
+  gboolean continuation; /* it continues a task after a yield */
+  gconstpointer group;   /* identifies the signal, at this scheduler, that may abort it, or NULL */
+  gconstpointer scheduler; /* identifies the scheduler (its PrioRunQueue) */
+  gint64 posted;         /* when it was posted, or the loop heard of that; 0 if that was before the observation */
+  gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */
+  gint64 queued;         /* when it entered its queue last, or 0 */
+  gint64 begun;          /* when it began to run last, or 0 */
+} PrioObserved;
+
+typedef struct _PrioObserver PrioObserver;
+
+struct _PrioObserver
+{
+  /* A task has been posted with a delay; `queued` follows when it is due. */
+  void (*delayed) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* A task has entered a queue: it was posted, is due, or has yielded. */
+  void (*queued) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* Its function begins. */
+  void (*begins) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* Its function has returned G_SOURCE_CONTINUE: `queued` follows. */
+  void (*yielded) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* Its function, its checkpoint and its callbacks are over.  It comes after `aborted` too if the task ran then. */
+  void (*ended) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* It has been aborted, or its context has gone: if it did not run (`begun` is 0, or before `queued`), this is its end. */
+  void (*aborted) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gboolean runs, gint64 now);
+  /* The tasks of @group that follow it have another priority. */
+  void (*priority_changed) (PrioObserver *self, PrioLoop *loop, gconstpointer group, PrioTaskPriority from,
+                            PrioTaskPriority to, gint64 now);
+  /* Tasks run one after another, until the batch ends: @cut if its time is over (the others' turn begins). */
+  void (*batch_begins) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 now);
+  void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gboolean cut, gint64 now);
+  /* The other sources have had their turn, from @began to @now; @whole if it went to the bottom. */
+  void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
+  /* The next frame has been announced for @due. */
+  void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
+
+  PrioObserver *next; /* set by prio_observer_add () */
+};
+
+/* Any thread, outside. */
+void prio_observer_add (PrioObserver *observer);
+void prio_observer_remove (PrioObserver *observer);

@@ -1,0 +1,102 @@
+"""Tests sleep() of schedulers in Python (R4).
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+def run(function):
+    return lambda self: PrioSched.run(function(self))
+
+
+class Sleep(unittest.TestCase):
+
+    @run
+    async def test_waits_for_so_long(self):
+        start = GLib.get_monotonic_time()
+        self.assertIsNone(await scheduler.sleep(20))
+        self.assertGreaterEqual(GLib.get_monotonic_time() - start, 20000)
+
+    @run
+    async def test_no_delay_is_a_yield(self):
+        log = []
+
+        async def task():
+            scheduler.post_task(lambda: log.append('task'))
+            await scheduler.sleep(0)
+            log.append('continuation')
+        await scheduler.post_task(task)
+        await scheduler.post_task(lambda: None, 'background')
+        self.assertEqual(log, ['continuation', 'task'])
+
+    @run
+    async def test_inherits_signal_and_priority(self):
+        controller = PrioSched.TaskController('background')
+        log = []
+
+        async def task():
+            await scheduler.sleep(1)
+            state = PrioSched.SchedulingState.get_current()
+            log.append((state.get_signal() is controller.signal, state.get_priority()))
+            await scheduler.sleep(1, priority='user-blocking')
+            log.append('given')
+            await scheduler.sleep(60000)
+        posted = scheduler.post_task(task, signal=controller.signal)
+        while len(log) < 2:
+            await scheduler.sleep(1)
+        self.assertEqual(log, [(True, 0), 'given'])
+        why = ValueError('enough')
+        controller.abort(why)
+        with self.assertRaises(ValueError) as raised:
+            await posted
+        self.assertIs(raised.exception, why)
+
+    @run
+    async def test_an_abort_ends_it_at_once(self):
+        controller = PrioSched.TaskController()
+        plain = Gio.Cancellable()
+        sleeping = scheduler.sleep((1 << 64) - 1, signal=controller.signal)
+        other = scheduler.sleep(60000, plain, 'background')
+        controller.abort(KeyError('mine'))
+        plain.cancel()
+        with self.assertRaises(KeyError):
+            await sleeping
+        with self.assertRaises(GLib.Error) as raised:
+            await other
+        self.assertTrue(raised.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        with self.assertRaises(KeyError):
+            await scheduler.sleep(0, signal=controller.signal)
+
+    @run
+    async def test_it_can_be_cancelled(self):
+        sleeping = scheduler.sleep(60000)
+        self.assertTrue(sleeping.cancel())
+        with self.assertRaises(asyncio.CancelledError):
+            await sleeping
+
+    def test_what_is_wrong_is_told(self):
+        for bad in ('1', 1.5, None, True):
+            with self.assertRaisesRegex(TypeError, 'delay is a whole number of milliseconds'):
+                scheduler.sleep(bad)
+        for bad in (-1, 1 << 64):
+            with self.assertRaisesRegex(ValueError, 'delay is out of range'):
+                scheduler.sleep(bad)
+        with self.assertRaisesRegex(TypeError, 'is no signal'):
+            scheduler.sleep(1, signal=5)
+        with self.assertRaisesRegex(ValueError, 'is no task priority'):
+            scheduler.sleep(1, priority='urgent')
+        with self.assertRaisesRegex(TypeError, 'sleep_async.. needs a callback'):
+            scheduler.sleep_async(1, None)
+
+
+if __name__ == '__main__':
+    unittest.main()
