@@ -58,6 +58,9 @@ deliver (gpointer data)
     {
       if (reaction->state.run_queue != NULL)
         reaction->state.depth = g_main_depth ();
+      /* What follows a yield is told anew whether its timeout has passed. */
+      if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && self->entry.continuation)
+        reaction->state.timed = self->entry.timed;
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
       reaction->callback (source_of (self, loop), (GAsyncResult *) self, reaction->data);
       prio_thread.state = outer;
