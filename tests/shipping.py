@@ -15,7 +15,7 @@ VARIABLES = ('GI_TYPELIB_PATH', 'GJS_PATH', 'LD_LIBRARY_PATH')
 
 def blocks(source, language):
     """The examples of the page in this language."""
-    page = (pathlib.Path(source) / 'introspection/shipping.md').read_text()
+    page = (pathlib.Path(source) / 'introspection/manual/shipping.md').read_text()
     return re.findall(rf'^```{language}\n(.*?)^```$', page, re.MULTILINE | re.DOTALL)
 
 

@@ -19,6 +19,17 @@ const spin = microseconds => {
     for (const end = GLib.get_monotonic_time() + microseconds; GLib.get_monotonic_time() < end;);
 };
 
+test('the extras can be taken out of their object, as README shows them', async () => {
+    const {each, latest, adopt, shouldYield, newScheduler} = web.extras;
+    const search = latest(async (_signal, word) => {
+        for await (const item of each([word]))
+            return adopt(Promise.resolve(`${item} ${shouldYield()}`));
+        return '';
+    });
+    assertEqual(await search('found'), 'found false');
+    assert(newScheduler().native !== native);
+});
+
 for (const [kind, extras] of [['the library', native], ['the web', web.extras]]) {
     test(`each () of ${kind} yields if it is time, and only then`, async () => {
         const log = [], before = native.get_time_slice();

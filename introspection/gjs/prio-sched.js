@@ -3,7 +3,7 @@
 //   import {scheduler, TaskController} from 'file:///usr/share/prio-sched-1/prio-sched.js';
 //
 // Where a copy of the library is in the folder of this file, that is what it loads: so programs and extensions
-// bring their own (see ../shipping.md).  It says in a sentence what is missing.
+// bring their own (see ../manual/shipping.md).  It says in a sentence what is missing.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

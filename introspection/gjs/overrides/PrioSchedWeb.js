@@ -415,6 +415,9 @@ class Extras {
         this.#native = native;
         this.#scheduler = scheduler;
         this.#newExtras = newExtras;
+        // So that they can be taken out: const {each, latest} = extras.
+        for (const name of ['shouldYield', 'followFrameClock', 'unfollowFrameClock', 'each', 'adopt', 'latest', 'newScheduler'])
+            Object.defineProperty(this, name, {value: this[name].bind(this)});
     }
 
     // The web's scheduler, and the library's.

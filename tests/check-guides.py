@@ -1,0 +1,111 @@
+"""Runs what the manual's guides show.
+
+    check-guides.py FOLDER BUILD-FOLDER PYTHON GJS
+
+Each program in the guides of FOLDER is compiled against the build, or interpreted, with warnings as errors, and prints what stands
+in the next block of text; what several print before that block is the same.  C without a main () is only compiled.  Links to
+other guides and to pictures lead somewhere.  The page about shipping has a test of its own.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BLOCK = re.compile(r'^```(\w+)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+LINK = re.compile(r'\]\(([^):]+)\)')
+LANGUAGES = ('c', 'python', 'js', 'vala')
+OWN_TEST = ('shipping.md',)
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60, **options)
+    assert done.returncode == 0, f'{command[0]} ended with {done.returncode}:\n{done.stdout}'
+    return done.stdout
+
+
+class Runner:
+    def __init__(self, build, python, gjs, work):
+        self.work, self.build = work, build
+        self.interpreters = {'python': python, 'js': gjs}
+        self.environment = os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled', 'G_DEBUG': 'fatal-warnings'}
+
+    def flags(self, program):
+        package = 'gtk4' if '<gtk/' in program else 'gio-2.0'
+        return run('pkg-config', '--cflags', '--libs', 'prio-sched-1', package, env=self.environment).split()
+
+    def run_c(self, program):
+        source, binary = self.work / 'program.c', self.work / 'program'
+        source.write_text(program)
+        whole = 'main (' in program
+        run('cc', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', *([] if whole else ['-c', '-Wno-unused-function']), source,
+            '-o', binary, *self.flags(program))
+        return run(binary, env=self.environment) if whole else None
+
+    def run_vala(self, program):
+        source, binary = self.work / 'program.vala', self.work / 'program'
+        source.write_text(program)
+        run('valac', f'--vapidir={self.build}/introspection', '--pkg=gio-2.0', '--pkg=prio-sched-1', '--Xcc=-w', '-o', binary, source,
+            env=self.environment)
+        return run(binary, env=self.environment)
+
+    def run(self, language, program):
+        if language in self.interpreters:
+            source = self.work / 'program'
+            source.write_text(program)
+            return run(self.interpreters[language], source, env=os.environ | {'G_DEBUG': ''})
+        return self.run_c(program) if language == 'c' else self.run_vala(program)
+
+
+def check_page(text, runner):
+    """Runs the programs of a page.  Returns how many."""
+    printed, n_programs = [], 0
+    for language, block in BLOCK.findall(text):
+        if language == 'text':
+            assert printed, 'a block of text follows no program'
+            for what in printed:
+                assert what == block, f'the page says {block!r}, the program {what!r}'
+            printed = []
+        elif language in LANGUAGES:
+            n_programs += 1
+            result = runner.run(language, block)
+            printed += [] if result is None else [result]
+    assert not printed, f'no block of text says that a program prints {printed[0]!r}'
+    return n_programs
+
+
+def check_links(page, text):
+    for target in LINK.findall(BLOCK.sub('', text)):
+        name, _, anchor = target.partition('#')
+        path = page.with_name(name.replace('.html', '.md')) if name else page
+        if not name.endswith('.html') and name:
+            assert path.exists(), f'{page.name} leads to {target}, which is not there'
+            continue
+        assert path.exists(), f'{page.name} leads to {target}, and there is no {path.name}'
+        headings = re.findall(r'^#+ (.+)$', path.read_text(), re.MULTILINE)
+        anchors = [re.sub(r'[^a-z0-9]+', '-', heading.lower()).strip('-') for heading in headings]
+        assert not anchor or anchor in anchors, f'{page.name} leads to {target}, and {path.name} has only {anchors}'
+
+
+def main(folder, build, python, gjs):
+    wrong = 0
+    with tempfile.TemporaryDirectory() as work:
+        runner = Runner(build, python, gjs, pathlib.Path(work))
+        for page in sorted(pathlib.Path(folder).glob('*.md')):
+            text = page.read_text()
+            try:
+                check_links(page, text)
+                n_programs = 0 if page.name in OWN_TEST else check_page(text, runner)
+                print(f'{page.name}: {n_programs} programs')
+            except AssertionError as error:
+                wrong += 1
+                print(f'{page.name}: {error}')
+    return wrong > 0
+
+
+sys.exit(main(*sys.argv[1:]))
