@@ -237,9 +237,9 @@ declare module '@girs/priosched-1' {
             post_task_async(options: TaskOptions | null, func: TaskFunc,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
             post_task_finish(result: Gio.AsyncResult): [boolean, unknown];
-            /** Calls a function in a thread: not for JavaScript, which has but one. */
-            run_in_thread_async(options: TaskOptions | null, func: TaskFunc,
-                callback: Gio.AsyncReadyCallback<this> | null): void;
+            /** Throws an error: the functions of JavaScript run in one thread. */
+            run_in_thread(...args: any[]): never;
+            run_in_thread_async(...args: any[]): never;
             run_in_thread_finish(result: Gio.AsyncResult): [boolean, unknown];
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;

@@ -16,6 +16,7 @@ from ..overrides import override
 from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
 from . import _PrioSchedReasons as reasons
+from . import _PrioSchedThreads as threads
 from ._PrioSchedFutures import UNSET as _UNSET
 from ._PrioSchedFutures import Future, PostedTask
 from ._PrioSchedRun import GLibEventLoop, run
@@ -95,7 +96,7 @@ class Scheduler(PrioSched.Scheduler):
     yield_full_async = _called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
     sleep_async = _called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
     post_task_async = _called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
-    run_in_thread_async = _called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'asyncio.to_thread')
+    run_in_thread_async = _called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
 
@@ -134,6 +135,16 @@ class Scheduler(PrioSched.Scheduler):
         if name is not None and not isinstance(name, str):
             raise TypeError(f'a name is a string, not {name!r}')
         return table.post_with(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay), name)
+
+    def run_in_thread(self, func, *args, priority=None, signal=None, name=None):
+        """Calls func (*args) in a thread of a pool, and gives what that returns or raises: await scheduler.run_in_thread (func).
+
+        priority, signal, name  as for post_task (); a priority that changes counts until a thread has taken it
+
+        An abort until then ends it at once, and later takes the place of its result, once func has returned.  func runs with
+        a copy of the current context, as in asyncio.to_thread (), and in no task.  Any thread may call this.
+        """
+        return threads.run_in_thread(self, func, args, _to_priority(priority), _to_signal(signal), name)
 
     def queue_microtask(self, callback):
         """Calls callback (), a function or a coroutine function, after the running task and before the next one."""

@@ -75,6 +75,11 @@ def _call_with(state, func):
     func()
 
 
+def leave_state():
+    """From now on, the current context belongs to no task."""
+    _state.set(None)
+
+
 set_up(_state, PostedTask, Continuation, CoroutineTask, Driver)
 
 
@@ -100,7 +105,8 @@ class Table(TableBase):
         self._runner = PrioSched.Runner.new(scheduler, _Entrance(self))
         self._post_full = self._runner.post_full
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
-        super().__init__(self._runner, self._states, hash(scheduler.get_context()))
+        self.context_id = hash(scheduler.get_context())
+        super().__init__(self._runner, self._states, self.context_id)
 
     # Running
 

@@ -1,0 +1,107 @@
+"""Functions of Python that run in a thread of the library's pool, under a priority and a signal.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import contextvars
+import inspect
+
+from gi.repository import Gio
+
+from ..module import get_introspection_module
+from . import _PrioSched as tasks
+from . import _PrioSchedHelpers as helpers
+from ._PrioSchedFutures import UNSET, Future
+from ._PrioSchedReasons import keep_reasons_of, reason_of, without_own_frames
+
+PrioSched = get_introspection_module('PrioSched')
+
+
+def _to_function(value):
+    helpers.to_callback(value)
+    if inspect.iscoroutinefunction(value):
+        raise TypeError(f'{value!r} is a coroutine function, which runs in no thread: post it as a task')
+    return value
+
+
+class ThreadTask(Future):
+    """What run_in_thread () returns, to be awaited and cancelled."""
+
+    __slots__ = ('_cancellable',)
+
+    def cancel(self, msg=None):
+        """Whoever waits is told at once.  A function that no thread has taken does not run; one that is running goes on."""
+        if not super().cancel(msg):
+            return False
+        self._cancellable.cancel()
+        return True
+
+
+class _Work:
+    """The function, and what has become of it."""
+
+    def __init__(self, future, call):
+        self.future = future
+        self.call = call
+        self.context = contextvars.copy_context()
+        self.value = self.error = None
+
+    def run(self, task, *_):
+        """In the thread, which has no state of ours."""
+        call, context, self.call, self.context = self.call, self.context, None, None
+        # The thread may take it before the library hears of a cancellation.
+        if not self.future._cancellable.is_cancelled():
+            context.run(tasks.leave_state)
+            try:
+                self.value = context.run(call)
+            except BaseException as error:
+                self.error = without_own_frames(error)
+        # If it has not been, the task has no result, and is fulfilled.
+        task.return_error_if_cancelled()
+
+    def end(self, _, task, *__):
+        """Where the scheduler runs."""
+        future, self.future, self.call, self.context = self.future, None, None, None
+        value, error, self.value, self.error = self.value, self.error, None, None
+        if future._done:
+            return
+        native = task.get_error()
+        signal = future._posted_with.signal
+        if native is None:
+            future._settle(value, error)
+        elif signal is not None and signal.is_cancelled():
+            future._settle(None, reason_of(signal))
+        else:
+            future._settle(None, native)
+
+
+def _both(signal, own, priority):
+    """What aborts the work: signal, if there is one, or own.  It has the priority that the work is to have."""
+    fixed = PrioSched.TaskPriority(priority if priority != UNSET else PrioSched.TaskPriority.USER_VISIBLE)
+    signals = [own] if signal is None else [signal, own]
+    if priority == UNSET and isinstance(signal, PrioSched.TaskSignal):
+        both = PrioSched.TaskSignal.any_following(signals, signal)
+    else:
+        both = PrioSched.TaskSignal.any(signals, fixed)
+    keep_reasons_of(both, signals)
+    return both
+
+
+def run_in_thread(scheduler, func, args, priority, signal, name):
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f'a name is a string, not {name!r}')
+    _to_function(func)
+    table = tasks.table_of(scheduler)
+    future = ThreadTask.__new__(ThreadTask)
+    future.name = name
+    future._cancellable = Gio.Cancellable()
+    future._posted_with = tasks.State(table, signal, priority)
+    future._context_id = table.context_id
+
+    options = PrioSched.TaskOptions()
+    options.signal = _both(signal, future._cancellable, priority)
+    if name is not None:
+        options.name = name
+    work = _Work(future, lambda: func(*args))
+    PrioSched.Scheduler.run_in_thread_async(scheduler, options, work.run, (), work.end)
+    return future
