@@ -1,0 +1,22 @@
+/* row-loader.h: loads a file for each of very many rows, those in view first
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <prio-sched.h>
+
+typedef struct _RowLoader RowLoader;
+
+/* Which file belongs to @row; to be unreferenced by the caller. */
+typedef GFile *(*RowFile) (guint row, gpointer user_data);
+
+/* The file of @row has been loaded; @contents is NULL if it could not be, as @error says. */
+typedef void (*RowLoaded) (guint row, GBytes *contents, const GError *error, gpointer user_data);
+
+RowLoader *row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile file, RowLoaded loaded,
+                           gpointer user_data);
+void row_loader_free (RowLoader *self);
+void row_loader_set_view (RowLoader *self, guint first, guint n_rows);
+PrioTaskGroup *row_loader_get_group (RowLoader *self);
