@@ -85,7 +85,15 @@ typedef enum
   PRIO_N_ENTRY_STATES
 } PrioEntryState;
 
-/* The functions of an entry, called on the owner thread.  `released` and `rejected` may be NULL; so may `run` and
+/* What an entry is to others than its maker. */
+typedef enum
+{
+  PRIO_ENTRY_OF_PROGRAM,
+  PRIO_ENTRY_OF_ID,     /* a task id, whose PrioIdQueue is in `data` */
+  PRIO_ENTRY_OF_LIBRARY /* nobody is told of it */
+} PrioEntryUse;
+
+/* The functions of an entry, called on the owner thread.  `get_name`, `released` and `rejected` may be NULL; so may `run` and
  * `ran` for closures and task ids, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
 typedef struct
 {
@@ -94,6 +102,7 @@ typedef struct
   void (*aborted) (PrioEntry *entry);  /* @entry is DROPPED, and will not run: releases it */
   void (*rejected) (PrioEntry *entry); /* @entry is running, and has become REJECTED */
   void (*released) (PrioEntry *entry); /* @entry is DONE, and nothing refers to it any more: may free the record */
+  char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): what the program calls the task */
 } PrioEntryFuncs;
 
 /* What the timeout of an entry has come to.  It has one or has none from before it is added until it is done. */
@@ -117,6 +126,8 @@ struct _PrioEntry
   guint8 priority;                    /* if @follows is NULL */
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
+  guint8 use;                         /* PrioEntryUse */
+  guint8 is_observed;                 /* @funcs are those of an observed task (prio-observer) */
   guint8 timed;                       /* PrioTimed */
   gint64 expiry;                      /* when its timeout passes, µs, if @timed is not NOT */
 };
