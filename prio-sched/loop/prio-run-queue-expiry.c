@@ -10,7 +10,7 @@
 
 #include "config.h"
 
-#include "loop/prio-run-queue-private.h"
+#include "loop/prio-lending-private.h"
 
 static PrioReady *
 ready_of (PrioRunQueue *run_queue)
@@ -39,6 +39,8 @@ insert (PrioEntry *entry)
   PrioEntry *first = (PrioEntry *) queue->head;
 
   entry->timed = PRIO_TIMED_EXPIRED;
+  if (G_UNLIKELY (entry->lends))
+    prio_lending_prepare (entry);
   if (first == NULL)
     {
       prio_queue_append_entry (queue, entry);
@@ -115,7 +117,7 @@ prio_run_queue_dequeue_timed (PrioEntry *entry)
     {
       prio_heap_remove (&run_queue->loop->deadlines, &entry->delay);
       if (!is_queue_dropped (entry))
-        prio_entry_unlink (entry);
+        prio_run_queue_unlink (entry);
     }
   else if (run_queue->expired.head == &entry->job)
     {
@@ -151,7 +153,9 @@ prio_loop_expire_deadlines (PrioLoop *loop, gint64 now)
       PrioEntry *entry = prio_entry_from_delay (node);
 
       prio_heap_remove (&loop->deadlines, node);
-      prio_entry_unlink (entry);
+      prio_run_queue_unlink (entry);
+      if (G_UNLIKELY (entry->apart))
+        prio_lending_rejoin (entry);
       insert (entry);
     }
 }

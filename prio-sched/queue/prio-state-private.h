@@ -29,5 +29,6 @@ struct _PrioState
   guint timed : 2;         /* PrioTimed: whether the task has a timeout, and whether it had passed when its turn came */
   guint member : 24;       /* the number of the task among those of groups, or 0: prio-task-group-post.c */
   gint depth;              /* g_main_depth () when it was set */
+  guint lend;              /* the number of the task at prio-lending, or 0 */
   gint64 expiry;           /* of its timeout, µs, if @timed is not NOT */
 };
