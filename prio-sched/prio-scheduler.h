@@ -140,6 +140,15 @@ void           prio_scheduler_set_next_frame     (PrioScheduler       *self,
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_should_yield       (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_did_timeout        (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+PrioTaskPriority prio_scheduler_get_current_priority (PrioScheduler   *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_run_with_priority  (PrioScheduler       *self,
+                                                  PrioTaskPriority     priority,
+                                                  GSourceOnceFunc      func,
+                                                  gpointer             user_data);
+PRIO_AVAILABLE_IN_ALL
 guint          prio_scheduler_get_time_slice     (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_time_slice     (PrioScheduler       *self,

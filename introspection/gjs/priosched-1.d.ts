@@ -36,6 +36,13 @@ declare module '@girs/priosched-1' {
         const MICRO_VERSION: number;
         /** Stands for no priority, where one is optional. */
         const PRIORITY_UNSET: number;
+        /** The timeouts of the levels of React's Scheduler, in milliseconds. */
+        const TIMEOUT_IMMEDIATE: number;
+        const TIMEOUT_USER_BLOCKING: number;
+        const TIMEOUT_NORMAL: number;
+        const TIMEOUT_LOW: number;
+        /** None. */
+        const TIMEOUT_IDLE: number;
 
         /** What the native part for GJS gives: with 'state', the state of a task crosses every promise. */
         const nativePart: 'none' | 'speed' | 'state';
@@ -283,6 +290,10 @@ declare module '@girs/priosched-1' {
             should_yield(): boolean;
             /** How many tasks are queued or delayed; counted when asked. */
             get_pending(): number;
+            /** Whether the timeout of the running task had passed when its turn came. */
+            did_timeout(): boolean;
+            get_current_priority(): TaskPriority;
+            run_with_priority(priority: TaskPriority, func: () => void): void;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
             follow_frame_clock(frame_clock: GObject.Object): void;
             unfollow_frame_clock(frame_clock: GObject.Object): void;
@@ -556,6 +567,7 @@ declare module '@girs/priosched-1' {
             post(id: number, priority: number): Posted;
             post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 continuation: boolean): Posted;
+            post_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number): Posted;
             request_idle_callback(timeout: number): number;
             take_rejected(): number[] | null;
             yield(id: number): Posted;
@@ -570,6 +582,8 @@ declare module '@girs/priosched-1' {
             signal: Gio.Cancellable | null;
             delay: number;
             source_object: GObject.Object | null;
+            /** After so many milliseconds the task goes first; 0 for none. */
+            timeout: number;
             /** GJS cannot write text into a structure. */
             readonly name: string | null;
             readonly source_tag: null;

@@ -73,6 +73,8 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
       if (G_UNLIKELY (prio_entry_from_delay (node)->is_observed))
         prio_observed_queued (prio_entry_from_delay (node));
     }
+  if (G_UNLIKELY (loop->deadlines.n_items > 0))
+    prio_loop_expire_deadlines (loop, now);
 }
 
 /* Whether @queue still has the next task of all, and nothing else
@@ -164,16 +166,25 @@ closure_ran (PrioEntry *entry, gboolean again)
   prio_run_queue_release_entry (entry);
 }
 
-/* The scheduling state of @entry: what it was posted with. */
+/* The scheduling state of @entry, whose turn has come: what it was posted with. */
 static PrioState
-state_of_entry (PrioEntry *entry, gint depth)
+begin_entry (PrioEntry *entry, gint depth)
 {
-  return (PrioState) {
+  PrioState state = {
     .run_queue = entry->run_queue,
     .group = entry->abort,
     .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
     .depth = depth,
   };
+
+  prio_entry_move (entry, PRIO_ENTRY_RUNNING);
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+    {
+      prio_run_queue_begin_timed (entry);
+      state.timed = entry->timed;
+      state.expiry = entry->expiry;
+    }
+  return state;
 }
 
 /* Runs @entry, which is observed, in the same way as run_entry () does others. */
@@ -223,11 +234,11 @@ static void
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 {
   PrioEntry *entry = prio_queue_pop_entry (queue);
-  PrioState state = state_of_entry (entry, depth);
   const PrioState *outer = prio_thread.state;
+  PrioState state;
 
   prio_run_queue_head_gone (queue->run_queue, queue);
-  prio_entry_move (entry, PRIO_ENTRY_RUNNING);
+  state = begin_entry (entry, depth);
 
   prio_thread.state = state_to_run_in (loop, entry->run_queue, &state);
   if (entry->funcs == &prio_closure_funcs)
@@ -405,8 +416,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   if (queue->kind == PRIO_QUEUE_ENTRIES)
     {
       batch->entry = prio_queue_pop_entry (queue);
-      prio_entry_move (batch->entry, PRIO_ENTRY_RUNNING);
-      batch->state = state_of_entry (batch->entry, batch->depth);
+      batch->state = begin_entry (batch->entry, batch->depth);
       id = batch->entry->job.id;
       if (G_UNLIKELY (batch->entry->is_observed))
         batch->observed = prio_observed_begins (batch->entry);

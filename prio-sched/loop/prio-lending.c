@@ -134,7 +134,7 @@ set_apart (Node *node)
   PrioEntry *entry = node->entry;
 
   prio_run_queue_unlink (entry);
-  if (entry->abort != NULL && entry->abort == entry->follows)
+  if (prio_entry_is_of_group (entry))
     entry->abort->n_elsewhere++;
   entry->follows = NULL;
   entry->apart = TRUE;
@@ -148,7 +148,8 @@ place (Node *node)
   PrioEntry *entry = node->entry;
   PrioReady *ready;
 
-  if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED ||
+  /* One whose timeout has passed is above all levels. */
+  if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
       (!entry->apart && lent_to (node) <= own (node)))
     return;
 
@@ -505,7 +506,7 @@ prio_lending_prepare (PrioEntry *entry)
   Node *node = node_of_entry (self, entry);
 
   learn (self, node);
-  if (lent_to (node) <= own (node))
+  if (lent_to (node) <= own (node) || entry->timed == PRIO_TIMED_EXPIRED)
     return;
 
   entry->apart = TRUE;
@@ -521,7 +522,7 @@ prio_lending_rejoin (PrioEntry *entry)
 
   entry->apart = FALSE;
   entry->follows = node->follows;
-  if (entry->stored_state == PRIO_ENTRY_QUEUED && entry->abort != NULL && entry->abort == entry->follows)
+  if (entry->stored_state == PRIO_ENTRY_QUEUED && prio_entry_is_of_group (entry))
     entry->abort->n_elsewhere--;
 }
 

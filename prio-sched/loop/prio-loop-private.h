@@ -122,6 +122,7 @@ struct _PrioLoop
   PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
   PrioReady ready;
   PrioHeap delays; /* by the time when they are due, µs */
+  PrioHeap deadlines; /* of queued entries with a timeout: by the time when it passes, µs, and then by age */
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioRunQueue *run_queues;
@@ -197,6 +198,15 @@ prio_due_after (guint64 delay)
   if (delay == 0)
     return 0;
   return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
+}
+
+/* When a timeout of @timeout ms passes that counts from @due or, if that is 0, from now, µs; G_MAXINT64: never. */
+static inline gint64
+prio_expiry_after (gint64 due, gint timeout)
+{
+  gint64 start = due != 0 ? due : g_get_monotonic_time ();
+
+  return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
 }
 
 /* Milliseconds from @now until @due, rounded up so as not to wake too early. */

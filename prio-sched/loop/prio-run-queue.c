@@ -35,6 +35,7 @@ run_queue_alloc (PrioLoop *loop)
       prio_queue_init (&run_queue->jobs[i], run_queue, i, PRIO_QUEUE_JOBS);
       prio_queue_init (&run_queue->entries[i], run_queue, i, PRIO_QUEUE_ENTRIES);
     }
+  prio_queue_init (&run_queue->expired, run_queue, PRIO_EFFECTIVE_EXPIRED, PRIO_QUEUE_ENTRIES);
   return run_queue;
 }
 
@@ -63,6 +64,7 @@ static void
 run_queue_clear (PrioRunQueue *run_queue)
 {
   prio_ready_group_clear (&run_queue->ready);
+  prio_heap_clear (&run_queue->late);
   g_weak_ref_clear (&run_queue->scheduler);
   g_free (run_queue);
 }
@@ -217,17 +219,44 @@ queue_of_lent (PrioEntry *entry)
   return entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
 }
 
-/* Appends @entry to the queue in which it belongs now (§2.4.1). */
-void
-prio_run_queue_enqueue (PrioEntry *entry)
+static inline PrioQueue *
+queue_to_enter (PrioEntry *entry)
+{
+  return G_LIKELY (!entry->lends) ? queue_of_entry (entry) : queue_of_lent (entry);
+}
+
+static inline void
+append (PrioQueue *queue, PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
-  PrioQueue *queue = G_LIKELY (!entry->lends) ? queue_of_entry (entry) : queue_of_lent (entry);
 
-  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   entry->job.order = run_queue->loop->next_order++;
   if (prio_queue_append_entry (queue, entry))
     prio_run_queue_make_ready (run_queue, queue);
+}
+
+/* Appends @entry, which is QUEUED and has a timeout, to the queue of its priority. */
+void
+prio_entry_append (PrioEntry *entry)
+{
+  append (queue_to_enter (entry), entry);
+}
+
+/* Puts @entry where it belongs now (§2.4.1). */
+void
+prio_run_queue_enqueue (PrioEntry *entry)
+{
+  PrioQueue *queue;
+
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+    {
+      prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+      prio_run_queue_enqueue_timed (entry);
+      return;
+    }
+  queue = queue_to_enter (entry);
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+  append (queue, entry);
 }
 
 static inline void
@@ -300,7 +329,10 @@ prio_run_queue_dequeue (PrioEntry *entry)
       break;
 
     case PRIO_ENTRY_QUEUED:
-      prio_run_queue_unlink (entry);
+      if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+        prio_run_queue_dequeue_timed (entry);
+      else
+        prio_run_queue_unlink (entry);
       break;
 
     default:

@@ -39,7 +39,7 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
   return G_LIKELY (prio_scheduler_check (self)) || prio_check_type (function, self, PRIO_TYPE_SCHEDULER);
 }
 
-gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay);
+gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, gint64 expiry);
 PrioTask *prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options);
 PrioScheduler *prio_scheduler_new_inner (PrioScheduler *outer);
 PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);

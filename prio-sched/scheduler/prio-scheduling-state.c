@@ -57,6 +57,24 @@ struct _PrioSchedulingState
 
 G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
 
+PrioSchedulingState *
+prio_scheduling_state_new (const PrioState *current)
+{
+  PrioSchedulingState *state;
+
+  if (!prio_loop_enter (current->run_queue->loop))
+    return NULL;
+
+  state = g_new (PrioSchedulingState, 1);
+  state->refs = 1;
+  state->loop = prio_loop_ref (current->run_queue->loop);
+  state->state = *current;
+  prio_state_hold (current);
+  prio_loop_leave (state->loop);
+
+  return state;
+}
+
 /**
  * prio_scheduling_state_get_current:
  *
@@ -77,19 +95,8 @@ PrioSchedulingState *
 prio_scheduling_state_get_current (void)
 {
   const PrioState *current = prio_state_of_thread ();
-  PrioSchedulingState *state = NULL;
 
-  if (current == NULL || !prio_loop_enter (current->run_queue->loop))
-    return NULL;
-
-  state = g_new (PrioSchedulingState, 1);
-  state->refs = 1;
-  state->loop = prio_loop_ref (current->run_queue->loop);
-  state->state = *current;
-  prio_state_hold (current);
-  prio_loop_leave (state->loop);
-
-  return state;
+  return current != NULL ? prio_scheduling_state_new (current) : NULL;
 }
 
 /**

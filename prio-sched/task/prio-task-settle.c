@@ -57,8 +57,7 @@ deliver (gpointer data)
 
   while ((reaction = pop_reaction (self)) != NULL)
     {
-      if (reaction->state.run_queue != NULL)
-        reaction->state.depth = g_main_depth ();
+      prio_task_prepare_state (self, &reaction->state);
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
       reaction->callback (source_of (self, loop), (GAsyncResult *) self, reaction->data);
       prio_thread.state = outer;
