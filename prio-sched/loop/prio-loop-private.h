@@ -109,7 +109,7 @@ struct _PrioLoop
   PrioBiasedLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   gpointer destroyer; /* the thread that releases all that is left in the context, while it does; the mailbox's lock */
-  void (*at_end) (PrioLoop *loop); /* atomic; or NULL: the context has gone, and what is not in a queue is to be ended; outside */
+  void (*at_end) (PrioLoop *loop); /* atomic; or NULL: ends, outside, what is in no queue, since the context has gone */
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
   guint n_users; /* run queues and others that have acquired the loop; under the lock of prio-loop.c */
@@ -129,7 +129,7 @@ struct _PrioLoop
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
-  GHashTable *members; /* number → task of a group that has begun, not owned; NULL until needed: prio-task-group-post.c */
+  GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
   guint n_pool;
