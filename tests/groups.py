@@ -204,9 +204,17 @@ class Ends(unittest.TestCase):
         group = PrioSched.TaskGroup(limit=1)
         task = group.post_task(lambda: None)
         group.abort()
-        with self.assertRaises(GLib.Error) as raised:
+        with self.assertRaises(PrioSched.AbortError) as raised:
             await task
         self.assertTrue(raised.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+        class Replaced(PrioSched.AbortError):
+            pass
+        task, why = group.post_task(lambda: None), Replaced()
+        group.abort(why)
+        with self.assertRaises(Replaced) as raised:
+            await task
+        self.assertIs(raised.exception, why)
         await group.drained()
 
     @run

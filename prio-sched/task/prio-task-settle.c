@@ -254,9 +254,8 @@ task_ran (PrioEntry *entry)
     }
   else
     {
-      /* The result is deferred.  From here on an abort of the signal does not end the task.  The
-       * code that will give the result holds a reference; otherwise this is the last one, and the
-       * task fails.  An inner task of a runner has ended before: prio-runner-inner.c. */
+      /* The result is deferred.  From here on an abort of the signal does not end the task.  Who will give the result holds a
+       * reference; otherwise this is the last one, and the task fails.  A runner has ended its inner task before. */
       if (state != PRIO_ENTRY_DONE)
         prio_run_queue_release_entry (entry);
       prio_before_unref (self);

@@ -252,13 +252,13 @@ class TaskGroup(PrioSched.TaskGroup):
     def abort(self, reason=None):
         """Aborts all tasks, queued and running.  The group goes on: what is posted from now on has another signal.
 
-        reason  what awaiting them raises: any exception; without one a GLib.Error with Gio.IOErrorEnum.CANCELLED
+        reason  what awaiting them raises: any exception; without one a PrioSched.AbortError
         """
         if reason is not None and not isinstance(reason, BaseException):
             raise TypeError(f'a reason is an exception, not {reason!r}')
         if reason is None:
-            reason = reasons.cancelled()
-        if isinstance(reason, GLib.Error):
+            reason = reasons.AbortError()
+        if reasons.is_of_library(reason):
             super().abort(reason)
         else:
             super().abort(reasons.to_error_of(reason, self.get_signal()))
