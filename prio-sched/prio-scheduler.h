@@ -145,6 +145,11 @@ PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_time_slice     (PrioScheduler       *self,
                                                   guint                time_slice);
 PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_get_lends_priority (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_set_lends_priority (PrioScheduler       *self,
+                                                  gboolean             lends_priority);
+PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_pause              (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_resume             (PrioScheduler       *self);

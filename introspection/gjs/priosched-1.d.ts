@@ -158,14 +158,25 @@ declare module '@girs/priosched-1' {
                 'notify::next-frame': (pspec: GObject.ParamSpec) => void;
                 'notify::paused': (pspec: GObject.ParamSpec) => void;
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
+                'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number;
                 nextFrame: number;
                 time_slice: number;
+                lends_priority: boolean;
+                lendsPriority: boolean;
                 timeSlice: number;
             }
+        }
+
+        /**
+         * An abort: `error instanceof PrioSched.AbortError` is true for GIO's error of a cancelled operation, which an abort without
+         * a reason has, for the web's AbortError, and for reasons that are derived from this.
+         */
+        class AbortError extends Error {
+            constructor(message?: string);
         }
 
         /** Runs prioritized tasks in a main context. */
@@ -193,6 +204,10 @@ declare module '@girs/priosched-1' {
             set time_slice(value: number);
             get timeSlice(): number;
             set timeSlice(value: number);
+            get lends_priority(): boolean;
+            set lends_priority(value: boolean);
+            get lendsPriority(): boolean;
+            set lendsPriority(value: boolean);
 
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
@@ -214,6 +229,12 @@ declare module '@girs/priosched-1' {
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
+            /**
+             * Posts a task that makes the steps of a generator as long as the slice lasts, and then yields. It settles with what
+             * the generator returns; progress is told what it has yielded last before the task yields.
+             */
+            post_steps<V, T>(make: () => Generator<V, T, undefined>,
+                options?: (PostTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
@@ -253,6 +274,9 @@ declare module '@girs/priosched-1' {
             set_next_frame(next_frame: number): void;
             get_time_slice(): number;
             set_time_slice(time_slice: number): void;
+            /** Whether a task of the library's own that waits for another lends it its priority. */
+            get_lends_priority(): boolean;
+            set_lends_priority(lends_priority: boolean): void;
             pause(): void;
             resume(): void;
             get_paused(): boolean;

@@ -7,6 +7,8 @@
 
 #include "loop/prio-current-private.h"
 
+#include "loop/prio-lending-private.h"
+
 const PrioState *
 prio_state_of_thread (void)
 {
@@ -48,6 +50,8 @@ prio_state_hold (const PrioState *state)
   prio_run_queue_hold (state->run_queue);
   if (state->group != NULL)
     prio_group_hold (state->group);
+  if (G_UNLIKELY (state->lend != 0))
+    prio_lending_hold (state->run_queue->loop, state->lend);
 }
 
 void
@@ -56,6 +60,8 @@ prio_state_release (const PrioState *state)
   if (state->run_queue == NULL)
     return;
 
+  if (G_UNLIKELY (state->lend != 0))
+    prio_lending_release (state->run_queue->loop, state->lend);
   if (state->group != NULL)
     prio_group_release (state->group);
   prio_run_queue_release (state->run_queue);

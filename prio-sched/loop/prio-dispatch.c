@@ -13,6 +13,7 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
 
 /* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
@@ -145,7 +146,7 @@ catch_up (PrioLoop *loop)
 }
 
 /* A closure with a signal or a delay has run. */
-static void
+static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {
   if (again && !prio_entry_is_aborted (entry))
@@ -177,7 +178,7 @@ state_of_entry (PrioEntry *entry, gint depth)
 
 /* Runs @entry, which is observed, in the same way as run_entry () does others. */
 static G_GNUC_NO_INLINE void
-run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
+run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *outer)
 {
   PrioObservedTask *task = prio_observed_begins (entry);
 
@@ -201,6 +202,9 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
     }
   else
     {
+      guint lend = entry->run_queue->lends ? prio_lending_begin (entry) : 0;
+
+      state->lend = lend;
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
@@ -208,6 +212,8 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
+      if (lend != 0)
+        prio_lending_release (loop, lend);
     }
   prio_observed_ended (task);
 }
@@ -233,10 +239,13 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     }
   else if (G_UNLIKELY (entry->is_observed))
     {
-      run_observed (loop, entry, outer);
+      run_observed (loop, entry, &state, outer);
     }
   else
     {
+      guint lend = G_UNLIKELY (entry->run_queue->lends) ? prio_lending_begin (entry) : 0;
+
+      state.lend = lend;
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
@@ -244,6 +253,8 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
+      if (G_UNLIKELY (lend != 0))
+        prio_lending_release (loop, lend);
     }
 }
 
@@ -255,6 +266,13 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   PrioRunQueue *run_queue = queue->run_queue;
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
+
+  /* The queue of one that stands apart goes with it. */
+  if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
+    {
+      prio_lending_rejoin ((PrioEntry *) queue->head);
+      max = 1;
+    }
 
   /* The queue is part of the run queue, or of the group. */
   prio_run_queue_hold (run_queue);

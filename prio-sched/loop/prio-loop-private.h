@@ -53,6 +53,7 @@ enum
 
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioIdQueue PrioIdQueue;
+typedef struct _PrioLending PrioLending;
 
 /* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct
@@ -125,6 +126,7 @@ struct _PrioLoop
   PrioRunQueue *run_queues;
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
+  PrioLending *lending; /* NULL until a scheduler lends */
   GHashTable *members; /* number → task of a group that has begun, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */

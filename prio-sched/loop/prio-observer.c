@@ -372,6 +372,7 @@ begins (PrioLoop *loop, gpointer data)
   PrioObserver *observer = data;
   gint64 now = g_get_monotonic_time ();
 
+  prio_ready_evict (&loop->ready);
   for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
     tell_of_run_queue (observer, run_queue, now);
   prio_heap_foreach (&loop->delays, tell_of_delayed, &(Telling) { observer, loop, now });

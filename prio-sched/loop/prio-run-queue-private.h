@@ -28,6 +28,7 @@ struct _PrioRunQueue
   PrioIdQueue *id_queues;
   PrioReadyGroup ready; /* those of its queues, and of the queues of @groups and @id_queues, that have a head */
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
+  gboolean lends; /* whether a task that waits lends its priority */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
 
@@ -50,6 +51,7 @@ void prio_run_queues_resume (PrioLoop *loop);
 
 void prio_run_queue_enqueue (PrioEntry *entry);
 void prio_run_queue_add (PrioEntry *entry, gint64 due);
+void prio_run_queue_unlink (PrioEntry *entry);
 void prio_run_queue_dequeue (PrioEntry *entry);
 void prio_run_queue_abort_running (PrioEntry *entry);
 void prio_run_queue_release_entry (PrioEntry *entry);
@@ -92,11 +94,15 @@ prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
   prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* @queue, of jobs or task ids, was empty and has got its first.  It does not keep that while the loop is observed. */
+/* @queue, of jobs or task ids, was empty and has got its first.  It does not keep that while the loop is observed, when
+ * no such queue is left in the ready set. */
 static inline void
 prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
 {
-  if (G_LIKELY (run_queue->loop->observing == NULL) || !run_queue->loop->observing->take_job (queue))
+  PrioLoop *loop = run_queue->loop;
+
+  if (G_LIKELY (loop->ready.only[queue->effective] == queue) || loop->observing == NULL ||
+      !loop->observing->take_job (queue))
     prio_run_queue_make_ready (run_queue, queue);
 }
 

@@ -7,6 +7,8 @@
 
 #include "loop/prio-run-queue-private.h"
 
+#include "loop/prio-lending-private.h"
+
 static void
 op_add_run_queue (PrioLoop *loop, const PrioOp *op)
 {
@@ -198,8 +200,8 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* The queue in which @entry is, or belongs. */
-static PrioQueue *
+/* The queue in which @entry is, or belongs, unless it stands apart. */
+static inline PrioQueue *
 queue_of_entry (PrioEntry *entry)
 {
   if (entry->follows != NULL)
@@ -207,12 +209,20 @@ queue_of_entry (PrioEntry *entry)
   return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
 }
 
+/* The queue in which an entry belongs that prio-lending knows. */
+static G_GNUC_NO_INLINE PrioQueue *
+queue_of_lent (PrioEntry *entry)
+{
+  prio_lending_prepare (entry);
+  return entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
+}
+
 /* Appends @entry to the queue in which it belongs now (§2.4.1). */
 void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
-  PrioQueue *queue = queue_of_entry (entry);
+  PrioQueue *queue = G_LIKELY (!entry->lends) ? queue_of_entry (entry) : queue_of_lent (entry);
 
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   entry->job.order = run_queue->loop->next_order++;
@@ -220,10 +230,8 @@ prio_run_queue_enqueue (PrioEntry *entry)
     prio_run_queue_make_ready (run_queue, queue);
 }
 
-/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
- * delays it until @due if that is not 0. */
-void
-prio_run_queue_add (PrioEntry *entry, gint64 due)
+static inline void
+add (PrioEntry *entry, gint64 due)
 {
   PrioLoop *loop = entry->run_queue->loop;
 
@@ -245,14 +253,31 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
       prio_entry_move (entry, PRIO_ENTRY_DELAYED);
       prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
     }
-  if (G_UNLIKELY (loop->observing != NULL))
-    loop->observing->added (entry, due);
 }
 
-static void
-unlink_from_queue (PrioEntry *entry)
+static G_GNUC_NO_INLINE void
+add_and_tell (PrioEntry *entry, gint64 due)
 {
-  PrioQueue *queue = queue_of_entry (entry);
+  add (entry, due);
+  entry->run_queue->loop->observing->added (entry, due);
+}
+
+/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
+ * delays it until @due if that is not 0. */
+void
+prio_run_queue_add (PrioEntry *entry, gint64 due)
+{
+  if (G_UNLIKELY (entry->run_queue->loop->observing != NULL))
+    add_and_tell (entry, due);
+  else
+    add (entry, due);
+}
+
+/* Takes @entry, which is QUEUED, out of its queue. */
+void
+prio_run_queue_unlink (PrioEntry *entry)
+{
+  PrioQueue *queue = entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
   gboolean was_head = queue->head == &entry->job;
 
   prio_queue_unlink (queue, entry);
@@ -275,13 +300,15 @@ prio_run_queue_dequeue (PrioEntry *entry)
       break;
 
     case PRIO_ENTRY_QUEUED:
-      unlink_from_queue (entry);
+      prio_run_queue_unlink (entry);
       break;
 
     default:
       g_assert_not_reached ();
     }
   prio_entry_move (entry, PRIO_ENTRY_DROPPED);
+  if (G_UNLIKELY (entry->apart))
+    prio_lending_rejoin (entry);
 }
 
 /* The group of @entry, which is running, has been aborted.  Its result will be the abort: when it is

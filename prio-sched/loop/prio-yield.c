@@ -9,6 +9,7 @@
 
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
 #include "base/prio-input-private.h"
 
 /* The shortest time between two polls for input, µs. */
@@ -80,6 +81,8 @@ running_priority (const PrioState *state)
 {
   if (state == NULL)
     return PRIO_TASK_PRIORITY_USER_VISIBLE;
+  if (G_UNLIKELY (state->lend != 0))
+    return (gint8) MAX (prio_lending_get_level (state), PRIO_TASK_PRIORITY_BACKGROUND);
   if (state->priority == PRIO_PRIORITY_UNSET)
     return (gint8) prio_group_get_priority (state->group);
   return state->priority;

@@ -115,6 +115,8 @@ struct _PrioEntry
   guint8 priority;                    /* if @follows is NULL */
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
+  guint8 lends;                       /* whether prio-lending knows it; */
+  guint8 apart;                       /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
   guint8 use;                         /* PrioEntryUse */
   guint8 is_observed;                 /* @funcs are those of an observed task (prio-observer) */
 };

@@ -28,4 +28,5 @@ struct _PrioState
   gint priority : 8;       /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
   guint member : 24;       /* the number of the task among those of groups, or 0: prio-task-group-post.c */
   gint depth;              /* g_main_depth () when it was set */
+  guint lend;              /* the number of the task at prio-lending, or 0 */
 };

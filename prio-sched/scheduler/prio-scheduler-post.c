@@ -291,6 +291,20 @@ prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellab
   return post_entry (loop, op, signal);
 }
 
+/* The name is of use to who observes the loop. */
+static G_GNUC_NO_INLINE gboolean
+post_named (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
+{
+  PrioTaskOptions unnamed = *options;
+  gboolean posted;
+
+  unnamed.name = NULL;
+  prio_thread.posting_name = options->name;
+  posted = prio_scheduler_post_full (self, &unnamed, func, data, notify);
+  prio_thread.posting_name = NULL;
+  return posted;
+}
+
 /**
  * prio_scheduler_post_full:
  * @self: a scheduler
@@ -326,7 +340,6 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
 {
   PrioTaskPriority priority;
   GCancellable *signal;
-  gboolean posted;
   gint64 due;
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
@@ -339,15 +352,13 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   signal = options->signal;
   due = prio_due_after (options->delay);
 
-  /* For who observes the loop. */
   if (G_UNLIKELY (options->name != NULL))
-    prio_thread.posting_name = options->name;
-  posted = (signal == NULL && post_closure_on_owner_thread (self->run_queue, priority, due, func, user_data, notify)) ||
-           post_closure (self->run_queue, priority, signal, due, func, user_data, notify);
-  if (G_UNLIKELY (options->name != NULL))
-    prio_thread.posting_name = NULL;
-  if (posted)
+    return post_named (self, options, func, user_data, notify);
+  if (signal == NULL && post_closure_on_owner_thread (self->run_queue, priority, due, func, user_data, notify))
     return TRUE;
+  if (post_closure (self->run_queue, priority, signal, due, func, user_data, notify))
+    return TRUE;
+  prio_thread.posting_name = NULL;
 
   if (notify != NULL)
     notify (user_data);

@@ -198,6 +198,11 @@ prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, c
 
       prio_scheduling_state_hold_for (options->state, self->run_queue->loop, &held);
       prio_task_then_under (task, &held, callback, data);
+      if (prio_loop_enter (self->run_queue->loop))
+        {
+          prio_task_lend (task);
+          prio_loop_leave (self->run_queue->loop);
+        }
     }
   else
     prio_task_then (task, callback, data, NULL);

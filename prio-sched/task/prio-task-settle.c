@@ -10,6 +10,7 @@
 #include "loop/prio-current-private.h"
 #include "signal/prio-dependence-private.h"
 #include "loop/prio-dispatch-private.h"
+#include "loop/prio-lending-private.h"
 #include "prio-error.h"
 
 #include <glib/gi18n-lib.h>
@@ -166,6 +167,8 @@ set_aborted (PrioTask *self)
   if (self->result.destroy != NULL)
     prio_loop_defer_release (loop, self->result.destroy, self->result.value.pointer);
 
+  if (G_UNLIKELY (self->entry.lends))
+    prio_lending_end (&self->entry, TRUE);
   self->result = PRIO_RESULT_OF_ERROR (abort_reason (self));
   __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
 }
@@ -184,6 +187,8 @@ settle_returned (PrioTask *self)
 {
   PrioTaskState state = prio_task_peek_error (self) != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 
+  if (G_UNLIKELY (self->entry.lends))
+    prio_lending_end (&self->entry, FALSE);
   __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
   finish (self);
 }
@@ -472,8 +477,7 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of
- * tasks there is none. */
+/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of tasks there is none. */
 static inline void
 capture_state (PrioTask *self, PrioState *state)
 {
@@ -486,6 +490,8 @@ capture_state (PrioTask *self, PrioState *state)
     }
   *state = *current;
   prio_state_hold (state);
+  if (G_UNLIKELY (current->run_queue->lends) && !prio_task_is_completed (self))
+    prio_lending_wait (state, &self->entry);
 }
 
 /* The fast path of prio_task_then (): registers the callback if this is the owner thread and the
@@ -524,6 +530,16 @@ prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallba
   reaction->data = data;
   reaction->notify = NULL;
   reaction->state = *held;
+}
+
+/* Owner thread: whoever waits for the task by prio_task_then_under () lends it its priority, if its scheduler says so. */
+void
+prio_task_lend (PrioTask *self)
+{
+  const PrioState *state = &self->first_reaction.state;
+
+  if (state->run_queue != NULL && state->run_queue->lends)
+    prio_lending_wait (state, &self->entry);
 }
 
 /* The slow path of prio_task_then (): registers the callback from any thread or, if the task has

@@ -16,6 +16,7 @@ from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, st
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
 from ._PrioSchedReasons import reason_of
 from ._PrioSchedRun import interrupt
+from ._PrioSchedSteps import in_steps, is_stepped
 
 try:
     from ._PrioSchedSpeedups import TableBase, running, set_up
@@ -130,6 +131,8 @@ class Table(TableBase):
         """Settles task, whose callback has returned."""
         run = None
         told = False
+        if is_stepped(value):
+            value = in_steps(self, value)
         if value is not None and is_awaitable(value):
             run = start(to_coroutine(value), context, task._posted_with, task.name)
             told = run.told
