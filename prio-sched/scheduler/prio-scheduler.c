@@ -8,7 +8,6 @@
 #include "scheduler/prio-scheduler-private.h"
 
 #include "loop/prio-context-private.h"
-#include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-yield-private.h"
@@ -417,8 +416,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
     {
       if (g_main_depth () == 0 || !prio_loop_is_owner (loop))
         return FALSE;
-      if (state == NULL || state == &prio_state_none)
-        state = prio_state_of_thread ();
+      state = state != NULL && state != &prio_state_none ? state : prio_state_of_thread ();
       if (state != NULL && state->run_queue->loop != loop)
         state = NULL;
     }
