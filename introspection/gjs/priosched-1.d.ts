@@ -212,7 +212,6 @@ declare module '@girs/priosched-1' {
         class Scheduler extends GObject.Object {
             static $gtype: GObject.GType<Scheduler>;
             $signals: Scheduler.SignalSignatures;
-
             /** The main context that the tasks run in. */
             get context(): GLib.MainContext;
             /** When the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0. */
@@ -251,10 +250,7 @@ declare module '@girs/priosched-1' {
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
-            /**
-             * Posts a task that makes the steps of a generator as long as the slice lasts, and then yields. It settles with what
-             * the generator returns; progress is told what it has yielded last before the task yields.
-             */
+            /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told what it yields. */
             post_steps<V, T>(make: () => Generator<V, T, undefined>,
                 options?: (PostTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
@@ -273,8 +269,7 @@ declare module '@girs/priosched-1' {
             /** Posts a task without a result, which is called again as long as it returns GLib.SOURCE_CONTINUE. */
             post(priority: Nick | TaskPriority, func: () => boolean): void;
             post_full(options: TaskOptions | null, func: () => boolean): boolean;
-            post_task_async(options: TaskOptions | null, func: TaskFunc,
-                callback: Gio.AsyncReadyCallback<this> | null): void;
+            post_task_async(options: TaskOptions | null, func: TaskFunc, callback: Gio.AsyncReadyCallback<this> | null): void;
             post_task_finish(result: Gio.AsyncResult): [boolean, unknown];
             /** Throws an error: the functions of JavaScript run in one thread. */
             run_in_thread(...args: any[]): never;
@@ -325,7 +320,6 @@ declare module '@girs/priosched-1' {
         class TaskSignal extends Gio.Cancellable {
             static $gtype: GObject.GType<TaskSignal>;
             $signals: TaskSignal.SignalSignatures;
-
             get priority(): TaskPriority;
             /** Why the signal was aborted, or null. */
             get reason(): GLib.Error | null;
@@ -375,7 +369,6 @@ declare module '@girs/priosched-1' {
         class TaskController extends GObject.Object {
             static $gtype: GObject.GType<TaskController>;
             $signals: TaskController.SignalSignatures;
-
             /** The initial priority. */
             get priority(): TaskPriority;
             get signal(): TaskSignal;
@@ -416,7 +409,6 @@ declare module '@girs/priosched-1' {
         class Task extends GObject.Object {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
-
             get completed(): boolean;
             get name(): string | null;
             set name(value: string | null);
@@ -473,7 +465,6 @@ declare module '@girs/priosched-1' {
         class TaskGroup extends GObject.Object {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
-
             get limit(): number;
             set limit(value: number);
             /** How many tasks have no result yet. */
