@@ -229,21 +229,18 @@ declare module '@girs/priosched-1' {
             set lends_priority(value: boolean);
             get lendsPriority(): boolean;
             set lendsPriority(value: boolean);
-
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             static ['new'](context: GLib.MainContext | null): Scheduler;
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
             static ref_thread_default(): Scheduler;
-
             connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect(signal: string, callback: (...args: any[]) => any): number;
             connect_after<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
-
             /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
             post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and goes on with the task's signal and priority. */
