@@ -48,6 +48,49 @@ test_of_scheduler (Fixture *f, gconstpointer data)
 }
 
 static void
+has_waited (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (PrioTask) task = data;
+
+  prio_task_return_boolean (task, TRUE);
+}
+
+static void
+wait_for (PrioTask *task, gpointer awaited)
+{
+  prio_task_defer (task);
+  prio_task_then (awaited, has_waited, g_object_ref (task), NULL);
+}
+
+/* R3: those whose timeout has passed count too, and so do those that stand apart since they are lent a priority. */
+static void
+test_apart (Fixture *f, gconstpointer data)
+{
+  PrioTaskOptions at_once = { .timeout = PRIO_TIMEOUT_IMMEDIATE }, in_time = { .timeout = 1000000 };
+  g_autoptr (PrioTask) awaited = NULL;
+
+  for (guint i = 0; i < 3; i++)
+    {
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &at_once, do_nothing, NULL, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &in_time, do_nothing, NULL, NULL));
+    }
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 6);
+  fixture_run (f);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+
+  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+  awaited = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, do_nothing, NULL, NULL);
+  post_letter (f, BACKGROUND, 'a');
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, wait_for, awaited, NULL));
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 3);
+  g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 2);
+  fixture_run (f);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+}
+
+static void
 test_of_signal (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
@@ -108,6 +151,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   add_test ("/pending/of-scheduler", test_of_scheduler);
+  add_test ("/pending/apart", test_apart);
   add_test ("/pending/of-signal", test_of_signal);
   add_test ("/pending/elsewhere", test_elsewhere);
 
