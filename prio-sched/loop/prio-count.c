@@ -7,68 +7,49 @@
 
 #include "loop/prio-count-private.h"
 
-#include "loop/prio-id-queue-private.h"
 
-static guint
-count_queues (const PrioQueue *queues, guint n_queues)
+/* Of one run queue, and of its parts. */
+typedef struct
 {
-  guint n = 0;
+  PrioRunQueue *run_queue;
+  guint n;
+} Count;
 
-  for (guint i = 0; i < n_queues; i++)
-    {
-      for (PrioJob *job = queues[i].head; job != NULL; job = job->next)
-        n++;
-    }
-  return n;
+static void
+count_queue (PrioHeapItem *item, gpointer count)
+{
+  for (PrioJob *job = prio_queue_from_ready (item->node)->head; job != NULL; job = job->next)
+    ((Count *) count)->n++;
 }
 
-/* Of @n items of the heap of delays; in its row there may be gaps. */
-static guint
-count_items (PrioRunQueue *run_queue, const PrioHeapItem *items, guint n_items)
+static void
+count_delayed (PrioHeapItem *item, gpointer data)
 {
-  guint n = 0;
+  Count *count = data;
+  PrioRunQueue *other = prio_entry_from_delay (item->node)->run_queue;
 
-  for (guint i = 0; i < n_items; i++)
-    {
-      PrioRunQueue *other = items[i].node != NULL ? prio_entry_from_delay (items[i].node)->run_queue : NULL;
-
-      n += other != NULL && (other == run_queue || other->outer == run_queue);
-    }
-  return n;
+  count->n += other == count->run_queue || other->outer == count->run_queue;
 }
 
-static guint
-count_delayed (PrioRunQueue *run_queue)
+/* Whatever is queued is in a queue of the ready group, or among the expired entries behind the first one. */
+static void
+count_queued (PrioRunQueue *run_queue, Count *count)
 {
-  const PrioHeap *delays = &run_queue->loop->delays;
-  guint n = count_items (run_queue, delays->items, delays->length);
-
-  if (delays->row_end > delays->row_start)
-    n += count_items (run_queue, delays->row + delays->row_start, delays->row_end - delays->row_start);
-  return n;
-}
-
-static guint
-count_queued (PrioRunQueue *run_queue)
-{
-  guint n = count_queues (run_queue->jobs, PRIO_N_EFFECTIVE) + count_queues (run_queue->entries, PRIO_N_EFFECTIVE);
-
-  for (PrioGroup *group = run_queue->groups; group != NULL; group = group->next)
-    n += count_queues (group->queues, G_N_ELEMENTS (group->queues));
-  for (PrioIdQueue *ids = run_queue->id_queues; ids != NULL; ids = ids->next)
-    n += count_queues (ids->queues, PRIO_N_EFFECTIVE);
-  return n;
+  prio_ready_group_foreach (&run_queue->ready, count_queue, count);
+  count->n += run_queue->late.n_items;
 }
 
 /* The tasks of @run_queue, and of its parts, that are queued or delayed. */
 guint
 prio_run_queue_count (PrioRunQueue *run_queue)
 {
-  guint n = count_queued (run_queue) + count_delayed (run_queue);
+  Count count = { run_queue, 0 };
 
+  count_queued (run_queue, &count);
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
-    n += count_queued (part);
-  return n;
+    count_queued (part, &count);
+  prio_heap_foreach (&run_queue->loop->delays, count_delayed, &count);
+  return count.n;
 }
 
 /* The entries that are queued or delayed, and are aborted with @group. */

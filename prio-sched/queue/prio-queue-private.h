@@ -150,6 +150,13 @@ prio_entry_from_delay (PrioHeapNode *node)
   return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay));
 }
 
+/* The queue whose `ready` is @node. */
+static inline PrioQueue *
+prio_queue_from_ready (PrioHeapNode *node)
+{
+  return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
+}
+
 static inline PrioEffective
 prio_effective (PrioTaskPriority priority, gboolean continuation)
 {

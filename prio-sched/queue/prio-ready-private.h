@@ -57,6 +57,7 @@ void prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue 
 void prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 void prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 void prio_ready_rekey_expired (PrioReady *ready, PrioReadyGroup *group);
+void prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *item, gpointer data), gpointer data);
 PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
 
 /* Whether @queue is in its ready group, and not only left in the heaps. */

@@ -7,12 +7,6 @@
 
 #include "queue/prio-ready-private.h"
 
-static PrioQueue *
-queue_at (PrioHeapNode *node)
-{
-  return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
-}
-
 static PrioReadyGroup *
 group_at (PrioHeapNode *node, PrioEffective effective)
 {
@@ -23,7 +17,15 @@ group_at (PrioHeapNode *node, PrioEffective effective)
 static PrioQueue *
 oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
 {
-  return queue_at (prio_heap_first (&group->queues[effective])->node);
+  return prio_queue_from_ready (prio_heap_first (&group->queues[effective])->node);
+}
+
+/* Calls @func for each queue in @group, and perhaps for some that are empty. */
+void
+prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
+{
+  for (PrioEffective effective = 0; effective < PRIO_N_LEVELS; effective++)
+    prio_heap_foreach (&group->queues[effective], func, data);
 }
 
 /* The queue of @effective with the oldest head; there must be a queue of @effective. */
