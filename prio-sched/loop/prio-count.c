@@ -7,7 +7,6 @@
 
 #include "loop/prio-count-private.h"
 
-
 /* Of one run queue, and of its parts. */
 typedef struct
 {
