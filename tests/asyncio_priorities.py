@@ -240,6 +240,22 @@ class Callbacks(unittest.TestCase):
         await scheduler.post_task(main, 'background')
         self.assertEqual(notes, ['main', 'other'])
 
+    @in_loop
+    async def test_a_nested_main_loop_in_a_coroutine_goes_on_without_asyncio(self):
+        notes = []
+
+        async def main():
+            async def other():
+                notes.append('other')
+            task = asyncio.create_task(other())
+            nested = GLib.MainLoop()
+            GLib.timeout_add(20, nested.quit)  # some iterations after the other's turn
+            super(GLib.MainLoop, nested).run()
+            notes.append('main')
+            await task
+        await asyncio.wait_for(scheduler.post_task(main, 'background'), 10)
+        self.assertEqual(notes, ['main', 'other'])
+
     def test_a_loop_calls_nothing_where_it_does_not_run(self):
         called = []
 
