@@ -30,6 +30,10 @@ class _Ready(collections.deque):
         self._loop = loop
         self._context_id = hash(loop._context)
 
+    def __len__(self):
+        # In a main loop that one of its tasks runs, asyncio does nothing.
+        return super().__len__() if asyncio.current_task(self._loop) is None else 0
+
     def append(self, handle):
         state = handle._context.get(_state) if handle._context is not None else None
         if state is None or state.priority == _USER_VISIBLE or not self._post(handle, state):
@@ -55,7 +59,7 @@ class _Ready(collections.deque):
         if handle._cancelled or loop.is_closed():
             return
         if get_running_loop() is not loop or asyncio.current_task(loop) is not None:
-            # It does not run, or one of its tasks runs a nested main loop, in which asyncio does nothing.
+            # It does not run, or one of its tasks runs a nested main loop: until that ends.
             super().append(handle)
             return
         outer, running.context = running.context, handle._context
