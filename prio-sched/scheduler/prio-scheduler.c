@@ -477,6 +477,7 @@ prio_scheduler_new_inner (PrioScheduler *outer)
   PrioScheduler *self = prio_scheduler_new (outer->context);
 
   g_weak_ref_set (&self->run_queue->scheduler, outer);
+  self->run_queue->has_places = TRUE;
   g_clear_pointer (&self->context, g_main_context_unref);
   return self;
 }
