@@ -19,7 +19,7 @@ QUESTIONS = {
     'are_cancellables', 'g_async_result_is_tagged', 'g_signal_lookup', 'g_task_is_valid', 'prio_check_callable',
     'prio_check_limit', 'prio_check_no_delay', 'prio_check_priority', 'prio_check_scheduler', 'prio_check_task_group',
     'prio_check_task_options', 'prio_check_type', 'prio_check_yield_options', 'prio_entry_get_state',
-    'prio_scheduler_check', 'prio_task_get_state', 'prio_task_is_completed',
+    'prio_scheduler_check', 'prio_task_get_state', 'prio_task_is_completed', 'prio_task_is_valid',
 }
 
 

@@ -3,93 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "helpers.h"
-
-/* A task that stays begun until it is ended by hand. */
-typedef struct
-{
-  GString *log;
-  PrioTask *begun[26]; /* by letter, held */
-  guint n_running, max_running;
-} Hands;
-
-typedef struct
-{
-  Hands *hands;
-  char letter;
-} Hand;
-
-static void
-hand_begin (PrioTask *task, gpointer data)
-{
-  Hand *hand = data;
-  Hands *hands = hand->hands;
-
-  g_string_append_c (hands->log, hand->letter);
-  prio_task_defer (task);
-  hands->begun[hand->letter - 'a'] = g_object_ref (task);
-  hands->n_running++;
-  hands->max_running = MAX (hands->max_running, hands->n_running);
-}
-
-static PrioTask *
-post_hand (PrioTaskGroup *group, Hands *hands, char letter, PrioTaskPriority priority, gpointer signal)
-{
-  Hand *hand = g_new (Hand, 1);
-
-  *hand = (Hand) { hands, letter };
-  return prio_task_group_post_task (group, &(PrioTaskOptions) { .priority = priority, .signal = signal }, hand_begin,
-                                    hand, g_free);
-}
-
-static void
-post_hands (PrioTaskGroup *group, Hands *hands, const char *letters, PrioTaskPriority priority)
-{
-  for (const char *letter = letters; *letter != '\0'; letter++)
-    g_object_unref (post_hand (group, hands, *letter, priority, NULL));
-}
-
-static void
-end_hand (Hands *hands, char letter)
-{
-  PrioTask *task = g_steal_pointer (&hands->begun[letter - 'a']);
-
-  hands->n_running--;
-  prio_task_return_boolean (task, TRUE);
-  g_object_unref (task);
-}
-
-static void
-fail_hand (Hands *hands, char letter)
-{
-  PrioTask *task = g_steal_pointer (&hands->begun[letter - 'a']);
-
-  hands->n_running--;
-  prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_BUSY, "%c", letter);
-  g_object_unref (task);
-}
-
-/* Ends all that run, until none is left. */
-static void
-end_hands (Fixture *f, Hands *hands)
-{
-  gboolean any;
-
-  do
-    {
-      fixture_run (f);
-      any = FALSE;
-      for (char letter = 'a'; letter <= 'z'; letter++)
-        {
-          if (hands->begun[letter - 'a'] != NULL)
-            {
-              any = TRUE;
-              end_hand (hands, letter);
-            }
-        }
-    }
-  while (any);
-}
+#include "hands.h"
 
 /* F5: a task counts until its result is there. */
 static void
@@ -317,30 +231,6 @@ test_tasks_keep_the_group (Fixture *f, gconstpointer data)
   g_main_context_pop_thread_default (f->context);
   g_clear_pointer (&f->context, g_main_context_unref);
   g_assert_null (group);
-}
-
-typedef struct
-{
-  guint n_done;
-  gboolean ok;
-  PrioTask *task;
-  GError *error;
-} Waited;
-
-static void
-waited (GObject *group, GAsyncResult *result, gpointer data)
-{
-  Waited *wait = data;
-
-  wait->n_done++;
-  wait->ok = prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, &wait->task, &wait->error);
-}
-
-static void
-waited_clear (Waited *wait)
-{
-  g_clear_object (&wait->task);
-  g_clear_error (&wait->error);
 }
 
 static void

@@ -10,7 +10,7 @@
 /* The state that is current on this thread, or NULL. */
 const PrioState *prio_state_of_thread (void);
 
-/* The state that is current on this thread for the tasks of @run_queue, or NULL. */
+/* The state that is current on this thread for the tasks of @run_queue, or of a part of it, or NULL. */
 const PrioState *prio_state_current (PrioRunQueue *run_queue);
 
 /* The state that is current on this thread for the loop of @run_queue, whichever of

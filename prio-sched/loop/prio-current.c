@@ -20,7 +20,9 @@ prio_state_current (PrioRunQueue *run_queue)
 {
   const PrioState *state = prio_state_of_thread ();
 
-  return state != NULL && state->run_queue == run_queue ? state : NULL;
+  if (state != NULL && (state->run_queue == run_queue || state->run_queue->outer == run_queue))
+    return state;
+  return NULL;
 }
 
 const PrioState *

@@ -75,8 +75,8 @@ prio_loop_release_some (PrioLoop *loop)
   return n > 0;
 }
 
-/* The context has gone, and with it every scheduler, since a scheduler holds its context.  This thread
- * releases what they have left in the queues, none of which is paused any more. */
+/* The context has gone, and with it every scheduler, since a scheduler holds its context, but not the groups of tasks, which
+ * hold the places of their own.  This thread releases what they have left in the queues, none of which is paused any more. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
@@ -88,7 +88,10 @@ prio_loop_tear_down (PrioLoop *loop)
 
   /* Once the mailbox is closed, there is no owner thread, and who holds the mailbox's lock is inside. */
   do
-    prio_loop_process_mailbox (loop);
+    {
+      prio_loop_process_mailbox (loop);
+      prio_run_queues_resume (loop);
+    }
   while (!prio_mailbox_close (&loop->mailbox));
   prio_biased_lock_leave_for_good (&loop->lock);
 

@@ -114,6 +114,8 @@ struct _PrioLoop
   PrioRunQueue *run_queues;
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
+  GHashTable *members; /* number → task of a group that has begun, not owned; NULL until needed: prio-task-group-post.c */
+  guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
   guint n_pool;
   const PrioPoolFuncs *pool_funcs; /* set with the first record in @pool; NULL before */

@@ -67,6 +67,7 @@ prio_loop_unref (PrioLoop *loop)
   prio_heap_clear (&loop->delays);
   prio_microtasks_clear (&loop->microtasks);
   g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
+  g_clear_pointer (&loop->members, g_hash_table_unref);
   g_free (loop->releases);
   g_aligned_free (loop);
 }

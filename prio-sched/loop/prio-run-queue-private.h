@@ -31,6 +31,13 @@ struct _PrioRunQueue
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
+
+  /* The tasks of a part are those of its outer run queue, but can be held back apart. */
+  PrioRunQueue *outer; /* held; NULL unless this is a part */
+  PrioRunQueue *parts;
+  PrioRunQueue *next_part, *prev_part; /* among those of @outer */
+  gboolean paused;     /* by the program */
+  gboolean full;       /* by prio_run_queue_set_full () */
 };
 
 PrioRunQueue *prio_run_queue_new (PrioLoop *loop);
@@ -38,6 +45,9 @@ PrioRunQueue *prio_run_queue_own (PrioLoop *loop);
 void prio_run_queue_free_own (PrioLoop *loop);
 void prio_run_queue_end (PrioRunQueue *run_queue);
 void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
+void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
+void prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer);
+void prio_run_queues_resume (PrioLoop *loop);
 
 void prio_run_queue_enqueue (PrioEntry *entry);
 void prio_run_queue_add (PrioEntry *entry, gint64 due);

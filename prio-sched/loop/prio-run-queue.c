@@ -98,11 +98,70 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }
 
-/* The cost does not depend on how many queues of @run_queue have tasks. */
+/* Holds the tasks of @run_queue back if there is a reason to.  The cost does not depend on how many of its queues have tasks.
+ * What a context that has gone left in its queues is found by the ready set, and so nothing is held back any more. */
+static void
+update_paused (PrioRunQueue *run_queue)
+{
+  gboolean paused = run_queue->paused || run_queue->full || (run_queue->outer != NULL && run_queue->outer->paused);
+
+  if (!prio_loop_is_dead (run_queue->loop))
+    prio_ready_set_paused (&run_queue->loop->ready, &run_queue->ready, paused);
+}
+
+/* With its parts. */
 void
 prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)
 {
-  prio_ready_set_paused (&run_queue->loop->ready, &run_queue->ready, paused);
+  run_queue->paused = paused;
+  update_paused (run_queue);
+  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
+    update_paused (part);
+}
+
+/* Another reason to hold the tasks back, which does not end with the scheduler. */
+void
+prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full)
+{
+  run_queue->full = full;
+  update_paused (run_queue);
+}
+
+/* Makes @run_queue a part of @outer, or none any more if that is NULL. */
+void
+prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer)
+{
+  PrioRunQueue *before = run_queue->outer;
+
+  run_queue->outer = outer;
+  if (outer != NULL)
+    {
+      prio_run_queue_hold (outer);
+      run_queue->next_part = outer->parts;
+      if (outer->parts != NULL)
+        outer->parts->prev_part = run_queue;
+      outer->parts = run_queue;
+    }
+  else if (before != NULL)
+    {
+      if (run_queue->prev_part != NULL)
+        run_queue->prev_part->next_part = run_queue->next_part;
+      else
+        before->parts = run_queue->next_part;
+      if (run_queue->next_part != NULL)
+        run_queue->next_part->prev_part = run_queue->prev_part;
+      run_queue->next_part = run_queue->prev_part = NULL;
+      prio_run_queue_release (before);
+    }
+  update_paused (run_queue);
+}
+
+/* The context is being freed: whatever is queued has to be found. */
+void
+prio_run_queues_resume (PrioLoop *loop)
+{
+  for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+    prio_ready_set_paused (&loop->ready, &run_queue->ready, FALSE);
 }
 
 static void

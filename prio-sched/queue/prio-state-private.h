@@ -25,6 +25,7 @@ struct _PrioState
 {
   PrioRunQueue *run_queue; /* of the scheduler it belongs to */
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
-  gint8 priority;          /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
+  gint priority : 8;       /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
+  guint member : 24;       /* the number of the task among those of groups, or 0: prio-task-group-post.c */
   gint depth;              /* g_main_depth () when it was set */
 };

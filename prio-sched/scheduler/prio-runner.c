@@ -531,7 +531,7 @@ prio_runner_yield (PrioRunner *self, guint id)
     state = prio_state_current (self->ids.run_queue);
   if (state != NULL)
     registration = prio_registration_of (state->group);
-  if (registration != NULL && !prio_registration_is_for_life (registration))
+  if (registration != NULL && (state->run_queue != self->ids.run_queue || !prio_registration_is_for_life (registration)))
     {
       prio_loop_leave (self->loop);
       return prio_runner_post_full (self, id, state->priority, registration->signal, 0, TRUE);

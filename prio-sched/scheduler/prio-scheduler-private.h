@@ -41,6 +41,7 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
 gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay);
 PrioTask *prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options);
 PrioScheduler *prio_scheduler_new_inner (PrioScheduler *outer);
+PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
 void prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
                               GAsyncReadyCallback callback, gpointer data);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);

@@ -152,8 +152,9 @@ inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
   if (!prio_loop_enter (loop))
     return inherit (given, FALSE, options);
 
-  from = inherit (given != NULL ? given : prio_state_current (self->run_queue),
-                  given == NULL || given->run_queue == self->run_queue, options);
+  if (given == NULL)
+    given = prio_state_current (self->run_queue);
+  from = inherit (given, given == NULL || given->run_queue == self->run_queue, options);
   if (from.abort != NULL)
     prio_registration_hold (from.abort);
   if (from.follows != NULL)

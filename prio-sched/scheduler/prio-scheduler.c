@@ -108,6 +108,8 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_frames_remove (run_queue->loop, &run_queue->next_frame);
   /* Nobody can resume it any more. */
   prio_run_queue_set_paused (run_queue, FALSE);
+  prio_run_queue_set_full (run_queue, FALSE);
+  prio_run_queue_set_outer (run_queue, NULL);
   prio_run_queue_release (run_queue);
 }
 
@@ -429,6 +431,15 @@ prio_scheduler_get_time_slice (PrioScheduler *self)
   return (guint) prio_run_queue_get_slice (self->run_queue);
 }
 
+static void
+op_share_slice (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  PrioRunQueue *run_queue = op->target;
+
+  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
+    __atomic_store_n (&part->slice, prio_run_queue_get_slice (run_queue), __ATOMIC_RELAXED);
+}
+
 /**
  * prio_scheduler_set_time_slice: (set-property time-slice)
  * @self: a scheduler
@@ -442,10 +453,18 @@ prio_scheduler_get_time_slice (PrioScheduler *self)
 void
 prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
 {
+  PrioOp op = { .apply = op_share_slice };
+
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
 
-  if (__atomic_exchange_n (&self->run_queue->slice, (gint64) time_slice, __ATOMIC_RELAXED) != time_slice)
-    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TIME_SLICE]);
+  op.target = self->run_queue;
+  if (__atomic_exchange_n (&self->run_queue->slice, (gint64) time_slice, __ATOMIC_RELAXED) == time_slice)
+    return;
+
+  g_object_ref (self);
+  prio_loop_submit (self->run_queue->loop, &op);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TIME_SLICE]);
+  g_object_unref (self);
 }
 
 static void
@@ -469,15 +488,44 @@ set_paused (PrioScheduler *self, gboolean paused)
   g_object_unref (self);
 }
 
-/* A scheduler whose tasks are said to be those of @outer, and run in its main context, but can be paused apart.  It does not
- * keep the context alive. */
+static void
+op_add_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  PrioRunQueue *outer = op->data;
+
+  __atomic_store_n (&((PrioRunQueue *) op->target)->slice, prio_run_queue_get_slice (outer), __ATOMIC_RELAXED);
+  prio_run_queue_set_outer (op->target, outer);
+}
+
+static void
+op_set_full (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_run_queue_set_full (op->target, TRUE);
+}
+
+/* A scheduler whose tasks are said to be those of @outer, and run in its main context, and are paused with it, but can be
+ * held back apart.  It does not keep the context alive. */
 PrioScheduler *
 prio_scheduler_new_inner (PrioScheduler *outer)
 {
   PrioScheduler *self = prio_scheduler_new (outer->context);
+  PrioOp op = { .apply = op_add_part, .target = self->run_queue, .data = outer->run_queue };
 
+  prio_loop_submit (self->run_queue->loop, &op);
   g_weak_ref_set (&self->run_queue->scheduler, outer);
   self->run_queue->has_places = TRUE;
+  g_clear_pointer (&self->context, g_main_context_unref);
+  return self;
+}
+
+/* One whose tasks never run: they wait for an abort, for the end of the context, or for prio_task_settle_queued (). */
+PrioScheduler *
+prio_scheduler_new_parked (PrioScheduler *outer)
+{
+  PrioScheduler *self = prio_scheduler_new (outer->context);
+  PrioOp op = { .apply = op_set_full, .target = self->run_queue };
+
+  prio_loop_submit (self->run_queue->loop, &op);
   g_clear_pointer (&self->context, g_main_context_unref);
   return self;
 }

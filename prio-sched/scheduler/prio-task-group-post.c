@@ -7,7 +7,12 @@
 
 #include "scheduler/prio-task-group-private.h"
 
+#include "loop/prio-current-private.h"
 #include "scheduler/prio-options-private.h"
+
+/* The numbers of tasks fit into a state.  They are given in turn: a state that outlives its task is taken for that of another one
+ * only if that is as many tasks younger, and runs. */
+#define MAX_NUMBER ((1u << 24) - 1)
 
 static void
 take_out_of_queue (PrioMember *member)
@@ -19,23 +24,124 @@ take_out_of_queue (PrioMember *member)
   member->link.data = NULL;
 }
 
+static PrioMember *
+member_ref (PrioMember *member)
+{
+  g_atomic_int_inc (&member->refs);
+  return member;
+}
+
 void
 prio_member_unref (PrioMember *member)
 {
-  if (--member->refs > 0)
+  if (!g_atomic_int_dec_and_test (&member->refs))
     return;
 
   g_object_unref (member->group);
   g_free (member);
 }
 
-/* The task releases its user data: it has completed, and may not have been reported yet. */
+/* Owner thread. */
+static void
+number (PrioMember *member, PrioLoop *loop)
+{
+  if (loop->members == NULL)
+    loop->members = g_hash_table_new (NULL, NULL);
+  do
+    loop->last_member = loop->last_member % MAX_NUMBER + 1;
+  while (g_hash_table_contains (loop->members, GUINT_TO_POINTER (loop->last_member)));
+  member->number = loop->last_member;
+  g_hash_table_insert (loop->members, GUINT_TO_POINTER (member->number), member);
+}
+
+/* The task of a group whose function, or what goes on from there, calls this, or NULL.  Owner thread. */
+PrioMember *
+prio_member_current (PrioLoop *loop)
+{
+  const PrioState *state = prio_state_of_thread ();
+  PrioMember *member;
+
+  if (state == NULL || state->member == 0 || state->run_queue->loop != loop)
+    return NULL;
+
+  member = g_hash_table_lookup (loop->members, GUINT_TO_POINTER ((guint) state->member));
+  return member != NULL && member->group->places->run_queue == state->run_queue ? member : NULL;
+}
+
+/* Here and below, nothing is released while places are counted, so nothing of the user's runs.  Once the context has gone nobody
+ * enters, and nobody counts. */
+void
+prio_member_take_place (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  member->has_place = TRUE;
+  self->n_begun++;
+  prio_task_group_update_places (self);
+}
+
+void
+prio_member_leave_place (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  if (!member->has_place)
+    return;
+
+  member->has_place = FALSE;
+  self->n_begun--;
+  prio_task_group_update_places (self);
+}
+
+/* The task is not pending any more.  After the context has gone that may be on any thread. */
+static void
+leave (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+  PrioLoop *loop = prio_task_group_get_loop (self);
+
+  if (__atomic_exchange_n (&member->left, TRUE, __ATOMIC_ACQ_REL))
+    return;
+
+  __atomic_sub_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  if (!prio_loop_enter (loop))
+    return;
+
+  if (member->number != 0)
+    g_hash_table_remove (loop->members, GUINT_TO_POINTER (member->number));
+  member->number = 0;
+  prio_loop_leave (loop);
+  prio_member_leave_place (member);
+  prio_task_group_pending_changed (self);
+}
+
+/* The task has been given its result, and the waits hear of it. */
+static void
+complete (PrioMember *member, PrioTask *task)
+{
+  PrioTaskGroup *self = member->group;
+
+  if (member->completed)
+    return;
+
+  member->completed = TRUE;
+  take_out_of_queue (member);
+  leave (member);
+  self->n_open--;
+  if (member->n_waits > 0)
+    self->n_waiting--;
+  prio_task_group_leave_crossing (member);
+  prio_task_group_settle_waits (self, task);
+}
+
+/* The task releases its user data: it has its result, which may not have been reported yet. */
 static void
 member_release_data (gpointer data)
 {
   PrioMember *member = data;
 
   take_out_of_queue (member);
+  leave (member);
   if (member->notify != NULL)
     member->notify (member->data);
   prio_member_unref (member);
@@ -46,47 +152,87 @@ member_run (PrioTask *task, gpointer data)
 {
   PrioMember *member = data;
   g_autoptr (PrioTaskGroup) self = g_object_ref (member->group);
-  PrioMember *outer = self->running;
+  const PrioState *outer = prio_thread.state;
+  PrioState state = *outer;
 
   take_out_of_queue (member);
-  member->begun = TRUE;
-  self->n_begun++;
-  prio_task_group_update_places (self);
+  /* It may have been aborted since its turn came. */
+  if (!member->left)
+    {
+      number (member, prio_task_group_get_loop (self));
+      prio_member_take_place (member);
+    }
 
+  state.member = member->number;
+  prio_thread.state = &state;
+  member->outer = self->running;
   self->running = member;
   member->func (task, member->data);
-  self->running = outer;
+  self->running = member->outer;
+  prio_thread.state = outer;
 }
 
-/* A reaction: the task has completed. */
+/* A reaction, which is the first of the task. */
 static void
 member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
-  PrioMember *member = data;
-  PrioTaskGroup *self = member->group;
-
-  self->n_pending--;
-  if (member->n_waits > 0)
-    self->n_waiting--;
-  else if (member->begun)
-    self->n_begun--;
-  member->completed = TRUE;
-
-  prio_task_group_pending_changed (self);
-  prio_task_group_update_places (self);
-  prio_task_group_settle_waits (self, PRIO_TASK (result));
+  complete (data, PRIO_TASK (result));
 }
 
-/* Destroy notify of the reaction. */
+/* Destroy notify of the reaction, which is not called if the context has gone. */
 static void
 member_reported (gpointer data)
 {
   PrioMember *member = data;
 
-  /* The context has gone, and nobody counts any more. */
-  if (!member->completed)
-    member->group->n_pending--;
+  leave (member);
   prio_member_unref (member);
+}
+
+static void
+taken_free (gpointer data)
+{
+  PrioMember *member = data;
+
+  g_object_unref (member->task);
+  prio_member_unref (member);
+}
+
+static void
+take (GPtrArray *taken, PrioMember *member)
+{
+  g_object_ref (member->task);
+  g_ptr_array_add (taken, member_ref (member));
+  take_out_of_queue (member);
+  leave (member);
+}
+
+/* Takes the tasks that are queued, and those whose functions are on the stack if it is to be @all: they are pending no more.  The
+ * caller ends them. */
+GPtrArray *
+prio_task_group_take (PrioTaskGroup *self, gboolean all)
+{
+  GPtrArray *taken = g_ptr_array_new_with_free_func (taken_free);
+
+  for (PrioMember *member = all ? self->running : NULL; member != NULL; member = member->outer)
+    take (taken, member);
+  while (self->queued.length > 0)
+    take (taken, self->queued.head->data);
+  return taken;
+}
+
+/* The tasks have been ended: the waits hear of those that have their result.  In a destroy notify that may come later. */
+void
+prio_task_group_drop (GPtrArray *taken)
+{
+  for (guint i = 0; i < taken->len; i++)
+    {
+      PrioMember *member = taken->pdata[i];
+
+      if (prio_task_get_completed (member->task))
+        complete (member, member->task);
+    }
+  g_ptr_array_unref (taken);
 }
 
 /* What aborts a task with a signal of its own: that, or the group.  Its priority is the first that there is. */
@@ -141,13 +287,17 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
 
   member = g_new (PrioMember, 1);
   *member = (PrioMember) { .refs = 2, .group = g_object_ref (self), .func = func, .data = user_data, .notify = notify };
-  member->link.data = member;
-  g_queue_push_tail_link (&self->queued, &member->link);
-  self->n_pending++;
+  __atomic_add_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  self->n_open++;
   prio_task_group_pending_changed (self);
 
   task = prio_scheduler_post_task (self->places, &own, member_run, member, member_release_data);
   member->task = task;
+  if (!prio_task_get_completed (task))
+    {
+      member->link.data = member;
+      g_queue_push_tail_link (&self->queued, &member->link);
+    }
   prio_task_then (task, member_completed, member, member_reported);
   return task;
 }
@@ -157,7 +307,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
  * @self: a group
  *
  * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Those that are
- * running go on, and so does the group.
+ * running go on, and so does the group, with what a destroy notify posts meanwhile.
  *
  * Call it on the thread that runs the scheduler's main context.
  *
@@ -166,16 +316,16 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
 void
 prio_task_group_cancel_queued (PrioTaskGroup *self)
 {
+  GPtrArray *taken;
+
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   g_object_ref (self);
-  /* Not those that a destroy notify posts meanwhile. */
-  for (guint left = self->queued.length; left > 0 && self->queued.length > 0; left--)
-    {
-      PrioMember *member = self->queued.head->data;
-
-      take_out_of_queue (member);
-      prio_task_cancel (member->task);
-    }
+  taken = prio_task_group_take (self, FALSE);
+  /* All of them before the first destroy notify. */
+  for (guint i = 0; i < taken->len; i++)
+    prio_task_cancel_quietly (((PrioMember *) taken->pdata[i])->task);
+  prio_loop_flush_releases (prio_task_group_get_loop (self));
+  prio_task_group_drop (taken);
   g_object_unref (self);
 }

@@ -10,42 +10,82 @@
 #include "prio-task-group.h"
 
 /* A task of a group, from its post to its completion. */
-typedef struct
+typedef struct _PrioMember PrioMember;
+
+struct _PrioMember
 {
-  gint refs;            /* its user data, its reaction, and its waits */
+  gint refs;            /* atomic: its user data, its reaction, its waits, and who drops it */
+  gint left;            /* atomic: it is not pending any more */
   PrioTaskGroup *group; /* held */
   PrioTask *task;       /* not held: the library holds it while it is queued, and while its function runs */
   PrioTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
-  GList link;      /* in @queued of the group until the function begins; its data is the member */
-  gboolean begun;  /* it has a place: it counts until its result is there */
-  gboolean completed;
-  guint n_waits;   /* it has called wait_async () in its function, so that nobody waits for it, and its place is free */
-} PrioMember;
+  GList link;           /* in @queued of the group until the function begins; its data is the member, or NULL */
+  PrioMember *outer;    /* whose function was on the stack when its own was called, or NULL */
+  guint number;         /* in the states of its function and of all that goes on from there; 0 before and after */
+  guint n_waits;        /* for its own group: nobody waits for it, and its place is free */
+  GQueue crossing;      /* PrioWait: those for other groups */
+  gboolean has_place;
+  gboolean completed;   /* the waits have heard of its result */
+};
+
+/* A wait is the data of a task that is queued, and never runs: its signal aborts it like any other. */
+typedef struct
+{
+  PrioTaskGroup *group;  /* held */
+  PrioTask *task;        /* held */
+  PrioTaskGroupWait until;
+  PrioMember *member;    /* of the same group, in whose function it was called; held, or NULL */
+  PrioMember *crossing;  /* of another group; not held, or NULL */
+  GList link;            /* in @waits of the group; its data is the wait, or NULL once it is over */
+  GList crossing_link;
+  guint64 order;         /* the age */
+  guint64 n_failed;      /* how many tasks had failed before */
+} PrioWait;
 
 struct _PrioTaskGroup
 {
   GObject parent_instance;
 
   GWeakRef scheduler;
-  PrioScheduler *places; /* an inner one, which has the tasks; paused while no place is free */
+  PrioScheduler *places; /* an inner one, which has the tasks; held back while no place is free */
+  PrioScheduler *parked; /* another one, which has the waits */
   PrioTaskController *controller; /* of the tasks since the last abort */
   PrioTaskPriority first_priority;
 
+  /* The thread that runs the context, but for @n_pending, which is atomic. */
   guint limit;
   guint n_pending; /* queued or begun */
-  guint n_begun;   /* those of them that have a place */
-  guint n_waiting; /* those of them that wait for the others */
+  guint n_open;    /* those, and those whose result the waits have not heard of yet */
+  guint n_begun;   /* those that have a place */
+  guint n_waiting; /* those of @n_open that wait for the others */
   gboolean will_notify; /* `pending` has changed */
 
   GQueue queued;       /* members, the oldest first */
   PrioMember *running; /* whose function is on the stack, innermost, or NULL */
-  GQueue waits;        /* GTask, held */
+
+  GQueue waits[PRIO_TASK_GROUP_FIRST + 1][2]; /* by what they wait for, and whether a member of the group does */
+  guint64 next_wait;
+  guint64 n_failed;       /* tasks that were not fulfilled */
+  GError *last_error;     /* of the last of them while there were waits for any, or NULL */
+  GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for all of it; NULL until needed */
 };
 
 void prio_member_unref (PrioMember *member);
+PrioMember *prio_member_current (PrioLoop *loop);
+void prio_member_leave_place (PrioMember *member);
+void prio_member_take_place (PrioMember *member);
 void prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *task);
+void prio_task_group_leave_crossing (PrioMember *member);
 void prio_task_group_pending_changed (PrioTaskGroup *self);
 void prio_task_group_update_places (PrioTaskGroup *self);
+GPtrArray *prio_task_group_take (PrioTaskGroup *self, gboolean all);
+void prio_task_group_drop (GPtrArray *taken);
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
+
+static inline PrioLoop *
+prio_task_group_get_loop (PrioTaskGroup *self)
+{
+  return self->places->run_queue->loop;
+}

@@ -9,110 +9,239 @@
 
 #include "scheduler/prio-options-private.h"
 
+#include "prio-error.h"
+
 #include <glib/gi18n-lib.h>
 
-/* The data of a wait, which is a GTask. */
-typedef struct
+static gboolean
+is_for_all (PrioWait *wait)
 {
-  PrioTaskGroupWait until;
-  PrioMember *member; /* in whose function it was called, or NULL */
-  GSource *cancelled; /* or NULL */
-  GError *error;      /* of the last task that has failed, or NULL */
-} PrioWait;
+  return wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL;
+}
+
+/* Whether the tasks of @from wait for @to, or for a group whose tasks do. */
+static gboolean
+leads_to (PrioTaskGroup *from, PrioTaskGroup *to)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  g_autoptr (GPtrArray) left = g_ptr_array_new ();
+
+  g_ptr_array_add (left, from);
+  while (left->len > 0)
+    {
+      PrioTaskGroup *group = g_ptr_array_steal_index_fast (left, left->len - 1);
+      GHashTableIter iter;
+      gpointer next;
+
+      if (group == to)
+        return TRUE;
+      if (!g_hash_table_add (seen, group) || group->waits_for == NULL)
+        continue;
+      g_hash_table_iter_init (&iter, group->waits_for);
+      while (g_hash_table_iter_next (&iter, &next, NULL))
+        g_ptr_array_add (left, next);
+    }
+  return FALSE;
+}
+
+/* One wait more, or less, of a task of @group for all tasks of @other. */
+static void
+count_crossing (PrioTaskGroup *group, PrioTaskGroup *other, int more)
+{
+  guint n;
+
+  if (group->waits_for == NULL)
+    group->waits_for = g_hash_table_new (NULL, NULL);
+  n = GPOINTER_TO_UINT (g_hash_table_lookup (group->waits_for, other)) + (guint) more;
+  if (n > 0)
+    g_hash_table_insert (group->waits_for, other, GUINT_TO_POINTER (n));
+  else
+    g_hash_table_remove (group->waits_for, other);
+}
 
 static void
-wait_free (gpointer data)
+begin_crossing (PrioWait *wait, PrioMember *member)
 {
-  PrioWait *wait = data;
+  wait->crossing = member;
+  wait->crossing_link.data = wait;
+  g_queue_push_tail_link (&member->crossing, &wait->crossing_link);
+  count_crossing (member->group, wait->group, 1);
+}
 
-  g_assert (wait->member == NULL && wait->cancelled == NULL);
-  g_clear_error (&wait->error);
-  g_free (wait);
+static void
+end_crossing (PrioWait *wait)
+{
+  PrioMember *member = g_steal_pointer (&wait->crossing);
+
+  if (member == NULL)
+    return;
+
+  g_queue_unlink (&member->crossing, &wait->crossing_link);
+  count_crossing (member->group, wait->group, -1);
+}
+
+/* Whoever waits for the group of @member, which has completed, does not wait for what that waits for. */
+void
+prio_task_group_leave_crossing (PrioMember *member)
+{
+  while (member->crossing.length > 0)
+    end_crossing (member->crossing.head->data);
 }
 
 /* A task that waits for its own group: nobody waits for it, and it gives its place to another one. */
 static void
-begin_to_wait (PrioTaskGroup *self, PrioMember *member)
+begin_to_wait (PrioTaskGroup *self, PrioWait *wait, PrioMember *member)
 {
-  member->refs++;
+  g_atomic_int_inc (&member->refs);
+  wait->member = member;
   if (member->n_waits++ == 0)
     {
-      self->n_begun--;
       self->n_waiting++;
+      prio_member_leave_place (member);
     }
 }
 
 static void
 end_to_wait (PrioTaskGroup *self, PrioMember *member)
 {
-  if (--member->n_waits == 0 && !member->completed)
-    {
-      self->n_begun++;
-      self->n_waiting--;
-    }
-  prio_member_unref (member);
+  if (--member->n_waits > 0 || member->completed)
+    return;
+
+  self->n_waiting--;
+  if (!member->left)
+    prio_member_take_place (member);
 }
 
-/* Takes @task out of the waits of its group, and gives the caller the group's reference to it. */
+/* Takes @wait out of the waits of its group. */
 static void
-end_wait (PrioTaskGroup *self, GTask *task)
+end_wait (PrioWait *wait)
 {
-  PrioWait *wait = g_task_get_task_data (task);
+  PrioTaskGroup *self = wait->group;
 
-  g_queue_remove (&self->waits, task);
+  if (wait->link.data == NULL)
+    return;
+
+  wait->link.data = NULL;
+  g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
   if (wait->member != NULL)
-    end_to_wait (self, g_steal_pointer (&wait->member));
-  if (wait->cancelled != NULL)
+    end_to_wait (self, wait->member);
+  end_crossing (wait);
+  if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
+    g_clear_error (&self->last_error);
+}
+
+/* The task of @data is over: it has its result, has been aborted, or the context has gone. */
+static void
+wait_release (gpointer data)
+{
+  PrioWait *wait = data;
+
+  end_wait (wait);
+  if (wait->member != NULL)
+    prio_member_unref (wait->member);
+  g_object_unref (wait->task);
+  g_object_unref (wait->group);
+  g_free (wait);
+}
+
+/* A wait that is over, and what it is to be given. */
+typedef struct
+{
+  PrioTask *task;  /* held */
+  PrioTask *value; /* held, or NULL */
+  GError *error;   /* or NULL */
+  guint64 order;
+} PrioEnded;
+
+static gint
+compare_ended (gconstpointer a, gconstpointer b)
+{
+  const PrioEnded *one = a, *other = b;
+
+  return one->order < other->order ? -1 : one->order > other->order;
+}
+
+/* Ends @wait because @completed has, or because no task is left. */
+static PrioEnded
+end (PrioWait *wait, PrioTask *completed, gboolean failed)
+{
+  PrioTaskGroup *self = wait->group;
+  PrioEnded ended = { .task = g_object_ref (wait->task), .order = wait->order };
+
+  if (wait->until == PRIO_TASK_GROUP_ALL && failed)
+    ended.error = g_error_copy (prio_task_get_error (completed));
+  else if (is_for_all (wait))
+    ended.error = NULL;
+  else if (completed != NULL && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
+    ended.value = g_object_ref (completed);
+  else if (wait->until == PRIO_TASK_GROUP_ANY && self->n_failed > wait->n_failed && self->last_error != NULL)
+    ended.error = g_error_copy (self->last_error);
+  else
+    ended.error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group"));
+
+  return ended;
+}
+
+/* The wait would close a circle. */
+static void
+fail_circle (PrioTask *task)
+{
+  prio_task_settle_queued (task, NULL,
+                           g_error_new_literal (PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
+                                                _("A task cannot wait for a group that waits for the task's own group")));
+}
+
+/* Each wait is visited once in all: in the list of those that @completed ends, or when no task is left. */
+static void
+end_each (GQueue *waits, PrioTask *completed, gboolean failed, GArray *all)
+{
+  for (GList *link = waits->head; link != NULL; link = link->next)
     {
-      g_source_destroy (wait->cancelled);
-      g_source_unref (g_steal_pointer (&wait->cancelled));
-    }
-}
+      PrioEnded ended = end (link->data, completed, failed);
 
-static gboolean
-is_drained (PrioTaskGroup *self, PrioWait *wait)
-{
-  return self->n_pending == (wait->member != NULL ? self->n_waiting : 0);
-}
-
-static gboolean
-has_failed (PrioTask *task)
-{
-  return task != NULL && prio_task_get_state (task) != PRIO_TASK_STATE_FULFILLED;
-}
-
-/* Whether @wait is over, now that @completed, or nothing if that is NULL, has completed. */
-static gboolean
-is_over (PrioTaskGroup *self, PrioWait *wait, PrioTask *completed)
-{
-  switch (wait->until)
-    {
-    case PRIO_TASK_GROUP_ALL:
-      return has_failed (completed) || is_drained (self, wait);
-    case PRIO_TASK_GROUP_ANY:
-      return (completed != NULL && !has_failed (completed)) || is_drained (self, wait);
-    case PRIO_TASK_GROUP_FIRST:
-      return completed != NULL || is_drained (self, wait);
-    case PRIO_TASK_GROUP_DRAINED:
-    default:
-      return is_drained (self, wait);
+      g_array_append_val (all, ended);
     }
 }
 
 static void
-give_result (GTask *task, PrioTask *completed)
+end_kind (PrioTaskGroup *self, PrioTaskGroupWait until, PrioTask *completed, gboolean failed, gboolean left[2], GArray *all)
 {
-  PrioWait *wait = g_task_get_task_data (task);
-  gboolean failed = has_failed (completed);
+  for (guint i = 0; i < 2; i++)
+    {
+      if (left[i])
+        end_each (&self->waits[until][i], completed, failed, all);
+    }
+}
 
-  if (wait->until == PRIO_TASK_GROUP_DRAINED || (wait->until == PRIO_TASK_GROUP_ALL && !failed))
-    g_task_return_pointer (task, NULL, NULL);
-  else if (completed != NULL && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
-    g_task_return_pointer (task, g_object_ref (completed), g_object_unref);
-  else if (wait->error != NULL)
-    g_task_return_error (task, g_steal_pointer (&wait->error));
-  else
-    g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s", _("There is no task in the group"));
+static void
+note_failure (PrioTaskGroup *self, PrioTask *completed)
+{
+  self->n_failed++;
+  if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length > 0)
+    {
+      g_clear_error (&self->last_error);
+      self->last_error = g_error_copy (prio_task_get_error (completed));
+    }
+}
+
+/* Lists the waits that are over, now that @completed, or nothing if that is NULL, has completed. */
+static GArray *
+list_ended (PrioTaskGroup *self, PrioTask *completed)
+{
+  gboolean failed = completed != NULL && prio_task_get_state (completed) != PRIO_TASK_STATE_FULFILLED;
+  gboolean all[2] = { TRUE, TRUE }, drained[2] = { self->n_open == 0, self->n_open == self->n_waiting };
+  gboolean ends[PRIO_TASK_GROUP_FIRST + 1] = {
+    [PRIO_TASK_GROUP_ALL] = failed,
+    [PRIO_TASK_GROUP_ANY] = completed != NULL && !failed,
+    [PRIO_TASK_GROUP_FIRST] = completed != NULL,
+  };
+  GArray *ended = g_array_new (FALSE, FALSE, sizeof (PrioEnded));
+
+  if (failed)
+    note_failure (self, completed);
+  for (PrioTaskGroupWait until = PRIO_TASK_GROUP_DRAINED; until <= PRIO_TASK_GROUP_FIRST; until++)
+    end_kind (self, until, completed, failed, ends[until] ? all : drained, ended);
+  return ended;
 }
 
 /* Ends the waits that are over, now that @completed, or nothing if that is NULL, has completed.  One that is over may let
@@ -120,50 +249,24 @@ give_result (GTask *task, PrioTask *completed)
 void
 prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
-  GQueue over = G_QUEUE_INIT;
+  g_autoptr (GArray) ended = list_ended (self, completed);
 
-  for (GList *link = self->waits.head, *next; link != NULL; link = next)
-    {
-      GTask *task = link->data;
-      PrioWait *wait = g_task_get_task_data (task);
-
-      next = link->next;
-      if (has_failed (completed))
-        {
-          g_clear_error (&wait->error);
-          wait->error = g_error_copy (prio_task_get_error (completed));
-        }
-      if (is_over (self, wait, completed))
-        g_queue_push_tail (&over, task);
-    }
-  /* First all of them are found: one that ends changes what the others wait for. */
-  for (GList *link = over.head; link != NULL; link = link->next)
-    end_wait (self, link->data);
+  if (ended->len == 0)
+    return;
 
   g_object_ref (self);
-  if (completed != NULL)
-    g_object_ref (completed);
-  for (GTask *task; (task = g_queue_pop_head (&over)) != NULL; g_object_unref (task))
-    give_result (task, completed);
-  prio_task_group_update_places (self);
-  g_clear_object (&completed);
-  g_object_unref (self);
-}
-
-static gboolean
-cancelled (GCancellable *cancellable G_GNUC_UNUSED, gpointer data)
-{
-  g_autoptr (GTask) task = g_object_ref (G_TASK (data));
-  PrioTaskGroup *self = g_task_get_source_object (task);
-
-  if (g_queue_find (&self->waits, task) != NULL)
+  g_array_sort (ended, compare_ended);
+  /* First all of them are found: one that ends changes what the others wait for. */
+  for (guint i = 0; i < ended->len; i++)
+    end_wait (prio_task_get_entry (g_array_index (ended, PrioEnded, i).task)->job.data);
+  for (guint i = 0; i < ended->len; i++)
     {
-      end_wait (self, task);
-      g_task_return_error_if_cancelled (task);
-      g_object_unref (task);
-      prio_task_group_update_places (self);
+      PrioEnded *one = &g_array_index (ended, PrioEnded, i);
+
+      prio_task_settle_queued (one->task, (GObject *) one->value, one->error);
+      g_object_unref (one->task);
     }
-  return G_SOURCE_REMOVE;
+  g_object_unref (self);
 }
 
 /**
@@ -191,8 +294,16 @@ cancelled (GCancellable *cancellable G_GNUC_UNUSED, gpointer data)
  * prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, all_loaded, spinner);
  * ```
  *
- * A task of the group that calls it in its function gives its place to another one, and neither it
- * nor any other task of the group waits for it: so a group that waits for itself comes to an end.
+ * A task of the group that calls it, in its function or in what goes on from there, such as after a
+ * yield or another wait, gives its place to another one until the wait is over, and neither it nor any
+ * other task of the group waits for it: so a group that waits for itself comes to an end.  If a task
+ * of this group waits for all of the group of the task that calls it, directly or over other groups, a
+ * wait for all would have no end: it fails at once.
+ *
+ * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
+ * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
+ *
+ * Each wait costs the same, however many tasks and other waits there are.
  *
  * Call it on the thread that runs the scheduler's main context; @callback is called there.
  *
@@ -202,29 +313,41 @@ void
 prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCancellable *cancellable,
                             GAsyncReadyCallback callback, gpointer user_data)
 {
+  PrioTaskOptions options = { .signal = cancellable, .source_object = G_OBJECT (self),
+                              .source_tag = prio_task_group_wait_async };
+  g_autoptr (PrioTask) task = NULL;
+  PrioMember *member;
   PrioWait *wait;
-  GTask *task;
 
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, &options));
   g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
-  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, prio_task_group_wait_async);
-  wait = g_new0 (PrioWait, 1);
-  wait->until = until;
-  wait->member = self->running;
-  g_task_set_task_data (task, wait, wait_free);
+  task = prio_scheduler_make_task (self->parked, &options);
+  prio_task_then (task, callback, user_data, NULL);
+  wait = g_new (PrioWait, 1);
+  *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until, .order = self->next_wait++,
+                       .n_failed = self->n_failed };
+  prio_task_set_work (task, NULL, wait, wait_release);
 
-  if (wait->member != NULL)
-    begin_to_wait (self, wait->member);
-  if (cancellable != NULL)
+  member = prio_member_current (prio_task_group_get_loop (self));
+  if (member != NULL && member->group == self)
+    begin_to_wait (self, wait, member);
+  wait->link.data = wait;
+  g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
+  prio_scheduler_submit_task (self->parked, g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
+
+  if (prio_task_get_completed (task))
+    return;
+  if (member != NULL && member->group != self && (until == PRIO_TASK_GROUP_DRAINED || until == PRIO_TASK_GROUP_ALL))
     {
-      wait->cancelled = g_cancellable_source_new (cancellable);
-      g_source_set_static_name (wait->cancelled, "prio-sched wait for a group");
-      g_task_attach_source (task, wait->cancelled, G_SOURCE_FUNC (cancelled));
+      if (leads_to (self, member->group))
+        {
+          fail_circle (task);
+          return;
+        }
+      begin_crossing (wait, member);
     }
-  g_queue_push_tail (&self->waits, task);
   prio_task_group_settle_waits (self, NULL);
 }
 
@@ -240,7 +363,8 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
  *
  * Fails with the error of the task that was not fulfilled, in a wait for all of them; with that of
  * the last, in a wait for any; with %G_IO_ERROR_NOT_FOUND if there was no task in a wait for any or
- * the first; or with the reason of @cancellable.
+ * the first; with %PRIO_ERROR_NOT_ALLOWED if the group waits for that of the task that has called it;
+ * or with the reason of @cancellable.
  *
  * Any thread may call it; it is meant for the callback.
  *
@@ -254,10 +378,9 @@ prio_task_group_wait_finish (PrioTaskGroup *self, GAsyncResult *result, PrioTask
   g_autoptr (PrioTask) completed = NULL;
   g_autoptr (GError) own = NULL;
 
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-  g_return_val_if_fail (g_async_result_is_tagged (result, prio_task_group_wait_async), FALSE);
+  g_return_val_if_fail (prio_task_is_valid (result, self, prio_task_group_wait_async), FALSE);
 
-  completed = g_task_propagate_pointer (G_TASK (result), &own);
+  completed = prio_task_propagate_pointer (PRIO_TASK (result), &own);
   if (own != NULL)
     {
       g_propagate_error (error, g_steal_pointer (&own));

@@ -93,17 +93,19 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
   return TRUE;
 }
 
-/* The tasks are those of a scheduler that is paused while no place is free.  So they wait in its queues, where they keep
+/* The tasks are those of a scheduler that is held back while no place is free.  So they wait in its queues, where they keep
  * their age and follow their priorities, and the next one is found without a search. */
 void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
-  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
+  PrioRunQueue *run_queue = self->places->run_queue;
+  gboolean full = self->n_begun >= self->limit;
 
-  if (self->n_begun >= self->limit || (scheduler != NULL && prio_scheduler_get_paused (scheduler)))
-    prio_scheduler_pause (self->places);
-  else
-    prio_scheduler_resume (self->places);
+  if (full == run_queue->full || !prio_loop_enter (run_queue->loop))
+    return;
+
+  prio_run_queue_set_full (run_queue, full);
+  prio_loop_leave (run_queue->loop);
 }
 
 static void
@@ -119,20 +121,21 @@ notify_pending (gpointer group)
 void
 prio_task_group_pending_changed (PrioTaskGroup *self)
 {
+  PrioMicrotask microtask = { .func = notify_pending, .data = self, .notify = g_object_unref };
+  PrioLoop *loop = prio_task_group_get_loop (self);
+
   if (self->will_notify)
     return;
 
+  g_object_ref (self);
+  if (!prio_loop_enter (loop))
+    {
+      g_object_unref (self);
+      return;
+    }
   self->will_notify = TRUE;
-  prio_scheduler_queue_microtask (self->places, notify_pending, g_object_ref (self), g_object_unref);
-}
-
-static void
-slice_changed (PrioScheduler *scheduler, GParamSpec *pspec G_GNUC_UNUSED, PrioTaskGroup *self)
-{
-  guint slice = prio_scheduler_get_time_slice (scheduler);
-
-  if (slice != prio_scheduler_get_time_slice (self->places))
-    prio_scheduler_set_time_slice (self->places, slice);
+  prio_loop_queue_microtask (loop, &microtask);
+  prio_loop_leave (loop);
 }
 
 static void
@@ -156,12 +159,8 @@ prio_task_group_constructed (GObject *object)
       g_weak_ref_set (&self->scheduler, scheduler);
     }
   self->places = prio_scheduler_new_inner (scheduler);
+  self->parked = prio_scheduler_new_parked (scheduler);
   self->controller = prio_task_controller_new (self->first_priority);
-  g_signal_connect_object (scheduler, "notify::paused", G_CALLBACK (prio_task_group_update_places), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (scheduler, "notify::time-slice", G_CALLBACK (slice_changed), self, 0);
-  slice_changed (scheduler, NULL, self);
-  prio_task_group_update_places (self);
 }
 
 static void
@@ -169,8 +168,11 @@ prio_task_group_finalize (GObject *object)
 {
   PrioTaskGroup *self = PRIO_TASK_GROUP (object);
 
-  g_assert (self->queued.length == 0 && self->waits.length == 0);
+  g_assert (self->queued.length == 0);
+  g_clear_error (&self->last_error);
+  g_clear_pointer (&self->waits_for, g_hash_table_unref);
   g_clear_object (&self->places);
+  g_clear_object (&self->parked);
   g_clear_object (&self->controller);
   g_weak_ref_clear (&self->scheduler);
 
@@ -193,7 +195,7 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
       break;
 
     case PROP_PENDING:
-      g_value_set_uint (value, self->n_pending);
+      g_value_set_uint (value, prio_task_group_get_pending (self));
       break;
 
     case PROP_PRIORITY:
@@ -415,7 +417,7 @@ prio_task_group_get_pending (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
 
-  return self->n_pending;
+  return __atomic_load_n (&self->n_pending, __ATOMIC_ACQUIRE);
 }
 
 /**
@@ -513,15 +515,18 @@ void
 prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
 {
   g_autoptr (PrioTaskController) controller = NULL;
+  GPtrArray *taken;
 
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
+  g_object_ref (self);
+  taken = prio_task_group_take (self, TRUE);
   controller = g_steal_pointer (&self->controller);
   self->controller = prio_task_controller_new (
       prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
 
-  g_object_ref (self);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SIGNAL]);
   prio_task_controller_abort (controller, reason);
+  prio_task_group_drop (taken);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SIGNAL]);
   g_object_unref (self);
 }

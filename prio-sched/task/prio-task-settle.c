@@ -397,6 +397,46 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
+/* The same, but the caller, or the next dispatch, releases what that leaves. */
+void
+prio_task_cancel_quietly (PrioTask *self)
+{
+  PrioOp op = { .apply = op_cancel, .target = g_object_ref (self) };
+
+  prio_loop_submit_quietly (self->entry.run_queue->loop, &op);
+}
+
+/* Gives a task that is queued, and has no function, its result: @error or, if that is NULL, @value, which may be NULL too.  Takes
+ * them.  One that has been aborted stays so.  The owner thread calls it, outside. */
+void
+prio_task_settle_queued (PrioTask *self, GObject *value, GError *error)
+{
+  PrioResult result = { .value.pointer = value, .destroy = value != NULL ? g_object_unref : NULL,
+                        .kind = value != NULL ? PRIO_RESULT_POINTER : PRIO_RESULT_NONE };
+  PrioLoop *loop = self->entry.run_queue->loop;
+  gboolean settled = FALSE;
+
+  if (error != NULL)
+    result = PRIO_RESULT_OF_ERROR (error);
+  if (prio_loop_enter (loop))
+    {
+      settled = prio_entry_get_state (&self->entry) == PRIO_ENTRY_QUEUED;
+      if (settled)
+        {
+          prio_run_queue_dequeue (&self->entry);
+          self->result = result;
+          self->has_result = TRUE;
+          settle_returned (self);
+          deliver_soon (self);
+        }
+      prio_loop_leave (loop);
+    }
+
+  if (!settled && result.destroy != NULL)
+    result.destroy (result.value.pointer);
+  prio_loop_flush_releases (loop);
+}
+
 /* Owner thread: appends a callback.  The caller sets its fields. */
 static inline PrioReaction *
 append_reaction (PrioTask *self)

@@ -1,0 +1,318 @@
+/* test-group-waits.c: waits for a group: who waits, what ends them, and what they cost
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "hands.h"
+
+/* As a yield: by the reason of the abort, whoever gives it. */
+static void
+test_wait_fails_with_the_reason (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "another search");
+  GCancellable *signal = G_CANCELLABLE (signal_of (controller));
+  Hands hands = { .log = f->log };
+  Waited before = { 0 }, after = { 0 };
+
+  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, signal, waited, &before);
+  fixture_run (f);
+  g_assert_cmpuint (before.n_done, ==, 0);
+  prio_task_controller_abort (controller, reason);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, signal, waited, &after);
+  g_assert_cmpuint (before.n_done + after.n_done, ==, 0);
+  fixture_run (f);
+  g_assert_error (before.error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  g_assert_error (after.error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  end_hands (f, &hands);
+  g_assert_cmpuint (before.n_done + after.n_done, ==, 2);
+  waited_clear (&before);
+  waited_clear (&after);
+}
+
+/* A task that waits for its own group, some times, one way or another. */
+typedef struct
+{
+  Fixture *f;
+  PrioTaskGroup *group;
+  PrioTask *task;
+  guint left;
+} Waiting;
+
+static void wait_again (Waiting *waiting);
+
+static void
+waited_again (GObject *group, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, &error);
+  g_assert_no_error (error);
+  wait_again (data);
+}
+
+static void
+wait_again (Waiting *waiting)
+{
+  if (waiting->left-- > 0)
+    {
+      g_string_append_c (waiting->f->log, 'w');
+      prio_task_group_wait_async (waiting->group, PRIO_TASK_GROUP_DRAINED, NULL, waited_again, waiting);
+    }
+  else
+    {
+      prio_task_return_boolean (waiting->task, TRUE);
+      g_clear_object (&waiting->task);
+    }
+}
+
+static void
+begin_waits (PrioTask *task, gpointer data)
+{
+  Waiting *waiting = data;
+
+  waiting->task = g_object_ref (task);
+  prio_task_defer (task);
+  wait_again (waiting);
+}
+
+/* The second wait of a task is one of the same task. */
+static void
+test_second_wait (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+  Waiting waiting = { f, group, NULL, 3 };
+
+  g_object_unref (prio_task_group_post_task (group, NULL, begin_waits, &waiting, NULL));
+  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "wa");
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "waww");
+  g_assert_null (waiting.task);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  post_hands (group, &hands, "bc", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "wawwb");
+  end_hands (f, &hands);
+}
+
+static void
+yielded (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_true (prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL));
+  wait_again (data);
+}
+
+static void
+begin_after_a_yield (PrioTask *task, gpointer data)
+{
+  Waiting *waiting = data;
+
+  waiting->task = g_object_ref (task);
+  prio_task_defer (task);
+  prio_scheduler_yield_async (waiting->f->scheduler, yielded, waiting);
+}
+
+/* After a yield the same task waits. */
+static void
+test_wait_after_a_yield (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+  Waiting waiting = { f, group, NULL, 2 };
+
+  g_object_unref (prio_task_group_post_task (group, NULL, begin_after_a_yield, &waiting, NULL));
+  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "waw");
+  g_assert_null (waiting.task);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+static void
+wait_here (gpointer data)
+{
+  Waiting *waiting = data;
+
+  prio_task_group_wait_async (waiting->group, PRIO_TASK_GROUP_DRAINED, NULL, waited_again, waiting);
+}
+
+static void
+begin_in_a_nested_loop (PrioTask *task, gpointer data)
+{
+  Waiting *waiting = data;
+
+  waiting->task = g_object_ref (task);
+  prio_task_defer (task);
+  g_main_context_invoke_full (waiting->f->context, G_PRIORITY_HIGH, G_SOURCE_FUNC (step_run),
+                              step_new (waiting->f, 'x', NULL, NULL), step_free);
+  fixture_run (waiting->f);
+  wait_here (data);
+}
+
+/* What a nested main loop runs is not the task; a function that it calls is. */
+static void
+test_wait_in_a_function (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Waiting waiting = { f, group, NULL, 0 };
+
+  g_object_unref (prio_task_group_post_task (group, NULL, begin_in_a_nested_loop, &waiting, NULL));
+  fixture_run (f);
+  g_assert_null (waiting.task);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
+/* A task that is over may be what has begun a wait for the others: that is no task's any more. */
+typedef struct
+{
+  PrioTaskGroup *group;
+  Waited wait;
+} Follow;
+
+static void
+follow_up (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Follow *follow = data;
+
+  prio_task_group_wait_async (follow->group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &follow->wait);
+}
+
+static void
+end_and_follow_up (PrioTask *task, gpointer data)
+{
+  prio_task_then (task, follow_up, data, NULL);
+}
+
+static void
+test_wait_of_a_task_that_is_over (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+  Follow follow = { group };
+
+  g_object_unref (prio_task_group_post_task (group, NULL, end_and_follow_up, &follow, NULL));
+  post_hands (group, &hands, "ab", PRIO_PRIORITY_UNSET);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+  g_assert_cmpuint (follow.wait.n_done, ==, 0);
+  end_hands (f, &hands);
+  g_assert_true (follow.wait.ok);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+}
+
+/* A task of one group that waits for another one. */
+typedef struct
+{
+  PrioTaskGroup *other;
+  PrioTaskGroupWait until;
+  PrioTask *task;
+  GError *error;
+} Crossing;
+
+static void
+crossed (GObject *group, GAsyncResult *result, gpointer data)
+{
+  Crossing *crossing = data;
+
+  prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, &crossing->error);
+  prio_task_return_boolean (crossing->task, TRUE);
+  g_clear_object (&crossing->task);
+}
+
+static void
+cross (PrioTask *task, gpointer data)
+{
+  Crossing *crossing = data;
+
+  crossing->task = g_object_ref (task);
+  prio_task_defer (task);
+  prio_task_group_wait_async (crossing->other, crossing->until, NULL, crossed, crossing);
+}
+
+/* Three groups whose tasks wait for each other: the wait that would close the circle fails, and all come to an end. */
+static void
+test_circle_of_groups (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) one = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  g_autoptr (PrioTaskGroup) two = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  g_autoptr (PrioTaskGroup) three = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  Crossing first = { two }, second = { three, PRIO_TASK_GROUP_ALL }, third = { one };
+  Crossing again = { one }, harmless = { one, PRIO_TASK_GROUP_FIRST };
+  Hands hands = { .log = f->log };
+
+  post_hands (one, &hands, "a", PRIO_PRIORITY_UNSET);
+  g_object_unref (prio_task_group_post_task (one, NULL, cross, &first, NULL));
+  g_object_unref (prio_task_group_post_task (two, NULL, cross, &second, NULL));
+  g_object_unref (prio_task_group_post_task (three, NULL, cross, &harmless, NULL));
+  g_object_unref (prio_task_group_post_task (three, NULL, cross, &third, NULL));
+  fixture_run (f);
+  g_assert_error (third.error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
+  g_assert_nonnull (harmless.task);
+  end_hands (f, &hands);
+  g_assert_no_error (first.error);
+  g_assert_no_error (second.error);
+  g_assert_no_error (harmless.error);
+  g_assert_true (first.task == NULL && second.task == NULL && harmless.task == NULL);
+
+  /* Once it is over, the other way round. */
+  g_object_unref (prio_task_group_post_task (three, NULL, cross, &again, NULL));
+  fixture_run (f);
+  g_assert_no_error (again.error);
+  g_assert_null (again.task);
+  g_clear_error (&third.error);
+}
+
+static void
+count_waited (GObject *group, GAsyncResult *result, gpointer data)
+{
+  ++*(guint *) data;
+  prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, NULL);
+}
+
+static void
+do_nothing (PrioTask *task, gpointer data)
+{
+}
+
+/* Very many waits beside very many tasks: 2,500,000,000 steps if each task looked at each wait. */
+static void
+test_many_waits (Fixture *f, gconstpointer data)
+{
+  enum { N = 50000 };
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 8, BACKGROUND);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  guint n_waited = 0;
+
+  for (guint i = 0; i < N; i++)
+    g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL));
+  for (guint i = 0; i < N; i++)
+    prio_task_group_wait_async (group, i % 2 == 0 ? PRIO_TASK_GROUP_DRAINED : PRIO_TASK_GROUP_ALL, NULL, count_waited,
+                                &n_waited);
+  for (guint i = 0; i < N; i++)
+    prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, G_CANCELLABLE (signal_of (controller)), count_waited,
+                                &n_waited);
+  prio_task_controller_abort (controller, NULL);
+  fixture_run (f);
+  g_assert_cmpuint (n_waited, ==, 2 * N);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/group/wait-fails-with-the-reason", test_wait_fails_with_the_reason);
+  add_test ("/group/second-wait", test_second_wait);
+  add_test ("/group/wait-after-a-yield", test_wait_after_a_yield);
+  add_test ("/group/wait-in-a-function", test_wait_in_a_function);
+  add_test ("/group/wait-of-a-task-that-is-over", test_wait_of_a_task_that_is_over);
+  add_test ("/group/circle-of-groups", test_circle_of_groups);
+  add_test ("/group/many-waits", test_many_waits);
+
+  return g_test_run ();
+}
