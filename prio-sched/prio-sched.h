@@ -22,5 +22,6 @@
 #include "prio-scheduler.h"
 #include "prio-runner.h"
 #include "prio-task-group.h"
+#include "prio-trace.h"
 
 #undef PRIO_SCHED_INSIDE

@@ -132,6 +132,9 @@ declare module '@girs/priosched-1' {
         function runner_guard_jobs(source: GLib.Source): boolean;
         function runner_next(): number;
         function scheduling_state_get_current(): SchedulingState | null;
+        /** Writes a trace in the Chrome trace event format; `%p` in the path is the id of the process. */
+        function trace_start(path: string): boolean;
+        function trace_stop(): void;
 
         /** Options of Scheduler.post_task(). */
         interface PostTaskOptions {

@@ -46,6 +46,7 @@ typedef struct
 void prio_heap_clear (PrioHeap *heap);
 void prio_heap_insert (PrioHeap *heap, PrioHeapNode *node, guint64 key, guint64 tie);
 void prio_heap_remove (PrioHeap *heap, PrioHeapNode *node);
+void prio_heap_foreach (PrioHeap *heap, void (*func) (PrioHeapItem *item, gpointer data), gpointer data);
 void prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key);
 
 static inline gboolean

@@ -227,3 +227,16 @@ prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key)
   item.key = key;
   sift (heap, node->index, item);
 }
+
+/* In no order.  @func must not change the heap. */
+void
+prio_heap_foreach (PrioHeap *heap, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
+{
+  for (guint32 i = 0; i < heap->length; i++)
+    func (&heap->items[i], data);
+  for (guint32 i = heap->row_start; i < heap->row_end; i++)
+    {
+      if (heap->row[i].node != NULL)
+        func (&heap->row[i], data);
+    }
+}

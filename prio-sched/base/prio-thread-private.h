@@ -21,6 +21,12 @@ typedef struct
   /* The calls of prio_loop_flush_releases () on this thread's stack, innermost first, or NULL. */
   struct _PrioFlush *flushes;
 
+  /* The observed task that runs on this thread, innermost, or NULL (prio-observer). */
+  struct _PrioObservedTask *observed;
+
+  /* What the program calls the task that this thread posts, or NULL. */
+  const char *posting_name;
+
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 

@@ -40,6 +40,7 @@ struct _PrioBatch
   gboolean running; /* a task id is running; its state and entry follow */
   PrioState state;
   PrioEntry *entry; /* or NULL */
+  struct _PrioObservedTask *observed; /* of @entry; NULL if it is not observed */
   const PrioState *outer_state;
 };
 

@@ -13,6 +13,7 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-observer-private.h"
 
 /* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
 GObject *
@@ -68,6 +69,8 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 
       prio_heap_remove (&loop->delays, node);
       prio_run_queue_enqueue (prio_entry_from_delay (node));
+      if (G_UNLIKELY (prio_entry_from_delay (node)->is_observed))
+        prio_observed_queued (prio_entry_from_delay (node));
     }
 }
 
@@ -149,6 +152,9 @@ closure_ran (PrioEntry *entry, gboolean again)
     {
       entry->continuation = TRUE;
       prio_run_queue_enqueue (entry);
+      /* The observation has begun meanwhile. */
+      if (G_UNLIKELY (entry->run_queue->loop->observing != NULL))
+        entry->run_queue->loop->observing->added (entry, 0);
       return;
     }
 
@@ -169,6 +175,43 @@ state_of_entry (PrioEntry *entry, gint depth)
   };
 }
 
+/* Runs @entry, which is observed, in the same way as run_entry () does others. */
+static G_GNUC_NO_INLINE void
+run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
+{
+  PrioObservedTask *task = prio_observed_begins (entry);
+
+  if (prio_observed_is_closure (task))
+    {
+      gboolean again = entry->job.func (entry->job.data);
+
+      prio_thread.state = outer;
+      if (again && !prio_entry_is_aborted (entry))
+        {
+          prio_observed_yields (task);
+          entry->continuation = TRUE;
+          prio_run_queue_enqueue (entry);
+          prio_observed_queued (entry);
+          return;
+        }
+      if (prio_observed_was_job (task) && entry->job.notify != NULL)
+        g_steal_pointer (&entry->job.notify) (entry->job.data);
+      prio_observed_leaves (task, entry);
+      closure_ran (entry, FALSE);
+    }
+  else
+    {
+      entry->funcs->run (entry);
+      prio_thread.state = outer;
+      catch_up (loop);
+      if (loop->microtasks.length > 0)
+        prio_loop_checkpoint (loop);
+      prio_observed_leaves (task, entry);
+      entry->funcs->ran (entry);
+    }
+  prio_observed_ended (task);
+}
+
 /* Runs the head of @queue. */
 static void
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
@@ -187,6 +230,10 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 
       prio_thread.state = outer;
       closure_ran (entry, again);
+    }
+  else if (G_UNLIKELY (entry->is_observed))
+    {
+      run_observed (loop, entry, outer);
     }
   else
     {
@@ -345,6 +392,8 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
       prio_entry_move (batch->entry, PRIO_ENTRY_RUNNING);
       batch->state = state_of_entry (batch->entry, batch->depth);
       id = batch->entry->job.id;
+      if (G_UNLIKELY (batch->entry->is_observed))
+        batch->observed = prio_observed_begins (batch->entry);
     }
   else
     {
@@ -384,7 +433,11 @@ prio_batch_end_id (PrioBatch *batch)
   if (batch->entry != NULL)
     {
       aborted = prio_entry_is_aborted (batch->entry);
+      if (G_UNLIKELY (batch->observed != NULL))
+        prio_observed_leaves (batch->observed, batch->entry);
       prio_run_queue_release_entry (batch->entry);
+      if (G_UNLIKELY (batch->observed != NULL))
+        prio_observed_ended (g_steal_pointer (&batch->observed));
     }
   else
     {
@@ -478,6 +531,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     loop->has_pending = TRUE;
   prio_stopwatch_start (&batch.watch, now);
   loop->asked = batch.watch;
+  if (G_UNLIKELY (loop->observing != NULL))
+    prio_observed_batch_begins (loop, lane, now);
 
   while ((queue = choose (&batch)) != NULL)
     {
@@ -493,6 +548,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_idle_run (loop, batch.now);
 
   process_pending (loop);
+  if (G_UNLIKELY (loop->observing != NULL))
+    prio_observed_batch_ended (loop, lane, batch.over);
   if (batch.begun)
     {
       prio_turn_announce_frame (&loop->turn, loop->next_frame);

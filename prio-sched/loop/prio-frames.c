@@ -37,6 +37,8 @@ prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
       loop->frames = frame;
     }
   prio_frames_update (loop, g_get_monotonic_time ());
+  if (G_UNLIKELY (loop->observing != NULL))
+    loop->observing->frame_announced (loop, due, interval);
 }
 
 void

@@ -75,7 +75,7 @@ prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective)
   job->data = GUINT_TO_POINTER (id);
   prio_id_queue_hold (ids);
   if (prio_queue_append (queue, job))
-    prio_run_queue_make_ready (ids->run_queue, queue);
+    prio_run_queue_job_begins_queue (ids->run_queue, queue);
 }
 
 static void
@@ -110,6 +110,7 @@ prio_id_queue_new_entry (PrioIdQueue *ids, guint id, gboolean continuation)
 
   prio_id_queue_hold (ids);
   entry->funcs = &prio_id_funcs;
+  entry->use = PRIO_ENTRY_OF_ID;
   entry->job.id = id;
   entry->continuation = continuation;
   return entry;

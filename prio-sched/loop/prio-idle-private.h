@@ -34,6 +34,7 @@ typedef struct
   GQueue *list;       /* the list in which it is */
   GList link;
   PrioEntry *timeout; /* a delayed task that calls it when its timeout is over, or NULL */
+  struct _PrioObservedTask *observed; /* or NULL */
 } PrioIdle;
 
 void prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due);

@@ -7,6 +7,8 @@
 
 #include "loop/prio-idle-private.h"
 
+#include "loop/prio-observer-private.h"
+
 /* An idle period is no longer than this, so that a user who does something meanwhile does not
  * notice it, µs. */
 #define MAX_PERIOD 50000
@@ -60,6 +62,8 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
   PrioIdQueue *ids = idle->data;
 
   idle_delist (loop, idle);
+  if (G_UNLIKELY (idle->observed != NULL))
+    prio_observed_idle_begins (idle->observed);
   prio_thread.state = &state;
   prio_thread.runs_jobs = FALSE;
   prio_thread.deadline = &deadline;
@@ -72,6 +76,8 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 
   if (idle->notify != NULL)
     idle->notify (idle->data);
+  if (G_UNLIKELY (idle->observed != NULL))
+    prio_observed_ended (idle->observed);
   idle_free (idle);
 }
 
@@ -93,6 +99,8 @@ prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
     loop->idles.by_id = g_hash_table_new (NULL, NULL);
   g_hash_table_insert (loop->idles.by_id, GUINT_TO_POINTER (idle->id), idle);
   idle_enlist (idle, &loop->idles.pending);
+  if (G_UNLIKELY (loop->observing != NULL))
+    idle->observed = prio_observed_new_idle (idle->run_queue, g_get_monotonic_time ());
 
   if (due != 0)
     {
@@ -100,6 +108,7 @@ prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
       /* It runs before everything else that waits then. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
       idle->timeout->continuation = TRUE;
+      idle->timeout->use = PRIO_ENTRY_OF_LIBRARY;
       prio_run_queue_add (idle->timeout, due);
     }
 }
@@ -108,6 +117,8 @@ static void
 idle_drop (PrioLoop *loop, PrioIdle *idle)
 {
   idle_delist (loop, idle);
+  if (G_UNLIKELY (idle->observed != NULL))
+    prio_observed_idle_aborted (idle->observed);
   if (idle->notify != NULL)
     prio_loop_defer_release (loop, idle->notify, idle->data);
   idle_free (idle);

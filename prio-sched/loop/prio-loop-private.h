@@ -74,6 +74,16 @@ typedef struct
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
+/* The functions of the module that tells observers what happens (prio-observer), called inside. */
+typedef struct
+{
+  void (*begins) (PrioLoop *loop, gpointer observer); /* the observation begins, or has another observer */
+  void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
+  gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
+  void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
+  void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);
+} PrioObservingFuncs;
+
 /* The functions of the module that keeps records in the loop's pool for the next burst.  The owner thread
  * calls them; `clear` comes last, when the context has gone. */
 typedef struct
@@ -105,6 +115,7 @@ struct _PrioLoop
 
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
+  const PrioObservingFuncs *observing; /* NULL while nobody observes */
   PrioSlab jobs, entries;
   PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
   PrioReady ready;
@@ -153,6 +164,8 @@ void prio_loop_leave_table (PrioLoop *loop);
 PrioLoop *prio_loop_ref (PrioLoop *loop);
 void prio_loop_unref (PrioLoop *loop);
 void prio_loop_add_leaf_lock (PrioLock *lock);
+
+void prio_loops_observe (const PrioObservingFuncs *funcs, gpointer observer);
 
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);

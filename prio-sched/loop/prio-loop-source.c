@@ -24,6 +24,7 @@
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-loop-end-private.h"
+#include "loop/prio-observer-private.h"
 
 typedef struct
 {
@@ -561,6 +562,8 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
     prio_loop_catch_up (loop);
   if (!loop->turn.others || ends_turn (&loop->turn, kind))
     {
+      if (G_UNLIKELY (loop->observing != NULL))
+        prio_observed_turn_ends (loop, now);
       prio_turn_end (&loop->turn, now, reach_of (kind));
       prio_loop_run_batch (loop, lowest_lane (loop, kind), now);
     }

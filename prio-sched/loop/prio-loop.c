@@ -21,6 +21,9 @@
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 
+/* Written under the same lock; atomic. */
+static const PrioObservingFuncs *observing;
+
 /* Locks of other modules, for fork (); guarded by the same lock. */
 static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
 static guint n_leaf_locks;
@@ -81,6 +84,7 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   loop->funcs = funcs;
   loop->lane = PRIO_LANE_NONE;
   loop->wakeup_fd = -1;
+  loop->observing = observing;
   g_weak_ref_init (&loop->thread_default, NULL);
   prio_biased_lock_init (&loop->lock);
   prio_mailbox_init (&loop->mailbox);
@@ -235,6 +239,7 @@ void
 prio_loop_process_mailbox (PrioLoop *loop)
 {
   PrioMailboxChunk *chunk = prio_mailbox_take (&loop->mailbox);
+  const char *posting_name = g_steal_pointer (&prio_thread.posting_name);
 
   while (chunk != NULL)
     {
@@ -248,6 +253,7 @@ prio_loop_process_mailbox (PrioLoop *loop)
       prio_mailbox_give_back (&loop->mailbox, chunk);
       chunk = next;
     }
+  prio_thread.posting_name = posting_name;
 }
 
 /* The owner thread has entered, and the state of the mailbox is not EMPTY.
@@ -472,6 +478,40 @@ void
 prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 {
   submit (loop, op);
+}
+
+static void
+op_observe (PrioLoop *loop, const PrioOp *op)
+{
+  if (prio_loop_is_dead (loop))
+    return;
+  loop->observing = __atomic_load_n (&observing, __ATOMIC_ACQUIRE);
+  if (loop->observing != NULL && op->data != NULL)
+    loop->observing->begins (loop, op->data);
+}
+
+/* Any thread, outside: @funcs are called for every loop from now on, and @observer, if it is not NULL, is another who is
+ * told; with @funcs NULL nobody is told any more.  Threads that run other loops follow soon. */
+void
+prio_loops_observe (const PrioObservingFuncs *funcs, gpointer observer)
+{
+  g_autoptr (GPtrArray) loops = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_loop_unref);
+  PrioOp op = { .apply = op_observe, .data = observer };
+  GHashTableIter iter;
+  PrioLoop *loop;
+
+  prio_lock_lock (&table_lock);
+  __atomic_store_n (&observing, funcs, __ATOMIC_RELEASE);
+  if (table != NULL)
+    {
+      g_hash_table_iter_init (&iter, table);
+      while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
+        g_ptr_array_add (loops, prio_loop_ref (loop));
+    }
+  prio_lock_unlock (&table_lock);
+
+  for (guint i = 0; i < loops->len; i++)
+    prio_loop_submit (loops->pdata[i], &op);
 }
 
 /* Whether the context has gone.  For threads other than the owner thread. */

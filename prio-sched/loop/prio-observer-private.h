@@ -29,8 +29,7 @@ typedef enum
   PRIO_OBSERVED_CLOSURE, /* a function that prio_scheduler_post () or prio_scheduler_post_full () was given */
   PRIO_OBSERVED_TASK,    /* a PrioTask, or a yield of the C interface */
   PRIO_OBSERVED_ID,      /* a task of a PrioRunner, which may be the continuation of a yield */
-  PRIO_OBSERVED_IDLE,    /* an idle callback */
-  PRIO_OBSERVED_OWN      /* the library's own */
+  PRIO_OBSERVED_IDLE     /* an idle callback */
 } PrioObservedKind;
 
 /* A task, as it is told of. */
@@ -83,3 +82,46 @@ struct _PrioObserver
 /* Any thread, outside. */
 void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
+
+/* The rest is for the dispatch and the idle callbacks: the record of an observed task, on the owner thread. */
+typedef struct _PrioObservedTask PrioObservedTask;
+
+struct _PrioObservedTask
+{
+  PrioObserved told;
+  PrioEntryFuncs funcs;           /* of the entry meanwhile */
+  const PrioEntryFuncs *original; /* of the entry */
+  PrioLoop *loop;
+  char *name;
+  gboolean was_job;
+  gboolean runs;
+  gboolean was_aborted;
+  PrioObservedTask *outer; /* while it runs: what prio_thread.observed was */
+};
+
+void prio_observed_queued (PrioEntry *entry);
+PrioObservedTask *prio_observed_begins (PrioEntry *entry);
+void prio_observed_yields (PrioObservedTask *task);
+void prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry);
+void prio_observed_ended (PrioObservedTask *task);
+
+PrioObservedTask *prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now);
+void prio_observed_idle_begins (PrioObservedTask *task);
+void prio_observed_idle_aborted (PrioObservedTask *task);
+
+void prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now);
+void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut);
+void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
+
+static inline gboolean
+prio_observed_is_closure (PrioObservedTask *task)
+{
+  return task->original == &prio_closure_funcs;
+}
+
+/* It was posted as a job: its destroy notify is called right after its function. */
+static inline gboolean
+prio_observed_was_job (PrioObservedTask *task)
+{
+  return task->was_job;
+}

@@ -7,14 +7,510 @@
 
 #include "loop/prio-observer-private.h"
 
-void
-prio_observer_add (PrioObserver *observer)
+#include "loop/prio-id-queue-private.h"
+#include "loop/prio-idle-private.h"
+
+/* Guards changes of the list; read on any thread. */
+static PrioLock lock = PRIO_LOCK_INIT;
+static PrioObserver *observers; /* atomic */
+
+static guint64 last_id; /* atomic */
+
+/* Calls a function of every observer that has it. */
+#define TELL(function, ...)                                                                                             \
+  for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                                    \
+       o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                               \
+    {                                                                                                                  \
+      if (o->function != NULL)                                                                                         \
+        o->function (o, __VA_ARGS__);                                                                                  \
+    }
+
+static PrioObservedTask *
+task_of (PrioEntry *entry)
 {
-  (void) observer;
+  return (gpointer) ((gchar *) entry->funcs - G_STRUCT_OFFSET (PrioObservedTask, funcs));
+}
+
+static void
+task_free (PrioObservedTask *task)
+{
+  g_free (task->name);
+  g_free (task);
+}
+
+/* @entry is no longer observed: its functions are its own again.  @task remains. */
+void
+prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
+{
+  if (prio_entry_is_aborted (entry) && !task->was_aborted)
+    {
+      task->was_aborted = TRUE;
+      TELL (aborted, task->loop, &task->told, TRUE, g_get_monotonic_time ());
+    }
+  entry->funcs = task->original;
+  entry->is_observed = FALSE;
+}
+
+static void
+set_name (PrioObservedTask *task, char *name)
+{
+  if (name == NULL)
+    return;
+  g_free (task->name);
+  task->told.name = task->name = name;
+}
+
+/* What may have changed since the post. */
+static void
+refresh (PrioObservedTask *task, PrioEntry *entry)
+{
+  task->told.priority = entry->follows != NULL ? (gint8) prio_group_get_priority (entry->follows)
+                                               : (gint8) entry->priority;
+  task->told.continuation = entry->continuation;
+  task->told.group = entry->abort;
+  if (task->original->get_name != NULL)
+    set_name (task, task->original->get_name (entry));
+}
+
+/* It will not run. */
+static void
+observed_aborted (PrioEntry *entry)
+{
+  PrioObservedTask *task = task_of (entry);
+  gint64 now = g_get_monotonic_time ();
+
+  entry->funcs = task->original;
+  entry->is_observed = FALSE;
+  TELL (aborted, task->loop, &task->told, FALSE, now);
+  task_free (task);
+  entry->funcs->aborted (entry);
+}
+
+/* Its result is the abort, and it goes on. */
+static void
+observed_rejected (PrioEntry *entry)
+{
+  PrioObservedTask *task = task_of (entry);
+
+  task->was_aborted = TRUE;
+  TELL (aborted, task->loop, &task->told, TRUE, g_get_monotonic_time ());
+  if (task->original->rejected != NULL)
+    task->original->rejected (entry);
+}
+
+/* It has been taken out by its maker. */
+static void
+observed_released (PrioEntry *entry)
+{
+  PrioObservedTask *task = task_of (entry);
+
+  entry->funcs = task->original;
+  entry->is_observed = FALSE;
+  TELL (aborted, task->loop, &task->told, FALSE, g_get_monotonic_time ());
+  task_free (task);
+  if (entry->funcs->released != NULL)
+    entry->funcs->released (entry);
+}
+
+static PrioObservedTask *
+task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gint64 posted)
+{
+  PrioObservedTask *task = g_new0 (PrioObservedTask, 1);
+
+  task->loop = run_queue->loop;
+  task->told = (PrioObserved) {
+    .id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED),
+    .poster = posted != 0 && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
+    .kind = kind,
+    .priority = PRIO_TASK_PRIORITY_BACKGROUND,
+    .scheduler = run_queue,
+    .posted = posted,
+  };
+  return task;
+}
+
+/* @entry is observed from now on.  @posted is 0 if it has been posted before. */
+static void
+observe (PrioEntry *entry, gint64 posted, gint64 due)
+{
+  PrioObservedKind kind = entry->use == PRIO_ENTRY_OF_ID         ? PRIO_OBSERVED_ID
+                          : entry->funcs == &prio_closure_funcs ? PRIO_OBSERVED_CLOSURE
+                                                                : PRIO_OBSERVED_TASK;
+  PrioObservedTask *task = task_new (entry->run_queue, kind, posted);
+
+  task->told.due = due;
+  task->original = entry->funcs;
+  task->funcs = (PrioEntryFuncs) {
+    .run = entry->funcs->run,
+    .ran = entry->funcs->ran,
+    .aborted = observed_aborted,
+    .rejected = observed_rejected,
+    .released = observed_released,
+  };
+  entry->funcs = &task->funcs;
+  entry->is_observed = TRUE;
+  refresh (task, entry);
+}
+
+static gboolean
+is_to_be_told (PrioEntry *entry)
+{
+  return entry->use != PRIO_ENTRY_OF_LIBRARY && entry->run_queue != entry->run_queue->loop->own;
 }
 
 void
+prio_observed_queued (PrioEntry *entry)
+{
+  PrioObservedTask *task = task_of (entry);
+
+  refresh (task, entry);
+  task->told.queued = g_get_monotonic_time ();
+  TELL (queued, task->loop, &task->told, task->told.queued);
+}
+
+static void
+added (PrioEntry *entry, gint64 due)
+{
+  gint64 now;
+
+  if (!is_to_be_told (entry))
+    return;
+
+  now = g_get_monotonic_time ();
+  observe (entry, now, due);
+  set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
+  if (due != 0)
+    {
+      TELL (delayed, entry->run_queue->loop, &task_of (entry)->told, now);
+    }
+  else
+    {
+      task_of (entry)->told.queued = now;
+      TELL (queued, entry->run_queue->loop, &task_of (entry)->told, now);
+    }
+}
+
+/* Makes an entry of @job, which was in @queue.  The entry is in no queue yet. */
+static PrioEntry *
+entry_of_job (PrioQueue *queue, PrioJob *job)
+{
+  PrioRunQueue *run_queue = queue->run_queue;
+  PrioEntry *entry;
+
+  if (queue->kind == PRIO_QUEUE_IDS)
+    {
+      PrioIdQueue *ids = prio_id_queue_from_queue (queue);
+
+      entry = prio_id_queue_new_entry (ids, GPOINTER_TO_UINT (job->data), FALSE);
+      prio_id_queue_release (ids);
+      prio_run_queue_hold (run_queue);
+    }
+  else
+    {
+      /* It takes over the job's use of the run queue. */
+      entry = prio_run_queue_new_entry (run_queue, job->func, job->data, job->notify);
+    }
+  entry->job.order = job->order;
+  entry->priority = (guint8) prio_effective_priority (queue->effective);
+  entry->continuation = queue->effective & 1;
+  prio_slab_free (&run_queue->loop->jobs, job);
+  return entry;
+}
+
+static void
+set_queued (PrioEntry *entry, gint64 now)
+{
+  PrioObservedTask *task = task_of (entry);
+
+  task->was_job = task->original == &prio_closure_funcs;
+  task->told.queued = now;
+}
+
+/* The only job of @queue, which is not in the ready group. */
+static gboolean
+take_job (PrioQueue *queue)
+{
+  PrioRunQueue *run_queue = queue->run_queue;
+  PrioLoop *loop = run_queue->loop;
+  PrioQueue *to = &run_queue->entries[queue->effective];
+  gint64 now = g_get_monotonic_time ();
+  PrioEntry *entry;
+
+  if (run_queue == loop->own)
+    return FALSE;
+
+  entry = entry_of_job (queue, prio_queue_pop_job (queue));
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+  observe (entry, now, 0);
+  set_queued (entry, now);
+  if (prio_queue_append_entry (to, entry))
+    prio_run_queue_make_ready (run_queue, to);
+  TELL (queued, loop, &task_of (entry)->told, now);
+  return TRUE;
+}
+
+/* Moves the jobs of @from to @to, which has entries of the same effective priority, each to its place by age. */
+static void
+move_jobs (PrioQueue *from, PrioQueue *to)
+{
+  PrioRunQueue *run_queue = from->run_queue;
+  PrioReady *ready = &run_queue->loop->ready;
+  PrioEntry *entries = (PrioEntry *) to->head;
+
+  if (from->head == NULL)
+    return;
+
+  if (prio_ready_contains (from))
+    prio_ready_remove (ready, &run_queue->ready, from);
+  if (prio_ready_contains (to))
+    prio_ready_remove (ready, &run_queue->ready, to);
+
+  to->head = to->tail = NULL;
+  while (entries != NULL || from->head != NULL)
+    {
+      PrioEntry *entry = entries;
+
+      if (entries != NULL && (from->head == NULL || entries->job.order < from->head->order))
+        {
+          entries = (PrioEntry *) entries->job.next;
+        }
+      else
+        {
+          entry = entry_of_job (from, prio_queue_pop_job (from));
+          prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+          observe (entry, 0, 0);
+          set_queued (entry, 0);
+        }
+      prio_queue_append_entry (to, entry);
+    }
+  prio_run_queue_make_ready (run_queue, to);
+}
+
+/* Tells @observer alone of @entry, which waits. */
+static void
+tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint64 due, gint64 now)
+{
+  PrioObserved *told;
+
+  if (!is_to_be_told (entry))
+    return;
+  if (!entry->is_observed)
+    observe (entry, 0, due);
+
+  told = &task_of (entry)->told;
+  if (due != 0)
+    {
+      if (observer->delayed != NULL)
+        observer->delayed (observer, loop, told, now);
+    }
+  else if (observer->queued != NULL)
+    {
+      observer->queued (observer, loop, told, now);
+    }
+}
+
+/* What tell_of_delayed () needs. */
+typedef struct
+{
+  PrioObserver *observer;
+  PrioLoop *loop;
+  gint64 now;
+} Telling;
+
+static void
+tell_of_delayed (PrioHeapItem *item, gpointer data)
+{
+  Telling *telling = data;
+
+  tell_of_waiting (telling->observer, telling->loop, prio_entry_from_delay (item->node), MAX ((gint64) item->key, 1),
+                   telling->now);
+}
+
+static void
+tell_of_queue (PrioObserver *observer, PrioLoop *loop, PrioQueue *queue, gint64 now)
+{
+  for (PrioJob *job = queue->head; job != NULL; job = job->next)
+    tell_of_waiting (observer, loop, (PrioEntry *) job, 0, now);
+}
+
+static void
+tell_of_run_queue (PrioObserver *observer, PrioRunQueue *run_queue, gint64 now)
+{
+  PrioLoop *loop = run_queue->loop;
+
+  for (PrioEffective i = 0; i < PRIO_N_EFFECTIVE; i++)
+    {
+      move_jobs (&run_queue->jobs[i], &run_queue->entries[i]);
+      for (PrioIdQueue *ids = run_queue->id_queues; ids != NULL; ids = ids->next)
+        move_jobs (&ids->queues[i], &run_queue->entries[i]);
+      tell_of_queue (observer, loop, &run_queue->entries[i], now);
+    }
+  for (PrioGroup *group = run_queue->groups; group != NULL; group = group->next)
+    {
+      tell_of_queue (observer, loop, &group->queues[0], now);
+      tell_of_queue (observer, loop, &group->queues[1], now);
+    }
+}
+
+static void
+tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now)
+{
+  for (GList *link = idles->head; link != NULL; link = link->next)
+    {
+      PrioIdle *idle = link->data;
+
+      if (idle->observed == NULL)
+        idle->observed = task_new (idle->run_queue, PRIO_OBSERVED_IDLE, 0);
+      if (observer->queued != NULL)
+        observer->queued (observer, loop, &idle->observed->told, now);
+    }
+}
+
+static void
+begins (PrioLoop *loop, gpointer data)
+{
+  PrioObserver *observer = data;
+  gint64 now = g_get_monotonic_time ();
+
+  for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+    tell_of_run_queue (observer, run_queue, now);
+  prio_heap_foreach (&loop->delays, tell_of_delayed, &(Telling) { observer, loop, now });
+  tell_of_idles (observer, loop, &loop->idles.pending, now);
+  tell_of_idles (observer, loop, &loop->idles.running, now);
+}
+
+static void
+priority_changes (PrioGroup *group, PrioTaskPriority priority)
+{
+  TELL (priority_changed, group->run_queue->loop, group, prio_group_get_priority (group), priority,
+        g_get_monotonic_time ());
+}
+
+static void
+frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
+{
+  TELL (frame, loop, due, interval, g_get_monotonic_time ());
+}
+
+static const PrioObservingFuncs funcs = {
+  .begins = begins,
+  .added = added,
+  .take_job = take_job,
+  .priority_changes = priority_changes,
+  .frame_announced = frame_announced,
+};
+
+static void
+begin (PrioObservedTask *task)
+{
+  task->runs = TRUE;
+  task->outer = prio_thread.observed;
+  prio_thread.observed = task;
+  task->told.begun = g_get_monotonic_time ();
+  TELL (begins, task->loop, &task->told, task->told.begun);
+}
+
+/* In a dispatch: the function of @entry is about to be called. */
+PrioObservedTask *
+prio_observed_begins (PrioEntry *entry)
+{
+  PrioObservedTask *task = task_of (entry);
+
+  refresh (task, entry);
+  begin (task);
+  return task;
+}
+
+/* In a dispatch: its function has returned, and it is about to be queued again. */
+void
+prio_observed_yields (PrioObservedTask *task)
+{
+  prio_thread.observed = task->outer;
+  task->runs = FALSE;
+  TELL (yielded, task->loop, &task->told, g_get_monotonic_time ());
+}
+
+/* In a dispatch: all of it is over, and its entry has gone. */
+void
+prio_observed_ended (PrioObservedTask *task)
+{
+  prio_thread.observed = task->outer;
+  TELL (ended, task->loop, &task->told, g_get_monotonic_time ());
+  task_free (task);
+}
+
+/* An idle callback has been requested. */
+PrioObservedTask *
+prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
+{
+  PrioObservedTask *task = task_new (run_queue, PRIO_OBSERVED_IDLE, now);
+
+  task->told.queued = now;
+  TELL (queued, task->loop, &task->told, now);
+  return task;
+}
+
+void
+prio_observed_idle_begins (PrioObservedTask *task)
+{
+  begin (task);
+}
+
+void
+prio_observed_idle_aborted (PrioObservedTask *task)
+{
+  TELL (aborted, task->loop, &task->told, FALSE, g_get_monotonic_time ());
+  task_free (task);
+}
+
+void
+prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now)
+{
+  TELL (batch_begins, loop, lane, now);
+}
+
+void
+prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut)
+{
+  TELL (batch_ended, loop, lane, cut, g_get_monotonic_time ());
+}
+
+/* The turn of the other sources, if it is theirs, ends. */
+void
+prio_observed_turn_ends (PrioLoop *loop, gint64 now)
+{
+  if (loop->turn.others)
+    TELL (turn_ended, loop, loop->turn.began, loop->turn.whole, now);
+}
+
+/* Any thread, outside: tells @observer, which is static, of all loops, until it is removed. */
+void
+prio_observer_add (PrioObserver *observer)
+{
+  prio_loop_add_leaf_lock (&lock);
+  prio_lock_lock (&lock);
+  __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
+  __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
+  prio_lock_unlock (&lock);
+
+  prio_loops_observe (&funcs, observer);
+}
+
+/* Any thread, outside.  A call that another thread has begun may still go on. */
+void
 prio_observer_remove (PrioObserver *observer)
 {
-  (void) observer;
+  PrioObserver **link = &observers;
+  gboolean is_last;
+
+  prio_lock_lock (&lock);
+  while (*link != NULL && *link != observer)
+    link = &(*link)->next;
+  if (*link != NULL)
+    __atomic_store_n (link, observer->next, __ATOMIC_RELEASE);
+  is_last = observers == NULL;
+  prio_lock_unlock (&lock);
+
+  if (is_last)
+    prio_loops_observe (NULL, NULL);
 }

@@ -149,6 +149,8 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
   if (prio_group_get_priority (group) == priority)
     return;
 
+  if (G_UNLIKELY (group->run_queue->loop->observing != NULL))
+    group->run_queue->loop->observing->priority_changes (group, priority);
   unready_queues (group);
   for (guint i = 0; i < 2; i++)
     {

@@ -93,6 +93,14 @@ prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
   prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
+/* @queue, of jobs or task ids, was empty and has got its first.  It does not keep that while the loop is observed. */
+static inline void
+prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
+{
+  if (G_LIKELY (run_queue->loop->observing == NULL) || !run_queue->loop->observing->take_job (queue))
+    prio_run_queue_make_ready (run_queue, queue);
+}
+
 static inline void
 prio_run_queue_fill_job (PrioRunQueue *run_queue, PrioJob *job, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
@@ -111,5 +119,5 @@ prio_run_queue_append_job (PrioRunQueue *run_queue, PrioEffective effective, GSo
 
   prio_run_queue_fill_job (run_queue, job, func, data, notify);
   if (prio_queue_append (&run_queue->jobs[effective], job))
-    prio_run_queue_make_ready (run_queue, &run_queue->jobs[effective]);
+    prio_run_queue_job_begins_queue (run_queue, &run_queue->jobs[effective]);
 }

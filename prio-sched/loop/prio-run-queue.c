@@ -245,6 +245,8 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
       prio_entry_move (entry, PRIO_ENTRY_DELAYED);
       prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
     }
+  if (G_UNLIKELY (loop->observing != NULL))
+    loop->observing->added (entry, due);
 }
 
 static void

@@ -82,7 +82,15 @@ typedef enum
   PRIO_N_ENTRY_STATES
 } PrioEntryState;
 
-/* The functions of an entry, called on the owner thread.  `released` and `rejected` may be NULL; so may `run` and
+/* What an entry is to others than its maker. */
+typedef enum
+{
+  PRIO_ENTRY_OF_PROGRAM,
+  PRIO_ENTRY_OF_ID,     /* a task id, whose PrioIdQueue is in `data` */
+  PRIO_ENTRY_OF_LIBRARY /* nobody is told of it */
+} PrioEntryUse;
+
+/* The functions of an entry, called on the owner thread.  `get_name`, `released` and `rejected` may be NULL; so may `run` and
  * `ran` for closures and task ids, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
 typedef struct
 {
@@ -91,6 +99,7 @@ typedef struct
   void (*aborted) (PrioEntry *entry);  /* @entry is DROPPED, and will not run: releases it */
   void (*rejected) (PrioEntry *entry); /* @entry is running, and has become REJECTED */
   void (*released) (PrioEntry *entry); /* @entry is DONE, and nothing refers to it any more: may free the record */
+  char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): what the program calls the task */
 } PrioEntryFuncs;
 
 struct _PrioEntry
@@ -106,6 +115,8 @@ struct _PrioEntry
   guint8 priority;                    /* if @follows is NULL */
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
+  guint8 use;                         /* PrioEntryUse */
+  guint8 is_observed;                 /* @funcs are those of an observed task (prio-observer) */
 };
 
 struct _PrioQueue

@@ -326,6 +326,7 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
 {
   PrioTaskPriority priority;
   GCancellable *signal;
+  gboolean posted;
   gint64 due;
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
@@ -338,9 +339,14 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   signal = options->signal;
   due = prio_due_after (options->delay);
 
-  if (signal == NULL && post_closure_on_owner_thread (self->run_queue, priority, due, func, user_data, notify))
-    return TRUE;
-  if (post_closure (self->run_queue, priority, signal, due, func, user_data, notify))
+  /* For who observes the loop. */
+  if (G_UNLIKELY (options->name != NULL))
+    prio_thread.posting_name = options->name;
+  posted = (signal == NULL && post_closure_on_owner_thread (self->run_queue, priority, due, func, user_data, notify)) ||
+           post_closure (self->run_queue, priority, signal, due, func, user_data, notify);
+  if (G_UNLIKELY (options->name != NULL))
+    prio_thread.posting_name = NULL;
+  if (posted)
     return TRUE;
 
   if (notify != NULL)

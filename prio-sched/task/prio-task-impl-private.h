@@ -97,6 +97,7 @@ struct _PrioTask
 };
 
 void prio_task_clear (PrioTask *self);
+char *prio_task_dup_name (PrioTask *self);
 void prio_task_free_origin (PrioTask *self);
 void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);

@@ -264,7 +264,14 @@ task_ran (PrioEntry *entry)
   prio_task_pool_give (self);
 }
 
+static char *
+task_get_name (PrioEntry *entry)
+{
+  return prio_task_dup_name (prio_task_from_entry (entry));
+}
+
 const PrioEntryFuncs prio_task_entry_funcs = {
+  .get_name = task_get_name,
   .run = task_run,
   .ran = task_ran,
   .aborted = task_aborted,

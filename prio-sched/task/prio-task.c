@@ -135,8 +135,8 @@ prio_task_finalize (GObject *object)
 }
 
 /* Returns: (transfer full) (nullable): the name, from any thread */
-static char *
-dup_name (PrioTask *self)
+char *
+prio_task_dup_name (PrioTask *self)
 {
   char *name;
 
@@ -151,7 +151,7 @@ dup_name (PrioTask *self)
 static char *
 describe (PrioTask *self)
 {
-  g_autofree char *name = dup_name (self);
+  g_autofree char *name = prio_task_dup_name (self);
 
   if (name != NULL)
     return g_strdup_printf ("task '%s'", name);
@@ -191,7 +191,7 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
   switch (id)
     {
     case PROP_NAME:
-      g_value_take_string (value, dup_name (self));
+      g_value_take_string (value, prio_task_dup_name (self));
       break;
 
     case PROP_PRIORITY:

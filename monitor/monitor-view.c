@@ -1,0 +1,285 @@
+/* monitor-view.c: what people read
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "monitor.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+/* In the live view the longest tasks are few. */
+#define MAX_LIVE_LONGEST 5
+
+/* @text without what could do something to a terminal: control characters but newlines and tabs, and what is no UTF-8. */
+char *
+view_clean (const char *text, gssize length)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, length);
+  GString *clean = g_string_new (NULL);
+
+  for (const char *c = valid; *c != '\0'; c = g_utf8_next_char (c))
+    {
+      gunichar character = g_utf8_get_char (c);
+
+      if (character == '\n' || character == '\t')
+        g_string_append_unichar (clean, character);
+      else if (character < 0x20 || (character >= 0x7f && character < 0xa0) || g_unichar_type (character) == G_UNICODE_FORMAT)
+        g_string_append (clean, "\xef\xbf\xbd");
+      else
+        g_string_append_unichar (clean, character);
+    }
+  return g_string_free (clean, FALSE);
+}
+
+/* The columns that @text takes in a terminal. */
+static guint
+width_of (const char *text)
+{
+  guint width = 0;
+
+  for (const char *c = text; *c != '\0'; c = g_utf8_next_char (c))
+    {
+      gunichar character = g_utf8_get_char (c);
+
+      width += g_unichar_iszerowidth (character) ? 0 : g_unichar_iswide (character) ? 2 : 1;
+    }
+  return width;
+}
+
+/* Appends @text in @width columns, to the right unless @width is negative. */
+static void
+add_cell (GString *line, const char *text, gint width)
+{
+  guint wanted = (guint) ABS (width), has = width_of (text);
+
+  if (width < 0)
+    g_string_append (line, text);
+  for (guint i = has; i < wanted; i++)
+    g_string_append_c (line, ' ');
+  if (width >= 0)
+    g_string_append (line, text);
+}
+
+static void
+add_count (GString *line, guint64 count)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, count);
+
+  add_cell (line, text, 11);
+}
+
+static char *
+format_time (gint64 time)
+{
+  if (time < 1000)
+    return g_strdup_printf (_("%d µs"), (gint) time);
+  if (time < 10 * G_TIME_SPAN_SECOND)
+    return g_strdup_printf (_("%.2f ms"), (double) time / G_TIME_SPAN_MILLISECOND);
+  return g_strdup_printf (_("%.1f s"), (double) time / G_TIME_SPAN_SECOND);
+}
+
+static void
+add_time (GString *line, gint64 time)
+{
+  g_autofree char *text = format_time (time);
+
+  add_cell (line, text, 13);
+}
+
+/* As the draft names them. */
+static const char *
+priority_name (gint priority)
+{
+  static const char *const names[PRIO_MONITOR_N_PRIORITIES] = { "background", "user-visible", "user-blocking" };
+
+  return priority >= 1 && priority <= PRIO_MONITOR_N_PRIORITIES ? names[priority - 1] : "?";
+}
+
+/* @name on one line. */
+static char *
+clean_name (const char *name)
+{
+  return g_strdelimit (view_clean (name, -1), "\n\t", ' ');
+}
+
+static char *
+task_name (const PrioMonitorTask *task)
+{
+  return *task->name != '\0' ? clean_name (task->name) : g_strdup (_("(a task without name)"));
+}
+
+static void
+add_times (GString *text, const char *title, const PrioMonitorPage *page, gboolean of_runs)
+{
+  add_cell (text, title, -16);
+  add_cell (text, _("tasks"), 11);
+  add_cell (text, _("median"), 13);
+  add_cell (text, _("p99"), 13);
+  add_cell (text, _("longest"), 13);
+  g_string_append_c (text, '\n');
+
+  for (gint i = PRIO_MONITOR_N_PRIORITIES; i > 0; i--)
+    {
+      const PrioMonitorPriority *priority = &page->priorities[i - 1];
+      const PrioMonitorTimes *times = of_runs ? &priority->runs : &priority->waits;
+
+      add_cell (text, priority_name (i), -16);
+      add_count (text, times->count);
+      if (times->count > 0)
+        {
+          add_time (text, monitor_page_time_at (times, 0.5));
+          add_time (text, monitor_page_time_at (times, 0.99));
+          add_time (text, (gint64) times->longest);
+        }
+      g_string_append_c (text, '\n');
+    }
+}
+
+static void
+add_ends (GString *text, const PrioMonitorPage *page)
+{
+  add_cell (text, _("Ends"), -16);
+  add_cell (text, _("ended"), 11);
+  add_cell (text, _("yielded"), 13);
+  add_cell (text, _("aborted"), 13);
+  add_cell (text, _("ran for"), 13);
+  g_string_append_c (text, '\n');
+
+  for (gint i = PRIO_MONITOR_N_PRIORITIES; i > 0; i--)
+    {
+      const PrioMonitorPriority *priority = &page->priorities[i - 1];
+
+      add_cell (text, priority_name (i), -16);
+      add_count (text, priority->n_ended);
+      g_string_append (text, "  ");
+      add_count (text, priority->n_yielded);
+      g_string_append (text, "  ");
+      add_count (text, priority->n_aborted);
+      add_time (text, (gint64) priority->runs.total);
+      g_string_append_c (text, '\n');
+    }
+}
+
+/* What runs, of which threads; those whose page changed while it was read are left out for this time. */
+static void
+add_running (GString *text, const PrioMonitorPage *page, gint64 now)
+{
+  for (guint i = 0; i < PRIO_MONITOR_N_RUNNING; i++)
+    {
+      const PrioMonitorTask *task = &page->running[i];
+      g_autofree char *name = NULL, *time = NULL;
+
+      if (page->slots[i] == 0 || task->begun == 0 || task->seq % 2 != 0)
+        continue;
+      name = task_name (task);
+      time = format_time (MAX (now - task->begun, 0));
+      g_string_append_printf (text, _("Running: %s, %s, for %s\n"), name, priority_name (task->priority), time);
+    }
+}
+
+static gint
+compare_longest (gconstpointer a, gconstpointer b)
+{
+  const PrioMonitorTask *x = a, *y = b;
+
+  return (x->longest < y->longest) - (x->longest > y->longest);
+}
+
+static void
+add_longest (GString *text, const PrioMonitorPage *page, guint max)
+{
+  PrioMonitorTask longest[PRIO_MONITOR_N_LONGEST];
+
+  memcpy (longest, page->longest, sizeof longest);
+  qsort (longest, PRIO_MONITOR_N_LONGEST, sizeof *longest, compare_longest);
+  if (longest[0].longest <= 0)
+    return;
+
+  g_string_append (text, _("Longest tasks"));
+  g_string_append_c (text, '\n');
+  for (guint i = 0; i < max && longest[i].longest > 0; i++)
+    {
+      g_autofree char *name = task_name (&longest[i]);
+
+      add_time (text, longest[i].longest);
+      g_string_append (text, "  ");
+      add_cell (text, priority_name (longest[i].priority), -16);
+      g_string_append_printf (text, "%s\n", name);
+    }
+}
+
+static gboolean
+has_tasks (const PrioMonitorPage *page)
+{
+  for (guint i = 0; i < PRIO_MONITOR_N_PRIORITIES; i++)
+    {
+      if (page->priorities[i].runs.count + page->priorities[i].waits.count + page->priorities[i].n_aborted > 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+add_page (GString *text, const PrioMonitorPage *page, gint64 now, gboolean is_live)
+{
+  g_autofree char *program = clean_name (page->program);
+
+  g_string_append_printf (text, _("Process %d (%s)"), (int) page->pid, program);
+  if (is_live)
+    g_string_append_printf (text, _(", %.1f s; %d tasks wait"), (double) MAX (now - page->started, 0) / G_TIME_SPAN_SECOND,
+                            (int) CLAMP (page->n_queued, 0, G_MAXINT));
+  g_string_append_c (text, '\n');
+  add_times (text, _("Waiting times"), page, FALSE);
+  add_times (text, _("Running times"), page, TRUE);
+  if (is_live)
+    add_running (text, page, now);
+  else
+    add_ends (text, page);
+  add_longest (text, page, is_live ? MAX_LIVE_LONGEST : PRIO_MONITOR_N_LONGEST);
+}
+
+/* Appends what each process has told; at the end those that have run a task. */
+void
+view_add_pages (GString *text, const Pages *pages, gint64 now, gboolean is_live)
+{
+  for (guint i = 0; i < pages->pages->len; i++)
+    {
+      const PrioMonitorPage *page = pages->pages->pdata[i];
+
+      if (is_live || has_tasks (page))
+        {
+          if (text->len > 0)
+            g_string_append_c (text, '\n');
+          add_page (text, page, now, is_live);
+        }
+    }
+}
+
+/* The lines of @text that have room in a terminal of @rows, each cut to @columns. */
+char *
+view_fit (const char *text, guint rows, guint columns)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  GString *fit = g_string_new (NULL);
+
+  for (guint i = 0; lines[i] != NULL && i < rows; i++)
+    {
+      const char *end = lines[i];
+
+      for (guint width = 0; *end != '\0'; end = g_utf8_next_char (end))
+        {
+          gunichar c = g_utf8_get_char (end);
+
+          width += g_unichar_iszerowidth (c) ? 0 : g_unichar_iswide (c) ? 2 : 1;
+          if (width > columns)
+            break;
+        }
+      if (i > 0)
+        g_string_append_c (fit, '\n');
+      g_string_append_len (fit, lines[i], end - lines[i]);
+    }
+  return g_string_free (fit, FALSE);
+}

@@ -1,0 +1,291 @@
+/* prio-sched-monitor.c: shows what the schedulers of a program do
+ *
+ *   prio-sched-monitor [--plain] PROGRAM [ARGUMENT…]
+ *
+ * In a terminal, the view stands below what the program prints, which comes through a pipe then.  Elsewhere the
+ * program prints as without the monitor.  When it has ended, a summary is printed.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/* memrchr () */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "config.h"
+
+#include "monitor.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <glib/gi18n.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define INTERVAL 250 /* ms */
+/* A line that is longer is printed in parts. */
+#define MAX_LINE 4096
+
+typedef struct
+{
+  GMainLoop *loop;
+  Pages pages;
+  Program program;
+  char **argv;
+  gboolean is_live;
+  GString *line;  /* what the program has printed of its next line */
+  guint n_drawn;  /* lines of the view on the terminal */
+  guint n_interrupts;
+  int status;     /* as waitpid () tells it */
+} Monitor;
+
+static void
+erase (Monitor *monitor)
+{
+  if (monitor->n_drawn > 1)
+    printf ("\033[%uA", monitor->n_drawn - 1);
+  if (monitor->n_drawn > 0)
+    printf ("\r\033[J");
+  monitor->n_drawn = 0;
+}
+
+static void
+draw (Monitor *monitor)
+{
+  struct winsize size = { 0 };
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *fit = NULL;
+
+  if (!monitor->is_live)
+    return;
+  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2 || size.ws_col < 2)
+    size = (struct winsize) { .ws_row = 24, .ws_col = 80 };
+
+  pages_look (&monitor->pages);
+  view_add_pages (text, &monitor->pages, g_get_monotonic_time (), TRUE);
+  if (text->len == 0)
+    g_string_printf (text, _("%s has no scheduler of prio-sched yet."), monitor->argv[0]);
+  g_string_truncate (text, text->len - (g_str_has_suffix (text->str, "\n") ? 1 : 0));
+  fit = view_fit (text->str, size.ws_row - 1u, size.ws_col);
+
+  erase (monitor);
+  fputs (fit, stdout);
+  monitor->n_drawn = 1;
+  for (const char *c = fit; *c != '\0'; c++)
+    monitor->n_drawn += *c == '\n';
+  fflush (stdout);
+}
+
+/* Prints the whole lines that the program has printed, or with @all what there is. */
+static void
+print_output (Monitor *monitor, gboolean all)
+{
+  const char *end = memrchr (monitor->line->str, '\n', monitor->line->len);
+  gsize length = end != NULL ? (gsize) (end - monitor->line->str) + 1 : 0;
+  g_autofree char *clean = NULL;
+
+  if (all || monitor->line->len - length > MAX_LINE)
+    length = monitor->line->len;
+  if (length == 0)
+    return;
+
+  clean = view_clean (monitor->line->str, (gssize) length);
+  g_string_erase (monitor->line, 0, (gssize) length);
+  erase (monitor);
+  fputs (clean, stdout);
+  if (!g_str_has_suffix (clean, "\n"))
+    putchar ('\n');
+  fflush (stdout);
+}
+
+static gboolean
+read_output (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
+{
+  Monitor *monitor = data;
+  char buffer[4096];
+  gssize n = read (fd, buffer, sizeof buffer);
+
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return G_SOURCE_CONTINUE;
+  if (n <= 0)
+    return G_SOURCE_REMOVE;
+  g_string_append_len (monitor->line, buffer, n);
+  print_output (monitor, FALSE);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+draw_again (gpointer data)
+{
+  draw (data);
+  return G_SOURCE_CONTINUE;
+}
+
+/* What the terminal sends goes to the program too.  What is sent to the monitor alone is passed on, and so is a second wish. */
+static gboolean
+interrupted (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
+{
+  Monitor *monitor = data;
+  struct signalfd_siginfo info;
+
+  if (read (fd, &info, sizeof info) != sizeof info)
+    return G_SOURCE_CONTINUE;
+  if (++monitor->n_interrupts > 2)
+    kill (monitor->program.pid, SIGKILL);
+  else if (info.ssi_code != SI_KERNEL)
+    kill (monitor->program.pid, (int) info.ssi_signo);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+ended (GPid pid G_GNUC_UNUSED, gint status, gpointer data)
+{
+  Monitor *monitor = data;
+
+  monitor->status = status;
+  g_main_loop_quit (monitor->loop);
+}
+
+/* What the program had printed when it ended.  Others that it has started may still hold the pipe. */
+static void
+read_rest (Monitor *monitor)
+{
+  char buffer[4096];
+  gssize n;
+
+  if (monitor->program.output < 0)
+    return;
+  while ((n = read (monitor->program.output, buffer, sizeof buffer)) > 0)
+    g_string_append_len (monitor->line, buffer, n);
+  print_output (monitor, TRUE);
+}
+
+static void
+summarize (Monitor *monitor)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  pages_look (&monitor->pages);
+  view_add_pages (text, &monitor->pages, g_get_monotonic_time (), FALSE);
+  fputs (text->str, stdout);
+  fflush (stdout);
+
+  if (g_hash_table_size (monitor->pages.garbage) > 0)
+    g_printerr (ngettext ("prio-sched-monitor: %u file cannot be read: it is of another version, or garbage\n",
+                          "prio-sched-monitor: %u files cannot be read: they are of another version, or garbage\n",
+                          g_hash_table_size (monitor->pages.garbage)),
+                g_hash_table_size (monitor->pages.garbage));
+  if (monitor->pages.pages->len == 0)
+    g_printerr (_("prio-sched-monitor: %s has not used prio-sched\n"), monitor->argv[0]);
+  else if (text->len == 0)
+    g_printerr (_("prio-sched-monitor: %s has run no task\n"), monitor->argv[0]);
+  if (WIFSIGNALED (monitor->status))
+    g_printerr (_("prio-sched-monitor: %s was ended by signal %d (%s)\n"), monitor->argv[0], WTERMSIG (monitor->status),
+                strsignal (WTERMSIG (monitor->status)));
+}
+
+static int
+run (Monitor *monitor, int signals)
+{
+  monitor->loop = g_main_loop_new (NULL, FALSE);
+  monitor->line = g_string_new (NULL);
+  g_child_watch_add (monitor->program.pid, ended, monitor);
+  g_unix_fd_add (signals, G_IO_IN, interrupted, monitor);
+  if (monitor->is_live)
+    {
+      g_unix_set_fd_nonblocking (monitor->program.output, TRUE, NULL);
+      g_unix_fd_add (monitor->program.output, G_IO_IN | G_IO_HUP, read_output, monitor);
+      g_timeout_add (INTERVAL, draw_again, monitor);
+      draw (monitor);
+    }
+  g_main_loop_run (monitor->loop);
+
+  erase (monitor);
+  read_rest (monitor);
+  summarize (monitor);
+  g_string_free (monitor->line, TRUE);
+  g_main_loop_unref (monitor->loop);
+  return WIFSIGNALED (monitor->status) ? 128 + WTERMSIG (monitor->status) : WEXITSTATUS (monitor->status);
+}
+
+static gboolean
+parse (Monitor *monitor, int argc, char **argv, GError **error)
+{
+  gboolean plain = FALSE, version = FALSE;
+  g_auto (GStrv) program = NULL;
+  GOptionEntry entries[] = {
+    { "plain", 0, 0, G_OPTION_ARG_NONE, &plain, N_("Print the summary only, in a terminal too"), NULL },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &version, N_("Print the version"), NULL },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &program, NULL, N_("PROGRAM [ARGUMENT…]") },
+    { NULL }
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+
+  g_option_context_set_summary (context, _("Runs a program and shows what its prioritized tasks do: how long they wait and run."));
+  g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
+  /* What comes after the program's name is the program's. */
+  g_option_context_set_strict_posix (context, TRUE);
+  if (!g_option_context_parse (context, &argc, &argv, error))
+    return FALSE;
+
+  if (version)
+    {
+      g_print ("prio-sched-monitor %s\n", PRIO_MONITOR_VERSION);
+      return TRUE;
+    }
+  if (program == NULL)
+    {
+      g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, _("no program is named; see --help"));
+      return FALSE;
+    }
+  monitor->argv = g_steal_pointer (&program);
+  if (g_str_equal (monitor->argv[0], "--"))
+    {
+      g_free (monitor->argv[0]);
+      memmove (monitor->argv, monitor->argv + 1, g_strv_length (monitor->argv + 1) * sizeof *argv + sizeof *argv);
+    }
+  monitor->is_live = !plain && isatty (STDOUT_FILENO);
+  return TRUE;
+}
+
+int
+main (int argc, char **argv)
+{
+  Monitor monitor = { .program = { .pid = -1, .output = -1 } };
+  g_autoptr (GError) error = NULL;
+  sigset_t wishes;
+  int status = 2;
+
+  setlocale (LC_ALL, "");
+  bindtextdomain (GETTEXT_PACKAGE, PRIO_LOCALEDIR);
+  bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
+  textdomain (GETTEXT_PACKAGE);
+
+  if (parse (&monitor, argc, argv, &error) && monitor.argv == NULL)
+    return 0;
+
+  /* Before there is any thread. */
+  sigemptyset (&wishes);
+  sigaddset (&wishes, SIGINT);
+  sigaddset (&wishes, SIGTERM);
+  sigaddset (&wishes, SIGHUP);
+  sigprocmask (SIG_BLOCK, &wishes, NULL);
+
+  if (error == NULL && pages_init (&monitor.pages, &error))
+    {
+      if (program_start (&monitor.program, monitor.argv, monitor.pages.folder, monitor.is_live, &status, &error))
+        status = run (&monitor, signalfd (-1, &wishes, SFD_CLOEXEC | SFD_NONBLOCK));
+      pages_clear (&monitor.pages);
+    }
+  if (error != NULL)
+    g_printerr ("prio-sched-monitor: %s\n", error->message);
+  g_strfreev (monitor.argv);
+  return status;
+}

@@ -1,0 +1,24 @@
+/* prio-trace.h: a trace of what the schedulers of this process do
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include <gio/gio.h>
+
+#include "prio-version-macros.h"
+
+G_BEGIN_DECLS
+
+PRIO_AVAILABLE_IN_ALL
+gboolean prio_trace_start (const char  *path,
+                           GError     **error);
+PRIO_AVAILABLE_IN_ALL
+void     prio_trace_stop  (void);
+
+G_END_DECLS

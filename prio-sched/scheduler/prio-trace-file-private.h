@@ -1,0 +1,26 @@
+/* prio-trace-file-private.h: the file into which this process writes its trace
+ *
+ * Promises: an array of events in the Chrome trace event format, one a line.  Events are gathered in a block, which the thread
+ * that fills it writes, while the others gather in the next one.  What is in the file is readable at every moment, but for the
+ * array's end, which comes when the file is closed or the program exits.  A child of fork () does not write to its parent's
+ * file: it gets one of its own if the path has %p, and none otherwise.
+ *
+ * Threads: any.  Functions that say so may be called inside a loop: they call nothing of the user's.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+/* Tells one trace from the next, and a parent's from its child's.  Names of threads are told once in each.  0 while there is none. */
+extern gint prio_trace_generation G_GNUC_INTERNAL;
+
+gboolean prio_trace_file_open (const char *path, GError **error);
+void prio_trace_file_close (void);
+gboolean prio_trace_file_is_open (void);
+gint64 prio_trace_file_get_pid (void);
+void prio_trace_file_add (const char *lines, gsize length);
+void prio_trace_file_flush (gint64 now);
+void prio_trace_file_tell (void);

@@ -1,0 +1,420 @@
+/* prio-trace-file.c: the file into which this process writes its trace
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-trace-file-private.h"
+
+#include "loop/prio-loop-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gi18n-lib.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BLOCK_SIZE (64 * 1024)
+/* Beyond this, what threads gather while another one writes is lost, and counted. */
+#define MAX_GATHERED (64 * 1024 * 1024)
+/* What has been gathered is written at least as often, so that a crash leaves all but the last moment, µs. */
+#define WRITE_INTERVAL (200 * 1000)
+
+gint prio_trace_generation;
+
+/* A leaf: it is taken inside.  It guards all of this, but for what the comments say. */
+static PrioLock lock = PRIO_LOCK_INIT;
+static struct
+{
+  char *path; /* as it was given; NULL if no file is open */
+  char *name; /* with the process's id in place of %p */
+  int fd;
+  gint64 pid;
+  GString *gathered;
+  GString *spare;
+  gboolean writing;  /* a thread writes, with the lock released; @fd and @written are its own meanwhile */
+  gboolean may_seek; /* it is a plain file */
+  goffset written;   /* whole lines, bytes */
+  gint64 last;       /* when it was last written to, µs */
+  guint64 n_lost;
+  int error;         /* what has ended the trace */
+  gboolean told;     /* somebody has been told of @error */
+  gboolean forked;   /* this process is a child of the one whose file it was */
+  guint generations;
+} trace = { .fd = -1 };
+
+/* As write (), but a reader that has gone, or a limit on sizes of files, is an error and no signal. */
+static gssize
+write_quietly (int fd, const char *data, gsize length)
+{
+  static const struct timespec now = { 0, 0 };
+  sigset_t quiet, before, pending;
+  gssize n;
+  int error;
+
+  sigemptyset (&quiet);
+  sigaddset (&quiet, SIGPIPE);
+  sigaddset (&quiet, SIGXFSZ);
+  sigpending (&pending);
+  pthread_sigmask (SIG_BLOCK, &quiet, &before);
+
+  do
+    n = write (fd, data, length);
+  while (n < 0 && errno == EINTR);
+  error = errno;
+
+  /* One that was pending before is somebody else's. */
+  if (n < 0 && (error == EPIPE || error == EFBIG) && !sigismember (&pending, error == EPIPE ? SIGPIPE : SIGXFSZ))
+    {
+      sigemptyset (&quiet);
+      sigaddset (&quiet, error == EPIPE ? SIGPIPE : SIGXFSZ);
+      sigtimedwait (&quiet, NULL, &now);
+    }
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  errno = error;
+  return n;
+}
+
+/* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file. */
+static int
+write_lines (const char *lines, gsize length)
+{
+  gsize done = 0;
+  int error = 0;
+
+  while (done < length && error == 0)
+    {
+      gssize n = write_quietly (trace.fd, lines + done, length - done);
+
+      if (n <= 0)
+        error = n < 0 ? errno : EIO;
+      else
+        done += (gsize) n;
+    }
+
+  while (done > 0 && lines[done - 1] != '\n')
+    done--;
+  trace.written += (goffset) done;
+  if (error != 0 && trace.may_seek && ftruncate (trace.fd, trace.written) == 0)
+    lseek (trace.fd, trace.written, SEEK_SET);
+  return error;
+}
+
+/* Writes what has been gathered.  Called with the lock, which it releases meanwhile. */
+static void
+write_gathered (void)
+{
+  GString *block = trace.gathered;
+  int error;
+
+  trace.gathered = g_steal_pointer (&trace.spare);
+  if (trace.gathered == NULL)
+    trace.gathered = g_string_sized_new (BLOCK_SIZE + 4096);
+  trace.writing = TRUE;
+  prio_lock_unlock (&lock);
+
+  error = write_lines (block->str, block->len);
+
+  prio_lock_lock (&lock);
+  trace.error = error;
+  trace.writing = FALSE;
+  trace.last = g_get_monotonic_time ();
+  g_string_truncate (block, 0);
+  if (trace.spare == NULL && block->allocated_len <= 4 * BLOCK_SIZE)
+    trace.spare = block;
+  else
+    g_string_free (block, TRUE);
+}
+
+/* No other thread writes any more.  Called with the lock. */
+static void
+await_writer (void)
+{
+  while (trace.writing)
+    {
+      prio_lock_unlock (&lock);
+      g_usleep (100);
+      prio_lock_lock (&lock);
+    }
+}
+
+static void
+drop_file (void)
+{
+  __atomic_store_n (&prio_trace_generation, 0, __ATOMIC_RELAXED);
+  if (trace.fd >= 0)
+    close (trace.fd);
+  trace.fd = -1;
+  if (trace.gathered != NULL)
+    g_string_truncate (trace.gathered, 0);
+  trace.n_lost = 0;
+}
+
+/* Ends the array.  If the disk is full, the end takes the place of the last line. */
+static void
+end_array (void)
+{
+  g_autofree char *end =
+      g_strdup_printf ("{\"name\":\"lost events\",\"cat\":\"trace\",\"ph\":\"M\",\"pid\":%" G_GINT64_FORMAT
+                       ",\"args\":{\"count\":%" G_GUINT64_FORMAT "}}\n]\n",
+                       trace.pid, trace.n_lost);
+  gsize length = strlen (end);
+  gsize done = 0;
+
+  if (trace.error != 0 && !trace.may_seek)
+    return;
+
+  while (done < length)
+    {
+      gssize n = write_quietly (trace.fd, end + done, length - done);
+
+      if (n <= 0)
+        break;
+      done += (gsize) n;
+    }
+  if (done < length)
+    {
+      trace.error = trace.error != 0 ? trace.error : errno;
+      if (trace.may_seek && ftruncate (trace.fd, trace.written) != 0)
+        trace.may_seek = FALSE;
+    }
+}
+
+/* Called with the lock. */
+static void
+close_file (void)
+{
+  await_writer ();
+  if (trace.fd >= 0 && !trace.forked)
+    {
+      while (trace.error == 0 && trace.gathered->len > 0)
+        write_gathered ();
+      end_array ();
+    }
+  drop_file ();
+  trace.forked = FALSE;
+  g_clear_pointer (&trace.path, g_free);
+}
+
+static void
+at_exit (void)
+{
+  prio_trace_file_close ();
+}
+
+/* Locks are free: prio-loop.c has taken and released them.  The child's copy of the file's description is closed, which leaves the
+ * parent's lock of the file. */
+static void
+after_fork_in_child (void)
+{
+  if (trace.path == NULL)
+    return;
+  drop_file ();
+  trace.writing = FALSE;
+  trace.forked = TRUE;
+}
+
+static gpointer
+prepare_process (gpointer data G_GNUC_UNUSED)
+{
+  prio_loop_add_leaf_lock (&lock);
+  pthread_atfork (NULL, NULL, after_fork_in_child);
+  atexit (at_exit);
+  return NULL;
+}
+
+/* The path with the process's id in place of %p, and a percent sign in that of %%. */
+static char *
+expand_path (const char *path)
+{
+  GString *name = g_string_new (NULL);
+
+  for (const char *c = path; *c != '\0'; c++)
+    {
+      if (c[0] == '%' && c[1] == 'p')
+        g_string_append_printf (name, "%d", (int) getpid ());
+      else if (c[0] == '%' && c[1] == '%')
+        g_string_append_c (name, '%');
+      else
+        {
+          g_string_append_c (name, *c);
+          continue;
+        }
+      c++;
+    }
+  return g_string_free (name, FALSE);
+}
+
+/* Opens @name, empty, for this process alone.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to it. */
+static int
+open_alone (const char *name, gboolean *may_seek)
+{
+  int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+  struct stat status;
+
+  if (fd < 0)
+    return -1;
+  *may_seek = fstat (fd, &status) == 0 && S_ISREG (status.st_mode);
+  if (*may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    {
+      close (fd);
+      errno = EBUSY;
+      return -1;
+    }
+  if ((*may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
+    {
+      int error = errno;
+
+      close (fd);
+      errno = error;
+      return -1;
+    }
+  return fd;
+}
+
+/* Opens the file that trace.path names.  Called with the lock. */
+static gboolean
+open_file (void)
+{
+  g_free (trace.name);
+  trace.name = expand_path (trace.path);
+  trace.fd = open_alone (trace.name, &trace.may_seek);
+  if (trace.fd < 0)
+    return FALSE;
+
+  trace.pid = getpid ();
+  trace.forked = trace.told = FALSE;
+  trace.error = 0;
+  trace.written = 0;
+  trace.last = g_get_monotonic_time ();
+  if (trace.gathered == NULL)
+    trace.gathered = g_string_sized_new (BLOCK_SIZE + 4096);
+  g_string_assign (trace.gathered, "[\n");
+  __atomic_store_n (&prio_trace_generation, (gint) ++trace.generations, __ATOMIC_RELEASE);
+  return TRUE;
+}
+
+/* Opens a file at @path.  Any thread, outside. */
+gboolean
+prio_trace_file_open (const char *path, GError **error)
+{
+  static GOnce once = G_ONCE_INIT;
+  gboolean opened = FALSE;
+
+  g_once (&once, prepare_process, NULL);
+  prio_lock_lock (&lock);
+  if (trace.path != NULL && !trace.forked)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("A trace is being written already, to “%s”"), trace.name);
+    }
+  else
+    {
+      g_free (trace.path);
+      trace.path = g_strdup (path);
+      opened = open_file ();
+      if (!opened)
+        {
+          int saved = errno;
+
+          if (saved == EBUSY)
+            g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY,
+                         _("Another process writes to the trace file “%s”; “%%p” in its name gives each process its own"), trace.name);
+          else
+            g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved), _("The trace file “%s” cannot be written: %s"),
+                         trace.name, g_strerror (saved));
+          g_clear_pointer (&trace.path, g_free);
+        }
+    }
+  prio_lock_unlock (&lock);
+  return opened;
+}
+
+/* Completes the file.  Any thread, outside. */
+void
+prio_trace_file_close (void)
+{
+  prio_lock_lock (&lock);
+  close_file ();
+  prio_lock_unlock (&lock);
+  prio_trace_file_tell ();
+}
+
+/* Whether events are to be gathered.  A child of fork () opens its own file here, with its first event.  Any thread, inside too. */
+gboolean
+prio_trace_file_is_open (void)
+{
+  gboolean is_open;
+
+  if (G_LIKELY (__atomic_load_n (&prio_trace_generation, __ATOMIC_ACQUIRE) != 0))
+    return TRUE;
+
+  prio_lock_lock (&lock);
+  if (trace.forked && trace.path != NULL && (strstr (trace.path, "%p") == NULL || !open_file ()))
+    g_clear_pointer (&trace.path, g_free);
+  is_open = trace.fd >= 0;
+  prio_lock_unlock (&lock);
+  return is_open;
+}
+
+/* The process whose trace it is.  After prio_trace_file_is_open () has said so, on the same thread. */
+gint64
+prio_trace_file_get_pid (void)
+{
+  return trace.pid;
+}
+
+/* Adds @lines, each with a comma and a newline at its end.  Any thread, inside too. */
+void
+prio_trace_file_add (const char *lines, gsize length)
+{
+  prio_lock_lock (&lock);
+  if (trace.fd >= 0 && trace.error == 0)
+    {
+      if (trace.gathered->len < MAX_GATHERED)
+        g_string_append_len (trace.gathered, lines, (gssize) length);
+      else
+        trace.n_lost++;
+      while (!trace.writing && trace.error == 0 && trace.gathered->len >= BLOCK_SIZE)
+        write_gathered ();
+    }
+  prio_lock_unlock (&lock);
+}
+
+/* Writes what has been gathered if that is some time ago.  Any thread, inside too. */
+void
+prio_trace_file_flush (gint64 now)
+{
+  prio_lock_lock (&lock);
+  if (trace.fd >= 0 && !trace.writing && trace.error == 0 && now - trace.last >= WRITE_INTERVAL && trace.gathered->len > 0)
+    write_gathered ();
+  prio_lock_unlock (&lock);
+}
+
+/* Tells of an error that has ended the trace, once.  Any thread, outside: a program's own function may be called for messages. */
+void
+prio_trace_file_tell (void)
+{
+  g_autofree char *name = NULL;
+  int error = 0;
+
+  prio_lock_lock (&lock);
+  if (trace.error != 0 && !trace.told && !trace.writing)
+    {
+      error = trace.error;
+      name = g_strdup (trace.name);
+      trace.told = TRUE;
+      if (trace.fd >= 0)
+        close_file ();
+    }
+  prio_lock_unlock (&lock);
+
+  if (error != 0)
+    g_warning ("The trace file “%s” ends early: %s", name, g_strerror (error));
+}

@@ -1,0 +1,241 @@
+"""Checks the trace that PRIO_SCHED_TRACE and prio_trace_start() write.
+
+    check-trace.py TRACED INDEXER
+
+TRACED is traced.c, INDEXER the example.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+PRIORITIES = {'background', 'user-visible', 'user-blocking'}
+NUMBER, TEXT = (int, float), str
+# What an event of each phase has to have, by the format's description ("Trace Event Format", Google).
+COMMON = {'ph': TEXT, 'pid': int}
+PHASES = {
+    'X': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'dur': NUMBER, 'tid': int, 'args': dict},
+    'B': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int},
+    'E': {'ts': NUMBER, 'tid': int},
+    'i': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int, 's': TEXT, 'args': dict},
+    's': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int, 'id': TEXT},
+    'f': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int, 'id': TEXT, 'bp': TEXT},
+    'b': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'id': TEXT},
+    'e': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'id': TEXT},
+    'M': {'name': TEXT, 'args': dict},
+}
+
+
+def check_schema(events):
+    for event in events:
+        assert isinstance(event, dict) and event.get('ph') in PHASES, event
+        for key, kind in (COMMON | PHASES[event['ph']]).items():
+            assert isinstance(event.get(key), kind), (key, event)
+        assert event.get('dur', 0) >= 0 and event.get('ts', 0) >= 0, event
+        if event['ph'] == 'i':
+            assert event['s'] in 'gpt', event
+        if event.get('cat') in ('run', 'post', 'due', 'again', 'abort'):
+            assert event['args']['priority'] in PRIORITIES, event
+
+
+def check_nesting(events):
+    """Slices of a thread lie in each other or apart, and what begins also ends; a turn too."""
+    threads, turns = collections.defaultdict(list), collections.Counter()
+    for event in events:
+        if event['ph'] in 'BE':
+            threads[event['pid'], event['tid']].append(event)
+        elif event['ph'] in 'be':
+            turns[event['id']] += 1 if event['ph'] == 'b' else -1
+    for slices in threads.values():
+        depth = 0
+        for event in sorted(slices, key=lambda event: event['ts']):
+            depth += 1 if event['ph'] == 'B' else -1
+            assert depth >= 0, event
+        assert depth == 0, depth
+    assert not any(turns.values()), turns
+
+
+def check_flows(events):
+    """Each run has its arrow, from an earlier place."""
+    starts = {event['id']: event['ts'] for event in events if event['ph'] == 's'}
+    ends = {event['id']: event['ts'] for event in events if event['ph'] == 'f'}
+    assert len(starts) == sum(event['ph'] == 's' for event in events)
+    assert set(ends) <= set(starts), set(ends) - set(starts)
+    assert all(starts[name] <= time for name, time in ends.items())
+    return ends
+
+
+def check(path, complete=True):
+    text = pathlib.Path(path).read_bytes().decode('utf-8')
+    if not complete:
+        assert not text.endswith(']\n'), text[-100:]
+        text = text[:text.rindex(',\n')] + ']'
+    events = json.loads(text)
+    check_schema(events)
+    if complete:
+        check_nesting(events)
+    return events
+
+
+def run(*command, code=0, **kwargs):
+    kwargs['env'] = os.environ | {'LC_ALL': 'C.UTF-8', 'G_DEBUG': ''} | kwargs.get('env', {})
+    result = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, errors='replace', timeout=120, check=False, **kwargs)
+    assert result.returncode == code, (command, result.returncode, result.stdout, result.stderr)
+    return result
+
+
+def runs(events, end=None, **args):
+    return [event for event in events if event.get('cat') == 'run' and end in (None, event['args']['end']) and
+            event['args']['kind'] != "library's own" and all(event['args'].get(key) == value for key, value in args.items())]
+
+
+def check_counts(events, printed):
+    """What the program has counted itself."""
+    ended, yielded, aborted = (int(line) for line in printed.split())
+    assert len(runs(events, 'done')) == ended, (len(runs(events, 'done')), ended)
+    assert len(runs(events, 'yielded')) == yielded
+    assert sum(event.get('cat') == 'abort' for event in events) == aborted
+    assert sum(event.get('cat') == 'post' for event in events) >= ended + aborted
+    assert len(check_flows(events)) == ended + yielded
+
+
+def check_each(traced, folder):
+    path = folder / 'each.json'
+    result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
+    assert not result.stderr, result.stderr
+    events = check(path)
+    check_counts(events, result.stdout)
+    names = collections.Counter(event['name'] for event in runs(events))
+    assert names['a "name"\\ of \ufffd größe\n'] == names['follows'] == names['late'] == 1, names
+    assert names['closure'] == 203, names
+    [change] = [event for event in events if event.get('cat') == 'priority']
+    assert change['args']['from'] == 'background' and change['args']['to'] == 'user-blocking', change
+    [late] = [event for event in events if event.get('cat') == 'due']
+    assert late['name'] == 'late', late
+    follows = runs(events, priority='user-blocking')
+    assert {'follows'} <= {event['name'] for event in follows}, follows
+    told = {(event['name'], event['args'].get('name')) for event in events if event['ph'] == 'M'}
+    assert ('process_name', 'traced') in told and ('thread_name', 'traced') in told, told
+    assert any(event['ph'] == 'B' for event in events)
+    # What exists is replaced, and no longer trace remains behind it.
+    run(traced, 'many', env={'PRIO_SCHED_TRACE': str(path)})
+    assert len(runs(check(path))) == 10000
+    result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
+    check_counts(check(path), result.stdout)
+
+
+def check_call(traced, folder):
+    path = folder / 'call.json'
+    result = run(traced, 'call', path)
+    check_counts(check(path), result.stdout)
+    missing = folder / 'no-folder' / 'call.json'
+    assert str(missing) in run(traced, 'call', missing, code=1).stdout
+
+
+def check_threads(traced, folder):
+    path = folder / 'threads.json'
+    result = run(traced, 'threads', env={'PRIO_SCHED_TRACE': str(path)})
+    events = check(path)
+    check_counts(events, result.stdout)
+    assert len({event['tid'] for event in runs(events)}) == 4
+    assert sum(event['ph'] == 'M' and event['name'] == 'thread_name' and event['args']['name'] == 'worker' for event in events) == 4
+
+
+def check_fork(traced, folder):
+    path = folder / 'fork.json'
+    result = run(traced, 'fork', env={'PRIO_SCHED_TRACE': str(path)})
+    events = check(path)
+    check_counts(events, result.stdout)
+    assert len({event['pid'] for event in events}) == 1
+    # With %p the child has its own.
+    result = run(traced, 'fork', env={'PRIO_SCHED_TRACE': str(folder / 'own-%p-%%.json')})
+    files = sorted(folder.glob('own-*'), key=lambda path: path.stat().st_size)
+    assert [bool(re.fullmatch(r'own-\d+-%\.json', path.name)) for path in files] == [True] * 2, files
+    assert len(runs(check(files[0]))) == 200
+    check_counts(check(files[1]), result.stdout)
+
+
+def check_failures(traced, folder):
+    # A file that cannot be written: one warning that names it.
+    path = folder / 'no-folder' / 'trace.json'
+    result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
+    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
+    assert result.stdout.split() == ['204', '2', '1'], result.stdout
+    # A full disk.
+    result = run(traced, 'many', env={'PRIO_SCHED_TRACE': '/dev/full'})
+    assert result.stderr.count('WARNING') == 1 and '/dev/full' in result.stderr, result.stderr
+    assert result.stdout.split()[0] == '10000', result.stdout
+    # A limit of the file's size: what there is remains complete.
+    path = folder / 'limited.json'
+    limit = 100_000
+    result = run(traced, 'many', env={'PRIO_SCHED_TRACE': str(path)},
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
+    text = path.read_text(encoding='utf-8')
+    assert 0 < len(text) <= limit, len(text)
+    check_schema(json.loads(text if text.endswith(']\n') else text[:text.rindex(',\n')] + ']'))
+    # Nobody reads a pipe.
+    path = folder / 'pipe'
+    os.mkfifo(path)
+    result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
+    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
+    # After a crash all but the last moments can be read.
+    path = folder / 'crash.json'
+    run(traced, 'crash', env={'PRIO_SCHED_TRACE': str(path)}, code=-9)
+    assert 5000 < len(runs(check(path, complete=False))) <= 10000
+
+
+def check_in_use(traced, folder):
+    """Another process does not write into a file that is written to."""
+    path, go = folder / 'in-use.json', folder / 'go'
+    with subprocess.Popen([traced, 'wait', go], env=os.environ | {'PRIO_SCHED_TRACE': str(path)}, stdout=subprocess.PIPE, text=True) as first:
+        while not path.exists():
+            pass
+        while 'Another process writes to the trace file' not in run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)}).stderr:
+            # It had the file before the first one.
+            assert first.poll() is None
+            break
+        go.touch()
+        printed = first.communicate(timeout=60)[0]
+    assert first.returncode == 0 and printed.split()[0] == '1', printed
+
+
+def check_indexer(indexer, folder):
+    """The example's own numbers are those of the trace."""
+    root = folder / 'files'
+    for i in range(40):
+        path = root / f'f{i % 4}' / f'{i}.txt'
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'word{i} ' * 40000)
+    path = folder / 'indexer.json'
+    result = run(indexer, '--query', 'word1', '--interval', '1', root, env={'PRIO_SCHED_TRACE': str(path)})
+    events = check(path)
+    check_flows(events)
+    printed = dict(re.findall(r'^(user-blocking|user-visible|background) +(\d+)', result.stdout, re.MULTILINE))
+    for priority in PRIORITIES:
+        assert len(runs(events, 'done', priority=priority)) == int(printed[priority]), (priority, printed)
+    assert len(runs(events, 'done', priority='background')) == 45, printed
+    # Waits are those that the example has measured, to the microseconds between its clock and the library's.
+    assert any(event['args']['waited'] > 0 for event in runs(events))
+
+
+def main(traced, indexer):
+    for test in (check_each, check_call, check_threads, check_fork, check_failures, check_in_use):
+        with tempfile.TemporaryDirectory() as folder:
+            test(traced, pathlib.Path(folder))
+        print(f'{test.__name__}: ok')
+    with tempfile.TemporaryDirectory() as folder:
+        check_indexer(indexer, pathlib.Path(folder))
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,0 +1,232 @@
+/* traced.c: a program of tasks for check-trace.py and check-monitor.py
+ *
+ *   traced MODE
+ *
+ * It prints what it has done, one number a line: how many tasks have ended, how many times one has yielded, how many tasks have been aborted.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-sched.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N_THREADS = 4, N_TASKS = 200 };
+
+static gint n_ended, n_yielded, n_aborted; /* atomic */
+
+static gboolean
+count_end (gpointer data)
+{
+  g_atomic_int_inc (&n_ended);
+  return G_SOURCE_REMOVE;
+}
+
+/* Yields twice. */
+static gboolean
+yield_twice (gpointer data)
+{
+  guint *left = data;
+
+  if ((*left)-- == 0)
+    return count_end (NULL);
+  g_atomic_int_inc (&n_yielded);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+count_abort (gpointer data)
+{
+  g_atomic_int_inc (&n_aborted);
+}
+
+static void
+run_all (GMainContext *context)
+{
+  while (g_main_context_iteration (context, FALSE))
+    ;
+}
+
+static void
+post_named (PrioScheduler *scheduler, const char *name, PrioTaskPriority priority, guint64 delay)
+{
+  PrioTaskOptions options = { .priority = priority, .delay = delay, .name = name };
+
+  prio_scheduler_post_full (scheduler, &options, count_end, NULL, NULL);
+}
+
+/* Each kind of task, in @context. */
+static void
+do_each (GMainContext *context)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  g_autoptr (PrioTaskController) doomed = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  PrioTaskOptions follows = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)), .name = "follows" };
+  PrioTaskOptions dies = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (doomed)), .name = "dies" };
+  gint wanted;
+  guint left = 2;
+
+  for (guint i = 0; i < N_TASKS; i++)
+    prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, count_end, NULL, NULL);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, yield_twice, &left, NULL);
+  post_named (scheduler, "a \"name\"\\ of \xff größe\n", PRIO_TASK_PRIORITY_USER_BLOCKING, 0);
+  prio_scheduler_post_full (scheduler, &follows, count_end, NULL, NULL);
+  prio_scheduler_post_full (scheduler, &dies, count_end, NULL, count_abort);
+  prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
+  prio_task_controller_abort (doomed, NULL);
+  post_named (scheduler, "late", PRIO_TASK_PRIORITY_BACKGROUND, 1);
+
+  wanted = N_TASKS + 4;
+  for (gint before = g_atomic_int_get (&n_ended); g_atomic_int_get (&n_ended) - before < wanted;)
+    g_main_context_iteration (context, TRUE);
+  run_all (context);
+}
+
+static gpointer
+do_in_thread (gpointer data)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  static gint total;
+
+  for (guint i = 0; i < N_TASKS; i++)
+    {
+      g_atomic_int_inc (&total);
+      post_named (scheduler, "of a thread", PRIO_TASK_PRIORITY_BACKGROUND, 0);
+    }
+  run_all (context);
+  return NULL;
+}
+
+static void
+do_threads (void)
+{
+  GThread *threads[N_THREADS];
+
+  for (guint i = 0; i < N_THREADS; i++)
+    threads[i] = g_thread_new ("worker", do_in_thread, NULL);
+  for (guint i = 0; i < N_THREADS; i++)
+    g_thread_join (threads[i]);
+}
+
+/* A child of this process goes on with its own tasks. */
+static void
+do_fork (void)
+{
+  pid_t pid;
+
+  do_each (NULL);
+  fflush (NULL);
+  pid = fork ();
+  if (pid == 0)
+    {
+      do_in_thread (NULL);
+      exit (0);
+    }
+  waitpid (pid, NULL, 0);
+  do_each (NULL);
+}
+
+static void
+do_by_call (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+
+  do_each (NULL);
+  n_ended = n_yielded = n_aborted = 0;
+  if (!prio_trace_start (path, &error))
+    {
+      printf ("%s\n", error->message);
+      exit (1);
+    }
+  g_assert_false (prio_trace_start (path, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  do_each (NULL);
+  prio_trace_stop ();
+  prio_trace_stop ();
+}
+
+/* So much that it is written in several blocks. */
+static void
+do_many (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+
+  for (guint i = 0; i < 20; i++)
+    {
+      for (guint j = 0; j < 500; j++)
+        post_named (scheduler, "one of many", PRIO_TASK_PRIORITY_USER_VISIBLE, 0);
+      run_all (NULL);
+    }
+}
+
+static gboolean
+print_garbage (gpointer data)
+{
+  const char *folder = g_getenv ("PRIO_SCHED_MONITOR");
+
+  if (folder != NULL)
+    {
+      g_autofree char *path = g_build_filename (folder, "garbage", NULL);
+
+      g_file_set_contents (path, "\x1b[2Jgarbage", -1, NULL);
+    }
+  printf ("\x1b[2J\xff\x01garbage, and no end of the line");
+  fprintf (stderr, "\x1b]0;title\x07\n");
+  return count_end (NULL);
+}
+
+static gboolean
+sleep_long (gpointer data)
+{
+  const char *path = data;
+
+  /* The reader of that tells when it has seen what it wants. */
+  while (access (path, F_OK) != 0)
+    g_usleep (1000);
+  return count_end (NULL);
+}
+
+static void
+do_mode (const char *mode, const char *argument)
+{
+  g_autoptr (PrioScheduler) scheduler = NULL;
+
+  if (g_str_equal (mode, "nothing"))
+    return;
+  scheduler = prio_scheduler_new (NULL);
+  if (g_str_equal (mode, "each"))
+    do_each (NULL);
+  else if (g_str_equal (mode, "threads"))
+    do_threads ();
+  else if (g_str_equal (mode, "fork"))
+    do_fork ();
+  else if (g_str_equal (mode, "many"))
+    do_many ();
+  else if (g_str_equal (mode, "call"))
+    do_by_call (argument);
+  else if (g_str_equal (mode, "garbage"))
+    prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, print_garbage, NULL, NULL);
+  else if (g_str_equal (mode, "wait"))
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "long one" }, sleep_long, (gpointer) argument, NULL);
+  else if (g_str_equal (mode, "crash"))
+    do_many ();
+  run_all (NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_set_prgname ("traced");
+  do_mode (argv[1], argc > 2 ? argv[2] : NULL);
+  if (g_str_equal (argv[1], "crash"))
+    raise (SIGKILL);
+  printf ("%d\n%d\n%d\n", n_ended, n_yielded, n_aborted);
+  return argc > 3 ? atoi (argv[3]) : 0;
+}
