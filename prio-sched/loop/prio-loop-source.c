@@ -568,9 +568,7 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
       prio_loop_run_batch (loop, lowest_lane (loop, kind), now);
     }
   else if (loop->turn.continues)
-    {
-      prio_loop_run_batch (loop, PRIO_LANE_USER_VISIBLE, now);
-    }
+    prio_loop_run_batch (loop, PRIO_LANE_USER_VISIBLE, now);
   disposed = dispose (loop);
   leave_loop (loop);
   prio_loop_unref (loop);
