@@ -89,6 +89,13 @@ PrioPosted  prio_runner_post_full    (PrioRunner       *self,
                                       guint64           delay,
                                       gboolean          continuation);
 PRIO_AVAILABLE_IN_ALL
+PrioPosted  prio_runner_post_timed   (PrioRunner       *self,
+                                      guint             id,
+                                      gint              priority,
+                                      GCancellable     *signal,
+                                      guint64           delay,
+                                      gint              timeout);
+PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_yield        (PrioRunner       *self,
                                       guint             id);
 

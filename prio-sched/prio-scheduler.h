@@ -140,15 +140,31 @@ void           prio_scheduler_set_next_frame     (PrioScheduler       *self,
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_should_yield       (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_did_timeout        (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+PrioTaskPriority prio_scheduler_get_current_priority (PrioScheduler   *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_run_with_priority  (PrioScheduler       *self,
+                                                  PrioTaskPriority     priority,
+                                                  GSourceOnceFunc      func,
+                                                  gpointer             user_data);
+PRIO_AVAILABLE_IN_ALL
 guint          prio_scheduler_get_time_slice     (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_time_slice     (PrioScheduler       *self,
                                                   guint                time_slice);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_get_lends_priority (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_set_lends_priority (PrioScheduler       *self,
+                                                  gboolean             lends_priority);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_pause              (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_resume             (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_get_paused         (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+guint          prio_scheduler_get_pending        (PrioScheduler       *self);
 
 G_END_DECLS

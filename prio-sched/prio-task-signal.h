@@ -43,5 +43,7 @@ PRIO_AVAILABLE_IN_ALL
 gboolean         prio_task_signal_is_aborted    (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL
 GError          *prio_task_signal_get_reason    (PrioTaskSignal    *self);
+PRIO_AVAILABLE_IN_ALL
+guint            prio_task_signal_get_pending   (PrioTaskSignal    *self);
 
 G_END_DECLS

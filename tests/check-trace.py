@@ -1,6 +1,6 @@
 """Checks the trace that PRIO_SCHED_TRACE and prio_trace_start() write.
 
-    check-trace.py TRACED INDEXER
+    check-trace.py TRACED [INDEXER]
 
 TRACED is traced.c, INDEXER the example.
 
@@ -228,13 +228,14 @@ def check_indexer(indexer, folder):
     assert any(event['args']['waited'] > 0 for event in runs(events))
 
 
-def main(traced, indexer):
+def main(traced, indexer=None):
     for test in (check_each, check_call, check_threads, check_fork, check_failures, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')
-    with tempfile.TemporaryDirectory() as folder:
-        check_indexer(indexer, pathlib.Path(folder))
+    if indexer:
+        with tempfile.TemporaryDirectory() as folder:
+            check_indexer(indexer, pathlib.Path(folder))
 
 
 if __name__ == '__main__':

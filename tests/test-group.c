@@ -367,6 +367,12 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*with a limit of 0 no task would ever run*",
                g_assert_null (prio_task_group_new (f->scheduler, 0, USER_VISIBLE)));
   assert_told ("*with a limit of 0 no task would ever run*", prio_task_group_set_limit (group, 0));
+  /* GLib's own words, which were a warning in 2.74 and are critical in 2.84. */
+  g_test_expect_message ("GLib-GObject", glib_check_version (2, 80, 0) == NULL ? G_LOG_LEVEL_CRITICAL : G_LOG_LEVEL_WARNING,
+                         "*\"0\"*property 'limit'*");
+  g_object_set (group, "limit", 0, NULL);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (prio_task_group_get_limit (group), ==, 1);
   assert_told ("*300 is no PrioTaskPriority*", g_assert_null (prio_task_group_new (f->scheduler, 1, 300)));
   assert_told ("*NULL is no PrioScheduler*", g_assert_null (prio_task_group_new (NULL, 1, USER_VISIBLE)));
   assert_told ("*func is NULL*", g_assert_null (prio_task_group_post_task (group, NULL, NULL, NULL, NULL)));

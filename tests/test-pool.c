@@ -129,7 +129,7 @@ run_until (Pool *pool, guint n_done)
 static guint
 block_all (Pool *pool)
 {
-  guint n = MAX (g_get_num_processors (), 8);
+  guint n = MAX (g_get_num_processors (), 10);
 
   for (guint i = 0; i < n; i++)
     run_in_thread (pool, block, ' ', USER_BLOCKING, NULL);
@@ -324,6 +324,154 @@ test_crossing (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
+/* A context of its own, in which tasks are queued for threads. */
+typedef struct
+{
+  Pool *pool;
+  GMainContext *context;
+  PrioScheduler *scheduler;
+  guint n_freed; /* under the lock of the pool */
+  GThread *thread;
+} Short;
+
+static void
+short_free (gpointer data)
+{
+  Short *short_lived = data;
+
+  pthread_mutex_lock (&short_lived->pool->lock);
+  short_lived->n_freed++;
+  short_lived->thread = g_thread_self ();
+  pthread_cond_broadcast (&short_lived->pool->changed);
+  pthread_mutex_unlock (&short_lived->pool->lock);
+}
+
+static void
+never_run (PrioTask *task, gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+static void
+not_called (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+static void
+short_begin (Short *short_lived, Pool *pool)
+{
+  *short_lived = (Short) { .pool = pool, .context = g_main_context_new () };
+  short_lived->scheduler = prio_scheduler_new (short_lived->context);
+}
+
+static void
+short_end (Short *short_lived)
+{
+  g_clear_object (&short_lived->scheduler);
+  g_clear_pointer (&short_lived->context, g_main_context_unref);
+}
+
+/* What waits for a thread ends with its context, on the thread that destroys it, however long the threads are busy. */
+static void
+test_context_goes_while_tasks_wait (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  Short short_lived;
+  Pool pool;
+  guint n;
+
+  pool_init (&pool, f);
+  n = block_all (&pool);
+  short_begin (&short_lived, &pool);
+  for (guint i = 0; i < 20; i++)
+    prio_scheduler_run_in_thread_async (short_lived.scheduler,
+                                        &(PrioTaskOptions) { .signal = i % 2 == 0 ? signal_of (controller) : NULL },
+                                        never_run, &short_lived, short_free, not_called, NULL);
+  run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, NULL);
+  short_end (&short_lived);
+  g_assert_cmpuint (short_lived.n_freed, ==, 20);
+  g_assert_true (short_lived.thread == g_thread_self ());
+  prio_task_controller_abort (controller, NULL);
+  let_all_go (&pool);
+  run_until (&pool, n + 1);
+  g_assert_cmpstr (pool.ran->str, ==, "a");
+  pool_clear (&pool);
+}
+
+static void
+block_short (PrioTask *task, gpointer data)
+{
+  Work work = { ((Short *) data)->pool, ' ' };
+
+  block (task, &work);
+  prio_task_return_pointer (task, g_strdup ("late"), g_free);
+}
+
+/* A function that ends after its context: its result and its data are released by its thread. */
+static void
+test_function_outlives_its_context (Fixture *f, gconstpointer data)
+{
+  Short short_lived;
+  Pool pool;
+
+  pool_init (&pool, f);
+  short_begin (&short_lived, &pool);
+  for (guint i = 0; i < 4; i++)
+    prio_scheduler_run_in_thread_async (short_lived.scheduler, NULL, block_short, &short_lived, short_free, not_called, NULL);
+  pthread_mutex_lock (&pool.lock);
+  while (pool.n_blocked < 4)
+    pthread_cond_wait (&pool.changed, &pool.lock);
+  pthread_mutex_unlock (&pool.lock);
+  short_end (&short_lived);
+  let_all_go (&pool);
+  pthread_mutex_lock (&pool.lock);
+  while (short_lived.n_freed < 4)
+    pthread_cond_wait (&pool.changed, &pool.lock);
+  pthread_mutex_unlock (&pool.lock);
+  pool_clear (&pool);
+}
+
+/* Blocks until all threads have come here, and then waits for another function that it has run in a thread. */
+static void
+wait_for_another (PrioTask *task, gpointer data)
+{
+  Pool *pool = ((Work *) data)->pool;
+  guint n = MAX (g_get_num_processors (), 10);
+  Work *inner = g_new (Work, 1);
+
+  *inner = (Work) { pool, 'i' };
+  pthread_mutex_lock (&pool->lock);
+  pool->n_blocked++;
+  pthread_cond_broadcast (&pool->changed);
+  while (pool->n_blocked < n)
+    pthread_cond_wait (&pool->changed, &pool->lock);
+  pthread_mutex_unlock (&pool->lock);
+
+  prio_scheduler_run_in_thread_async (pool->f->scheduler, NULL, block, inner, g_free, done, pool);
+  pthread_mutex_lock (&pool->lock);
+  while (pool->n_blocked < 2 * n)
+    pthread_cond_wait (&pool->changed, &pool->lock);
+  pool->n_let_go = G_MAXUINT;
+  pthread_cond_broadcast (&pool->changed);
+  pthread_mutex_unlock (&pool->lock);
+}
+
+/* Functions that wait for functions, in every thread of the pool: these have threads of their own. */
+static void
+test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
+{
+  Pool pool;
+  guint n = MAX (g_get_num_processors (), 10);
+
+  pool_init (&pool, f);
+  for (guint i = 0; i < n; i++)
+    run_in_thread (&pool, wait_for_another, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_until (&pool, 2 * n);
+  pool.n_done = n;
+  pool_clear (&pool);
+}
+
 static void
 test_bad_input (Fixture *f, gconstpointer data)
 {
@@ -347,6 +495,9 @@ main (int argc, char **argv)
   add_test ("/pool/abort-while-it-runs", test_abort_while_it_runs);
   add_test ("/pool/ways-to-end", test_ways_to_end);
   add_test ("/pool/crossing", test_crossing);
+  add_test ("/pool/context-goes-while-tasks-wait", test_context_goes_while_tasks_wait);
+  add_test ("/pool/function-outlives-its-context", test_function_outlives_its_context);
+  add_test ("/pool/functions-that-wait-for-functions", test_functions_that_wait_for_functions);
   add_test ("/pool/bad-input", test_bad_input);
 
   return g_test_run ();

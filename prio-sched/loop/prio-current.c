@@ -7,12 +7,21 @@
 
 #include "loop/prio-current-private.h"
 
+#include "loop/prio-lending-private.h"
+
+PrioStateFinder prio_state_finder;
+
 const PrioState *
 prio_state_of_thread (void)
 {
   const PrioState *state = prio_thread.state;
+  PrioStateFinder find;
 
-  return state != NULL && state->depth == g_main_depth () ? state : NULL;
+  if (state != NULL && state->depth == g_main_depth ())
+    return state;
+
+  find = __atomic_load_n (&prio_state_finder, __ATOMIC_ACQUIRE);
+  return G_UNLIKELY (find != NULL) && state != &prio_state_none ? find () : NULL;
 }
 
 const PrioState *
@@ -28,7 +37,9 @@ prio_state_current (PrioRunQueue *run_queue)
 const PrioState *
 prio_state_capture (PrioRunQueue *run_queue)
 {
-  return prio_state_is_current (run_queue->loop) ? prio_thread.state : NULL;
+  const PrioState *state = prio_state_of_thread ();
+
+  return state != NULL && state->run_queue->loop == run_queue->loop ? state : NULL;
 }
 
 gboolean
@@ -48,6 +59,8 @@ prio_state_hold (const PrioState *state)
   prio_run_queue_hold (state->run_queue);
   if (state->group != NULL)
     prio_group_hold (state->group);
+  if (G_UNLIKELY (state->lend != 0))
+    prio_lending_hold (state->run_queue->loop, state->lend);
 }
 
 void
@@ -56,6 +69,8 @@ prio_state_release (const PrioState *state)
   if (state->run_queue == NULL)
     return;
 
+  if (G_UNLIKELY (state->lend != 0))
+    prio_lending_release (state->run_queue->loop, state->lend);
   if (state->group != NULL)
     prio_group_release (state->group);
   prio_run_queue_release (state->run_queue);

@@ -13,6 +13,7 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
 
 /* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
@@ -72,6 +73,8 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
       if (G_UNLIKELY (prio_entry_from_delay (node)->is_observed))
         prio_observed_queued (prio_entry_from_delay (node));
     }
+  if (G_UNLIKELY (loop->deadlines.n_items > 0))
+    prio_loop_expire_deadlines (loop, now);
 }
 
 /* Whether @queue still has the next task of all, and nothing else
@@ -145,7 +148,7 @@ catch_up (PrioLoop *loop)
 }
 
 /* A closure with a signal or a delay has run. */
-static void
+static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {
   if (again && !prio_entry_is_aborted (entry))
@@ -163,21 +166,30 @@ closure_ran (PrioEntry *entry, gboolean again)
   prio_run_queue_release_entry (entry);
 }
 
-/* The scheduling state of @entry: what it was posted with. */
+/* The scheduling state of @entry, whose turn has come: what it was posted with. */
 static PrioState
-state_of_entry (PrioEntry *entry, gint depth)
+begin_entry (PrioEntry *entry, gint depth)
 {
-  return (PrioState) {
+  PrioState state = {
     .run_queue = entry->run_queue,
     .group = entry->abort,
     .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
     .depth = depth,
   };
+
+  prio_entry_move (entry, PRIO_ENTRY_RUNNING);
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+    {
+      prio_run_queue_begin_timed (entry);
+      state.timed = entry->timed;
+      state.expiry = entry->expiry;
+    }
+  return state;
 }
 
 /* Runs @entry, which is observed, in the same way as run_entry () does others. */
 static G_GNUC_NO_INLINE void
-run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
+run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *outer)
 {
   PrioObservedTask *task = prio_observed_begins (entry);
 
@@ -201,6 +213,9 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
     }
   else
     {
+      guint lend = entry->run_queue->lends ? prio_lending_begin (entry) : 0;
+
+      state->lend = lend;
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
@@ -208,6 +223,8 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
+      if (lend != 0)
+        prio_lending_release (loop, lend);
     }
   prio_observed_ended (task);
 }
@@ -217,11 +234,11 @@ static void
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 {
   PrioEntry *entry = prio_queue_pop_entry (queue);
-  PrioState state = state_of_entry (entry, depth);
   const PrioState *outer = prio_thread.state;
+  PrioState state;
 
   prio_run_queue_head_gone (queue->run_queue, queue);
-  prio_entry_move (entry, PRIO_ENTRY_RUNNING);
+  state = begin_entry (entry, depth);
 
   prio_thread.state = state_to_run_in (loop, entry->run_queue, &state);
   if (entry->funcs == &prio_closure_funcs)
@@ -233,10 +250,13 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     }
   else if (G_UNLIKELY (entry->is_observed))
     {
-      run_observed (loop, entry, outer);
+      run_observed (loop, entry, &state, outer);
     }
   else
     {
+      guint lend = G_UNLIKELY (entry->run_queue->lends) ? prio_lending_begin (entry) : 0;
+
+      state.lend = lend;
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
@@ -244,6 +264,8 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
+      if (G_UNLIKELY (lend != 0))
+        prio_lending_release (loop, lend);
     }
 }
 
@@ -255,6 +277,13 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   PrioRunQueue *run_queue = queue->run_queue;
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
+
+  /* The queue of one that stands apart goes with it. */
+  if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
+    {
+      prio_lending_rejoin ((PrioEntry *) queue->head);
+      max = 1;
+    }
 
   /* The queue is part of the run queue, or of the group. */
   prio_run_queue_hold (run_queue);
@@ -389,8 +418,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   if (queue->kind == PRIO_QUEUE_ENTRIES)
     {
       batch->entry = prio_queue_pop_entry (queue);
-      prio_entry_move (batch->entry, PRIO_ENTRY_RUNNING);
-      batch->state = state_of_entry (batch->entry, batch->depth);
+      batch->state = begin_entry (batch->entry, batch->depth);
       id = batch->entry->job.id;
       if (G_UNLIKELY (batch->entry->is_observed))
         batch->observed = prio_observed_begins (batch->entry);

@@ -80,6 +80,8 @@ prio_loop_release_some (PrioLoop *loop)
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
+  void (*at_end) (PrioLoop *loop);
+
   prio_in_finalize (loop);
   prio_loop_leave_table (loop);
 
@@ -97,5 +99,8 @@ prio_loop_tear_down (PrioLoop *loop)
 
   if (loop->pool_funcs != NULL)
     loop->pool_funcs->clear (loop);
+  at_end = __atomic_load_n (&loop->at_end, __ATOMIC_ACQUIRE);
+  if (at_end != NULL)
+    at_end (loop);
   prio_loop_flush_releases (loop);
 }

@@ -53,6 +53,7 @@ enum
 
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioIdQueue PrioIdQueue;
+typedef struct _PrioLending PrioLending;
 
 /* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct
@@ -108,6 +109,7 @@ struct _PrioLoop
   PrioBiasedLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   gpointer destroyer; /* the thread that releases all that is left in the context, while it does; the mailbox's lock */
+  void (*at_end) (PrioLoop *loop); /* atomic; or NULL: ends, outside, what is in no queue, since the context has gone */
   GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
 
   guint n_users; /* run queues and others that have acquired the loop; under the lock of prio-loop.c */
@@ -120,12 +122,14 @@ struct _PrioLoop
   PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
   PrioReady ready;
   PrioHeap delays; /* by the time when they are due, µs */
+  PrioHeap deadlines; /* of queued entries with a timeout: by the time when it passes, µs, and then by age */
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioRunQueue *run_queues;
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
-  GHashTable *members; /* number → task of a group that has begun, not owned; NULL until needed: prio-task-group-post.c */
+  PrioLending *lending; /* NULL until a scheduler lends */
+  GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
   guint n_pool;
@@ -171,6 +175,9 @@ void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
+
+/* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */
+extern const PrioState prio_state_none G_GNUC_INTERNAL;
 void prio_loop_catch_up (PrioLoop *loop);
 void prio_loop_process_mailbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
@@ -191,6 +198,15 @@ prio_due_after (guint64 delay)
   if (delay == 0)
     return 0;
   return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
+}
+
+/* When a timeout of @timeout ms passes that counts from @due or, if that is 0, from now, µs; G_MAXINT64: never. */
+static inline gint64
+prio_expiry_after (gint64 due, gint timeout)
+{
+  gint64 start = due != 0 ? due : g_get_monotonic_time ();
+
+  return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
 }
 
 /* Milliseconds from @now until @due, rounded up so as not to wake too early. */

@@ -359,7 +359,7 @@ prepare (PrioLoop *loop, gint *timeout)
       *timeout = -1;
 
       /* Not g_source_get_time (), which takes GLib's lock. */
-      if (loop->delays.n_items > 0)
+      if (loop->delays.n_items > 0 || loop->deadlines.n_items > 0)
         now = g_get_monotonic_time ();
       prio_loop_expire_delays (loop, now);
 

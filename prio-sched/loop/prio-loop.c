@@ -13,8 +13,8 @@
 #define RELEASE_BATCH 64
 /* Memory beyond this is returned to the system after a burst. */
 #define MAX_SPARE_RELEASES 4096
-/* Two are in use. */
-#define MAX_LEAF_LOCKS 4
+/* Four are in use. */
+#define MAX_LEAF_LOCKS 8
 
 /* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless
  * its context is being freed at this moment. */
@@ -68,6 +68,7 @@ prio_loop_unref (PrioLoop *loop)
   prio_slab_clear (&loop->groups);
   prio_ready_clear (&loop->ready);
   prio_heap_clear (&loop->delays);
+  prio_heap_clear (&loop->deadlines);
   prio_microtasks_clear (&loop->microtasks);
   g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
   g_clear_pointer (&loop->members, g_hash_table_unref);
@@ -379,6 +380,9 @@ release_what_is_left (PrioLoop *loop, gboolean context_gone)
   return FALSE;
 }
 
+/* No g_main_depth () is negative. */
+const PrioState prio_state_none = { .depth = -1 };
+
 /* Releases what has been deferred.  Call it outside, on a thread that may enter.  What a destroy
  * notify defers is released after it has returned, and not within it, so that a chain of destroy
  * notifies does not deepen the stack. */
@@ -396,7 +400,7 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_ref (loop);
   prio_thread.flushes = &self;
   /* Destroy notifies do not inherit the state of the task in which they happen to run. */
-  prio_thread.state = NULL;
+  prio_thread.state = &prio_state_none;
 
   while (more && enter_or_lock (loop, &locked))
     {

@@ -327,6 +327,14 @@ tell_of_delayed (PrioHeapItem *item, gpointer data)
 }
 
 static void
+tell_of_expired (PrioHeapItem *item, gpointer data)
+{
+  Telling *telling = data;
+
+  tell_of_waiting (telling->observer, telling->loop, prio_entry_from_delay (item->node), 0, telling->now);
+}
+
+static void
 tell_of_queue (PrioObserver *observer, PrioLoop *loop, PrioQueue *queue, gint64 now)
 {
   for (PrioJob *job = queue->head; job != NULL; job = job->next)
@@ -345,6 +353,8 @@ tell_of_run_queue (PrioObserver *observer, PrioRunQueue *run_queue, gint64 now)
         move_jobs (&ids->queues[i], &run_queue->entries[i]);
       tell_of_queue (observer, loop, &run_queue->entries[i], now);
     }
+  tell_of_queue (observer, loop, &run_queue->expired, now);
+  prio_heap_foreach (&run_queue->late, tell_of_expired, &(Telling) { observer, loop, now });
   for (PrioGroup *group = run_queue->groups; group != NULL; group = group->next)
     {
       tell_of_queue (observer, loop, &group->queues[0], now);
@@ -372,6 +382,7 @@ begins (PrioLoop *loop, gpointer data)
   PrioObserver *observer = data;
   gint64 now = g_get_monotonic_time ();
 
+  prio_ready_evict (&loop->ready);
   for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
     tell_of_run_queue (observer, run_queue, now);
   prio_heap_foreach (&loop->delays, tell_of_delayed, &(Telling) { observer, loop, now });

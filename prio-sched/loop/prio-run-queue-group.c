@@ -7,6 +7,8 @@
 
 #include "loop/prio-run-queue-group-private.h"
 
+#include "loop/prio-lending-private.h"
+
 /* Adds @group, which is all zero but for `users` and `ended`, to @run_queue, and holds that. */
 void
 prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioTaskPriority priority)
@@ -112,6 +114,8 @@ prio_group_abort (PrioGroup *group)
   group->aborted = TRUE;
   drop_queues (group);
   drop_elsewhere (group);
+  if (G_UNLIKELY (loop->lending != NULL))
+    prio_lending_group_aborted (group);
 
   if (group->entries != NULL)
     {
@@ -158,4 +162,6 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
       if (group->queues[i].head != NULL)
         prio_run_queue_make_ready (group->run_queue, &group->queues[i]);
     }
+  if (G_UNLIKELY (group->run_queue->loop->lending != NULL))
+    prio_lending_group_changed (group);
 }

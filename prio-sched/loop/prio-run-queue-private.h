@@ -24,11 +24,14 @@ struct _PrioRunQueue
 
   PrioQueue jobs[PRIO_N_EFFECTIVE];
   PrioQueue entries[PRIO_N_EFFECTIVE];
+  PrioQueue expired; /* the first of the entries whose timeout has passed; */
+  PrioHeap late;     /* the others, by when that was, and then by age */
   PrioGroup *groups;
   PrioIdQueue *id_queues;
   PrioReadyGroup ready; /* those of its queues, and of the queues of @groups and @id_queues, that have a head */
   gboolean has_places;  /* it is paused while all are taken, and a task that has deferred its result keeps its own */
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
+  gboolean lends; /* whether a task that waits lends its priority */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
 
@@ -49,8 +52,18 @@ void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
 void prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer);
 void prio_run_queues_resume (PrioLoop *loop);
 
+/* prio-run-queue-expiry.c */
+void prio_run_queue_enqueue_timed (PrioEntry *entry);
+void prio_run_queue_dequeue_timed (PrioEntry *entry);
+void prio_run_queue_next_expired (PrioRunQueue *run_queue);
+void prio_run_queue_begin_timed (PrioEntry *entry);
+void prio_loop_expire_deadlines (PrioLoop *loop, gint64 now);
+
+/* prio-run-queue.c */
+void prio_entry_append (PrioEntry *entry);
 void prio_run_queue_enqueue (PrioEntry *entry);
 void prio_run_queue_add (PrioEntry *entry, gint64 due);
+void prio_run_queue_unlink (PrioEntry *entry);
 void prio_run_queue_dequeue (PrioEntry *entry);
 void prio_run_queue_abort_running (PrioEntry *entry);
 void prio_run_queue_release_entry (PrioEntry *entry);
@@ -90,14 +103,21 @@ prio_run_queue_make_ready (PrioRunQueue *run_queue, PrioQueue *queue)
 static inline void
 prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
 {
-  prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
+  if (G_UNLIKELY (queue->head == NULL) && queue == &run_queue->expired)
+    prio_run_queue_next_expired (run_queue);
+  else
+    prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* @queue, of jobs or task ids, was empty and has got its first.  It does not keep that while the loop is observed. */
+/* @queue, of jobs or task ids, was empty and has got its first.  It does not keep that while the loop is observed, when
+ * no such queue is left in the ready set. */
 static inline void
 prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
 {
-  if (G_LIKELY (run_queue->loop->observing == NULL) || !run_queue->loop->observing->take_job (queue))
+  PrioLoop *loop = run_queue->loop;
+
+  if (G_LIKELY (loop->ready.only[queue->effective] == queue) || loop->observing == NULL ||
+      !loop->observing->take_job (queue))
     prio_run_queue_make_ready (run_queue, queue);
 }
 

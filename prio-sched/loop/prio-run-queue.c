@@ -7,6 +7,8 @@
 
 #include "loop/prio-run-queue-private.h"
 
+#include "loop/prio-lending-private.h"
+
 static void
 op_add_run_queue (PrioLoop *loop, const PrioOp *op)
 {
@@ -33,6 +35,7 @@ run_queue_alloc (PrioLoop *loop)
       prio_queue_init (&run_queue->jobs[i], run_queue, i, PRIO_QUEUE_JOBS);
       prio_queue_init (&run_queue->entries[i], run_queue, i, PRIO_QUEUE_ENTRIES);
     }
+  prio_queue_init (&run_queue->expired, run_queue, PRIO_EFFECTIVE_EXPIRED, PRIO_QUEUE_ENTRIES);
   return run_queue;
 }
 
@@ -61,6 +64,7 @@ static void
 run_queue_clear (PrioRunQueue *run_queue)
 {
   prio_ready_group_clear (&run_queue->ready);
+  prio_heap_clear (&run_queue->late);
   g_weak_ref_clear (&run_queue->scheduler);
   g_free (run_queue);
 }
@@ -198,8 +202,8 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* The queue in which @entry is, or belongs. */
-static PrioQueue *
+/* The queue in which @entry is, or belongs, unless it stands apart. */
+static inline PrioQueue *
 queue_of_entry (PrioEntry *entry)
 {
   if (entry->follows != NULL)
@@ -207,23 +211,56 @@ queue_of_entry (PrioEntry *entry)
   return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
 }
 
-/* Appends @entry to the queue in which it belongs now (§2.4.1). */
-void
-prio_run_queue_enqueue (PrioEntry *entry)
+/* The queue in which an entry belongs that prio-lending knows. */
+static G_GNUC_NO_INLINE PrioQueue *
+queue_of_lent (PrioEntry *entry)
+{
+  prio_lending_prepare (entry);
+  return entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
+}
+
+static inline PrioQueue *
+queue_to_enter (PrioEntry *entry)
+{
+  return G_LIKELY (!entry->lends) ? queue_of_entry (entry) : queue_of_lent (entry);
+}
+
+static inline void
+append (PrioQueue *queue, PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
-  PrioQueue *queue = queue_of_entry (entry);
 
-  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   entry->job.order = run_queue->loop->next_order++;
   if (prio_queue_append_entry (queue, entry))
     prio_run_queue_make_ready (run_queue, queue);
 }
 
-/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
- * delays it until @due if that is not 0. */
+/* Appends @entry, which is QUEUED and has a timeout, to the queue of its priority. */
 void
-prio_run_queue_add (PrioEntry *entry, gint64 due)
+prio_entry_append (PrioEntry *entry)
+{
+  append (queue_to_enter (entry), entry);
+}
+
+/* Puts @entry where it belongs now (§2.4.1). */
+void
+prio_run_queue_enqueue (PrioEntry *entry)
+{
+  PrioQueue *queue;
+
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+    {
+      prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+      prio_run_queue_enqueue_timed (entry);
+      return;
+    }
+  queue = queue_to_enter (entry);
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+  append (queue, entry);
+}
+
+static inline void
+add (PrioEntry *entry, gint64 due)
 {
   PrioLoop *loop = entry->run_queue->loop;
 
@@ -245,14 +282,31 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
       prio_entry_move (entry, PRIO_ENTRY_DELAYED);
       prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
     }
-  if (G_UNLIKELY (loop->observing != NULL))
-    loop->observing->added (entry, due);
 }
 
-static void
-unlink_from_queue (PrioEntry *entry)
+static G_GNUC_NO_INLINE void
+add_and_tell (PrioEntry *entry, gint64 due)
 {
-  PrioQueue *queue = queue_of_entry (entry);
+  add (entry, due);
+  entry->run_queue->loop->observing->added (entry, due);
+}
+
+/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
+ * delays it until @due if that is not 0. */
+void
+prio_run_queue_add (PrioEntry *entry, gint64 due)
+{
+  if (G_UNLIKELY (entry->run_queue->loop->observing != NULL))
+    add_and_tell (entry, due);
+  else
+    add (entry, due);
+}
+
+/* Takes @entry, which is QUEUED, out of its queue. */
+void
+prio_run_queue_unlink (PrioEntry *entry)
+{
+  PrioQueue *queue = entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
   gboolean was_head = queue->head == &entry->job;
 
   prio_queue_unlink (queue, entry);
@@ -275,13 +329,18 @@ prio_run_queue_dequeue (PrioEntry *entry)
       break;
 
     case PRIO_ENTRY_QUEUED:
-      unlink_from_queue (entry);
+      if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+        prio_run_queue_dequeue_timed (entry);
+      else
+        prio_run_queue_unlink (entry);
       break;
 
     default:
       g_assert_not_reached ();
     }
   prio_entry_move (entry, PRIO_ENTRY_DROPPED);
+  if (G_UNLIKELY (entry->apart))
+    prio_lending_rejoin (entry);
 }
 
 /* The group of @entry, which is running, has been aborted.  Its result will be the abort: when it is

@@ -5,6 +5,6 @@
 
 #pragma once
 
-#include "loop/prio-run-queue-private.h"
+#include "loop/prio-current-private.h"
 
 gboolean prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state);

@@ -9,6 +9,7 @@
 
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
 #include "base/prio-input-private.h"
 
 /* The shortest time between two polls for input, µs. */
@@ -17,9 +18,9 @@
 /* After a call outside of a task, the exact clock is read in each of this many iterations. */
 #define TIMED_ITERATIONS 100
 
-/* Whether a delayed task that is more urgent than @priority has become due. */
+/* Whether a delayed task above @level has become due. */
 static gboolean
-urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
+urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
 {
   PrioHeapItem *first;
   PrioEntry *entry;
@@ -32,8 +33,23 @@ urgent_delay_is_due (PrioLoop *loop, gint8 priority, gint64 now)
     return FALSE;
 
   entry = prio_entry_from_delay (first->node);
-  return (entry->follows != NULL ? (gint8) prio_group_get_priority (entry->follows) : (gint8) entry->priority) >
-         priority;
+  if (entry->run_queue->ready.paused)
+    return FALSE;
+  if (entry->timed != PRIO_TIMED_NOT && entry->expiry <= now)
+    return PRIO_EFFECTIVE_EXPIRED > level;
+  return prio_effective (prio_entry_get_priority (entry), FALSE) > level;
+}
+
+/* Whether a task above @level waits, with those whose timeout has just passed. */
+static gboolean
+urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
+{
+  if (loop->deadlines.n_items == 0 || !prio_loop_enter (loop))
+    return FALSE;
+
+  prio_loop_expire_deadlines (loop, now);
+  prio_loop_leave (loop);
+  return prio_ready_top (&loop->ready) > (int) level;
 }
 
 /* Whether input waits.  This polls only once per PROBE_INTERVAL, and returns FALSE in between. */
@@ -74,15 +90,19 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
   return prio_loop_end_of_time (loop, batch->start, prio_turn_allowance (&loop->turn, slice, is_set));
 }
 
-/* The priority of what is running with @state. */
-static gint8
-running_priority (const PrioState *state)
+/* The effective priority that the continuation of what is running with @state has. */
+static guint
+running_level (const PrioState *state)
 {
   if (state == NULL)
-    return PRIO_TASK_PRIORITY_USER_VISIBLE;
+    return prio_effective (PRIO_TASK_PRIORITY_USER_VISIBLE, TRUE);
+  if (state->timed == PRIO_TIMED_EXPIRED)
+    return PRIO_EFFECTIVE_EXPIRED;
+  if (G_UNLIKELY (state->lend != 0))
+    return prio_effective ((PrioTaskPriority) MAX (prio_lending_get_level (state), PRIO_TASK_PRIORITY_BACKGROUND), TRUE);
   if (state->priority == PRIO_PRIORITY_UNSET)
-    return (gint8) prio_group_get_priority (state->group);
-  return state->priority;
+    return prio_effective (prio_group_get_priority (state->group), TRUE);
+  return prio_effective ((PrioTaskPriority) state->priority, TRUE);
 }
 
 /* The time of what is running is over: other sources have their turn next, and another call returns the same. */
@@ -101,11 +121,11 @@ gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
   PrioStopwatch *watch = &loop->asked;
-  gint8 priority = running_priority (state);
+  guint level = running_level (state);
   PrioBatch *batch;
   gint64 now;
 
-  if (prio_ready_top (&loop->ready) > prio_effective ((PrioTaskPriority) priority, TRUE))
+  if (prio_ready_top (&loop->ready) > (int) level)
     return TRUE;
 
   now = prio_stopwatch_lap (watch, 1);
@@ -117,7 +137,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
     loop->is_timed = TIMED_ITERATIONS;
   if (now >= end_of_time (loop, run_queue, batch) || input_waits (loop, now))
     end_time (loop, batch);
-  else if (!urgent_delay_is_due (loop, priority, now))
+  else if (!urgent_timeout_has_passed (loop, level, now) && !urgent_delay_is_due (loop, level, now))
     return FALSE;
 
   prio_stopwatch_hurry (watch);

@@ -22,7 +22,7 @@ struct _PrioGroup
   PrioQueue queues[2]; /* tasks, continuations */
   PrioEntry *entries;  /* those that are aborted with it, in the order in which they were added */
   PrioEntry *last_entry;
-  gsize n_elsewhere; /* of @entries: those that are not in @queues */
+  gsize n_elsewhere; /* of @entries: those that are not in @queues, or not only there */
   gsize users;
   PrioRunQueue *run_queue;          /* valid while it has users */
   void (*ended) (PrioGroup *group); /* it has no users any more: it may be freed */
@@ -54,12 +54,27 @@ prio_group_get_priority (const PrioGroup *group)
   return prio_effective_priority (group->queues[0].effective);
 }
 
+/* The priority of @entry by itself, whether or not its timeout has passed. */
+static inline PrioTaskPriority
+prio_entry_get_priority (const PrioEntry *entry)
+{
+  return entry->follows != NULL ? prio_group_get_priority (entry->follows) : (PrioTaskPriority) entry->priority;
+}
+
+/* Gives @entry, which is not added yet, a timeout that passes at @expiry, µs. */
+static inline void
+prio_entry_set_expiry (PrioEntry *entry, gint64 expiry)
+{
+  entry->timed = PRIO_TIMED_WAITS;
+  entry->expiry = expiry;
+}
+
 /* Whether @entry is aborted with the group whose priority it follows: when it is queued, it is
- * in a queue of the group that aborts it. */
+ * in a queue of the group that aborts it, and nowhere else.  One with a timeout is in a heap too. */
 static inline gboolean
 prio_entry_is_of_group (const PrioEntry *entry)
 {
-  return entry->abort != NULL && entry->abort == entry->follows;
+  return entry->abort != NULL && entry->abort == entry->follows && entry->timed == PRIO_TIMED_NOT;
 }
 
 /* The state of @entry, see PrioEntryState. */

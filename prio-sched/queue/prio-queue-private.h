@@ -26,9 +26,12 @@ typedef struct _PrioJob PrioJob;
 typedef struct _PrioEntry PrioEntry;
 typedef struct _PrioQueue PrioQueue;
 
-/* 2 × priority, from 0 for the lowest, plus one for continuations: see prio_effective (). */
+/* 2 × priority, from 0 for the lowest, plus one for continuations: see prio_effective ().  Above those that a priority makes is
+ * one for the entries whose timeout has passed. */
 typedef guint8 PrioEffective;
 #define PRIO_N_EFFECTIVE 6
+#define PRIO_EFFECTIVE_EXPIRED PRIO_N_EFFECTIVE
+#define PRIO_N_LEVELS (PRIO_N_EFFECTIVE + 1)
 
 struct _PrioJob
 {
@@ -102,6 +105,14 @@ typedef struct
   char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): what the program calls the task */
 } PrioEntryFuncs;
 
+/* What the timeout of an entry has come to.  It has one or has none from before it is added until it is done. */
+typedef enum
+{
+  PRIO_TIMED_NOT,
+  PRIO_TIMED_WAITS,  /* where the entry is queued it is also in the loop's heap of deadlines */
+  PRIO_TIMED_EXPIRED /* where the entry is queued it is among the expired ones of its run queue, and nowhere else */
+} PrioTimed;
+
 struct _PrioEntry
 {
   PrioJob job;
@@ -111,12 +122,16 @@ struct _PrioEntry
   PrioGroup *abort;                   /* the group with which it is aborted, or NULL */
   PrioGroup *follows;                 /* the group whose priority it follows, or NULL */
   PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
-  PrioHeapNode delay;                 /* its node in the loop's heap of delays */
+  PrioHeapNode delay;                 /* its node in the loop's heap of delays, that of deadlines, or among the expired ones */
   guint8 priority;                    /* if @follows is NULL */
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
+  guint8 lends;                       /* whether prio-lending knows it; */
+  guint8 apart;                       /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
   guint8 use;                         /* PrioEntryUse */
   guint8 is_observed;                 /* @funcs are those of an observed task (prio-observer) */
+  guint8 timed;                       /* PrioTimed */
+  gint64 expiry;                      /* when its timeout passes, µs, if @timed is not NOT */
 };
 
 struct _PrioQueue
@@ -133,6 +148,13 @@ static inline PrioEntry *
 prio_entry_from_delay (PrioHeapNode *node)
 {
   return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay));
+}
+
+/* The queue whose `ready` is @node. */
+static inline PrioQueue *
+prio_queue_from_ready (PrioHeapNode *node)
+{
+  return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
 }
 
 static inline PrioEffective

@@ -14,6 +14,9 @@
  * is set when a second item comes.  `only` names the queue that is the only one of its effective
  * priority, so that nobody has to look into the heaps.
  *
+ * The queue of those whose timeout has passed has only the first of them, and is ordered by the time of that.  A scheduler has one
+ * such queue.
+ *
  * A queue of jobs that was the only one stays in the heaps when it becomes empty, because a
  * task that posts itself again fills it at once; the masks say that it is not ready.  The next queue of
  * its effective priority, a pause and the end of its scheduler evict it.
@@ -32,16 +35,16 @@ typedef struct
 {
   guint mask; /* bit E: there are queues of effective priority E */
   gboolean paused;
-  PrioHeap queues[PRIO_N_EFFECTIVE];
-  PrioHeapNode places[PRIO_N_EFFECTIVE]; /* its nodes in the ready set, unless it is paused */
+  PrioHeap queues[PRIO_N_LEVELS];
+  PrioHeapNode places[PRIO_N_LEVELS]; /* its nodes in the ready set, unless it is paused */
 } PrioReadyGroup;
 
 /* The groups of all schedulers of a loop that are not paused. */
 typedef struct
 {
   guint mask;                        /* bit E: there are queues of effective priority E */
-  PrioQueue *only[PRIO_N_EFFECTIVE]; /* the only queue, even if it is empty; NULL if there are several or none */
-  PrioHeap groups[PRIO_N_EFFECTIVE];
+  PrioQueue *only[PRIO_N_LEVELS]; /* the only queue, even if it is empty; NULL if there are several or none */
+  PrioHeap groups[PRIO_N_LEVELS];
 } PrioReady;
 
 void prio_ready_group_init (PrioReadyGroup *group);
@@ -53,6 +56,8 @@ void prio_ready_evict (PrioReady *ready);
 void prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 void prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
 void prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue);
+void prio_ready_rekey_expired (PrioReady *ready, PrioReadyGroup *group);
+void prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *item, gpointer data), gpointer data);
 PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
 
 /* Whether @queue is in its ready group, and not only left in the heaps. */

@@ -7,12 +7,6 @@
 
 #include "queue/prio-ready-private.h"
 
-static PrioQueue *
-queue_at (PrioHeapNode *node)
-{
-  return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
-}
-
 static PrioReadyGroup *
 group_at (PrioHeapNode *node, PrioEffective effective)
 {
@@ -23,7 +17,15 @@ group_at (PrioHeapNode *node, PrioEffective effective)
 static PrioQueue *
 oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
 {
-  return queue_at (prio_heap_first (&group->queues[effective])->node);
+  return prio_queue_from_ready (prio_heap_first (&group->queues[effective])->node);
+}
+
+/* Calls @func for each queue in @group, and perhaps for some that are empty. */
+void
+prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
+{
+  for (PrioEffective effective = 0; effective < PRIO_N_LEVELS; effective++)
+    prio_heap_foreach (&group->queues[effective], func, data);
 }
 
 /* The queue of @effective with the oldest head; there must be a queue of @effective. */
@@ -36,7 +38,7 @@ prio_ready_oldest (PrioReady *ready, PrioEffective effective)
 void
 prio_ready_group_init (PrioReadyGroup *group)
 {
-  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+  for (guint i = 0; i < PRIO_N_LEVELS; i++)
     group->places[i].index = PRIO_HEAP_NONE;
 }
 
@@ -45,14 +47,14 @@ prio_ready_group_clear (PrioReadyGroup *group)
 {
   g_assert (group->mask == 0);
 
-  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+  for (guint i = 0; i < PRIO_N_LEVELS; i++)
     prio_heap_clear (&group->queues[i]);
 }
 
 void
 prio_ready_clear (PrioReady *ready)
 {
-  for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
+  for (guint i = 0; i < PRIO_N_LEVELS; i++)
     prio_heap_clear (&ready->groups[i]);
   *ready = (PrioReady) { 0 };
 }
@@ -99,15 +101,54 @@ find_only (PrioReady *ready, PrioEffective effective)
     ready->only[effective] = oldest_of_group (group, effective);
 }
 
+/* By what the head of @queue is ordered among those of other schedulers: by its age or, if its timeout has passed, by when that was
+ * and then by age. */
+static inline guint64
+key_of (PrioQueue *queue, guint64 *tie)
+{
+  if (G_LIKELY (queue->effective != PRIO_EFFECTIVE_EXPIRED))
+    {
+      *tie = 0;
+      return queue->head->order;
+    }
+  *tie = queue->head->order;
+  return (guint64) ((PrioEntry *) queue->head)->expiry;
+}
+
+static inline void
+insert_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
+{
+  guint64 tie, key = key_of (oldest_of_group (group, effective), &tie);
+
+  prio_heap_insert (&ready->groups[effective], &group->places[effective], key, tie);
+}
+
+/* The queue of those whose timeout has passed, which is in @group, has another head. */
+void
+prio_ready_rekey_expired (PrioReady *ready, PrioReadyGroup *group)
+{
+  PrioHeap *groups = &ready->groups[PRIO_EFFECTIVE_EXPIRED];
+
+  if (group->paused || groups->n_items == 1)
+    return;
+
+  prio_heap_remove (groups, &group->places[PRIO_EFFECTIVE_EXPIRED]);
+  insert_group (ready, group, PRIO_EFFECTIVE_EXPIRED);
+}
+
 static void
 enter_set (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
 {
   PrioHeap *groups = &ready->groups[effective];
 
   if (groups->n_items == 1)
-    prio_heap_first (groups)->key = prio_ready_oldest (ready, effective)->head->order;
+    {
+      PrioHeapItem *other = prio_heap_first (groups);
 
-  prio_heap_insert (groups, &group->places[effective], oldest_of_group (group, effective)->head->order, 0);
+      other->key = key_of (prio_ready_oldest (ready, effective), &other->tie);
+    }
+
+  insert_group (ready, group, effective);
   ready->mask |= 1u << effective;
 }
 
@@ -140,7 +181,7 @@ evict (PrioReady *ready, PrioEffective effective)
 void
 prio_ready_evict (PrioReady *ready)
 {
-  for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)
+  for (PrioEffective effective = 0; effective < PRIO_N_LEVELS; effective++)
     evict (ready, effective);
 }
 
@@ -210,7 +251,7 @@ prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
   prio_ready_evict (ready);
   group->paused = paused;
 
-  for (PrioEffective effective = 0; effective < PRIO_N_EFFECTIVE; effective++)
+  for (PrioEffective effective = 0; effective < PRIO_N_LEVELS; effective++)
     {
       if ((group->mask >> effective & 1) == 0)
         continue;

@@ -5,7 +5,8 @@
  * to it, and only at the g_main_depth () at which it was set: what a
  * nested main loop runs meanwhile does not inherit it.  Only the thread that owns the context
  * sets it, in a dispatch or in prio_scheduling_state_run (): a thread on which a state is
- * current is the owner thread of the state's loop.
+ * current is the owner thread of the state's loop.  Code on a stack of its own, a fiber,
+ * has the state that a finder knows (prio-current).
  *
  * This is only the record.  prio-current finds the current one, and holds what it points to.
  *
@@ -25,7 +26,10 @@ struct _PrioState
 {
   PrioRunQueue *run_queue; /* of the scheduler it belongs to */
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
-  gint priority : 8;       /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
+  gint priority : 6;       /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
+  guint timed : 2;         /* PrioTimed: whether the task has a timeout, and whether it had passed when its turn came */
   guint member : 24;       /* the number of the task among those of groups, or 0: prio-task-group-post.c */
   gint depth;              /* g_main_depth () when it was set */
+  guint lend;              /* the number of the task at prio-lending, or 0 */
+  gint64 expiry;           /* of its timeout, µs, if @timed is not NOT */
 };

@@ -74,11 +74,14 @@ prio_check_priority (const char *function, gint priority)
 gboolean
 prio_check_no_delay (const char *function, const PrioTaskOptions *options)
 {
-  if (G_LIKELY (options == NULL || options->delay == 0))
+  if (G_LIKELY (options == NULL || (options->delay == 0 && options->timeout == 0)))
     return TRUE;
 
-  complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which tasks in threads do not have",
-            options->delay);
+  if (options->delay != 0)
+    complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which tasks in threads do not have",
+              options->delay);
+  else
+    complain (function, options->name, "a timeout of %d ms, which tasks in threads do not have", options->timeout);
   return FALSE;
 }
 
@@ -102,7 +105,8 @@ prio_complain_of_callable (const char *function, const char *what, const char *n
 
 /* Whether nothing is set that only later versions of the library know. */
 static gboolean
-check_known (const char *function, const char *name, guint size, gsize known_size, const gpointer reserved[4])
+check_known (const char *function, const char *name, guint size, gsize known_size,
+             const gpointer *reserved, guint n_reserved)
 {
   if (size != 0 && size != known_size)
     {
@@ -110,7 +114,7 @@ check_known (const char *function, const char *name, guint size, gsize known_siz
                 size, known_size);
       return FALSE;
     }
-  for (guint i = 0; i < 4; i++)
+  for (guint i = 0; i < n_reserved; i++)
     {
       if (reserved[i] != NULL)
         {
@@ -141,7 +145,8 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 gboolean
 prio_check_each_task_option (const char *function, const PrioTaskOptions *options)
 {
-  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved) ||
+  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved,
+                    G_N_ELEMENTS (options->reserved)) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal))
     return FALSE;
   if (options->source_object == NULL || G_IS_OBJECT (options->source_object))
@@ -159,7 +164,8 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
 
   if (options == NULL)
     return TRUE;
-  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved) ||
+  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved,
+                    G_N_ELEMENTS (options->reserved)) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal))
     return FALSE;
 

@@ -28,3 +28,8 @@ struct _PrioRunner
   GArray *rejected; /* of guint */
   GWeakRef *home;   /* the scheduler that tells of tasks which went with their context; NULL if nobody is told */
 };
+
+/* For the functions that post. */
+gboolean prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective);
+PrioPosted prio_runner_posted_here (PrioRunner *self, gboolean accepted);
+PrioPosted prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective);

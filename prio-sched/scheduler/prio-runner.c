@@ -10,7 +10,7 @@
 #include "signal/prio-registration-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
-#include "scheduler/prio-scheduler-private.h"
+#include "scheduler/prio-scheduler-post-private.h"
 #include "signal/prio-util-private.h"
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
@@ -351,8 +351,8 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
 }
 
 /* Owner thread.  Returns FALSE if the runner is closed. */
-static gboolean
-append_id (PrioRunner *self, guint id, PrioEffective effective)
+gboolean
+prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective)
 {
   if (self->ids.run_queue == NULL)
     return FALSE;
@@ -361,8 +361,8 @@ append_id (PrioRunner *self, guint id, PrioEffective effective)
   return TRUE;
 }
 
-static inline PrioPosted
-posted_here (PrioRunner *self, gboolean accepted)
+PrioPosted
+prio_runner_posted_here (PrioRunner *self, gboolean accepted)
 {
   if (!accepted)
     return PRIO_POSTED_REJECTED;
@@ -372,20 +372,20 @@ posted_here (PrioRunner *self, gboolean accepted)
 static void
 op_post_id (PrioLoop *loop, const PrioOp *op)
 {
-  append_id (op->target, op->id, op->flag);
+  prio_runner_append_id (op->target, op->id, op->flag);
   prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, op->target);
 }
 
 /* Any thread: posts @id, without a signal. */
-static PrioPosted
-post_id (PrioRunner *self, guint id, PrioEffective effective)
+PrioPosted
+prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective)
 {
   PrioOp op = { .apply = op_post_id, .id = id, .flag = effective };
   PrioPosted posted;
 
   if (G_LIKELY (prio_loop_enter (self->loop)))
     {
-      posted = posted_here (self, append_id (self, id, effective));
+      posted = prio_runner_posted_here (self, prio_runner_append_id (self, id, effective));
       prio_loop_leave (self->loop);
       return posted;
     }
@@ -420,7 +420,7 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY (priority), PRIO_POSTED_REJECTED);
 
-  return post_id (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
+  return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
 }
 
 /**
@@ -460,141 +460,9 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
     {
       if (priority == PRIO_PRIORITY_UNSET)
         priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-      return post_id (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
+      return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
     }
 
-  return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, delay));
-}
-
-/* Owner thread: appends a continuation of the running task, whose signal cannot be reset.  Returns FALSE if the runner
- * is closed or the signal aborted. */
-static gboolean
-append_inherited (PrioRunner *self, guint id, const PrioState *state)
-{
-  PrioRegistration *registration = prio_registration_of (state->group);
-  PrioEntry *entry;
-
-  if (self->ids.run_queue == NULL || prio_signal_node_is_aborted (registration->node))
-    return FALSE;
-
-  entry = prio_id_queue_new_entry (&self->ids, id, TRUE);
-  prio_registration_hold (registration);
-  entry->abort = &registration->group;
-  if (state->priority != PRIO_PRIORITY_UNSET)
-    {
-      entry->priority = (guint8) state->priority;
-    }
-  else
-    {
-      prio_registration_hold (registration);
-      entry->follows = &registration->group;
-    }
-  prio_run_queue_add (entry, 0);
-  return TRUE;
-}
-
-/**
- * prio_runner_yield:
- * @self: a runner
- * @id: the number that identifies the continuation; not 0
- *
- * Posts the continuation of the running task after a yield.  It inherits that task's
- * signal and priority (§2.2, §2.4.2 of the draft).
- *
- * Outside any task of the scheduler its priority is
- * %PRIO_TASK_PRIORITY_USER_VISIBLE.
- *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task; a task that is rejected here is not reported by
- *   [method@PrioSched.Runner.take_rejected]
- *
- * Since: 1.0
- */
-PrioPosted
-prio_runner_yield (PrioRunner *self, guint id)
-{
-  const PrioState *state = NULL;
-  PrioRegistration *registration = NULL;
-  PrioTaskPriority priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-  PrioPosted posted;
-  gboolean accepted;
-
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-
-  if (!prio_loop_enter (self->loop))
-    return post_id (self, id, prio_effective (priority, TRUE));
-
-  if (self->ids.run_queue != NULL)
-    state = prio_state_current (self->ids.run_queue);
-  if (state != NULL)
-    registration = prio_registration_of (state->group);
-  if (registration != NULL && (state->run_queue != self->ids.run_queue || !prio_registration_is_for_life (registration)))
-    {
-      prio_loop_leave (self->loop);
-      return prio_runner_post_full (self, id, state->priority, registration->signal, 0, TRUE);
-    }
-  if (registration != NULL)
-    {
-      accepted = append_inherited (self, id, state);
-    }
-  else
-    {
-      if (state != NULL)
-        priority = (PrioTaskPriority) state->priority;
-      accepted = append_id (self, id, prio_effective (priority, TRUE));
-    }
-  posted = posted_here (self, accepted);
-  prio_loop_leave (self->loop);
-  return posted;
-}
-
-/**
- * prio_runner_end:
- *
- * Ends the function of the running task, and performs its checkpoint: the microtasks that it
- * queued are called.  After that its signal can no longer abort it (§2.4.2 of the draft), and
- * no task is running.
- *
- * Call it in the function of a runner, on its thread, if the binding needs to know of an
- * abort before it settles the result; otherwise [func@PrioSched.Runner.next] does the same.
- *
- * Returns: whether the task was aborted while it ran
- *
- * Since: 1.0
- */
-gboolean
-prio_runner_end (void)
-{
-  PrioBatch *batch = prio_thread.batch;
-
-  g_return_val_if_fail (batch != NULL && batch->ids != NULL, FALSE);
-
-  return prio_batch_end_id (batch);
-}
-
-/**
- * prio_runner_next:
- *
- * Ends the running task, and begins the next one of all schedulers if that is a task of the
- * same runner.
- *
- * Call it in the function of a runner, on its thread.  The function returns once this
- * returns 0.
- *
- * Returns: the number of the task that is running now, or 0 if there is none
- *
- * Since: 1.0
- */
-guint
-prio_runner_next (void)
-{
-  PrioBatch *batch = prio_thread.batch;
-
-  g_return_val_if_fail (batch != NULL && batch->ids != NULL, 0);
-
-  prio_batch_end_id (batch);
-  return prio_batch_next_id (batch);
+  op.due = prio_due_after (delay);
+  return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, PRIO_NO_EXPIRY));
 }

@@ -16,6 +16,7 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
+  gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
@@ -38,12 +39,13 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
   return G_LIKELY (prio_scheduler_check (self)) || prio_check_type (function, self, PRIO_TYPE_SCHEDULER);
 }
 
-gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, guint64 delay);
+gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, gint64 expiry);
 PrioTask *prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options);
 PrioScheduler *prio_scheduler_new_inner (PrioScheduler *outer);
 PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
 void prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
                               GAsyncReadyCallback callback, gpointer data);
+GParamSpec *prio_scheduler_make_lends_priority (void);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,

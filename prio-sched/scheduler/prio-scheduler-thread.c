@@ -15,8 +15,10 @@
 #include "signal/prio-signal-node-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The threads may wait for disks and networks, so there are more than processors. */
-#define MIN_THREADS 8
+/* The threads may wait for disks and networks, so there are more than processors: as many as GTask's. */
+#define MIN_THREADS 10
+/* Those that functions in the threads have run in threads have more of them, up to as many as GTask's: the functions may wait. */
+#define MAX_THREADS 330
 
 typedef struct
 {
@@ -27,6 +29,7 @@ typedef struct
   GDestroyNotify notify;
   PrioTaskPriority fixed; /* or PRIO_PRIORITY_UNSET */
   gulong cancelled, priority_changed; /* handlers of the task's signal */
+  gboolean is_nested; /* a function in a thread of the pool has asked for it */
 
   /* Under the lock. */
   PrioHeapNode node;
@@ -36,6 +39,8 @@ typedef struct
 static PrioLock work_lock = PRIO_LOCK_INIT;
 static PrioHeap waiting; /* under the lock: by priority and age */
 static guint64 next_order; /* under the lock */
+static guint n_nested; /* under the lock: works that have a thread more */
+static PRIO_TLS gboolean is_in_pool;
 
 static PrioWork *
 work_ref (PrioWork *work)
@@ -86,6 +91,15 @@ closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
 }
 
 static void
+op_notify_state (PrioLoop *loop, const PrioOp *op)
+{
+  PrioMicrotask microtask = { .func = (GSourceOnceFunc) (gpointer) prio_task_notify_state, .data = op->target };
+
+  if (!prio_loop_is_dead (loop))
+    prio_loop_queue_microtask (loop, &microtask);
+}
+
+static void
 drop_task (gpointer task)
 {
   prio_before_unref (task);
@@ -97,7 +111,7 @@ static void
 work_end (PrioWork *work)
 {
   PrioTask *task = work->task;
-  PrioLoop *loop = task->entry.run_queue->loop;
+  PrioLoop *loop = prio_loop_ref (task->entry.run_queue->loop);
 
   if (work->cancelled != 0)
     g_signal_handler_disconnect (task->signal, work->cancelled);
@@ -105,7 +119,9 @@ work_end (PrioWork *work)
     g_signal_handler_disconnect (task->signal, work->priority_changed);
   if (work->notify != NULL)
     call_on_loop (loop, work->notify, work->data);
+  /* The task may be the last to hold the loop. */
   call_on_loop (loop, drop_task, task);
+  prio_loop_unref (loop);
   work_unref (work);
 }
 
@@ -121,22 +137,30 @@ key_of (PrioWork *work)
   return PRIO_TASK_PRIORITY_USER_BLOCKING - priority;
 }
 
+static void set_nested (gboolean more);
+
 static void
 run (PrioWork *work)
 {
   PrioTask *task = work->task;
   PrioResult none = { .kind = PRIO_RESULT_NONE };
+  gboolean is_nested = work->is_nested;
+
+  is_in_pool = TRUE;
 
   __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (prio_task_is_listened_to (task))
-    call_on_loop (task->entry.run_queue->loop, (GDestroyNotify) prio_task_notify_state, task);
+    prio_loop_submit (task->entry.run_queue->loop, &(PrioOp) { .apply = op_notify_state, .target = task });
   work->func (task, work->data);
 
   /* It has neither been given a result, nor will it be later. */
   if (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) == 0 &&
       __atomic_fetch_or (&task->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) == 0)
     prio_task_return (task, &none);
+  is_in_pool = FALSE;
   work_end (work);
+  if (is_nested)
+    set_nested (FALSE);
 }
 
 /* In a thread of the pool: runs what is the most urgent now, if it has not been aborted. */
@@ -167,9 +191,22 @@ get_pool (void)
     {
       guint n = MAX (g_get_num_processors (), MIN_THREADS);
 
+      prio_loop_add_leaf_lock (&work_lock);
       g_once_init_leave (&pool, (gsize) g_thread_pool_new (run_next, NULL, (gint) n, FALSE, NULL));
     }
   return (GThreadPool *) pool;
+}
+
+/* One more, or one less, of the works that have a thread more. */
+static void
+set_nested (gboolean more)
+{
+  guint n = MAX (g_get_num_processors (), MIN_THREADS);
+
+  prio_lock_lock (&work_lock);
+  n_nested += more ? 1 : G_MAXUINT;
+  g_thread_pool_set_max_threads (get_pool (), (gint) MIN (n + n_nested, MAX (n, MAX_THREADS)), NULL);
+  prio_lock_unlock (&work_lock);
 }
 
 /* Returns: whether the work was waiting: then the caller ends it */
@@ -197,19 +234,61 @@ op_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 /* The abort rejects the task before its function begins.  GLib may hold the lock of the cancellable, so the handlers are
  * disconnected later. */
 static void
-abort_work (PrioWork *work)
+abort_taken (PrioWork *work)
 {
   PrioTask *task = work->task;
   PrioLoop *loop = task->entry.run_queue->loop;
   PrioOp abort = { .apply = op_abort, .target = task };
   PrioOp end = { .apply = op_call, .data = work, .notify = (GDestroyNotify) work_end };
 
-  if (!take_back (work))
-    return;
-
+  if (work->is_nested)
+    set_nested (FALSE);
   g_object_ref (task);
   prio_loop_submit_quietly (loop, &abort);
   prio_loop_submit_quietly (loop, &end);
+}
+
+static void
+abort_work (PrioWork *work)
+{
+  if (take_back (work))
+    abort_taken (work);
+}
+
+/* Under the lock: adds those of @n items whose tasks are of @loop; in the row of the heap there are gaps. */
+static void
+list_works (PrioLoop *loop, const PrioHeapItem *items, guint n, GPtrArray *works)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      PrioWork *work = (gpointer) ((gchar *) items[i].node - G_STRUCT_OFFSET (PrioWork, node));
+
+      if (items[i].node != NULL && work->task->entry.run_queue->loop == loop)
+        g_ptr_array_add (works, work);
+    }
+}
+
+/* The context has gone: what still waits for a thread is aborted. */
+static void
+end_waiting (PrioLoop *loop)
+{
+  g_autoptr (GPtrArray) works = g_ptr_array_new ();
+
+  prio_lock_lock (&work_lock);
+  list_works (loop, waiting.items, waiting.length, works);
+  if (waiting.row_end > waiting.row_start)
+    list_works (loop, waiting.row + waiting.row_start, waiting.row_end - waiting.row_start, works);
+  for (guint i = 0; i < works->len; i++)
+    {
+      PrioWork *work = works->pdata[i];
+
+      prio_heap_remove (&waiting, &work->node);
+      work->is_waiting = FALSE;
+    }
+  prio_lock_unlock (&work_lock);
+
+  for (guint i = 0; i < works->len; i++)
+    abort_taken (works->pdata[i]);
 }
 
 static void
@@ -222,11 +301,9 @@ cancelled (GCancellable *signal G_GNUC_UNUSED, PrioWork *work)
 static void
 priority_changed (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_GNUC_UNUSED, PrioWork *work)
 {
-  guint64 key = key_of (work);
-
   prio_lock_lock (&work_lock);
   if (work->is_waiting)
-    prio_heap_rekey (&waiting, &work->node, key);
+    prio_heap_rekey (&waiting, &work->node, key_of (work));
   prio_lock_unlock (&work_lock);
   prio_before_unref (work);
 }
@@ -245,7 +322,12 @@ follow (PrioWork *work)
 static void
 wait_for_thread (PrioWork *work)
 {
+  GThreadPool *pool = get_pool ();
+
   work_ref (work);
+  __atomic_store_n (&work->task->entry.run_queue->loop->at_end, end_waiting, __ATOMIC_RELEASE);
+  if (work->is_nested)
+    set_nested (TRUE);
   prio_lock_lock (&work_lock);
   work->is_waiting = TRUE;
   prio_heap_insert (&waiting, &work->node, key_of (work), next_order++);
@@ -258,7 +340,7 @@ wait_for_thread (PrioWork *work)
       if (g_cancellable_is_cancelled (work->task->signal))
         abort_work (work);
     }
-  g_thread_pool_push (get_pool (), GUINT_TO_POINTER (1), NULL);
+  g_thread_pool_push (pool, GUINT_TO_POINTER (1), NULL);
   work_unref (work);
 }
 
@@ -299,6 +381,14 @@ wait_for_thread (PrioWork *work)
  * @func runs in another thread, with no scheduling state, and gives the result there.  If it returns
  * without one, the task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
  *
+ * There are as many threads as processors, at least 10.  A function that waits for something keeps its
+ * thread.  What it runs in a thread itself has one more, up to 330 in all, so that it may wait for that;
+ * do not let all of them wait for what other threads run there.
+ *
+ * If the main context goes, what still waits for a thread is aborted with %PRIO_ERROR_CLOSED, and
+ * released on the thread that destroys the context.  A function that runs then goes on; @notify is
+ * called in its thread when it has ended, and @callback is not called.
+ *
  * With a wrong argument it logs a critical message, runs nothing, and calls neither @notify nor
  * @callback.
  *
@@ -328,7 +418,7 @@ prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *
 
   work = g_new (PrioWork, 1);
   *work = (PrioWork) { .refs = 1, .task = g_object_ref (task), .func = func, .data = user_data, .notify = notify,
-                       .fixed = options->priority };
+                       .fixed = options->priority, .is_nested = is_in_pool };
   if (options->signal != NULL)
     follow (work);
   wait_for_thread (work);

@@ -22,6 +22,8 @@ typedef struct
   GCancellable *signal;   /* given, or inherited; the state holds the latter */
   GCancellable *followed; /* inherited: a signal whose priority is followed, but not its abort */
   PrioTaskPriority priority;
+  PrioTimed timed;           /* whether the continuation has the timeout of what yields: */
+  gint64 expiry;             /* when that passes, µs */
   PrioRegistration *abort;   /* inherited instead of @signal; only on the owner thread */
   PrioRegistration *follows; /* inherited instead of @followed; only on the owner thread */
 } PrioInheritance;
@@ -71,6 +73,11 @@ inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *optio
   PrioInheritance from = { .signal = options->signal, .priority = options->priority };
   gboolean has_own = options->signal != NULL || options->priority != PRIO_PRIORITY_UNSET;
 
+  if (state != NULL)
+    {
+      from.timed = state->timed;
+      from.expiry = state->expiry;
+    }
   if (options->signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0)
     inherit_signal (&from, state, is_here);
 
@@ -190,6 +197,8 @@ prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, c
   PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_CONTINUATION, signal, from.priority);
 
   prio_task_set_origin (task, origin);
+  if (from.timed != PRIO_TIMED_NOT)
+    prio_entry_set_expiry (prio_task_get_entry (task), from.expiry);
   if (options->name != NULL)
     prio_task_set_name (task, options->name);
   if (options->state != NULL)
@@ -198,6 +207,11 @@ prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, c
 
       prio_scheduling_state_hold_for (options->state, self->run_queue->loop, &held);
       prio_task_then_under (task, &held, callback, data);
+      if (prio_loop_enter (self->run_queue->loop))
+        {
+          prio_task_lend (task);
+          prio_loop_leave (self->run_queue->loop);
+        }
     }
   else
     prio_task_then (task, callback, data, NULL);

@@ -81,6 +81,7 @@ enum
   PROP_TIME_SLICE,
   PROP_PAUSED,
   PROP_NEXT_FRAME,
+  PROP_LENDS_PRIORITY,
   N_PROPS
 };
 
@@ -163,6 +164,10 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_int64 (value, prio_scheduler_get_next_frame (self));
       break;
 
+    case PROP_LENDS_PRIORITY:
+      g_value_set_boolean (value, prio_scheduler_get_lends_priority (self));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -185,6 +190,10 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
     case PROP_NEXT_FRAME:
       prio_scheduler_set_next_frame (self, g_value_get_int64 (value));
+      break;
+
+    case PROP_LENDS_PRIORITY:
+      prio_scheduler_set_lends_priority (self, g_value_get_boolean (value));
       break;
 
     default:
@@ -247,6 +256,8 @@ install_properties (GObjectClass *object_class)
   properties[PROP_NEXT_FRAME] =
       g_param_spec_int64 ("next-frame", NULL, NULL, 0, G_MAXINT64, 0,
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -405,6 +416,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
     {
       if (g_main_depth () == 0 || !prio_loop_is_owner (loop))
         return FALSE;
+      state = state != NULL && state != &prio_state_none ? state : prio_state_of_thread ();
       if (state != NULL && state->run_queue->loop != loop)
         state = NULL;
     }

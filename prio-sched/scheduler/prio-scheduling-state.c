@@ -57,6 +57,24 @@ struct _PrioSchedulingState
 
 G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
 
+PrioSchedulingState *
+prio_scheduling_state_new (const PrioState *current)
+{
+  PrioSchedulingState *state;
+
+  if (!prio_loop_enter (current->run_queue->loop))
+    return NULL;
+
+  state = g_new (PrioSchedulingState, 1);
+  state->refs = 1;
+  state->loop = prio_loop_ref (current->run_queue->loop);
+  state->state = *current;
+  prio_state_hold (current);
+  prio_loop_leave (state->loop);
+
+  return state;
+}
+
 /**
  * prio_scheduling_state_get_current:
  *
@@ -77,19 +95,8 @@ PrioSchedulingState *
 prio_scheduling_state_get_current (void)
 {
   const PrioState *current = prio_state_of_thread ();
-  PrioSchedulingState *state = NULL;
 
-  if (current == NULL || !prio_loop_enter (current->run_queue->loop))
-    return NULL;
-
-  state = g_new (PrioSchedulingState, 1);
-  state->refs = 1;
-  state->loop = prio_loop_ref (current->run_queue->loop);
-  state->state = *current;
-  prio_state_hold (current);
-  prio_loop_leave (state->loop);
-
-  return state;
+  return current != NULL ? prio_scheduling_state_new (current) : NULL;
 }
 
 /**
@@ -228,10 +235,62 @@ prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpo
     }
   else
     {
-      prio_thread.state = NULL;
+      prio_thread.state = &prio_state_none;
       func (user_data);
       prio_thread.state = outer;
     }
+}
+
+/* What the program or another library has given to find the states of its fibers; atomic. */
+static PrioSchedulingStateFinder public_finder;
+
+static const PrioState *
+find_state (void)
+{
+  PrioSchedulingState *state = __atomic_load_n (&public_finder, __ATOMIC_ACQUIRE) ();
+
+  return state != NULL && prio_loop_is_owner (state->loop) ? &state->state : NULL;
+}
+
+/**
+ * prio_scheduling_state_set_finder: (skip)
+ * @find: what knows the state of the code that calls it
+ *
+ * Lets code that runs on stacks of its own, such as fibers, have a state while it runs.
+ *
+ * A fiber begins in one dispatch of the main loop and goes on in another, so that
+ * [method@PrioSched.SchedulingState.run] cannot be around it. Whoever runs fibers captures a state
+ * for each, and tells here which fiber is running. The library `prio-sched-dex-1` does that
+ * for those of libdex.
+ *
+ * ```c
+ * static PrioSchedulingState *
+ * state_of_fiber (void)
+ * {
+ *   return running_fiber != NULL ? running_fiber->state : NULL;
+ * }
+ *
+ * prio_scheduling_state_set_finder (state_of_fiber);
+ * ```
+ *
+ * @find is called where no task runs at the same depth of main loops, often and anywhere, on any thread and under locks
+ * of this library. It calls nothing of this library, and takes no lock.
+ *
+ * There is one for the whole process: a second one is refused with a critical message. Any thread may call this.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
+{
+  PrioSchedulingStateFinder none = NULL;
+
+  g_return_if_fail (find != NULL);
+
+  if (__atomic_compare_exchange_n (&public_finder, &none, find, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    __atomic_store_n (&prio_state_finder, find_state, __ATOMIC_RELEASE);
+  else if (none != find)
+    g_critical ("%s: the finder cannot be %p: the process has one already, %p", G_STRFUNC, (gpointer) find, (gpointer) none);
 }
 
 const PrioState *

@@ -166,10 +166,12 @@ member_run (PrioTask *task, gpointer data)
   state.member = member->number;
   prio_thread.state = &state;
   member->outer = self->running;
-  self->running = member;
+  self->running = member_ref (member);
   member->func (task, member->data);
   self->running = member->outer;
   prio_thread.state = outer;
+  /* An inner task of a runner has its result before its function returns. */
+  prio_member_unref (member);
 }
 
 /* A reaction, which is the first of the task. */

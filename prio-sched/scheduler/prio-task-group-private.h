@@ -70,6 +70,11 @@ struct _PrioTaskGroup
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the last of them while there were waits for any, or NULL */
   GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for all of it; NULL until needed */
+
+  /* prio-task-group-id.c; both NULL until they are needed. */
+  GHashTable *seats; /* what runners run, by their handles */
+  GHashTable *ended; /* how waits that are tasks of runners have ended, by their ids */
+  guint last_handle;
 };
 
 void prio_member_unref (PrioMember *member);
@@ -83,6 +88,7 @@ void prio_task_group_update_places (PrioTaskGroup *self);
 GPtrArray *prio_task_group_take (PrioTaskGroup *self, gboolean all);
 void prio_task_group_drop (GPtrArray *taken);
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
+gboolean prio_check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *runner);
 
 static inline PrioLoop *
 prio_task_group_get_loop (PrioTaskGroup *self)

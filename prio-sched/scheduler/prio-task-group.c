@@ -174,6 +174,8 @@ prio_task_group_finalize (GObject *object)
   g_clear_object (&self->places);
   g_clear_object (&self->parked);
   g_clear_object (&self->controller);
+  g_clear_pointer (&self->seats, g_hash_table_unref);
+  g_clear_pointer (&self->ended, g_hash_table_unref);
   g_weak_ref_clear (&self->scheduler);
 
   G_OBJECT_CLASS (prio_task_group_parent_class)->finalize (object);

@@ -166,3 +166,14 @@ prio_task_peek_error (PrioTask *self)
 {
   return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
 }
+
+/* @state, in which a callback of @self was registered, is about to be current.  What follows a yield is told anew whether its
+ * timeout has passed. */
+static inline void
+prio_task_prepare_state (PrioTask *self, PrioState *state)
+{
+  if (state->run_queue != NULL)
+    state->depth = g_main_depth ();
+  if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && self->entry.continuation)
+    state->timed = self->entry.timed;
+}

@@ -33,6 +33,7 @@ void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDest
 void prio_task_set_source (PrioTask *task, GObject *source_object, gpointer source_tag);
 void prio_task_set_origin (PrioTask *task, const PrioTaskOrigin *origin);
 void prio_task_then_under (PrioTask *task, const PrioState *held, PrioTaskReadyCallback callback, gpointer data);
+void prio_task_lend (PrioTask *task);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 
 /* prio-task-settle.c */

@@ -10,6 +10,7 @@
 #include "loop/prio-current-private.h"
 #include "signal/prio-dependence-private.h"
 #include "loop/prio-dispatch-private.h"
+#include "loop/prio-lending-private.h"
 #include "prio-error.h"
 
 #include <glib/gi18n-lib.h>
@@ -56,8 +57,7 @@ deliver (gpointer data)
 
   while ((reaction = pop_reaction (self)) != NULL)
     {
-      if (reaction->state.run_queue != NULL)
-        reaction->state.depth = g_main_depth ();
+      prio_task_prepare_state (self, &reaction->state);
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
       reaction->callback (source_of (self, loop), (GAsyncResult *) self, reaction->data);
       prio_thread.state = outer;
@@ -166,6 +166,8 @@ set_aborted (PrioTask *self)
   if (self->result.destroy != NULL)
     prio_loop_defer_release (loop, self->result.destroy, self->result.value.pointer);
 
+  if (G_UNLIKELY (self->entry.lends))
+    prio_lending_end (&self->entry, TRUE);
   self->result = PRIO_RESULT_OF_ERROR (abort_reason (self));
   __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
 }
@@ -184,6 +186,8 @@ settle_returned (PrioTask *self)
 {
   PrioTaskState state = prio_task_peek_error (self) != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 
+  if (G_UNLIKELY (self->entry.lends))
+    prio_lending_end (&self->entry, FALSE);
   __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
   finish (self);
 }
@@ -244,16 +248,16 @@ task_ran (PrioEntry *entry)
     {
       settle_aborted (self);
     }
-  else if (self->has_result || (claim & PRIO_TASK_DEFERRED) == 0)
+  else if (state != PRIO_ENTRY_DONE && (self->has_result || (claim & PRIO_TASK_DEFERRED) == 0))
     {
       settle_returned (self);
     }
   else
     {
-      /* The result is deferred.  From here on an abort of the signal does not end the task.  The
-       * code that will give the result holds a reference; otherwise this is the last one, and the
-       * task fails. */
-      prio_run_queue_release_entry (entry);
+      /* The result is deferred.  From here on an abort of the signal does not end the task.  Who will give the result holds a
+       * reference; otherwise this is the last one, and the task fails.  A runner has ended its inner task before. */
+      if (state != PRIO_ENTRY_DONE)
+        prio_run_queue_release_entry (entry);
       prio_before_unref (self);
       g_object_unref (self);
       return;
@@ -474,12 +478,11 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of
- * tasks there is none. */
+/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of tasks there is none. */
 static inline void
 capture_state (PrioTask *self, PrioState *state)
 {
-  const PrioState *current = prio_thread.state != NULL ? prio_state_capture (self->entry.run_queue) : NULL;
+  const PrioState *current = prio_state_may_be_current () ? prio_state_capture (self->entry.run_queue) : NULL;
 
   if (current == NULL)
     {
@@ -488,6 +491,8 @@ capture_state (PrioTask *self, PrioState *state)
     }
   *state = *current;
   prio_state_hold (state);
+  if (G_UNLIKELY (current->run_queue->lends) && !prio_task_is_completed (self))
+    prio_lending_wait (state, &self->entry);
 }
 
 /* The fast path of prio_task_then (): registers the callback if this is the owner thread and the
@@ -526,6 +531,16 @@ prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallba
   reaction->data = data;
   reaction->notify = NULL;
   reaction->state = *held;
+}
+
+/* Owner thread: whoever waits for the task by prio_task_then_under () lends it its priority, if its scheduler says so. */
+void
+prio_task_lend (PrioTask *self)
+{
+  const PrioState *state = &self->first_reaction.state;
+
+  if (state->run_queue != NULL && state->run_queue->lends)
+    prio_lending_wait (state, &self->entry);
 }
 
 /* The slow path of prio_task_then (): registers the callback from any thread or, if the task has

@@ -106,6 +106,7 @@ prio_task_clear (PrioTask *self)
   self->entry.run_queue = NULL;
   self->entry.continuation = FALSE;
   self->entry.stored_state = PRIO_ENTRY_NEW;
+  self->entry.timed = PRIO_TIMED_NOT;
   self->first_reaction.callback = NULL;
   memset ((gchar *) self + G_STRUCT_OFFSET (PrioTask, reactions), 0,
           sizeof *self - G_STRUCT_OFFSET (PrioTask, reactions));

@@ -9,6 +9,7 @@ const {Gio, GLib, GObject} = imports.gi;
 
 const {Each, newLatest} = imports.overrides.PrioSchedExtras;
 const {named, toFunction} = imports.overrides.PrioSchedReasons;
+const {AbortError, toSteps} = imports.overrides.PrioSchedSteps;
 
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
@@ -222,6 +223,12 @@ function _init() {
     tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler);
     tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', scheduler);
 
+    // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
+    Scheduler.prototype.post_steps = function (make, options) {
+        const steps = toSteps(this, make, toOptions(options).progress);
+        return postWith(this, steps, options);
+    };
+
     // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
     Scheduler.prototype.each = function (items) {
         return new Each(this, items);
@@ -292,6 +299,9 @@ function _init() {
         tasks.beginAbort(tasks.reasonOf(this.signal));
         tasks.takeRejected();
     };
+
+    PrioSched.AbortError = AbortError;
+    imports.overrides.PrioSchedGroups.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
 
     // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported closedError, describe, named, reasonOf, report, toFunction, wrapReason */
+/* exported closedError, describe, named, reasonOf, reasonOfError, report, toFunction, wrapReason */
 
 const {Gio, GLib} = imports.gi;
 
@@ -42,6 +42,11 @@ var wrapReason = function wrapReason(signal, value) {
     reasons.set(code, {value});
     reasons.delete(code - MAX_REASONS);
     return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
+};
+
+// What a GError of the library's stands for.
+var reasonOfError = function reasonOfError(error) {
+    return error.domain === REASON_DOMAIN && reasons.has(error.code) ? reasons.get(error.code).value : error;
 };
 
 // A signal has one reason for all its tasks.

@@ -465,7 +465,7 @@ function make(PrioSched) {
         }
 
         // The same with all options.  The watcher, if any, gets a function that rejects the
-        // promise, and is notified when the task settles.
+        // promise, and is notified when the task settles; it may also have its own way to post it.
         postWith(callback, priority, signal, delay, watcher, promise, name = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
@@ -481,7 +481,7 @@ function make(PrioSched) {
                 watcher.posted(reason => rejectAborted(entry, reason));
             }
             const id = this.#add(entry);
-            const posted = this.#postFull(id, entry.state, delay, false);
+            const posted = watcher?.post ? watcher.post(this.#runner, id, entry) : this.#postFull(id, entry.state, delay, false);
             this.#enter(id, entry, stateFor(posted), posted);
         }
 
@@ -595,6 +595,6 @@ function make(PrioSched) {
 
     return {
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort,
-        reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
+        currentState, reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
     };
 }

@@ -14,16 +14,19 @@ from gi.repository import Gio, GLib, GObject
 from ..module import get_introspection_module
 from ..overrides import override
 from . import _PrioSched as tasks
+from . import _PrioSchedGroups as groups
 from . import _PrioSchedHelpers as helpers
 from . import _PrioSchedReasons as reasons
 from . import _PrioSchedThreads as threads
 from ._PrioSchedFutures import UNSET as _UNSET
 from ._PrioSchedFutures import Future, PostedTask
+from ._PrioSchedReasons import AbortError
 from ._PrioSchedRun import GLibEventLoop, run
+from ._PrioSchedSteps import with_progress
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
-__all__ = ['Future', 'PostedTask', 'run']
+__all__ = ['AbortError', 'Future', 'PostedTask', 'run']
 if GLibEventLoop is not None:
     from ._PrioSchedLoop import EventLoop  # noqa: F401
     __all__.append('EventLoop')
@@ -108,7 +111,7 @@ class Scheduler(PrioSched.Scheduler):
         """Sets how long tasks run before other sources have their turn, in microseconds; 0 is one task at a time."""
         super().set_time_slice(_to_whole(time_slice, 'time_slice', 'microseconds', 32))
 
-    def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
+    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None):
         """Posts a task, which calls callback () when its turn has come.  Any thread may post.
 
         callback  a function, or a coroutine function: that runs as a task of asyncio where its loop is running
@@ -118,9 +121,13 @@ class Scheduler(PrioSched.Scheduler):
                   by the reason, which is raised once where it awaits: the result is what it makes of that
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
+        progress  progress (value) is called, where the task yields, with what its generator has yielded last
+
+        A generator that callback returns, as a generator function does, is the task: it goes on as long as should_yield ()
+        says no, yields then, and the result is what it returns.
 
         Returns a PrioSched.PostedTask.  To await it gives what callback returns or raises what it raises, or the reason
-        of the abort: any exception, or else GLib.Error with Gio.IOErrorEnum.CANCELLED.  Raises TypeError, or
+        of the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or
         ValueError for what is no priority and for a delay out of range.
         """
         if not callable(callback):
@@ -130,6 +137,8 @@ class Scheduler(PrioSched.Scheduler):
         except AttributeError:
             table = tasks.table_of(self)
 
+        if progress is not None:
+            callback = with_progress(table, callback, helpers.to_callback(progress))
         if priority is None and signal is None and delay == 0 and name is None:
             return table.post(callback)
         if name is not None and not isinstance(name, str):
@@ -238,13 +247,13 @@ class TaskController(PrioSched.TaskController):
     def abort(self, reason=None):
         """Aborts the tasks of the signal.
 
-        reason  what awaiting them raises: any exception; without one a GLib.Error with Gio.IOErrorEnum.CANCELLED
+        reason  what awaiting them raises: any exception; without one a PrioSched.AbortError
         """
         _check_reason(reason)
         if reason is None:
             # PyGObject does not accept None for a GError.
-            reason = reasons.cancelled()
-        if isinstance(reason, GLib.Error):
+            reason = AbortError()
+        if reasons.is_of_library(reason):
             super().abort(reason)
         elif not self.signal.aborted:
             super().abort(reasons.to_error(reason, self, self.signal))
@@ -295,8 +304,8 @@ class TaskSignal(PrioSched.TaskSignal):
     def new_aborted(reason=None):
         """A signal that has been aborted, with any exception; None is a GLib.Error with Gio.IOErrorEnum.CANCELLED."""
         _check_reason(reason)
-        if reason is None or isinstance(reason, GLib.Error):
-            return _native_new_aborted(reason if reason is not None else reasons.cancelled())
+        if reason is None or reasons.is_of_library(reason):
+            return _native_new_aborted(reason if reason is not None else AbortError())
         return reasons.keep(reason, _native_new_aborted)
 
     @staticmethod
@@ -381,9 +390,12 @@ SchedulingState = override(SchedulingState)
 __all__.append('SchedulingState')
 
 
-class TaskGroup(PrioSched.TaskGroup):
+groups.set_up(_to_priority, _to_delay)
 
-    wait_async = _called_back(PrioSched.TaskGroup, 'wait_async', 2)
+
+class TaskGroup(groups.TaskGroup):
+
+    wait_async = _called_back(PrioSched.TaskGroup, 'wait_async', 2, 'drained')
 
 
 TaskGroup = override(TaskGroup)

@@ -16,6 +16,7 @@ from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, st
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
 from ._PrioSchedReasons import reason_of
 from ._PrioSchedRun import interrupt
+from ._PrioSchedSteps import in_steps, is_stepped
 
 try:
     from ._PrioSchedSpeedups import TableBase, running, set_up
@@ -60,6 +61,10 @@ class State:
     def get_priority(self):
         """The priority of the task as a number, or 0 for that of its signal."""
         return self.priority
+
+    def reason(self):
+        """Why the library has rejected a task with this state."""
+        return reason_of(self.signal)
 
     def run(self, func):
         """Calls func () in this state."""
@@ -115,7 +120,7 @@ class Table(TableBase):
             entry = self._take(number)
             if entry is not None:
                 state = entry._posted_with
-                self._reject_with(entry, reason_of(state.signal if state is not None else None))
+                self._reject_with(entry, state.reason() if state is not None else reason_of(None))
 
     def _close(self):
         """No task will run any more."""
@@ -130,6 +135,8 @@ class Table(TableBase):
         """Settles task, whose callback has returned."""
         run = None
         told = False
+        if is_stepped(value):
+            value = in_steps(self, value)
         if value is not None and is_awaitable(value):
             run = start(to_coroutine(value), context, task._posted_with, task.name)
             told = run.told
@@ -259,6 +266,16 @@ class Table(TableBase):
         if self._post_full(number, priority, signal, delay, True) == _REJECTED:
             self._reject(self._take(number))
         return future
+
+
+def new_task(callback, state, name):
+    """A task that nobody has posted yet."""
+    task = PostedTask.__new__(PostedTask)
+    task._callback = callback
+    task._context = _copy_context()
+    task._posted_with = state
+    task.name = name
+    return task
 
 
 def table_of(scheduler):

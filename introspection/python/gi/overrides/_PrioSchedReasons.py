@@ -20,6 +20,24 @@ _reasons = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
 
 
+_IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
+
+
+class AbortError(GLib.Error):
+    """An abort without a reason of the program's own: for all else a GLib.Error with Gio.IOErrorEnum.CANCELLED.
+
+    A program can give classes of its own that are derived from it as reasons, and tell them apart by them.
+    """
+
+    def __init__(self, message='Operation was cancelled'):
+        super().__init__(message, _IO_DOMAIN, Gio.IOErrorEnum.CANCELLED)
+
+
+def is_of_library(reason):
+    """Whether the library can carry reason itself: an error of GLib's of no class of the program's own."""
+    return reason.__class__ in (GLib.Error, AbortError)
+
+
 class _Reason:
     """An exception that is no GLib.Error; its number is the code of the GLib.Error that stands for it."""
 
@@ -130,6 +148,13 @@ def to_error(exception, controller, signal):
     return reason.error
 
 
+def to_error_of(exception, signal):
+    """The GLib.Error that stands for exception, the reason of an abort of signal, which holds it."""
+    reason = _Reason(exception)
+    _box_of(signal).reason = reason
+    return reason.error
+
+
 def keep(exception, make):
     """Makes a signal, make (error), that was aborted for exception and holds it."""
     reason = _Reason(exception)
@@ -141,15 +166,15 @@ def keep(exception, make):
 
 def to_exception(error):
     """The exception that a reason stands for, or the reason itself."""
-    reason = _reasons.get(error.code) if error is not None and error.domain == _DOMAIN else None
+    if error is None:
+        return None
+    if error.domain == _IO_DOMAIN and error.code == Gio.IOErrorEnum.CANCELLED:
+        return AbortError(error.message)
+    reason = _reasons.get(error.code) if error.domain == _DOMAIN else None
     return reason.exception if reason is not None else error
-
-
-def cancelled():
-    return GLib.Error.new_literal(Gio.io_error_quark(), 'Operation was cancelled', Gio.IOErrorEnum.CANCELLED)
 
 
 def reason_of(signal):
     """The exception of the tasks of signal, which has been aborted."""
     reason = to_exception(signal.get_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
-    return reason if reason is not None else cancelled()
+    return reason if reason is not None else AbortError()

@@ -1,0 +1,463 @@
+/* prio-dex-fiber.c: fibers that take turns by priority
+ *
+ * libdex's class of schedulers is private, and so is what it does to run a fiber: these are fibers of its own schedulers,
+ * which wait for their turn where they are suspended.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-dex-private.h"
+
+/* That of libdex for a size of 0: with this one it uses stacks again. */
+#define STACK_SIZE (MAX (4096 * 32, dex_get_min_stack_size ()))
+
+/* The fibers that have begun on a thread and have not ended, by the addresses of their stacks. */
+typedef struct
+{
+  GPtrArray *fibers;
+  PrioDexFiber *running; /* the one that was resumed last, unless it has been suspended */
+} Thread;
+
+static void
+thread_free (gpointer data)
+{
+  Thread *self = data;
+
+  g_ptr_array_unref (self->fibers);
+  g_free (self);
+}
+
+static GPrivate thread_key = G_PRIVATE_INIT (thread_free);
+
+static Thread *
+thread_get (void)
+{
+  Thread *self = g_private_get (&thread_key);
+
+  if (self == NULL)
+    {
+      self = g_new0 (Thread, 1);
+      self->fibers = g_ptr_array_new_with_free_func (prio_dex_fiber_unref);
+      g_private_set (&thread_key, self);
+    }
+  return self;
+}
+
+PrioDexFiber *
+prio_dex_fiber_ref (PrioDexFiber *self)
+{
+  g_atomic_int_inc (&self->refs);
+  return self;
+}
+
+static void
+release_data (PrioDexFiber *self)
+{
+  GDestroyNotify notify = g_steal_pointer (&self->notify);
+
+  if (notify != NULL)
+    notify (self->data);
+}
+
+void
+prio_dex_fiber_unref (gpointer data)
+{
+  PrioDexFiber *self = data;
+
+  if (!g_atomic_int_dec_and_test (&self->refs))
+    return;
+
+  release_data (self);
+  g_clear_pointer (&self->entrance, dex_unref);
+  g_clear_pointer (&self->state, prio_scheduling_state_unref);
+  g_free (self);
+}
+
+/* The index of the first fiber of @self whose stack ends above @address. */
+static guint
+find_above (Thread *self, gsize address)
+{
+  guint from = 0, to = self->fibers->len;
+
+  while (from < to)
+    {
+      guint middle = from + (to - from) / 2;
+
+      if (((PrioDexFiber *) self->fibers->pdata[middle])->high > address)
+        to = middle;
+      else
+        from = middle + 1;
+    }
+  return from;
+}
+
+static gboolean
+has_address (PrioDexFiber *self, gsize address)
+{
+  return self->low <= address && address < self->high;
+}
+
+/* The fiber on whose stack the caller is, or NULL.  That holds wherever and by whomever it has been suspended. */
+static PrioDexFiber *
+current_fiber (void)
+{
+  Thread *self = g_private_get (&thread_key);
+  gsize address = (gsize) __builtin_frame_address (0);
+
+  if (self == NULL)
+    return NULL;
+  if (self->running != NULL && has_address (self->running, address))
+    return self->running;
+
+  for (guint i = find_above (self, address); i < self->fibers->len; i++)
+    {
+      PrioDexFiber *fiber = self->fibers->pdata[i];
+
+      if (!has_address (fiber, address))
+        return NULL;
+      if (!g_atomic_int_get (&fiber->ended))
+        return fiber;
+    }
+  return NULL;
+}
+
+/* What a main loop dispatches that the fiber runs is on its stack, but no part of it. */
+static PrioSchedulingState *
+find_state (void)
+{
+  PrioDexFiber *fiber = current_fiber ();
+
+  return fiber != NULL && fiber->depth == g_main_depth () ? fiber->state : NULL;
+}
+
+static void
+begin_turn (PrioDexFiber *self)
+{
+  g_autoptr (PrioDexGate) gate = prio_dex_gate_of (self);
+
+  self->depth = g_main_depth ();
+  thread_get ()->running = self;
+  if (gate != NULL)
+    prio_dex_gate_began (gate, self);
+}
+
+static void
+end_turn (PrioDexFiber *self)
+{
+  g_autoptr (PrioDexGate) gate = prio_dex_gate_of (self);
+
+  thread_get ()->running = NULL;
+  if (gate != NULL)
+    prio_dex_gate_release (gate, self);
+}
+
+static void
+add_to_thread (PrioDexFiber *self, gsize address)
+{
+  Thread *thread = thread_get ();
+
+  /* Another thread may have gone on with the context, and ended what began here. */
+  for (guint i = find_above (thread, address); i < thread->fibers->len;)
+    {
+      PrioDexFiber *old = thread->fibers->pdata[i];
+
+      if (!has_address (old, address))
+        break;
+      if (thread->running == old)
+        thread->running = NULL;
+      g_ptr_array_remove_index (thread->fibers, i);
+    }
+
+  self->high = address;
+  self->low = address - self->stack_size;
+  g_ptr_array_insert (thread->fibers, (gint) find_above (thread, address), prio_dex_fiber_ref (self));
+}
+
+static void
+remove_from_thread (PrioDexFiber *self)
+{
+  Thread *thread = thread_get ();
+  guint index = find_above (thread, self->high - 1);
+
+  g_atomic_int_set (&self->ended, TRUE);
+  if (index < thread->fibers->len && thread->fibers->pdata[index] == self)
+    g_ptr_array_remove_index (thread->fibers, index);
+}
+
+/* The reason for which the fiber has been aborted, in the place of libdex's error, or that. */
+static gboolean
+tell (PrioDexFiber *self, GError *error, GError **told)
+{
+  GCancellable *signal = prio_scheduling_state_get_signal (self->state);
+  GError *reason = NULL;
+
+  if (signal != NULL && PRIO_IS_TASK_SIGNAL (signal))
+    reason = prio_task_signal_get_reason (PRIO_TASK_SIGNAL (signal));
+  if (reason != NULL)
+    g_clear_error (&error);
+  g_propagate_error (told, reason != NULL ? reason : error);
+  return FALSE;
+}
+
+static gboolean
+is_aborted (PrioDexFiber *self)
+{
+  return g_cancellable_is_cancelled (prio_scheduling_state_get_signal (self->state));
+}
+
+/* Lets another have the turn, waits for @future, if there is one, and then for a turn. */
+static gboolean
+suspend (PrioDexFiber *self, DexFuture *future, GError **error)
+{
+  GError *own_error = NULL;
+  gboolean resolved, has_turn;
+
+  end_turn (self);
+  resolved = future == NULL || dex_await (future, &own_error);
+  has_turn = !is_aborted (self) && prio_dex_gate_wait (self, resolved ? &own_error : NULL);
+  begin_turn (self);
+
+  if (!has_turn)
+    return tell (self, own_error, error);
+  if (!resolved)
+    g_propagate_error (error, own_error);
+  return resolved;
+}
+
+/* Returns: (transfer full) (nullable): what the function has returned, or the reason for which it was not called */
+static DexFuture *
+call (PrioDexFiber *self)
+{
+  g_autoptr (PrioDexGate) gate = prio_dex_gate_of (self);
+  DexFuture *result;
+  GError *error = NULL;
+  gboolean is_inside = dex_await (g_steal_pointer (&self->entrance), &error) && !is_aborted (self);
+
+  begin_turn (self);
+  if (is_inside)
+    {
+      result = self->func (self->data);
+    }
+  else
+    {
+      GError *told = NULL;
+
+      tell (self, error, &told);
+      result = dex_future_new_for_error (told);
+    }
+  release_data (self);
+  end_turn (self);
+
+  if (gate != NULL)
+    prio_dex_gate_leave (gate);
+  return result;
+}
+
+static DexFuture *
+run (gpointer data)
+{
+  PrioDexFiber *self = data;
+  DexFuture *result;
+
+  add_to_thread (self, (gsize) __builtin_frame_address (0));
+  result = call (self);
+  remove_from_thread (self);
+  return result;
+}
+
+/* Returns: (transfer none) (nullable): a DexScheduler that runs the main context of the calling thread */
+static DexScheduler *
+dex_scheduler_of (PrioDexFiber *self)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduling_state_dup_scheduler (self->state);
+  DexScheduler *candidates[] = { dex_scheduler_get_thread_default (), dex_scheduler_get_default () };
+
+  for (gsize i = 0; scheduler != NULL && i < G_N_ELEMENTS (candidates); i++)
+    if (candidates[i] != NULL &&
+        dex_scheduler_get_main_context (candidates[i]) == prio_scheduler_get_context (scheduler))
+      return candidates[i];
+  return NULL;
+}
+
+/* The fiber is a task, whose result is that of the fiber. */
+static void
+start (PrioTask *task, gpointer data)
+{
+  PrioDexFiber *self = data;
+  g_autoptr (PrioDexGate) gate = NULL;
+  DexScheduler *scheduler;
+
+  self->state = prio_scheduling_state_get_current ();
+  scheduler = dex_scheduler_of (self);
+  gate = prio_dex_gate_of (self);
+  if (scheduler == NULL || gate == NULL)
+    {
+      prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                                  "A fiber runs where a DexScheduler does, and none runs the main context of its scheduler");
+      return;
+    }
+
+  /* This is its turn, unless that of another has not ended. */
+  self->entrance = prio_dex_gate_enter (gate, self);
+  prio_dex_task_return (task, dex_scheduler_spawn (scheduler, self->stack_size, run, prio_dex_fiber_ref (self),
+                                                   prio_dex_fiber_unref));
+}
+
+/**
+ * prio_dex_spawn:
+ * @scheduler: a scheduler
+ * @options: (nullable): the fiber's priority, signal, delay and name, or %NULL for the defaults
+ * @stack_size: bytes that its stack has, or 0 for libdex's default
+ * @func: (scope notified) (closure user_data) (destroy notify): the fiber
+ * @user_data: data for @func
+ * @notify: (nullable): what releases @user_data, when @func has returned or will not be called
+ *
+ * Spawns a fiber that takes turns by priority: it begins as a task of @scheduler does, and where it waits, in
+ * [func@PrioSchedDex.yield] and [func@PrioSchedDex.await], it goes on as a continuation of that task. One fiber of
+ * a scheduler runs at a time, and after it the most urgent that is ready, fiber or task; a change of the priority of its
+ * signal moves it.
+ *
+ * The fiber keeps its scheduling state: what it posts and where it yields has its signal and its priority, and
+ * [func@PrioSched.SchedulingState.get_current] is that of the fiber, after whatever it has awaited, however it did so.
+ *
+ * An abort of its signal, or libdex's discard of the future, cancels the fiber: what it awaits is
+ * discarded, and each wait fails at once, with the reason of the abort, so that it can clean up and return. If that comes before
+ * its first turn, @func is not called. The future is rejected with the reason.
+ *
+ * ```c
+ * static DexFuture *
+ * index (gpointer files)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *
+ *   for (guint i = 0; i < n_files; i++)
+ *     {
+ *       index_file (files, i);
+ *       if (prio_scheduler_should_yield (prio_scheduler_get_default ()) && !prio_dex_yield (&error))
+ *         return dex_future_new_for_error (g_steal_pointer (&error));
+ *     }
+ *   return dex_future_new_true ();
+ * }
+ *
+ * dex_future_disown (prio_dex_spawn (prio_scheduler_get_default (),
+ *                                    &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
+ *                                    0, index, files, NULL));
+ * ```
+ *
+ * A plain dex_await() in such a fiber works, and so does what awaits inside a function of another library: it only goes on without
+ * waiting for its turn.
+ *
+ * The fiber runs on the thread that runs the main context of @scheduler, which has to have a DexScheduler: the main thread, or
+ * a thread of libdex's pool; otherwise the future is rejected with %G_IO_ERROR_NOT_SUPPORTED. The program holds @scheduler as long
+ * as its fibers run: without it their waits fail with %PRIO_ERROR_CLOSED.
+ *
+ * Any thread may call it, once dex_init() has been called on the main thread.
+ *
+ * Returns: (transfer full) (nullable): the future of what @func returns, or %NULL if an argument is wrong, which logs a
+ *   critical message
+ *
+ * Since: 1.0
+ */
+DexFuture *
+prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize stack_size, DexFiberFunc func,
+                gpointer user_data, GDestroyNotify notify)
+{
+  gsize page = dex_get_page_size ();
+  PrioDexFiber *self;
+  DexFuture *future;
+
+  g_return_val_if_fail (func != NULL, NULL);
+
+  prio_scheduling_state_set_finder (find_state);
+
+  self = g_new0 (PrioDexFiber, 1);
+  self->refs = 2;
+  self->func = func;
+  self->data = user_data;
+  self->notify = notify;
+  /* As libdex does. */
+  self->stack_size = stack_size < dex_get_min_stack_size () ? STACK_SIZE : (stack_size + page - 1) / page * page;
+
+  future = prio_dex_post (scheduler, options, start, self, prio_dex_fiber_unref);
+  if (future == NULL)
+    {
+      /* The post was refused, and has taken nothing. */
+      self->notify = NULL;
+      prio_dex_fiber_unref (self);
+    }
+  prio_dex_fiber_unref (self);
+  return future;
+}
+
+/**
+ * prio_dex_yield:
+ * @error: return location for a `GError`
+ *
+ * In a fiber of [func@PrioSchedDex.spawn]: lets more urgent work run, fibers and tasks, and goes on as a continuation, as
+ * after [method@PrioSched.Scheduler.yield_async].
+ *
+ * ```c
+ * while (make_next_thumbnail (self))
+ *   if (!prio_dex_yield (&error))
+ *     return dex_future_new_for_error (error);
+ * ```
+ *
+ * It fails with the reason if the fiber's signal is aborted, and with %DEX_ERROR_NO_FIBER elsewhere than in such a fiber. It
+ * belongs to the thread that runs the fiber.
+ *
+ * Returns: %TRUE if the fiber may go on, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_dex_yield (GError **error)
+{
+  PrioDexFiber *self = current_fiber ();
+
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (self == NULL)
+    {
+      g_set_error_literal (error, DEX_ERROR, DEX_ERROR_NO_FIBER, "Only a fiber of prio_dex_spawn() can yield here");
+      return FALSE;
+    }
+  return suspend (self, NULL, error);
+}
+
+/**
+ * prio_dex_await:
+ * @future: (transfer full): what to wait for
+ * @error: return location for a `GError`
+ *
+ * In a fiber of [func@PrioSchedDex.spawn]: waits for @future, and then for its turn. In other fibers it is
+ * dex_await().
+ *
+ * Who needs the value holds another reference, of which any dex_await_…() gets it at once:
+ *
+ * ```c
+ * g_autoptr (DexFuture) bytes = dex_file_load_contents_bytes (file);
+ *
+ * if (!prio_dex_await (dex_ref (bytes), &error))
+ *   return dex_future_new_for_error (error);
+ * parse (dex_await_boxed (g_steal_pointer (&bytes), NULL));
+ * ```
+ *
+ * If @future has completed, it returns at once, as dex_await() does. If the fiber's signal is aborted, @future is discarded,
+ * and @error is the reason. It belongs to the thread that runs the fiber.
+ *
+ * Returns: %TRUE if @future has resolved and the fiber may go on, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_dex_await (DexFuture *future, GError **error)
+{
+  PrioDexFiber *self = current_fiber ();
+
+  g_return_val_if_fail (DEX_IS_FUTURE (future), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (self == NULL || !dex_future_is_pending (future))
+    return dex_await (future, error);
+  return suspend (self, future, error);
+}

@@ -1,0 +1,214 @@
+/* prio-dex-future.c: a task as a future
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-dex-private.h"
+
+/* libdex makes its types, and the scheduler of the main thread, in dex_init (). */
+gboolean
+prio_dex_is_ready (const char *function)
+{
+  if (dex_scheduler_get_default () != NULL)
+    return TRUE;
+
+  g_critical ("%s: libdex is not initialized: call dex_init () first, on the main thread", function);
+  return FALSE;
+}
+
+/* Only the first of these counts. */
+static void
+settle (DexPromise *promise, PrioTask *task)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+  GError *error = NULL;
+
+  /* A pointer, which only one may take, stays with the task. */
+  if (g_cancellable_is_cancelled (dex_promise_get_cancellable (promise)))
+    dex_promise_reject (promise, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "The future was discarded"));
+  else if (!prio_task_propagate_value (task, &value, &error))
+    dex_promise_reject (promise, error);
+  else if (G_IS_VALUE (&value))
+    dex_promise_resolve (promise, &value);
+  else
+    dex_promise_resolve_boolean (promise, TRUE);
+}
+
+static void
+on_completed (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer promise)
+{
+  settle (promise, PRIO_TASK (result));
+}
+
+/* The callbacks of a task whose main context goes are released, and not called. */
+static void
+release_promise (gpointer promise)
+{
+  if (dex_future_is_pending (DEX_FUTURE (promise)))
+    dex_promise_reject (promise, g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED,
+                                                      "The main context of the task has gone"));
+  dex_unref (promise);
+}
+
+/* Returns: (transfer full): a signal that is aborted with what @options name, and when the promise is discarded */
+static PrioTaskSignal *
+signal_for (DexPromise *promise, const PrioTaskOptions *options)
+{
+  GCancellable *both[] = { dex_promise_get_cancellable (promise), options != NULL ? options->signal : NULL };
+
+  if (both[1] != NULL && PRIO_IS_TASK_SIGNAL (both[1]))
+    return prio_task_signal_any_following (both, 2, PRIO_TASK_SIGNAL (both[1]));
+  return prio_task_signal_any (both, both[1] != NULL ? 2 : 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+}
+
+/**
+ * prio_dex_post:
+ * @scheduler: a scheduler
+ * @options: (nullable): how to run the task, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): the task's function
+ * @user_data: data for @func
+ * @notify: (nullable): what releases @user_data
+ *
+ * Posts a task, as [method@PrioSched.Scheduler.post_task] does, whose result is a future.
+ *
+ * The future resolves to the task's result, and to %TRUE if it has none; it rejects with the task's error, or with the
+ * reason of its abort. Values of every type pass. A pointer passes to whoever awaits the future, who frees it.
+ *
+ * When libdex discards the future, the task is aborted: that is when the last of those lets go that wait for it, a fiber or
+ * a future that was chained to it, such as one of dex_future_first(). The task's function sees it by
+ * [method@PrioSched.Task.get_signal], and so does what inherits that signal. If nobody ever waits, the task runs, as what other
+ * functions of libdex start does.
+ *
+ * ```c
+ * static DexFuture *
+ * find (gpointer rows)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *   int row = dex_await_int (prio_dex_post (prio_scheduler_get_default (),
+ *                                           &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_BLOCKING },
+ *                                           find_row, rows, NULL),
+ *                            &error);
+ *   …
+ * }
+ * ```
+ *
+ * Any thread may call it, once dex_init() has been called on the main thread.
+ *
+ * Returns: (transfer full) (nullable): the future, or %NULL if an argument is wrong, which logs a critical message
+ *
+ * Since: 1.0
+ */
+DexFuture *
+prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
+               GDestroyNotify notify)
+{
+  PrioTaskOptions own = { 0 };
+  g_autoptr (DexPromise) promise = NULL;
+  g_autoptr (PrioTaskSignal) signal = NULL;
+  g_autoptr (PrioTask) task = NULL;
+
+  if (!prio_dex_is_ready (G_STRFUNC))
+    return NULL;
+
+  promise = dex_promise_new_cancellable ();
+  if (options != NULL)
+    own = *options;
+  /* What is no signal is told by the post. */
+  if (own.signal == NULL || G_IS_CANCELLABLE (own.signal))
+    {
+      signal = signal_for (promise, options);
+      own.signal = G_CANCELLABLE (signal);
+    }
+
+  task = prio_scheduler_post_task (scheduler, &own, func, user_data, notify);
+  if (task == NULL)
+    return NULL;
+
+  prio_task_then (task, on_completed, dex_ref (promise), release_promise);
+  return DEX_FUTURE (g_steal_pointer (&promise));
+}
+
+/* The future of a task: the task has it as long as it lives, so that all who ask have the same, and libdex
+ * knows when the last lets go. */
+static GMutex futures_lock;
+
+static void
+free_weak_task (gpointer data, GClosure *closure G_GNUC_UNUSED)
+{
+  g_weak_ref_clear (data);
+  g_free (data);
+}
+
+/* On any thread.  GLib may hold the lock of this cancellable, which nobody else has. */
+static void
+on_discarded (GCancellable *cancellable G_GNUC_UNUSED, gpointer weak_task)
+{
+  g_autoptr (PrioTask) task = g_weak_ref_get (weak_task);
+
+  if (task != NULL)
+    prio_task_cancel (task);
+}
+
+static DexPromise *
+promise_of (PrioTask *task)
+{
+  DexPromise *promise = dex_promise_new_cancellable ();
+  GWeakRef *weak_task = g_new0 (GWeakRef, 1);
+
+  g_weak_ref_init (weak_task, task);
+  g_signal_connect_data (dex_promise_get_cancellable (promise), "cancelled", G_CALLBACK (on_discarded), weak_task,
+                         free_weak_task, G_CONNECT_DEFAULT);
+  return promise;
+}
+
+/**
+ * prio_dex_future_new:
+ * @task: a task
+ *
+ * Makes a future of a task that has been posted. It resolves and rejects as that of [func@PrioSchedDex.post] does.
+ *
+ * A task has one future, and each call returns another reference to it. When libdex discards it, that is when the last of
+ * those that wait for it lets go, the task is cancelled as by [method@PrioSched.Task.cancel], even if others wait
+ * for the task with [method@PrioSched.Task.then].
+ *
+ * The future does not hold the task. A task whose result is a pointer gives it to the future, and the one who awaits that
+ * frees it: such a task has one who waits.
+ *
+ * ```c
+ * DexFuture *both = dex_future_all (prio_dex_future_new (parse), prio_dex_future_new (highlight), NULL);
+ * ```
+ *
+ * Any thread may call it, once dex_init() has been called on the main thread.
+ *
+ * Returns: (transfer full) (nullable): the future, or %NULL if @task is no task, which logs a critical message
+ *
+ * Since: 1.0
+ */
+DexFuture *
+prio_dex_future_new (PrioTask *task)
+{
+  static GQuark quark;
+  g_autoptr (DexPromise) promise = NULL;
+  gboolean is_new;
+
+  g_return_val_if_fail (PRIO_IS_TASK (task), NULL);
+  if (!prio_dex_is_ready (G_STRFUNC))
+    return NULL;
+
+  g_mutex_lock (&futures_lock);
+  if (quark == 0)
+    quark = g_quark_from_static_string ("prio-dex-future");
+  promise = g_object_get_qdata (G_OBJECT (task), quark);
+  is_new = promise == NULL;
+  if (is_new)
+    {
+      promise = promise_of (task);
+      g_object_set_qdata_full (G_OBJECT (task), quark, promise, dex_unref);
+    }
+  dex_ref (promise);
+  g_mutex_unlock (&futures_lock);
+
+  if (is_new)
+    prio_task_then (task, on_completed, dex_ref (promise), release_promise);
+  return DEX_FUTURE (g_steal_pointer (&promise));
+}

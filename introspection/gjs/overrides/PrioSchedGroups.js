@@ -1,0 +1,245 @@
+// PrioSchedGroups.js: groups of tasks, of which only so many run at a time
+//
+// The library has the places, the ages and the waits: a task of a group is one of the scheduler's, whose number the group posts when
+// its turn has come, and a wait is a task that it posts when the wait is over.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported make */
+
+const {GLib, GObject} = imports.gi;
+const {describe, named, reasonOfError, toFunction} = imports.overrides.PrioSchedReasons;
+const {State} = imports.overrides.PrioSchedStates;
+const {keepResolvers} = imports.overrides.PrioSchedSettling;
+
+const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
+const MAX_LIMIT = 0xffffffff;
+const USER_VISIBLE = 2;
+const USER_BLOCKING = 3;
+
+// PrioSched.Posted
+const OUTSIDE = 1;
+const INSIDE = 2;
+
+const OPTIONS = ['priority', 'signal', 'delay', 'name'];
+
+// Of a group, as long as somebody waits for it: how many do, and by their handles how its tasks have ended.
+const WAITING = Symbol('waiting');
+
+function toLimit(value) {
+    if (!Number.isInteger(value) || value < 1 || value > MAX_LIMIT)
+        throw new TypeError(`${named(value)} is no limit, which is a whole number of tasks from 1`);
+    return value;
+}
+
+function checkNames(options, names, where) {
+    for (const name of Object.keys(options)) {
+        if (!names.includes(name))
+            throw new TypeError(`${named(name)} is no option of ${where}`);
+    }
+    return options;
+}
+
+function isThenable(value) {
+    return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
+}
+
+// Tells group how its task has ended, which then needs no place.
+function returnTo(group, handle, outcome) {
+    group[WAITING]?.ended.set(handle, outcome);
+    group.return_id(handle, outcome.isRejected ? describe(outcome.value) : null);
+}
+
+// Has returnTo () called when entry is settled.
+function follow(entry, group, handle) {
+    const {resolve, reject} = entry;
+    entry.resolve = value => {
+        if (isThenable(value)) {
+            const promise = Promise.resolve(value);
+            promise.then(result => returnTo(group, handle, {isRejected: false, value: result}),
+                error => returnTo(group, handle, {isRejected: true, value: error}));
+            resolve(promise);
+        } else {
+            returnTo(group, handle, {isRejected: false, value});
+            resolve(value);
+        }
+    };
+    entry.reject = error => {
+        returnTo(group, handle, {isRejected: true, value: error});
+        reject(error);
+    };
+}
+
+// What a table does where it would post a task of its scheduler.
+class Member {
+    #group;
+    #own;
+    #delay;
+
+    constructor(group, own, delay) {
+        this.#group = group;
+        this.#own = own;
+        this.#delay = delay;
+    }
+
+    post(runner, id, entry) {
+        const {table, priority} = entry.state;
+        const [handle, combined, posted] = this.#group.post_id(runner, id, priority, this.#own, this.#delay, entry.name);
+        if (combined !== null) {
+            entry.state = new State(table, combined, priority);
+            entry.state.group = this.#group;
+            entry.state.handle = handle;
+        }
+        if (handle !== 0)
+            follow(entry, this.#group, handle);
+        return posted;
+    }
+
+    posted() {}
+
+    settled() {}
+}
+
+class Wait {
+    #cancellable;
+    #current;
+    #group;
+    #id;
+    #until;
+
+    constructor(group, until, cancellable, current) {
+        this.#group = group;
+        this.#until = until;
+        this.#cancellable = cancellable;
+        this.#current = current;
+    }
+
+    post(runner, id) {
+        const {group = null, handle = 0} = this.#current ?? {};
+        this.#id = id;
+        this.#group[WAITING] ??= {n: 0, ended: new Map()};
+        this.#group[WAITING].n++;
+        this.#group.wait_id(group, handle, this.#until, this.#cancellable, runner, id);
+        return this.#current === null ? OUTSIDE : INSIDE;
+    }
+
+    posted() {}
+
+    settled() {}
+
+    // How it has ended, in the task that the library has posted.
+    end(tasks, returns) {
+        const {ended} = this.#group[WAITING];
+        if (--this.#group[WAITING].n === 0)
+            this.#group[WAITING] = undefined;
+        let task;
+        try {
+            [, task] = this.#group.finish_id(this.#id);
+        } catch (error) {
+            if (this.#cancellable?.is_cancelled())
+                throw tasks.reasonOf(this.#cancellable);
+            throw this.#toReason(error, ended);
+        }
+        if (!returns)
+            return undefined;
+        const outcome = ended.get(this.#group.get_handle(task));
+        if (outcome?.isRejected)
+            throw outcome.value;
+        if (outcome === undefined && task.get_error() !== null)
+            throw this.#toReason(task.get_error(), ended);
+        return outcome === undefined ? task.propagate_value()[1] : outcome.value;
+    }
+
+    #toReason(error, ended) {
+        return error.domain === HANDLE_DOMAIN ? ended.get(error.code >>> 0)?.value ?? error : reasonOfError(error);
+    }
+}
+
+// Gives TaskGroup its methods for JavaScript.  convert has what checks the arguments of tasks.
+function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
+    const {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
+    const {abort, cancel_queued: cancelQueued, set_limit: setLimit, set_priority: setPriority} = TaskGroup.prototype;
+    const newNative = TaskGroup.new;
+
+    function checkScheduler(value) {
+        if (!(value instanceof Scheduler))
+            throw new TypeError(`${named(value)} is no scheduler`);
+        return value;
+    }
+
+    function tableOf(group) {
+        const scheduler = group.ref_scheduler();
+        if (scheduler === null)
+            throw new Error('The scheduler of the group has gone: hold it as long as you use the group');
+        return tasks.tableOf(scheduler);
+    }
+
+    TaskGroup.prototype._init = function (options = {}, ...others) {
+        const {scheduler = Scheduler.get_default(), limit = MAX_LIMIT, priority = USER_VISIBLE} =
+            checkNames(toOptions(options), ['scheduler', 'limit', 'priority'], 'new TaskGroup ()');
+        GObject.Object.prototype._init.call(this, {
+            scheduler: checkScheduler(scheduler), limit: toLimit(limit), priority: toGivenPriority(priority),
+        }, ...others);
+    };
+    TaskGroup.new = (scheduler, limit, priority) =>
+        newNative.call(TaskGroup, checkScheduler(scheduler), toLimit(limit), toGivenPriority(priority));
+
+    TaskGroup.prototype.set_limit = function (limit) {
+        setLimit.call(this, toLimit(limit));
+    };
+    Object.defineProperty(TaskGroup.prototype, 'limit', {
+        configurable: true,
+        get() {
+            return this.get_limit();
+        },
+        set(limit) {
+            this.set_limit(limit);
+        },
+    });
+    TaskGroup.prototype.set_priority = function (priority) {
+        return setPriority.call(this, toGivenPriority(priority));
+    };
+
+    // The promise settles as that of a scheduler's task does, and the task has its place until then.
+    TaskGroup.prototype.post_task = function (callback, options = undefined) {
+        toFunction(callback);
+        const {priority, signal, delay, name} = checkNames(toOptions(options), OPTIONS, 'postTask ()');
+        const givenPriority = toPriority(priority), givenSignal = toSignal(signal), givenDelay = toDelay(delay);
+        const givenName = toName(name), table = tableOf(this);
+        const promise = new Promise(keepResolvers);
+        table.postWith(callback, givenPriority, this.signal, 0, new Member(this, givenSignal, givenDelay), promise, givenName);
+        return promise;
+    };
+    TaskGroup.prototype.postTask = TaskGroup.prototype.post_task;
+
+    // The reason may be any value.  The group goes on.
+    TaskGroup.prototype.abort = function (reason = undefined) {
+        const {signal} = this;
+        if (reason === undefined || reason === null || reason instanceof GLib.Error)
+            abort.call(this, reason ?? null);
+        else
+            abort.call(this, tasks.wrapReason(signal, reason));
+        tasks.beginAbort(tasks.reasonOf(signal));
+        tasks.takeRejected();
+    };
+
+    TaskGroup.prototype.cancel_queued = function () {
+        cancelQueued.call(this);
+        tasks.takeRejected();
+    };
+    TaskGroup.prototype.cancelQueued = TaskGroup.prototype.cancel_queued;
+
+    function addWait(name, until, returns) {
+        TaskGroup.prototype[name] = function (options = undefined) {
+            const {signal} = checkNames(toOptions(options), ['signal'], `${name} ()`);
+            const wait = new Wait(this, until, toSignal(signal), tasks.currentState()), table = tableOf(this);
+            const promise = new Promise(keepResolvers);
+            table.postWith(() => wait.end(tasks, returns), USER_BLOCKING, null, 0, wait, promise, `${name} ()`);
+            return promise;
+        };
+    }
+    addWait('drained', TaskGroupWait.DRAINED, false);
+    addWait('all', TaskGroupWait.ALL, false);
+    addWait('any', TaskGroupWait.ANY, true);
+    addWait('first', TaskGroupWait.FIRST, true);
+}

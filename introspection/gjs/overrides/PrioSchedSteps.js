@@ -1,0 +1,67 @@
+// PrioSchedSteps.js: generators as tasks, and the error that an abort is
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported AbortError, toSteps */
+
+const {Gio, GLib} = imports.gi;
+const {named, toFunction} = imports.overrides.PrioSchedReasons;
+
+// An abort without a reason of the program's own, which is GIO's error, and whatever is derived from this as a reason: for all of
+// them `error instanceof PrioSched.AbortError` is true.
+var AbortError = class AbortError extends Error {
+    constructor(message = 'Operation was cancelled') {
+        super(message);
+        this.name = 'AbortError';
+    }
+
+    static [Symbol.hasInstance](value) {
+        if (Function.prototype[Symbol.hasInstance].call(this, value))
+            return true;
+        if (this !== AbortError || typeof value !== 'object' || value === null)
+            return false;
+        return value instanceof GLib.Error ? value.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED) : value.name === 'AbortError';
+    }
+};
+
+function toGenerator(value) {
+    if (typeof value?.next !== 'function' || typeof value.throw !== 'function' || typeof value[Symbol.iterator] !== 'function')
+        throw new TypeError(`${named(value)} is no generator`);
+    return value;
+}
+
+// The callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress (value),
+// if given, is told of the last value before it yields.  An abort is thrown where the generator stands.
+var toSteps = function toSteps(scheduler, make, progress) {
+    toFunction(make);
+    const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
+
+    return async function steps() {
+        const generator = toGenerator(make());
+        let last = {}, step = generator.next();
+        while (!step.done) {
+            last = step;
+            if (!scheduler.should_yield()) {
+                step = generator.next();
+                continue;
+            }
+            last = {};
+            try {
+                tell(step.value);
+            } catch (error) {
+                generator.return();
+                throw error;
+            }
+            let thrown = null;
+            try {
+                await scheduler.yield();
+            } catch (error) {
+                thrown = {error};
+            }
+            step = thrown === null ? generator.next() : generator.throw(thrown.error);
+        }
+        if ('value' in last)
+            tell(last.value);
+        return step.value;
+    };
+};

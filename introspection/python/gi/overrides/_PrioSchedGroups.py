@@ -1,0 +1,326 @@
+"""Groups of tasks of PrioSched in Python, of which only so many run at a time.
+
+The library has the places, the ages and the waits: a task of a group is one of the scheduler's, whose number the group
+posts when its turn has come.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import operator
+
+from gi.repository import Gio, GLib
+
+from ..module import get_introspection_module
+from . import _PrioSched as tasks
+from . import _PrioSchedHelpers as helpers
+from . import _PrioSchedReasons as reasons
+
+PrioSched = get_introspection_module('PrioSched')
+
+_HANDLE_DOMAIN = 'prio-sched-task-handle'
+_MAX_LIMIT = 2 ** 32 - 1
+_USER_BLOCKING = 3
+
+_to_priority = _to_delay = None
+
+
+def set_up(to_priority, to_delay):
+    """Sets what converts the arguments of PrioSched.Scheduler.post_task ()."""
+    global _to_priority, _to_delay
+    _to_priority, _to_delay = to_priority, to_delay
+
+
+def _to_limit(value):
+    if value is None:
+        return _MAX_LIMIT
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        limit = operator.index(value)
+    except TypeError:
+        raise TypeError(f'limit is a whole number of tasks, not {value!r}') from None
+    if not 1 <= limit <= _MAX_LIMIT:
+        raise ValueError(f'limit is out of range: {value!r}')
+    return limit
+
+
+def _to_scheduler(value):
+    if value is None:
+        return PrioSched.Scheduler.ref_thread_default()
+    if not isinstance(value, PrioSched.Scheduler):
+        raise TypeError(f'{value!r} is no scheduler')
+    return value
+
+
+class _GroupState(tasks.State):
+    """The state of a task of a group: it tells the group which of its tasks waits for it."""
+
+    __slots__ = ('group', 'handle')
+
+    def reason(self):
+        # What has not been aborted has been cancelled alone.
+        return super().reason() if self.signal.is_cancelled() else asyncio.CancelledError()
+
+
+class _Follower:
+    """Waits for a future of ours before anybody else does, whatever it ends with."""
+
+    __slots__ = ('future',)
+
+    def __init__(self, future):
+        self.future = future
+        future._wait(self)
+
+    # As a driver of coroutines has them.
+
+    def own_main_context(self):
+        scheduler = self.future._posted_with.table.scheduler()
+        return scheduler.get_context() if scheduler is not None else None
+
+    def go_on_after(self, future):
+        """future has been cancelled, on any thread."""
+        self.future._posted_with.table.call_soon(self)
+
+    def go_on_from(self, future):
+        self()
+
+
+class _Place(_Follower):
+    """Tells the group that a task needs its place no longer."""
+
+    __slots__ = ()
+
+    def __call__(self):
+        state = self.future._posted_with
+        state.group._task_is_done(state.handle, self.future)
+
+
+class _Wait(_Follower):
+    """A wait for a group, which is a task that the library posts when the wait is over."""
+
+    __slots__ = ('group', 'signal', 'own', 'number', 'returns')
+
+    def __init__(self, group, until, signal, returns):
+        table, state = group._table, tasks.current_state()
+        task = tasks.new_task(self._finish, table._states[_USER_BLOCKING - 1], None)
+        super().__init__(task)
+        self.group, self.signal, self.returns = group, signal, returns
+        self.own = both = Gio.Cancellable()
+        if signal is not None:
+            both = PrioSched.TaskSignal.any([signal, self.own], PrioSched.TaskPriority.USER_VISIBLE)
+        own, handle = (state.group, state.handle) if isinstance(state, _GroupState) else (None, 0)
+        self.number = table._add(task)
+        group._waits.add(self)
+        group.wait_id(own, handle, until, both, table._runner, self.number)
+
+    def __call__(self):
+        # It is over, or nobody waits any more.
+        self.own.cancel()
+        self.group._forget(self)
+
+    def _finish(self):
+        """The callback of the task."""
+        value, error = self._end()
+        if error is not None:
+            raise error
+        return value
+
+    def _end(self):
+        # The library's task is nothing for a traceback: what that leads to through the library the collector cannot see.
+        try:
+            _, task = self.group.finish_id(self.number)
+        except GLib.Error as error:
+            if self.signal is not None and self.signal.is_cancelled():
+                return None, reasons.reason_of(self.signal)
+            return None, self.group._to_exception(error)
+        return self.group._outcome_of(task) if self.returns else (None, None)
+
+
+class TaskGroup(PrioSched.TaskGroup):
+    """Tasks of which only so many run at a time: the next one is chosen by priority and age.
+
+    scheduler  whose tasks they are; by default that of this thread's main context
+    limit      how many run at a time, a whole number from 1; None for any number
+    priority   of those tasks that have none of their own
+
+    A coroutine counts until it has ended.  Whoever uses a group holds its scheduler, if that is not the default one: the group
+    does not.  All methods belong to the thread that runs the scheduler's main context.
+    """
+
+    def __init__(self, scheduler=None, limit=None, priority='user-visible'):
+        scheduler, limit = _to_scheduler(scheduler), _to_limit(limit)
+        super().__init__(scheduler=scheduler, limit=limit, priority=_to_own_priority(priority))
+        self._set_up(scheduler)
+
+    def _set_up(self, scheduler):
+        self._tasks = tasks.table_of(scheduler)
+        self._waits = set()
+        self._done = {}  # as long as somebody waits: by their handles, the tasks that have completed
+
+    @property
+    def _table(self):
+        try:
+            return self._tasks
+        except AttributeError:
+            # It was made by TaskGroup.new () or in another language.
+            self._check_scheduler()
+            self._set_up(self.ref_scheduler())
+            return self._tasks
+
+    @property
+    def limit(self):
+        """How many tasks run at a time.  If more are running when it changes, they go on."""
+        return self.get_limit()
+
+    @limit.setter
+    def limit(self, limit):
+        self.set_limit(limit)
+
+    def set_limit(self, limit):
+        super().set_limit(_to_limit(limit))
+
+    @property
+    def pending(self):
+        """How many tasks are queued or running; 'notify::pending' tells of changes."""
+        return self.get_pending()
+
+    @property
+    def priority(self):
+        """The PrioSched.TaskPriority of those tasks that have none of their own."""
+        return self.get_priority()
+
+    def set_priority(self, priority):
+        """Changes the priority of those tasks, queued and running.
+
+        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
+        """
+        super().set_priority(_to_own_priority(priority))
+
+    @property
+    def signal(self):
+        """The PrioSched.TaskSignal that the next abort () aborts, for whatever else belongs to the group."""
+        return self.get_signal()
+
+    def __repr__(self):
+        limit = self.limit
+        places = '' if limit == _MAX_LIMIT else f', {limit} at a time'
+        return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.pending} pending{places}>'
+
+    def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
+        """Posts a task that begins when a place is free, and otherwise is as one of PrioSched.Scheduler.post_task ().
+
+        It is aborted with the group, and with signal if there is one.  If that has a priority, the task has it.
+
+        Returns a PrioSched.PostedTask.
+        """
+        helpers.to_callback(callback)
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f'a name is a string, not {name!r}')
+        priority, signal, delay = _to_priority(priority), helpers.to_signal(signal), _to_delay(delay)
+        table, own_signal = self._table, self.get_signal()
+        state = _GroupState(table, own_signal, priority)
+        state.group = self
+        task = tasks.new_task(callback, state, name)
+        number = table._add(task)
+        state.handle, combined, _ = self.post_id(table._runner, number, priority, signal, delay, name)
+        if combined is None:
+            table._take(number)
+            self._check_scheduler()
+            raise RuntimeError('a group belongs to the thread that runs its main context, and this is another one')
+        if signal is not None:
+            state.signal = combined
+            reasons.keep_reasons_of(combined, [signal, own_signal])
+        if state.handle == 0:
+            table._reject(table._take(number))
+        else:
+            _Place(task)
+        return task
+
+    def _check_scheduler(self):
+        if self.ref_scheduler() is None:
+            raise RuntimeError('the scheduler of the group has gone: hold it as long as you use the group')
+
+    def _task_is_done(self, handle, task):
+        error = task._exception
+        if self._waits:
+            self._done[handle] = task
+        self.return_id(handle, None if error is None else f'{type(error).__name__}: {error}')
+        # If it was cancelled before it has begun.
+        self.cancel_id(handle)
+
+    def abort(self, reason=None):
+        """Aborts all tasks, queued and running.  The group goes on: what is posted from now on has another signal.
+
+        reason  what awaiting them raises: any exception; without one a PrioSched.AbortError
+        """
+        if reason is not None and not isinstance(reason, BaseException):
+            raise TypeError(f'a reason is an exception, not {reason!r}')
+        if reason is None:
+            reason = reasons.AbortError()
+        if reasons.is_of_library(reason):
+            super().abort(reason)
+        else:
+            super().abort(reasons.to_error_of(reason, self.get_signal()))
+
+    def cancel_queued(self):
+        """Cancels the tasks that have not begun: awaiting one raises asyncio.CancelledError."""
+        super().cancel_queued()
+
+    def _wait(self, until, signal, returns=False):
+        self._check_scheduler()
+        return _Wait(self, until, helpers.to_signal(signal), returns).future
+
+    def drained(self, signal=None):
+        """To be awaited: until no task is queued or running, whatever becomes of them.
+
+        A task of the group that awaits it is not waited for, and gives its place to another one.
+
+        signal  a Gio.Cancellable that ends this wait, and no task: then it raises the reason
+        """
+        return self._wait(PrioSched.TaskGroupWait.DRAINED, signal)
+
+    def all(self, signal=None):
+        """To be awaited: like drained (), but raises what the first task raises that fails, or the reason of its abort."""
+        return self._wait(PrioSched.TaskGroupWait.ALL, signal)
+
+    def any(self, signal=None):
+        """To be awaited: the result of the first task that returns from now on.
+
+        If all fail, it raises what the last has raised; without any task GLib.Error, Gio.IOErrorEnum.NOT_FOUND.
+        """
+        return self._wait(PrioSched.TaskGroupWait.ANY, signal, True)
+
+    def first(self, signal=None):
+        """To be awaited: what becomes of the first task that completes from now on: its result, or what it raises."""
+        return self._wait(PrioSched.TaskGroupWait.FIRST, signal, True)
+
+    def _forget(self, wait):
+        self._waits.discard(wait)
+        if not self._waits:
+            self._done.clear()
+
+    def _to_exception(self, error):
+        """What a wait raises that the library has ended with error."""
+        if error.domain == _HANDLE_DOMAIN:
+            task = self._done.get(error.code & _MAX_LIMIT)
+            return task._exception if task is not None else error
+        return reasons.to_exception(error)
+
+    def _outcome_of(self, native):
+        """The result and the exception of a task of the library's, one of which is None."""
+        task = self._done.get(self.get_handle(native))
+        if task is not None:
+            task._retrieved = True
+            return task._value, task._exception
+        error = native.get_error()
+        if error is not None:
+            # It was aborted, or is one of another language's.
+            return None, reasons.to_exception(error)
+        return native.propagate_value()[1], None
+
+
+def _to_own_priority(priority):
+    if priority is None:
+        raise ValueError('None is no task priority')
+    return PrioSched.TaskPriority(_to_priority(priority))

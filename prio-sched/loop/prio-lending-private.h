@@ -1,0 +1,38 @@
+/* prio-lending-private.h: a task that waits for another lends it its priority (WICG/scheduling-apis #98)
+ *
+ * Promises: among the tasks of a loop, who waits for whom is a graph.  A task that is awaited runs at the highest of its own
+ * priority and those of all who wait for it, directly or through others, until it has its result or they are aborted.  It
+ * keeps its age: where it is queued it stands apart, in a queue of its own, which is in the ready set by the order of its
+ * only entry.  Its own priority, and the state that it runs in, stay what they are.
+ *
+ * Cycles lend nothing to themselves.  Nothing here recurses.  The cost of a change is that of the nodes which it
+ * reaches.
+ *
+ * A node is known by a number, which a PrioState has.  Its users are the states that have the number, the waits of its own,
+ * and its task until that has a result.
+ *
+ * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here belongs to
+ * the owner thread.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-run-queue-private.h"
+
+void prio_lending_set (PrioRunQueue *run_queue, gboolean lends);
+void prio_lending_free (PrioLoop *loop);
+
+guint prio_lending_begin (PrioEntry *entry);
+guint8 prio_lending_get_level (const PrioState *state);
+void prio_lending_hold (PrioLoop *loop, guint number);
+void prio_lending_release (PrioLoop *loop, guint number);
+
+void prio_lending_wait (const PrioState *waiter, PrioEntry *awaited);
+void prio_lending_end (PrioEntry *entry, gboolean aborted);
+void prio_lending_prepare (PrioEntry *entry);
+void prio_lending_rejoin (PrioEntry *entry);
+PrioQueue *prio_lending_get_queue (PrioEntry *entry);
+void prio_lending_group_changed (PrioGroup *group);
+void prio_lending_group_aborted (PrioGroup *group);

@@ -1,0 +1,569 @@
+/* prio-lending.c: a task that waits for another lends it its priority (WICG/scheduling-apis #98)
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-lending-private.h"
+
+#define N_PRIORITIES (PRIO_TASK_PRIORITY_USER_BLOCKING + 1) /* with 0, for none */
+#define MAX_NUMBER (G_MAXUINT - 1)
+
+typedef struct _Node Node;
+typedef struct _Wait Wait;
+
+/* A task, or the state of code that has no result. */
+struct _Node
+{
+  guint number;
+  gsize users;
+  PrioEntry *entry; /* of the task, until it has its result; or NULL */
+  PrioGroup *follows, *abort; /* held, or NULL */
+  guint8 priority;  /* its own, if @follows is NULL; 0 while that is not known */
+  guint8 level;     /* what it lends: the highest of its own and of what is lent to it */
+  gboolean aborted; /* it lends nothing of its own */
+  gboolean marked;  /* in settle () */
+  Wait *waits;      /* of its own */
+  Wait *lenders;    /* those that wait for it */
+  gsize n_lent[N_PRIORITIES]; /* how many of @lenders lend it each priority */
+  PrioQueue queue;  /* where its entry stands if it is apart */
+};
+
+/* A link of the two lists that a wait is on. */
+typedef struct
+{
+  Wait *next, *prev;
+} Link;
+
+struct _Wait
+{
+  Node *waiter, *awaited;
+  Link of_waiter, of_awaited;
+  guint8 lent;
+};
+
+struct _PrioLending
+{
+  GPtrArray *nodes;      /* by number; NULL for those that are free, and for 0 */
+  GArray *free_numbers;  /* of guint */
+  GHashTable *by_entry;  /* PrioEntry → Node */
+  GHashTable *by_group;  /* PrioGroup → set of Node */
+  GPtrArray *stack, *marked; /* of Node: in raise () and settle () */
+};
+
+static PrioLending *
+lending_new (void)
+{
+  PrioLending *self = g_new0 (PrioLending, 1);
+
+  self->nodes = g_ptr_array_new ();
+  g_ptr_array_add (self->nodes, NULL);
+  self->free_numbers = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->by_entry = g_hash_table_new (NULL, NULL);
+  self->by_group = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
+  self->stack = g_ptr_array_new ();
+  self->marked = g_ptr_array_new ();
+  return self;
+}
+
+/* Whether waits of the tasks of @run_queue lend. */
+void
+prio_lending_set (PrioRunQueue *run_queue, gboolean lends)
+{
+  if (lends && run_queue->loop->lending == NULL)
+    run_queue->loop->lending = lending_new ();
+  run_queue->lends = lends;
+}
+
+/* @loop is being freed; nothing waits in it any more. */
+void
+prio_lending_free (PrioLoop *loop)
+{
+  PrioLending *self = g_steal_pointer (&loop->lending);
+
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->nodes);
+  g_array_unref (self->free_numbers);
+  g_hash_table_unref (self->by_entry);
+  g_hash_table_unref (self->by_group);
+  g_ptr_array_unref (self->stack);
+  g_ptr_array_unref (self->marked);
+  g_free (self);
+}
+
+/* Its own priority, or 0. */
+static guint8
+own (const Node *node)
+{
+  if (node->aborted)
+    return 0;
+  return node->follows != NULL ? (guint8) prio_group_get_priority (node->follows) : node->priority;
+}
+
+/* The highest priority that is lent to it, or 0. */
+static guint8
+lent_to (const Node *node)
+{
+  guint8 priority = N_PRIORITIES - 1;
+
+  while (priority > 0 && node->n_lent[priority] == 0)
+    priority--;
+  return priority;
+}
+
+static guint8
+level_of (const Node *node)
+{
+  return MAX (own (node), lent_to (node));
+}
+
+static void
+lend (Wait *wait, guint8 priority)
+{
+  wait->awaited->n_lent[wait->lent]--;
+  wait->awaited->n_lent[priority]++;
+  wait->lent = priority;
+}
+
+/* The entry of @node, which is queued, stands apart from now on. */
+static void
+set_apart (Node *node)
+{
+  PrioEntry *entry = node->entry;
+
+  prio_run_queue_unlink (entry);
+  if (prio_entry_is_of_group (entry))
+    entry->abort->n_elsewhere++;
+  entry->follows = NULL;
+  entry->apart = TRUE;
+  prio_queue_append_entry (&node->queue, entry);
+}
+
+/* The level of @node has changed: if it is queued, it moves to where it belongs. */
+static void
+place (Node *node)
+{
+  PrioEntry *entry = node->entry;
+  PrioReady *ready;
+
+  /* One whose timeout has passed is above all levels. */
+  if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
+      (!entry->apart && lent_to (node) <= own (node)))
+    return;
+
+  if (entry->apart)
+    {
+      ready = &entry->run_queue->loop->ready;
+      if (prio_ready_contains (&node->queue))
+        prio_ready_remove (ready, &entry->run_queue->ready, &node->queue);
+    }
+  else
+    {
+      set_apart (node);
+    }
+  node->queue.effective = prio_effective ((PrioTaskPriority) level_of (node), entry->continuation);
+  prio_run_queue_make_ready (entry->run_queue, &node->queue);
+}
+
+/* The level of @node has grown: so does that of those whom it waits for. */
+static void
+raise_awaited (PrioLending *self, Node *node)
+{
+  g_ptr_array_add (self->stack, node);
+  while (self->stack->len > 0)
+    {
+      Node *from = g_ptr_array_steal_index_fast (self->stack, self->stack->len - 1);
+
+      for (Wait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
+        {
+          Node *to = wait->awaited;
+
+          if (wait->lent < from->level)
+            lend (wait, from->level);
+          if (to->level < wait->lent)
+            {
+              to->level = wait->lent;
+              place (to);
+              g_ptr_array_add (self->stack, to);
+            }
+        }
+    }
+}
+
+static void
+mark (PrioLending *self, Node *node)
+{
+  node->marked = TRUE;
+  g_ptr_array_add (self->marked, node);
+}
+
+/* What @node has been lent may have become less: so may what those are lent whom it waits for, perhaps itself among
+ * them.  All that depends on it is taken back first, and then lent anew by who still has it. */
+static void
+settle (PrioLending *self, Node *node)
+{
+  mark (self, node);
+  for (guint i = 0; i < self->marked->len; i++)
+    {
+      Node *from = self->marked->pdata[i];
+
+      for (Wait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
+        {
+          Node *to = wait->awaited;
+
+          if (!to->marked && wait->lent == to->level && own (to) < to->level)
+            mark (self, to);
+          lend (wait, MIN (wait->lent, own (from)));
+        }
+    }
+  for (guint i = 0; i < self->marked->len; i++)
+    {
+      Node *from = self->marked->pdata[i];
+
+      from->level = level_of (from);
+    }
+  for (guint i = 0; i < self->marked->len; i++)
+    raise_awaited (self, self->marked->pdata[i]);
+  for (guint i = 0; i < self->marked->len; i++)
+    {
+      Node *from = self->marked->pdata[i];
+
+      from->marked = FALSE;
+      place (from);
+    }
+  g_ptr_array_set_size (self->marked, 0);
+}
+
+/* Something about @node has changed.  @lost says that it may be lent less than before. */
+static void
+update (PrioLending *self, Node *node, gboolean lost)
+{
+  guint8 level = level_of (node);
+
+  if (level > node->level)
+    {
+      node->level = level;
+      place (node);
+      raise_awaited (self, node);
+    }
+  else if (level < node->level || (lost && own (node) < level))
+    {
+      settle (self, node);
+    }
+}
+
+/* Its nodes by group. */
+
+static void
+join (PrioLending *self, Node *node, PrioGroup *group)
+{
+  GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
+
+  if (nodes == NULL)
+    {
+      nodes = g_hash_table_new (NULL, NULL);
+      g_hash_table_insert (self->by_group, group, nodes);
+    }
+  g_hash_table_add (nodes, node);
+}
+
+static void
+part (PrioLending *self, Node *node, PrioGroup *group)
+{
+  GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
+
+  g_hash_table_remove (nodes, node);
+  if (g_hash_table_size (nodes) == 0)
+    g_hash_table_remove (self->by_group, group);
+}
+
+static void
+set_groups (PrioLending *self, Node *node, PrioGroup *abort, PrioGroup *follows, guint8 priority)
+{
+  node->abort = abort;
+  node->follows = follows;
+  node->priority = priority;
+  node->aborted = abort != NULL && abort->aborted;
+  if (abort != NULL)
+    {
+      prio_group_hold (abort);
+      join (self, node, abort);
+    }
+  if (follows != NULL)
+    {
+      prio_group_hold (follows);
+      if (follows != abort)
+        join (self, node, follows);
+    }
+}
+
+/* Nodes */
+
+static Node *
+node_new (PrioLending *self)
+{
+  Node *node = g_new0 (Node, 1);
+
+  if (self->free_numbers->len > 0)
+    {
+      node->number = g_array_index (self->free_numbers, guint, self->free_numbers->len - 1);
+      g_array_set_size (self->free_numbers, self->free_numbers->len - 1);
+      self->nodes->pdata[node->number] = node;
+    }
+  /* Whoever has none lends the priority of his state. */
+  else if (self->nodes->len <= MAX_NUMBER)
+    {
+      node->number = self->nodes->len;
+      g_ptr_array_add (self->nodes, node);
+    }
+  return node;
+}
+
+static void
+release_node (PrioLending *self, Node *node)
+{
+  if (--node->users > 0)
+    return;
+
+  g_assert (node->waits == NULL && node->lenders == NULL);
+  if (node->number != 0)
+    {
+      self->nodes->pdata[node->number] = NULL;
+      g_array_append_val (self->free_numbers, node->number);
+    }
+  if (node->abort != NULL)
+    {
+      part (self, node, node->abort);
+      prio_group_release (node->abort);
+    }
+  if (node->follows != NULL)
+    {
+      if (node->follows != node->abort)
+        part (self, node, node->follows);
+      prio_group_release (node->follows);
+    }
+  g_free (node);
+}
+
+/* The entry of @node is as it was posted, and not before that. */
+static void
+learn (PrioLending *self, Node *node)
+{
+  PrioEntry *entry = node->entry;
+
+  if (node->follows == NULL && node->priority == 0)
+    set_groups (self, node, entry->abort, entry->follows, entry->priority);
+  node->level = level_of (node);
+}
+
+static Node *
+node_of_entry (PrioLending *self, PrioEntry *entry)
+{
+  Node *node;
+
+  if (entry->lends)
+    return g_hash_table_lookup (self->by_entry, entry);
+
+  node = node_new (self);
+  node->users = 1;
+  node->entry = entry;
+  prio_queue_init (&node->queue, entry->run_queue, 0, PRIO_QUEUE_ENTRIES);
+  g_hash_table_insert (self->by_entry, entry, node);
+  entry->lends = TRUE;
+  if (prio_entry_get_state (entry) != PRIO_ENTRY_NEW && prio_entry_get_state (entry) != PRIO_ENTRY_DONE)
+    learn (self, node);
+  return node;
+}
+
+/* For code that is no task, or is not known to be one: it waits with the priority of @state. */
+static Node *
+node_of_state (PrioLending *self, const PrioState *state)
+{
+  PrioGroup *follows = state->priority == PRIO_PRIORITY_UNSET ? state->group : NULL;
+  Node *node = node_new (self);
+
+  set_groups (self, node, state->group, follows, (guint8) state->priority);
+  node->level = level_of (node);
+  return node;
+}
+
+/* The task of @entry, of a scheduler that lends, begins to run.
+ *
+ * Returns: its number, to be released, or 0 */
+guint
+prio_lending_begin (PrioEntry *entry)
+{
+  PrioLending *self = entry->run_queue->loop->lending;
+  Node *node = node_of_entry (self, entry);
+
+  if (node->number != 0)
+    node->users++;
+  return node->number;
+}
+
+void
+prio_lending_hold (PrioLoop *loop, guint number)
+{
+  ((Node *) loop->lending->nodes->pdata[number])->users++;
+}
+
+void
+prio_lending_release (PrioLoop *loop, guint number)
+{
+  release_node (loop->lending, loop->lending->nodes->pdata[number]);
+}
+
+/* The priority at which what runs in @state, of a task, runs: its own, or what it is lent. */
+guint8
+prio_lending_get_level (const PrioState *state)
+{
+  const Node *node = state->run_queue->loop->lending->nodes->pdata[state->lend];
+
+  return node->level;
+}
+
+/* Waits */
+
+static void
+wait_free (PrioLending *self, Wait *wait)
+{
+  Node *waiter = wait->waiter, *awaited = wait->awaited;
+
+  awaited->n_lent[wait->lent]--;
+  if (wait->of_waiter.prev != NULL)
+    wait->of_waiter.prev->of_waiter.next = wait->of_waiter.next;
+  else
+    waiter->waits = wait->of_waiter.next;
+  if (wait->of_waiter.next != NULL)
+    wait->of_waiter.next->of_waiter.prev = wait->of_waiter.prev;
+
+  if (wait->of_awaited.prev != NULL)
+    wait->of_awaited.prev->of_awaited.next = wait->of_awaited.next;
+  else
+    awaited->lenders = wait->of_awaited.next;
+  if (wait->of_awaited.next != NULL)
+    wait->of_awaited.next->of_awaited.prev = wait->of_awaited.prev;
+
+  g_free (wait);
+  release_node (self, waiter);
+}
+
+/* Code that runs in the state @state waits for the task of @entry, which has no result yet. */
+void
+prio_lending_wait (const PrioState *state, PrioEntry *entry)
+{
+  PrioLending *self = entry->run_queue->loop->lending;
+  Node *awaited = node_of_entry (self, entry);
+  Node *waiter = state->lend != 0 ? self->nodes->pdata[state->lend] : node_of_state (self, state);
+  Wait *wait = g_new0 (Wait, 1);
+
+  waiter->users++;
+  *wait = (Wait) { .waiter = waiter, .awaited = awaited,
+                   .of_waiter.next = waiter->waits, .of_awaited.next = awaited->lenders };
+  if (waiter->waits != NULL)
+    waiter->waits->of_waiter.prev = wait;
+  waiter->waits = wait;
+  if (awaited->lenders != NULL)
+    awaited->lenders->of_awaited.prev = wait;
+  awaited->lenders = wait;
+  awaited->n_lent[0]++;
+  lend (wait, waiter->level);
+  update (self, awaited, FALSE);
+}
+
+/* The task of @entry, which has a node, has its result: nobody waits for it any more.  If it is aborted, nor does it. */
+void
+prio_lending_end (PrioEntry *entry, gboolean aborted)
+{
+  PrioLending *self = entry->run_queue->loop->lending;
+  Node *node = node_of_entry (self, entry);
+
+  g_hash_table_remove (self->by_entry, entry);
+  entry->lends = FALSE;
+  node->entry = NULL;
+  node->aborted |= aborted;
+
+  while (node->lenders != NULL)
+    wait_free (self, node->lenders);
+  update (self, node, FALSE);
+  while (aborted && node->waits != NULL)
+    {
+      Node *awaited = node->waits->awaited;
+
+      wait_free (self, node->waits);
+      update (self, awaited, TRUE);
+    }
+  release_node (self, node);
+}
+
+/* @entry, which has a node, is to be queued: where, prio_lending_get_queue () tells if it is apart. */
+void
+prio_lending_prepare (PrioEntry *entry)
+{
+  PrioLending *self = entry->run_queue->loop->lending;
+  Node *node = node_of_entry (self, entry);
+
+  learn (self, node);
+  if (lent_to (node) <= own (node) || entry->timed == PRIO_TIMED_EXPIRED)
+    return;
+
+  entry->apart = TRUE;
+  entry->follows = NULL;
+  node->queue.effective = prio_effective ((PrioTaskPriority) node->level, entry->continuation);
+}
+
+/* @entry, which stands apart, is to run, or is DROPPED: it belongs to its group again. */
+void
+prio_lending_rejoin (PrioEntry *entry)
+{
+  Node *node = node_of_entry (entry->run_queue->loop->lending, entry);
+
+  entry->apart = FALSE;
+  entry->follows = node->follows;
+  if (entry->stored_state == PRIO_ENTRY_QUEUED && prio_entry_is_of_group (entry))
+    entry->abort->n_elsewhere--;
+}
+
+PrioQueue *
+prio_lending_get_queue (PrioEntry *entry)
+{
+  return &node_of_entry (entry->run_queue->loop->lending, entry)->queue;
+}
+
+static void
+update_group (PrioGroup *group, gboolean aborted)
+{
+  PrioLending *self = group->run_queue->loop->lending;
+  GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
+  GHashTableIter iter;
+  gpointer key;
+
+  if (nodes == NULL)
+    return;
+
+  g_hash_table_iter_init (&iter, nodes);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    {
+      Node *node = key;
+
+      if (aborted && node->abort == group)
+        node->aborted = TRUE;
+      update (self, node, TRUE);
+    }
+}
+
+/* Another priority is that of the tasks which follow @group. */
+void
+prio_lending_group_changed (PrioGroup *group)
+{
+  update_group (group, FALSE);
+}
+
+/* Tasks of @group do not lend any more. */
+void
+prio_lending_group_aborted (PrioGroup *group)
+{
+  update_group (group, TRUE);
+}

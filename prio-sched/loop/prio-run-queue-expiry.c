@@ -1,0 +1,161 @@
+/* prio-run-queue-expiry.c: tasks whose timeout has passed
+ *
+ * An entry with a timeout stands in the queue of its priority, and in the loop's heap of deadlines.  When its time has passed it
+ * leaves both, and is one of the expired entries of its run queue, which are above all others of every scheduler: by the time of
+ * their timeouts, and then by age.  Times need not come in order, since a timeout may have passed before its task was posted.
+ * The first of the expired entries is alone in its queue, so that the ready set finds it as any other head.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-lending-private.h"
+
+static PrioReady *
+ready_of (PrioRunQueue *run_queue)
+{
+  return &run_queue->loop->ready;
+}
+
+static void
+insert_late (PrioRunQueue *run_queue, PrioEntry *entry)
+{
+  prio_heap_insert (&run_queue->late, &entry->delay, (guint64) entry->expiry, entry->job.order);
+}
+
+static gboolean
+is_before (PrioEntry *a, PrioEntry *b)
+{
+  return a->expiry != b->expiry ? a->expiry < b->expiry : a->job.order < b->job.order;
+}
+
+/* Adds @entry, which has its age, to the expired ones. */
+static void
+insert (PrioEntry *entry)
+{
+  PrioRunQueue *run_queue = entry->run_queue;
+  PrioQueue *queue = &run_queue->expired;
+  PrioEntry *first = (PrioEntry *) queue->head;
+
+  entry->timed = PRIO_TIMED_EXPIRED;
+  if (G_UNLIKELY (entry->lends))
+    prio_lending_prepare (entry);
+  if (first == NULL)
+    {
+      prio_queue_append_entry (queue, entry);
+      prio_run_queue_make_ready (run_queue, queue);
+    }
+  else if (is_before (entry, first))
+    {
+      prio_queue_pop_entry (queue);
+      prio_queue_append_entry (queue, entry);
+      insert_late (run_queue, first);
+      prio_ready_rekey_expired (ready_of (run_queue), &run_queue->ready);
+    }
+  else
+    {
+      insert_late (run_queue, entry);
+    }
+}
+
+/* The first of the expired entries has been removed. */
+void
+prio_run_queue_next_expired (PrioRunQueue *run_queue)
+{
+  PrioQueue *queue = &run_queue->expired;
+  PrioHeapNode *node;
+
+  if (run_queue->late.n_items == 0)
+    {
+      prio_ready_emptied (ready_of (run_queue), &run_queue->ready, queue);
+      return;
+    }
+
+  node = prio_heap_first (&run_queue->late)->node;
+  prio_heap_remove (&run_queue->late, node);
+  prio_queue_append_entry (queue, prio_entry_from_delay (node));
+  prio_ready_rekey_expired (ready_of (run_queue), &run_queue->ready);
+}
+
+/* @entry, which has a timeout, becomes QUEUED.  One that has expired before, and continues, keeps its age. */
+void
+prio_run_queue_enqueue_timed (PrioEntry *entry)
+{
+  PrioLoop *loop = entry->run_queue->loop;
+
+  if (entry->timed == PRIO_TIMED_EXPIRED)
+    {
+      insert (entry);
+    }
+  else if (entry->expiry <= g_get_monotonic_time ())
+    {
+      entry->job.order = loop->next_order++;
+      insert (entry);
+    }
+  else
+    {
+      prio_entry_append (entry);
+      prio_heap_insert (&loop->deadlines, &entry->delay, (guint64) entry->expiry, entry->job.order);
+    }
+}
+
+/* Whether the abort of its group has dropped the queue in which @entry was. */
+static gboolean
+is_queue_dropped (PrioEntry *entry)
+{
+  return entry->follows != NULL && entry->follows->dropped;
+}
+
+/* @entry, which is QUEUED and has a timeout, leaves its places. */
+void
+prio_run_queue_dequeue_timed (PrioEntry *entry)
+{
+  PrioRunQueue *run_queue = entry->run_queue;
+
+  if (entry->timed == PRIO_TIMED_WAITS)
+    {
+      prio_heap_remove (&run_queue->loop->deadlines, &entry->delay);
+      if (!is_queue_dropped (entry))
+        prio_run_queue_unlink (entry);
+    }
+  else if (run_queue->expired.head == &entry->job)
+    {
+      prio_queue_pop_entry (&run_queue->expired);
+      prio_run_queue_next_expired (run_queue);
+    }
+  else
+    {
+      prio_heap_remove (&run_queue->late, &entry->delay);
+    }
+}
+
+/* The turn of @entry, which has a timeout, has come: it has been taken out of its queue.  Whether it has expired is decided now, and
+ * not by whether the loop has noticed that. */
+void
+prio_run_queue_begin_timed (PrioEntry *entry)
+{
+  if (entry->timed == PRIO_TIMED_EXPIRED)
+    return;
+
+  prio_heap_remove (&entry->run_queue->loop->deadlines, &entry->delay);
+  if (entry->expiry <= g_get_monotonic_time ())
+    entry->timed = PRIO_TIMED_EXPIRED;
+}
+
+/* Moves the entries whose timeout has passed. */
+void
+prio_loop_expire_deadlines (PrioLoop *loop, gint64 now)
+{
+  while (loop->deadlines.n_items > 0 && prio_heap_first (&loop->deadlines)->key <= (guint64) now)
+    {
+      PrioHeapNode *node = prio_heap_first (&loop->deadlines)->node;
+      PrioEntry *entry = prio_entry_from_delay (node);
+
+      prio_heap_remove (&loop->deadlines, node);
+      prio_run_queue_unlink (entry);
+      if (G_UNLIKELY (entry->apart))
+        prio_lending_rejoin (entry);
+      insert (entry);
+    }
+}

@@ -1,0 +1,164 @@
+"""Tests generators as tasks, and what an abort is, in Python (R4, R5).
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import time
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+def run(function):
+    return lambda self: PrioSched.run(function(self))
+
+
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+class Superseded(PrioSched.AbortError):
+    pass
+
+
+class Steps(unittest.TestCase):
+
+    @run
+    async def test_a_generator_is_stepped_and_its_result_is_what_it_returns(self):
+        steps = []
+
+        def count(n=5):
+            for i in range(n):
+                steps.append(i)
+                yield i
+            return 'result'
+        self.assertEqual(await scheduler.post_task(count), 'result')
+        self.assertEqual(await scheduler.post_task(lambda: count(2), 'background', name='count'), 'result')
+        self.assertEqual(steps, [0, 1, 2, 3, 4, 0, 1])
+
+    @run
+    async def test_the_slice_decides_when_it_yields(self):
+        log = []
+
+        def steps():
+            for i in range(300):
+                if i == 0:
+                    scheduler.post_task(lambda: log.append('urgent'), 'user-blocking')
+                log.append(i)
+                spin(0.0001)
+                yield i
+        await scheduler.post_task(steps, 'background')
+        self.assertEqual(len(log), 301)
+        self.assertLess(log.index('urgent'), 150)
+
+    @run
+    async def test_progress_comes_once_per_batch(self):
+        heard = []
+
+        def steps():
+            for i in range(100):
+                if i == 20:
+                    scheduler.post_task(lambda: None, 'user-blocking')
+                yield i
+        scheduler.set_time_slice(10_000_000)
+        try:
+            await scheduler.post_task(steps, 'background', progress=heard.append)
+        finally:
+            scheduler.set_time_slice(5000)
+        self.assertEqual(heard[-1], 99)
+        self.assertIn(20, heard)
+        self.assertLess(len(heard), 50)
+        self.assertEqual(heard, sorted(set(heard)))
+
+    @run
+    async def test_an_abort_comes_between_two_steps(self):
+        controller = PrioSched.TaskController('background')
+        log = []
+
+        def steps():
+            try:
+                for i in range(1_000_000):
+                    if i == 10:
+                        scheduler.post_task(lambda: controller.abort(Superseded('later')), 'user-blocking')
+                    yield i
+            finally:
+                log.append('closed')
+        task = scheduler.post_task(steps, signal=controller.signal)
+        with self.assertRaises(Superseded):
+            await task
+        self.assertEqual(log, ['closed'])
+        self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+
+    @run
+    async def test_what_it_raises_is_the_result(self):
+        def fails():
+            yield 1
+            raise KeyError('mine')
+        with self.assertRaises(KeyError):
+            await scheduler.post_task(fails)
+
+        def steps():
+            yield 1
+
+        def stop(value):
+            raise StopIteration
+        with self.assertRaises(RuntimeError):
+            await scheduler.post_task(steps, progress=stop)
+        with self.assertRaisesRegex(TypeError, 'progress is for generators'):
+            await scheduler.post_task(lambda: 5, progress=print)
+        with self.assertRaisesRegex(TypeError, '5 is not callable'):
+            scheduler.post_task(steps, progress=5)
+
+
+class Aborts(unittest.TestCase):
+
+    @run
+    async def test_an_abort_is_an_error_of_its_own(self):
+        controller = PrioSched.TaskController()
+        task = scheduler.post_task(lambda: None, signal=controller.signal)
+        controller.abort()
+        with self.assertRaises(PrioSched.AbortError) as raised:
+            await task
+        self.assertTrue(raised.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        self.assertIsInstance(controller.signal.reason, PrioSched.AbortError)
+        plain = Gio.Cancellable()
+        plain.cancel()
+        with self.assertRaises(PrioSched.AbortError):
+            await scheduler.post_task(lambda: None, signal=plain)
+        with self.assertRaises(PrioSched.AbortError):
+            await scheduler.yield_(PrioSched.TaskSignal.new_aborted())
+
+    @run
+    async def test_a_reason_of_the_program_s_own(self):
+        controller = PrioSched.TaskController()
+        why = Superseded('a later search')
+        controller.abort(why)
+        with self.assertRaises(PrioSched.AbortError) as raised:
+            await scheduler.post_task(lambda: None, signal=controller.signal)
+        self.assertIs(raised.exception, why)
+        self.assertIs(PrioSched.TaskSignal.new_aborted(why).reason, why)
+        other = PrioSched.TaskController()
+        other.abort(GLib.Error.new_literal(Gio.io_error_quark(), 'full', Gio.IOErrorEnum.NO_SPACE))
+        with self.assertRaises(GLib.Error) as raised:
+            await scheduler.post_task(lambda: None, signal=other.signal)
+        self.assertNotIsInstance(raised.exception, PrioSched.AbortError)
+
+    @run
+    async def test_other_errors_are_none(self):
+        def fails():
+            raise GLib.Error.new_literal(Gio.io_error_quark(), 'no', Gio.IOErrorEnum.NOT_FOUND)
+        with self.assertRaises(GLib.Error) as raised:
+            await scheduler.post_task(fails)
+        self.assertNotIsInstance(raised.exception, PrioSched.AbortError)
+        self.assertEqual(str(PrioSched.AbortError('mine').message), 'mine')
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,265 @@
+// groups.js: PrioSched.TaskGroup in JavaScript
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {Gio, GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
+const scheduler = PrioSched.Scheduler.get_default();
+const {TaskController, TaskGroup} = PrioSched;
+
+// What comes after all that is ready.
+const turns = async (n = 8) => {
+    for (let i = 0; i < n; i++)
+        await scheduler.yield({priority: 'background'});
+};
+
+function newTurn() {
+    const turn = {};
+    turn.promise = new Promise(resolve => (turn.come = resolve));
+    return turn;
+}
+
+const fail = error => () => {
+    throw error;
+};
+
+test('only so many run at a time, and an async function counts until it settles', async () => {
+    const group = new TaskGroup({scheduler, limit: 2}), log = [], waits = [0, 1, 2, 3].map(newTurn);
+    const posted = waits.map((wait, i) => group.postTask(async () => {
+        log.push(i);
+        await wait.promise;
+        return i * i;
+    }));
+    assertEqual(group.pending, 4);
+    await turns();
+    assertEqual(log, [0, 1]);
+    waits[1].come();
+    await posted[1];
+    assertEqual(group.pending, 3);
+    await turns();
+    assertEqual(log, [0, 1, 2]);
+    waits.forEach(wait => wait.come());
+    await group.drained();
+    assertEqual(await Promise.all(posted), [0, 1, 4, 9]);
+    assertEqual(group.pending, 0);
+});
+
+test('functions, thenables, results and errors', async () => {
+    const group = new TaskGroup({limit: 1}), error = new Error('no');
+    assertEqual(await group.post_task(() => 7, {name: 'seven'}), 7);
+    assertEqual(group.pending, 0);
+    assert(await rejection(group.postTask(fail(error))) === error);
+    const turn = newTurn();
+    const slow = group.postTask(() => ({then: (...args) => turn.promise.then(...args)})), next = group.postTask(() => 'next');
+    await turns();
+    assertEqual(group.pending, 2);
+    turn.come('slow');
+    assertEqual([await slow, await next], ['slow', 'next']);
+    assertEqual(await group.postTask(() => 8, {delay: 2}), 8);
+});
+
+test('the next one is chosen by priority and age', async () => {
+    const group = new TaskGroup({limit: 1, priority: 'background'}), log = [], wait = newTurn();
+    const controller = new TaskController({priority: 'background'});
+    group.postTask(() => wait.promise);
+    group.postTask(() => log.push('old'));
+    group.postTask(() => log.push('urgent'), {priority: 'user-blocking'});
+    group.postTask(() => log.push('follows'), {signal: controller.signal});
+    await turns();
+    controller.set_priority('user-visible');
+    wait.come();
+    await group.drained();
+    assertEqual(log, ['urgent', 'follows', 'old']);
+    assertEqual(group.priority, 1);
+    group.set_priority('user-blocking');
+    assertEqual(group.signal.priority, 3);
+});
+
+test('a limit that changes, and pending that is notified', async () => {
+    const group = new TaskGroup({limit: 1}), log = [], pending = [], waits = [newTurn(), newTurn(), newTurn()];
+    group.connect('notify::pending', () => pending.push(group.pending));
+    waits.forEach((wait, i) => group.postTask(() => {
+        log.push(i);
+        return wait.promise;
+    }));
+    await turns();
+    group.limit = 3;
+    assertEqual(group.limit, 3);
+    await turns();
+    assertEqual(log, [0, 1, 2]);
+    waits.forEach(wait => wait.come());
+    await group.drained();
+    await turns();
+    assertEqual([pending[0], pending.at(-1)], [3, 0]);
+});
+
+test('an abort rejects all, and the group goes on', async () => {
+    const group = new TaskGroup({limit: 1}), why = {any: 'value'}, {signal} = group;
+    const posted = [1, 2, 3].map(i => group.postTask(() => i));
+    group.abort(why);
+    assert(signal.is_cancelled() && !group.signal.is_cancelled());
+    for (const promise of posted)
+        assert(await rejection(promise) === why);
+    assertEqual(group.pending, 0);
+    assertEqual(await group.postTask(() => 'later'), 'later');
+    const plain = group.postTask(() => 1);
+    group.abort();
+    assert((await rejection(plain)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
+});
+
+test('a signal of its own', async () => {
+    const group = new TaskGroup({limit: 1}), why = new Error('mine'), controller = new TaskController({priority: 'background'});
+    const wait = newTurn();
+    group.postTask(() => wait.promise);
+    const mine = group.postTask(() => 1, {signal: controller.signal}), other = group.postTask(() => 2);
+    controller.abort(why);
+    assert(await rejection(mine) === why);
+    assert(await rejection(group.postTask(() => 3, {signal: controller.signal})) === why);
+    wait.come();
+    assertEqual(await other, 2);
+    assertEqual(await group.postTask(() => 4, {signal: new Gio.Cancellable()}), 4);
+});
+
+test('what is queued is cancelled', async () => {
+    const group = new TaskGroup({limit: 1}), wait = newTurn();
+    const running = group.postTask(() => wait.promise), queued = group.postTask(() => 1);
+    await turns();
+    group.cancelQueued();
+    assert((await rejection(queued)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
+    assertEqual(group.pending, 1);
+    wait.come('done');
+    assertEqual(await running, 'done');
+});
+
+test('many are aborted in slices, and each is rejected', async () => {
+    const group = new TaskGroup({limit: 1}), wait = newTurn(), n = 5000;
+    let rejected = 0;
+    group.postTask(() => wait.promise);
+    for (let i = 0; i < n; i++)
+        group.postTask(() => i).catch(() => rejected++);
+    await turns();
+    group.abort('all');
+    wait.come();
+    await group.drained();
+    for (let i = 0; i < 10000 && rejected < n; i++)
+        await turns(1);
+    assertEqual(rejected, n);
+});
+
+test('all', async () => {
+    const group = new TaskGroup({limit: 2}), why = new Error('no');
+    assertEqual(await group.all(), undefined);
+    group.postTask(() => 1);
+    assertEqual(await group.all(), undefined);
+    group.postTask(() => 1);
+    const failing = rejection(group.postTask(fail(why)));
+    assert(await rejection(group.all()) === why);
+    assert(await failing === why);
+    const wait = newTurn();
+    const first = rejection(group.postTask(() => wait.promise)), all = group.all(), last = rejection(group.postTask(() => 1));
+    const queued = rejection(group.postTask(() => 1));
+    group.abort('why');
+    assertEqual([await rejection(all), await first, await last, await queued], ['why', 'why', 'why', 'why']);
+    wait.come();
+});
+
+test('any and first', async () => {
+    const group = new TaskGroup({limit: 3}), why = new Error('no'), wait = newTurn();
+    for (const name of ['any', 'first'])
+        assert((await rejection(group[name]())).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND));
+    const posted = [group.postTask(() => wait.promise), rejection(group.postTask(fail(why))), group.postTask(() => 'quick')];
+    const [any, first] = [group.any(), rejection(group.first())];
+    assert(await first === why);
+    assertEqual(await any, 'quick');
+    const slow = group.any();
+    wait.come('slow');
+    assertEqual(await slow, 'slow');
+    await Promise.all(posted);
+    const failed = rejection(group.postTask(fail(why)));
+    assert(await rejection(group.any()) === why);
+    assert(await failed === why);
+    const aborted = rejection(group.postTask(() => 1)), found = rejection(group.first());
+    group.abort(why);
+    assert(await found === why && await aborted === why);
+});
+
+test('a wait is ended by its signal', async () => {
+    const group = new TaskGroup({limit: 1}), wait = newTurn(), controller = new TaskController(), why = new Error('enough');
+    const task = group.postTask(() => wait.promise), drained = rejection(group.drained({signal: controller.signal}));
+    await turns();
+    controller.abort(why);
+    assert(await drained === why);
+    assertEqual(group.pending, 1);
+    wait.come(3);
+    assertEqual(await task, 3);
+});
+
+test('a task waits for its own group', async () => {
+    const group = new TaskGroup({limit: 1}), log = [];
+    for (let i = 0; i < 2; i++) {
+        group.postTask(async () => {
+            await group.drained();
+            log.push('drained');
+        });
+    }
+    group.postTask(() => log.push('other'));
+    await group.drained();
+    assertEqual(log, ['other', 'drained', 'drained']);
+});
+
+test('yields inherit', async () => {
+    const group = new TaskGroup({limit: 1, priority: 'background'}), log = [];
+    const task = group.postTask(async () => {
+        await scheduler.yield();
+        log.push(PrioSched.SchedulingState.get_current().get_signal() === group.signal);
+        await scheduler.yield();
+        log.push('background');
+    });
+    scheduler.post_task(() => log.push('visible'));
+    await task;
+    assertEqual(log, ['visible', true, 'background']);
+    const endless = rejection(group.postTask(async () => {
+        for (;;)
+            await scheduler.yield();
+    }));
+    scheduler.post_task(() => group.abort('enough'), {priority: 'user-blocking', delay: 2});
+    assertEqual(await endless, 'enough');
+});
+
+test('bad input is told by name', () => {
+    for (const limit of [0, -1, 2.5, 'two', NaN, null, 2 ** 32]) {
+        assert(thrown(() => new TaskGroup({limit})).message.includes(`${limit}`), `${limit}`);
+        assert(thrown(() => (new TaskGroup().limit = limit)).message.includes(`${limit}`), `${limit}`);
+        assert(thrown(() => TaskGroup.new(scheduler, limit, 2)).message.includes(`${limit}`), `${limit}`);
+    }
+    const group = new TaskGroup();
+    for (const [body, text] of [
+        [() => new TaskGroup({scheduler: 'x'}), '“x” is no scheduler'],
+        [() => new TaskGroup({priority: 'low'}), '“low” is no task priority'],
+        [() => new TaskGroup({size: 3}), '“size” is no option of new TaskGroup ()'],
+        [() => new TaskGroup(3), '3 is no object'],
+        [() => group.postTask(3), '3 is no function'],
+        [() => group.postTask(() => 1, 'x'), '“x” is no object'],
+        [() => group.postTask(() => 1, {limit: 3}), '“limit” is no option of postTask ()'],
+        [() => group.postTask(() => 1, {signal: 3}), '3 is no signal'],
+        [() => group.postTask(() => 1, {delay: -1}), '-1 is no delay'],
+        [() => group.drained({signal: 'x'}), '“x” is no signal'],
+        [() => group.set_priority('low'), '“low” is no task priority'],
+    ])
+        assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
+    assertEqual(group.pending, 0);
+});
+
+test('a scheduler that has gone is told of', async () => {
+    const group = new TaskGroup({scheduler: PrioSched.Scheduler.new(null)});
+    for (let i = 0; i < 20 && group.ref_scheduler() !== null; i++) {
+        imports.system.gc();
+        await turns(2);
+    }
+    if (group.ref_scheduler() === null)
+        assert(thrown(() => group.postTask(() => 1)).message.includes('has gone'));
+});
+
+run();

@@ -1,0 +1,494 @@
+"""Tests groups of tasks in Python, with asyncio and without.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import gc
+import threading
+import unittest
+import weakref
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+def run(function):
+    """Without asyncio; where that runs on GLib the test is run with it too."""
+    def test(self):
+        task = scheduler.post_task(lambda: function(self))
+        loop = GLib.MainLoop()
+        task.add_done_callback(lambda task: loop.quit())
+        loop.run()
+        task.result()
+        PrioSched.run(function(self))
+    return test
+
+
+class Turn:
+    """Something to be awaited that comes when it is called."""
+
+    def __init__(self):
+        self.has_come = False
+
+    async def wait(self):
+        while not self.has_come:
+            await scheduler.yield_(signal='inherit', priority='background')
+
+    def come(self):
+        self.has_come = True
+
+
+async def turns(n=8):
+    for _ in range(n):
+        await scheduler.yield_(priority='background')
+
+
+class Places(unittest.TestCase):
+
+    @run
+    async def test_only_so_many_run_at_a_time(self):
+        group = PrioSched.TaskGroup(scheduler, limit=2)
+        waits, log = [Turn() for _ in range(5)], []
+
+        async def work(i):
+            log.append(i)
+            await waits[i].wait()
+            log.append(f'{i} has ended')
+            return i * i
+
+        posted = [group.post_task(lambda i=i: work(i)) for i in range(5)]
+        self.assertEqual(group.pending, 5)
+        await turns()
+        self.assertEqual(log, [0, 1])
+        waits[1].come()
+        await turns()
+        self.assertEqual(log, [0, 1, '1 has ended', 2])
+        self.assertEqual(group.pending, 4)
+        for wait in waits:
+            wait.come()
+        await group.drained()
+        self.assertEqual([await task for task in posted], [0, 1, 4, 9, 16])
+        self.assertEqual(group.pending, 0)
+
+    @run
+    async def test_functions_and_results(self):
+        group = PrioSched.TaskGroup(limit=1)
+
+        def fail():
+            raise ValueError('no')
+        good, bad = group.post_task(lambda: 7, name='good'), group.post_task(fail, name='bad')
+        self.assertIsInstance(good, PrioSched.PostedTask)
+        self.assertEqual((good.name, bad.name), ('good', 'bad'))
+        self.assertIn("'good'", repr(good))
+        self.assertEqual(await good, 7)
+        with self.assertRaisesRegex(ValueError, 'no'):
+            await bad
+        self.assertEqual(group.pending, 0)
+        self.assertEqual(await group.post_task(lambda: 8, delay=2), 8)
+
+    @run
+    async def test_the_next_is_chosen_by_priority_and_age(self):
+        group = PrioSched.TaskGroup(limit=1, priority='background')
+        wait, log = Turn(), []
+        group.post_task(wait.wait)
+        group.post_task(lambda: log.append('old'))
+        group.post_task(lambda: log.append('urgent'), 'user-blocking')
+        controller = PrioSched.TaskController('background')
+        group.post_task(lambda: log.append('visible'), signal=controller.signal)
+        await turns()
+        controller.set_priority('user-visible')
+        wait.come()
+        await group.drained()
+        self.assertEqual(log, ['urgent', 'visible', 'old'])
+
+    @run
+    async def test_a_limit_that_changes(self):
+        group = PrioSched.TaskGroup(limit=1)
+        self.assertEqual(group.limit, 1)
+        waits = [Turn() for _ in range(3)]
+        posted = [group.post_task(wait.wait) for wait in waits]
+        await turns()
+        self.assertEqual([task.state.value_nick for task in posted], ['running', 'pending', 'pending'])
+        group.limit = 3
+        await turns()
+        self.assertEqual([task.state.value_nick for task in posted], ['running'] * 3)
+        group.set_limit(2)
+        for wait in waits:
+            wait.come()
+        await group.drained()
+
+    @run
+    async def test_pending_is_notified(self):
+        group, log = PrioSched.TaskGroup(limit=1), []
+        group.connect('notify::pending', lambda group, pspec: log.append(group.pending))
+        for _ in range(3):
+            group.post_task(lambda: None)
+        await turns()
+        self.assertEqual(log, [3, 2, 1, 0])
+
+    @run
+    async def test_the_priority_of_all(self):
+        group = PrioSched.TaskGroup(limit=1, priority='background')
+        self.assertEqual(group.priority, PrioSched.TaskPriority.BACKGROUND)
+        task = group.post_task(lambda: None)
+        self.assertEqual(task.priority.value_nick, 'background')
+        group.set_priority('user-blocking')
+        self.assertEqual(task.priority.value_nick, 'user-blocking')
+        self.assertEqual(group.signal.priority.value_nick, 'user-blocking')
+        await task
+
+    def test_bad_input(self):
+        for limit, error in ((0, ValueError), (-1, ValueError), (2.5, TypeError), ('two', TypeError), (True, TypeError),
+                             (2 ** 32, ValueError)):
+            with self.assertRaisesRegex(error, f'limit.*{limit}'):
+                PrioSched.TaskGroup(limit=limit)
+            with self.assertRaisesRegex(error, f'limit.*{limit}'):
+                PrioSched.TaskGroup().limit = limit
+        with self.assertRaisesRegex(TypeError, "'x' is no scheduler"):
+            PrioSched.TaskGroup('x')
+        for priority in ('low', None, 7):
+            with self.assertRaisesRegex(ValueError, f'{priority!r} is no task priority'):
+                PrioSched.TaskGroup(priority=priority)
+        group = PrioSched.TaskGroup()
+        for call, error, message in (
+                (lambda: group.post_task(5), TypeError, '5 is not callable'),
+                (lambda: group.post_task(None), TypeError, 'None is not callable'),
+                (lambda: group.post_task(int, signal=3), TypeError, '3 is no signal'),
+                (lambda: group.post_task(int, delay=-1), ValueError, 'delay.*-1'),
+                (lambda: group.post_task(int, name=3), TypeError, 'a name is a string, not 3'),
+                (lambda: group.post_task(int, 'low'), ValueError, "'low' is no task priority"),
+                (lambda: group.post_task(int, limit=3), TypeError, 'limit'),
+                (lambda: group.abort('now'), TypeError, "a reason is an exception, not 'now'"),
+                (lambda: group.drained(3), TypeError, '3 is no signal'),
+                (lambda: group.set_priority(None), ValueError, 'None is no task priority')):
+            with self.assertRaisesRegex(error, message):
+                call()
+        self.assertEqual(group.pending, 0)
+
+
+class Ends(unittest.TestCase):
+
+    @run
+    async def test_an_abort_ends_all_and_the_group_goes_on(self):
+        group, log = PrioSched.TaskGroup(limit=1), []
+
+        async def work():
+            try:
+                await Turn().wait()
+            except ValueError as error:
+                log.append(error)
+                await scheduler.yield_()
+                raise
+        posted = [group.post_task(work) for _ in range(3)]
+        await turns()
+        before, why = group.signal, ValueError('enough')
+        group.abort(why)
+        self.assertEqual((before.aborted, group.signal.aborted), (True, False))
+        self.assertIs(before.reason, why)
+        later = group.post_task(lambda: 'later')
+        for task in posted:
+            with self.assertRaises(ValueError) as raised:
+                await task
+            self.assertIs(raised.exception, why)
+            self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        self.assertEqual(log, [why])
+        self.assertEqual(await later, 'later')
+
+    @run
+    async def test_an_abort_without_a_reason(self):
+        group = PrioSched.TaskGroup(limit=1)
+        task = group.post_task(lambda: None)
+        group.abort()
+        with self.assertRaises(PrioSched.AbortError) as raised:
+            await task
+        self.assertTrue(raised.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+        class Replaced(PrioSched.AbortError):
+            pass
+        task, why = group.post_task(lambda: None), Replaced()
+        group.abort(why)
+        with self.assertRaises(Replaced) as raised:
+            await task
+        self.assertIs(raised.exception, why)
+        await group.drained()
+
+    @run
+    async def test_a_signal_of_its_own(self):
+        group, controller = PrioSched.TaskGroup(limit=1), PrioSched.TaskController('background')
+        wait, why = Turn(), ValueError('mine')
+        group.post_task(wait.wait)
+        mine, other = group.post_task(lambda: 1, signal=controller.signal), group.post_task(lambda: 2)
+        self.assertEqual(mine.priority.value_nick, 'background')
+        controller.abort(why)
+        with self.assertRaises(ValueError) as raised:
+            await mine
+        self.assertIs(raised.exception, why)
+        late = group.post_task(lambda: 3, signal=controller.signal)
+        with self.assertRaises(ValueError) as raised:
+            await late
+        wait.come()
+        self.assertEqual(await other, 2)
+        self.assertEqual(await group.post_task(lambda: 4, signal=Gio.Cancellable()), 4)
+
+    @run
+    async def test_what_is_queued_is_cancelled(self):
+        group, wait = PrioSched.TaskGroup(limit=1), Turn()
+        running, queued = group.post_task(wait.wait), group.post_task(lambda: 1)
+        await turns()
+        group.cancel_queued()
+        with self.assertRaises(asyncio.CancelledError):
+            await queued
+        self.assertTrue(queued.cancelled())
+        self.assertEqual(group.pending, 1)
+        wait.come()
+        await running
+        self.assertEqual(await group.post_task(lambda: 2), 2)
+
+    @run
+    async def test_one_is_cancelled(self):
+        group, wait = PrioSched.TaskGroup(limit=1), Turn()
+        running, queued, last = group.post_task(wait.wait), group.post_task(lambda: 1), group.post_task(lambda: 2)
+        await turns()
+        self.assertTrue(queued.cancel())
+        running.cancel()
+        for task in queued, running:
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+        self.assertEqual(await last, 2)
+        await group.drained()
+        self.assertEqual(group.pending, 0)
+
+    @run
+    async def test_many_are_aborted(self):
+        group = PrioSched.TaskGroup(limit=1)
+        wait = Turn()
+        group.post_task(wait.wait)
+        posted = [group.post_task(lambda: 1) for _ in range(2000)]
+        await turns()
+        group.abort(ValueError('all'))
+        for task in posted:
+            with self.assertRaisesRegex(ValueError, 'all'):
+                await task
+        wait.come()
+        await group.drained()
+
+
+class Waits(unittest.TestCase):
+
+    @run
+    async def test_all(self):
+        group = PrioSched.TaskGroup(limit=2)
+        self.assertIsNone(await group.all())
+        group.post_task(lambda: 1)
+        self.assertIsNone(await group.all())
+        why = ValueError('no')
+
+        def fail():
+            raise why
+        group.post_task(lambda: 1)
+        failing = group.post_task(fail)
+        with self.assertRaises(ValueError) as raised:
+            await group.all()
+        self.assertIs(raised.exception, why)
+        self.assertIs(failing.exception(), why)
+        wait = Turn()
+        group.post_task(wait.wait)
+        group.post_task(lambda: 1)
+        done = group.all()
+        await turns()
+        group.abort(why)
+        with self.assertRaises(ValueError) as raised:
+            await done
+        self.assertIs(raised.exception, why)
+        await group.drained()
+
+    @run
+    async def test_any_and_first(self):
+        group, wait = PrioSched.TaskGroup(limit=3), Turn()
+
+        def fail():
+            raise ValueError('no')
+
+        async def slow():
+            await wait.wait()
+            return 'slow'
+        for wait_for_none in group.any, group.first:
+            with self.assertRaises(GLib.Error) as raised:
+                await wait_for_none()
+            self.assertTrue(raised.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND))
+        tasks = [group.post_task(slow), group.post_task(fail), group.post_task(lambda: 'quick')]
+        found_any, found_first = group.any(), group.first()
+        with self.assertRaisesRegex(ValueError, 'no'):
+            await found_first
+        self.assertEqual(await found_any, 'quick')
+        self.assertRaises(ValueError, tasks[1].result)
+        found_any = group.any()
+        wait.come()
+        self.assertEqual(await found_any, 'slow')
+        tasks = [group.post_task(fail), group.post_task(fail)]
+        with self.assertRaisesRegex(ValueError, 'no'):
+            await group.any()
+        for task in tasks:
+            task.exception()
+        task = group.post_task(lambda: 1)
+        found_first, why = group.first(), KeyError('aborted')
+        group.abort(why)
+        with self.assertRaises(KeyError) as raised:
+            await found_first
+        self.assertIs(raised.exception, why)
+
+    @run
+    async def test_a_wait_is_cancelled(self):
+        group, wait = PrioSched.TaskGroup(limit=1), Turn()
+        task = group.post_task(wait.wait)
+        controller, why = PrioSched.TaskController(), ValueError('enough')
+        drained, other = group.drained(controller.signal), group.drained()
+        await turns()
+        controller.abort(why)
+        other.cancel()
+        with self.assertRaises(ValueError) as raised:
+            await drained
+        self.assertIs(raised.exception, why)
+        with self.assertRaises(asyncio.CancelledError):
+            await other
+        with self.assertRaises(GLib.Error):
+            cancellable = Gio.Cancellable()
+            cancellable.cancel()
+            await group.all(cancellable)
+        self.assertFalse(task.done())
+        wait.come()
+        await task
+
+    @run
+    async def test_a_task_waits_for_its_own_group(self):
+        group, log = PrioSched.TaskGroup(limit=1), []
+
+        async def wait_for_the_others():
+            await scheduler.yield_()
+            await group.drained()
+            log.append('drained')
+        group.post_task(wait_for_the_others)
+        group.post_task(wait_for_the_others)
+        group.post_task(lambda: log.append('other'))
+        await group.drained()
+        self.assertEqual(log, ['other', 'drained', 'drained'])
+
+    @run
+    async def test_asyncio_waits_only_so_long(self):
+        if asyncio._get_running_loop() is None:
+            return
+        group, wait = PrioSched.TaskGroup(limit=1), Turn()
+        group.post_task(wait.wait)
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(group.drained(), 0.01)
+        wait.come()
+        await asyncio.gather(group.drained(), group.all())
+
+
+class States(unittest.TestCase):
+
+    @run
+    async def test_yields_inherit(self):
+        group, log = PrioSched.TaskGroup(limit=2, priority='background'), []
+
+        async def work():
+            await scheduler.yield_()
+            state = PrioSched.SchedulingState.get_current()
+            log.append(state.get_signal() is group.signal)
+            await scheduler.yield_()
+            log.append('background')
+        task = group.post_task(work)
+        scheduler.post_task(lambda: log.append('visible'))
+        await task
+        self.assertEqual(log, ['visible', True, 'background'])
+        self.assertEqual(group.pending, 0)
+
+    @run
+    async def test_an_abort_reaches_a_yield(self):
+        group, log = PrioSched.TaskGroup(limit=1), []
+        why = ValueError('enough')
+
+        async def work():
+            while True:
+                log.append(1)
+                await scheduler.yield_()
+        task = group.post_task(work)
+        scheduler.post_task(lambda: group.abort(why), 'user-blocking', delay=3)
+        with self.assertRaises(ValueError) as raised:
+            await task
+        self.assertIs(raised.exception, why)
+
+    @run
+    async def test_a_paused_scheduler(self):
+        other = PrioSched.Scheduler.new(None)
+        group = PrioSched.TaskGroup(other, limit=1)
+        task = group.post_task(lambda: 1)
+        other.pause()
+        await turns()
+        self.assertFalse(task.done())
+        other.resume()
+        self.assertEqual(await task, 1)
+
+
+class Lives(unittest.TestCase):
+
+    @run
+    async def test_nothing_is_left(self):
+        class Something:
+            pass
+
+        async def rounds():
+            left = []
+            for i in range(3):
+                group, thing = PrioSched.TaskGroup(limit=1), Something()
+                error = ValueError(thing)
+                left += [weakref.ref(thing), weakref.ref(group)]
+                tasks = [group.post_task(lambda thing=thing: turns(2)) for _ in range(3)]
+                waits = [group.drained(), group.first(), group.any()]
+                if i == 1:
+                    group.abort(error)
+                elif i == 2:
+                    group.cancel_queued()
+                for task in tasks + waits:
+                    try:
+                        await task
+                    except (ValueError, GLib.Error, asyncio.CancelledError):
+                        pass
+                await group.drained()
+                group.abort(error)
+            return left
+        left = await rounds()
+        for _ in range(5):
+            await turns(3)
+            gc.collect()
+        self.assertEqual([reference() for reference in left], [None] * 6)
+
+    def test_a_context_that_goes(self):
+        def in_thread():
+            context = GLib.MainContext()
+            own = PrioSched.Scheduler.new(context)
+            group = PrioSched.TaskGroup(own, limit=1)
+            return [group.post_task(lambda: None), group.post_task(lambda: turns(3)), group.drained()]
+        results = []
+        thread = threading.Thread(target=lambda: results.extend(in_thread()))
+        thread.start()
+        thread.join()
+        for _ in range(3):
+            gc.collect()
+        self.assertEqual([task.done() for task in results], [True] * 3)
+
+    def test_a_scheduler_that_goes(self):
+        group = PrioSched.TaskGroup(PrioSched.Scheduler.new(None))
+        for call in lambda: group.post_task(int), group.drained:
+            with self.assertRaisesRegex(RuntimeError, 'the scheduler of the group has gone'):
+                call()
+        self.assertEqual(group.pending, 0)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,169 @@
+/* test-observer.c: what an observer of the loops is told
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "loop/prio-observer-private.h"
+
+#include "prio-sched.h"
+
+static GString *told;
+
+/* One letter for the event, then the name, or the priority of a task that has none. */
+static void
+note (char event, const PrioObserved *task)
+{
+  if (task->name != NULL)
+    g_string_append_printf (told, "%c:%s ", event, task->name);
+  else
+    g_string_append_printf (told, "%c:%d%s ", event, task->priority, task->continuation ? "+" : "");
+}
+
+static void
+delayed (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  note ('d', task);
+}
+
+static void
+queued (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  note (task->posted != 0 ? 'q' : 'w', task);
+}
+
+static void
+begins (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  note ('b', task);
+}
+
+static void
+yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  note ('y', task);
+}
+
+static void
+ended (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  note ('e', task);
+}
+
+static void
+aborted (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gboolean runs, gint64 now)
+{
+  note (runs ? 'A' : 'a', task);
+}
+
+static void
+priority_changed (PrioObserver *self, PrioLoop *loop, gconstpointer group, PrioTaskPriority from, PrioTaskPriority to,
+                  gint64 now)
+{
+  g_string_append_printf (told, "p:%d→%d ", from, to);
+}
+
+static PrioObserver observer = {
+  .delayed = delayed,
+  .queued = queued,
+  .begins = begins,
+  .yielded = yielded,
+  .ended = ended,
+  .aborted = aborted,
+  .priority_changed = priority_changed,
+};
+
+static void
+run_all (void)
+{
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
+static void
+assert_told (const char *expected)
+{
+  g_assert_cmpstr (told->str, ==, expected);
+  g_string_truncate (told, 0);
+}
+
+static gboolean
+once (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+twice (gpointer data)
+{
+  gint *left = data;
+
+  return --*left > 0;
+}
+
+static void
+begin_in_task (PrioTask *task, gpointer data)
+{
+  prio_observer_add (&observer);
+}
+
+static gboolean
+end_in_task (gpointer data)
+{
+  prio_observer_remove (&observer);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_kinds (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+  g_autoptr (PrioTask) task = NULL;
+  gint left = 2;
+
+  prio_observer_add (&observer);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, twice, &left, NULL);
+  run_all ();
+  assert_told ("q:2 b:2 y:2 q:2+ b:2+ e:2+ ");
+
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .name = "closure" }, once, NULL, NULL);
+  prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
+  run_all ();
+  assert_told ("q:closure p:1→3 b:closure e:closure ");
+
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = 1000000, .name = "task" },
+                                   begin_in_task, NULL, NULL);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, once, NULL, NULL);
+  prio_task_controller_abort (controller, NULL);
+  run_all ();
+  assert_told ("d:task q:2 a:task b:2 e:2 ");
+  prio_observer_remove (&observer);
+}
+
+/* Those that wait are told of in the order of their queues, and run in their order; what runs is not told of. */
+static void
+test_begin_and_end (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  g_autoptr (PrioTask) task = NULL;
+
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_BLOCKING },
+                                   begin_in_task, NULL, NULL);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, once, NULL, NULL);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "before" }, once, NULL, NULL);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, end_in_task, NULL, NULL);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, once, NULL, NULL);
+  run_all ();
+  assert_told ("w:2 w:2 w:2 w:2 b:2 e:2 b:2 e:2 b:2 ");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  told = g_string_new (NULL);
+  g_test_add_func ("/observer/kinds", test_kinds);
+  g_test_add_func ("/observer/begin-and-end", test_begin_and_end);
+  return g_test_run ();
+}

@@ -1,0 +1,159 @@
+/* test-pending.c: how many tasks of a scheduler, or of a signal, wait
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "hands.h"
+
+static void
+do_nothing (PrioTask *task, gpointer data)
+{
+}
+
+/* R3: tasks of every kind count until they run. */
+static void
+test_of_scheduler (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+  GCancellable *signal = signal_of (controller);
+  Hands hands = { .log = f->log };
+  Waited wait = { 0 };
+
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+  post_letter (f, USER_VISIBLE, 'a');
+  post_letter (f, BACKGROUND, 'b');
+  g_assert_true (post_with_signal (f, PRIO_PRIORITY_UNSET, signal, 'c', NULL, NULL));
+  g_assert_true (post_with_signal (f, USER_BLOCKING, signal, 'd', NULL, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, NULL, do_nothing, NULL, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .delay = 1000000 }, do_nothing, NULL, NULL));
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 6);
+  prio_scheduler_pause (f->scheduler);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 6);
+  prio_scheduler_resume (f->scheduler);
+  post_hands (group, &hands, "xy", PRIO_PRIORITY_UNSET);
+  g_object_unref (prio_task_group_post_task (group, &(PrioTaskOptions) { .delay = 1000000 }, do_nothing, NULL, NULL));
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &wait);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 9);
+  g_assert_cmpuint (prio_scheduler_get_pending (other), ==, 0);
+
+  prio_task_controller_abort (controller, NULL);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 7);
+  fixture_run (f);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 3);
+  prio_task_group_abort (group, NULL);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 1);
+  end_hands (f, &hands);
+}
+
+static void
+has_waited (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (PrioTask) task = data;
+
+  prio_task_return_boolean (task, TRUE);
+}
+
+static void
+wait_for (PrioTask *task, gpointer awaited)
+{
+  prio_task_defer (task);
+  prio_task_then (awaited, has_waited, g_object_ref (task), NULL);
+}
+
+/* R3: those whose timeout has passed count too, and so do those that stand apart since they are lent a priority. */
+static void
+test_apart (Fixture *f, gconstpointer data)
+{
+  PrioTaskOptions at_once = { .timeout = PRIO_TIMEOUT_IMMEDIATE }, in_time = { .timeout = 1000000 };
+  g_autoptr (PrioTask) awaited = NULL;
+
+  for (guint i = 0; i < 3; i++)
+    {
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &at_once, do_nothing, NULL, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &in_time, do_nothing, NULL, NULL));
+    }
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 6);
+  fixture_run (f);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+
+  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+  awaited = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, do_nothing, NULL, NULL);
+  post_letter (f, BACKGROUND, 'a');
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, wait_for, awaited, NULL));
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 3);
+  g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 2);
+  fixture_run (f);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+}
+
+static void
+test_of_signal (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+  PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (signal) };
+  PrioTaskOptions later = { .signal = G_CANCELLABLE (signal), .delay = 1000000 };
+
+  g_assert_cmpuint (prio_task_signal_get_pending (signal), ==, 0);
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
+  g_object_unref (prio_scheduler_post_task (other, &options, do_nothing, NULL, NULL));
+  g_assert_true (post_with_signal (f, USER_BLOCKING, signal, 'a', NULL, NULL));
+  post_letter (f, USER_VISIBLE, 'n');
+  g_assert_cmpuint (prio_task_signal_get_pending (signal), ==, 3);
+  fixture_run (f);
+  g_assert_cmpuint (prio_task_signal_get_pending (signal), ==, 0);
+
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &later, do_nothing, NULL, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
+  g_assert_cmpuint (prio_task_signal_get_pending (signal), ==, 2);
+  g_cancellable_cancel (G_CANCELLABLE (signal));
+  g_assert_cmpuint (prio_task_signal_get_pending (signal), ==, 0);
+}
+
+static gpointer
+ask_elsewhere (gpointer data)
+{
+  Fixture *f = data;
+
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+  return NULL;
+}
+
+static void
+test_elsewhere (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  post_letter (f, USER_VISIBLE, 'a');
+  g_assert_true (post_with_signal (f, USER_BLOCKING, signal_of (controller), 'b', NULL, NULL));
+  g_assert_true (g_main_context_acquire (f->context));
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*on the thread that runs*");
+  g_thread_join (g_thread_new ("another", ask_elsewhere, f));
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 2);
+  g_main_context_release (f->context);
+
+  if (HAS_CHECKS)
+    {
+      assert_told ("*NULL is no PrioScheduler*", g_assert_cmpuint (prio_scheduler_get_pending (NULL), ==, 0));
+      assert_told ("*PRIO_IS_TASK_SIGNAL*", g_assert_cmpuint (prio_task_signal_get_pending (NULL), ==, 0));
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/pending/of-scheduler", test_of_scheduler);
+  add_test ("/pending/apart", test_apart);
+  add_test ("/pending/of-signal", test_of_signal);
+  add_test ("/pending/elsewhere", test_elsewhere);
+
+  return g_test_run ();
+}

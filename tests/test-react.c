@@ -1,0 +1,554 @@
+/* test-react.c: what React's Scheduler has: timeouts of tasks, levels, and what runs now
+ *
+ * Tests are named after the functions of that Scheduler which seed 002 takes apart.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "frozen-time.h"
+#include "helpers.h"
+
+#define MS 1000
+
+static void
+set_up (Fixture *f, gconstpointer data)
+{
+  frozen_time = 1000 * G_USEC_PER_SEC;
+  fixture_set_up (f, data);
+}
+
+static void
+pass (gint64 ms)
+{
+  frozen_time += ms * MS;
+}
+
+/* Posts a step, whose letter is capital in the log if it was told that its timeout had passed. */
+static void
+tell (Step *step)
+{
+  gchar *letter = &step->f->log->str[step->f->log->len - 1];
+
+  if (prio_scheduler_did_timeout (step->f->scheduler))
+    *letter = g_ascii_toupper (*letter);
+}
+
+static void
+tell_then (Step *step)
+{
+  tell (step);
+  ((void (*) (Step *)) step->data) (step);
+}
+
+static void
+post_timed (Fixture *f, PrioTaskPriority priority, gint timeout, char letter)
+{
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .timeout = timeout }, step_run,
+                            step_new (f, letter, tell, NULL), step_free);
+}
+
+static void
+post_timed_full (Fixture *f, const PrioTaskOptions *options, char letter)
+{
+  prio_scheduler_post_full (f->scheduler, options, step_run, step_new (f, letter, tell, NULL), step_free);
+}
+
+static void
+post_timed_step (Fixture *f, PrioTaskPriority priority, gint timeout, char letter, void (*then) (Step *step))
+{
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .timeout = timeout }, step_run,
+                            step_new (f, letter, tell_then, then), step_free);
+}
+
+#define assert_ran(f, expected)                         \
+  G_STMT_START                                          \
+  {                                                     \
+    fixture_run (f);                                    \
+    g_assert_cmpstr ((f)->log->str, ==, expected);      \
+    g_string_truncate ((f)->log, 0);                    \
+  }                                                     \
+  G_STMT_END
+
+/* Without a timeout, order is strict however long it takes; with one, the time comes. */
+static void
+test_timeout (Fixture *f, gconstpointer data)
+{
+  post_timed (f, BACKGROUND, 0, 'c');
+  post_timed (f, BACKGROUND, 100, 'b');
+  post_timed (f, USER_BLOCKING, 0, 'a');
+  pass (100);
+  assert_ran (f, "Bac");
+
+  post_timed (f, BACKGROUND, 100, 'b');
+  post_timed (f, USER_BLOCKING, 0, 'a');
+  pass (99);
+  assert_ran (f, "ab");
+}
+
+static void
+test_level_timeouts (Fixture *f, gconstpointer data)
+{
+  static const struct { gint timeout, ms; } levels[] = {
+    { PRIO_TIMEOUT_IMMEDIATE, -1 }, { PRIO_TIMEOUT_USER_BLOCKING, 250 }, { PRIO_TIMEOUT_NORMAL, 5000 },
+    { PRIO_TIMEOUT_LOW, 10000 }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    {
+      g_assert_cmpint (levels[i].timeout, ==, levels[i].ms);
+      post_timed (f, USER_BLOCKING, 0, 'x');
+      post_timed (f, BACKGROUND, levels[i].timeout, 'a');
+      pass (MAX (levels[i].ms, 0));
+      assert_ran (f, "Ax");
+      if (i == 0)
+        continue;
+
+      post_timed (f, USER_BLOCKING, 0, 'x');
+      post_timed (f, BACKGROUND, levels[i].timeout, 'a');
+      pass (levels[i].ms - 1);
+      assert_ran (f, "xa");
+    }
+
+  post_timed (f, USER_BLOCKING, 0, 'x');
+  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IDLE, 'a');
+  pass (1073741823);
+  assert_ran (f, "xa");
+}
+
+/* Delayed tasks wait for their start, and the timeout counts from there. */
+static void
+test_delay_and_timeout (Fixture *f, gconstpointer data)
+{
+  post_timed_full (f, &(PrioTaskOptions) { .priority = BACKGROUND, .delay = 50, .timeout = 100 }, 'd');
+  pass (49);
+  assert_ran (f, "");
+  prio_scheduler_pause (f->scheduler);
+  pass (100);
+  post_timed (f, USER_BLOCKING, 0, 'x');
+  fixture_run (f);
+  prio_scheduler_resume (f->scheduler);
+  assert_ran (f, "xd");
+
+  post_timed_full (f, &(PrioTaskOptions) { .priority = BACKGROUND, .delay = 50, .timeout = 100 }, 'd');
+  post_timed (f, USER_BLOCKING, 0, 'x');
+  pass (150);
+  assert_ran (f, "Dx");
+}
+
+/* The sort index is the time at which a timeout passes, and then the age. */
+static void
+test_order_of_expired (Fixture *f, gconstpointer data)
+{
+  post_timed (f, USER_BLOCKING, 300, 'd');
+  post_timed (f, BACKGROUND, 200, 'b');
+  post_timed (f, USER_VISIBLE, 200, 'c');
+  post_timed (f, BACKGROUND, 100, 'a');
+  pass (300);
+  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'f');
+  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'g');
+  post_timed (f, BACKGROUND, -150, 'y');
+  assert_ran (f, "AYBCFGD");
+}
+
+/* The same over several schedulers of a context. */
+static void
+test_order_over_schedulers (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *other = prio_scheduler_new (f->context);
+
+  for (guint i = 0; i < 4; i++)
+    {
+      PrioScheduler *scheduler = i % 2 == 0 ? f->scheduler : other;
+
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .timeout = 10 }, step_run,
+                                step_new (f, (char) ('a' + i), tell, NULL), step_free);
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING, .timeout = 20 - (gint) i }, step_run,
+                                step_new (f, (char) ('h' - i), tell, NULL), step_free);
+    }
+  pass (20);
+  assert_ran (f, "ABCDEFGH");
+  g_object_unref (other);
+}
+
+static void
+step_expire (Step *step)
+{
+  pass (100);
+}
+
+/* workLoop: what expires while tasks run goes next. */
+static void
+test_expires_in_work_loop (Fixture *f, gconstpointer data)
+{
+  post_timed (f, BACKGROUND, 100, 'c');
+  post_step (f, USER_BLOCKING, 'a', step_expire, NULL);
+  for (guint i = 0; i < 50; i++)
+    post_letter (f, USER_VISIBLE, 'x');
+  fixture_run (f);
+  g_assert_nonnull (strchr (f->log->str, 'C'));
+  g_assert_cmpint (strchr (f->log->str, 'C') - f->log->str, <=, 17);
+  g_string_truncate (f->log, 0);
+}
+
+static gboolean
+step_often (gpointer data)
+{
+  Step *step = data;
+  guint *left = step->data;
+
+  g_string_append_c (step->f->log, step->letter);
+  tell (step);
+  pass (40);
+  return --*left > 0 ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+}
+
+/* workLoop: a continuation keeps the time of its task, and is told anew. */
+static void
+test_continuation_keeps_expiry (Fixture *f, gconstpointer data)
+{
+  guint left = 4;
+
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .timeout = 100 }, step_often,
+                            step_new (f, 'a', NULL, &left), step_free);
+  assert_ran (f, "aaaA");
+
+  left = 2;
+  post_timed (f, USER_VISIBLE, PRIO_TIMEOUT_IMMEDIATE, 'b');
+  pass (100);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .timeout = -102 }, step_often,
+                            step_new (f, 'a', NULL, &left), step_free);
+  post_timed (f, USER_VISIBLE, PRIO_TIMEOUT_IMMEDIATE, 'c');
+  assert_ran (f, "AABC");
+}
+
+static void
+yielded (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Step *step = data;
+
+  g_assert_true (prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL));
+  g_string_append_c (step->f->log, step->letter);
+  tell (step);
+}
+
+static void
+step_yield (Step *step)
+{
+  pass (100);
+  tell (step);
+  prio_scheduler_yield_async (step->f->scheduler, yielded, step->data);
+}
+
+/* A yield inherits the timeout, and what follows it is told anew. */
+static void
+test_yield_keeps_expiry (Fixture *f, gconstpointer data)
+{
+  Step after = { f, 'b', NULL, NULL };
+
+  post_letter (f, USER_BLOCKING, 'x');
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING, .timeout = 100 }, step_run,
+                            step_new (f, 'a', step_yield, &after), step_free);
+  post_letter (f, USER_BLOCKING, 'y');
+  assert_ran (f, "xaBy");
+
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .timeout = 101 }, step_run,
+                            step_new (f, 'a', step_yield, &after), step_free);
+  post_letter (f, BACKGROUND, 'y');
+  assert_ran (f, "aby");
+}
+
+static void
+step_nested (Step *step)
+{
+  prio_scheduler_post (step->f->scheduler, USER_BLOCKING, step_run, step_new (step->f, 'n', tell, NULL), step_free);
+  fixture_run (step->f);
+  g_assert_true (prio_scheduler_did_timeout (step->f->scheduler));
+}
+
+/* Neither takes a nested main loop the answer from a task, nor does it give it to others. */
+static void
+test_nested_loop_has_its_own_answer (Fixture *f, gconstpointer data)
+{
+  post_timed_step (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a', step_nested);
+  assert_ran (f, "An");
+  g_assert_false (prio_scheduler_did_timeout (f->scheduler));
+}
+
+/* A paused scheduler stays paused, and then those that have expired go first. */
+static void
+test_paused_scheduler_stays_paused (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *other = prio_scheduler_new (f->context);
+
+  post_timed (f, BACKGROUND, 100, 'b');
+  post_letter (f, USER_BLOCKING, 'c');
+  prio_scheduler_pause (f->scheduler);
+  prio_scheduler_post (other, USER_VISIBLE, step_run, step_new (f, 'x', NULL, NULL), step_free);
+  pass (100);
+  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a');
+  assert_ran (f, "x");
+  prio_scheduler_resume (f->scheduler);
+  assert_ran (f, "ABc");
+  g_object_unref (other);
+}
+
+static void
+set_priority (PrioTaskController *controller, PrioTaskPriority priority)
+{
+  g_assert_true (prio_task_controller_set_priority (controller, priority, NULL));
+}
+
+/* What has expired stays where it is when its signal's priority changes, and what has not moves with it. */
+static void
+test_expires_with_changing_priority (Fixture *f, gconstpointer data)
+{
+  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
+  GCancellable *signal = signal_of (controller);
+
+  post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 100 }, 'a');
+  post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 200 }, 'b');
+  post_timed_full (f, &(PrioTaskOptions) { .signal = signal }, 'c');
+  post_letter (f, USER_VISIBLE, 'x');
+  prio_scheduler_pause (f->scheduler);
+  pass (100);
+  fixture_run (f);
+  set_priority (controller, USER_BLOCKING);
+  fixture_run (f);
+  set_priority (controller, BACKGROUND);
+  prio_scheduler_resume (f->scheduler);
+  assert_ran (f, "Axbc");
+  g_object_unref (controller);
+}
+
+/* An abort takes all with it: those that wait, those that have expired, and those that are delayed. */
+static void
+test_aborted_while_timed (Fixture *f, gconstpointer data)
+{
+  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
+  GCancellable *signal = signal_of (controller);
+
+  step_n_freed = 0;
+  prio_scheduler_pause (f->scheduler);
+  for (guint i = 0; i < 3; i++)
+    {
+      post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 100 }, 'a');
+      post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 200 }, 'b');
+      post_timed_full (f, &(PrioTaskOptions) { .signal = signal }, 'c');
+      post_timed_full (f, &(PrioTaskOptions) { .priority = BACKGROUND, .signal = signal, .timeout = 200 }, 'd');
+      post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .delay = 300, .timeout = 200 }, 'e');
+      post_timed (f, BACKGROUND, 100, 'f');
+      post_timed (f, BACKGROUND, 200, 'g');
+    }
+  pass (100);
+  fixture_run (f);
+  prio_task_controller_abort (controller, NULL);
+  fixture_run (f);
+  g_assert_cmpuint (step_n_freed, ==, 15);
+  prio_scheduler_resume (f->scheduler);
+  assert_ran (f, "FFFggg");
+  pass (1000);
+  assert_ran (f, "");
+  g_object_unref (controller);
+}
+
+/* What is left of timed tasks when their context goes is released. */
+static void
+test_context_goes (Fixture *f, gconstpointer data)
+{
+  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
+
+  step_n_freed = 0;
+  for (guint i = 0; i < 2; i++)
+    {
+      post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a');
+      post_timed (f, BACKGROUND, 100, 'a');
+      post_timed_full (f, &(PrioTaskOptions) { .signal = signal_of (controller), .timeout = 100 }, 'b');
+      post_timed_full (f, &(PrioTaskOptions) { .delay = 1, .timeout = 100 }, 'b');
+    }
+  g_clear_object (&f->scheduler);
+  g_main_context_pop_thread_default (f->context);
+  g_clear_pointer (&f->context, g_main_context_unref);
+  g_assert_cmpuint (step_n_freed, ==, 8);
+  g_object_unref (controller);
+}
+
+static void
+run_task (PrioTask *task, gpointer data)
+{
+  step_run (data);
+}
+
+static void
+defer_task (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_c (step->f->log, step->letter);
+  prio_task_defer (task);
+  *(PrioTask **) step->data = g_object_ref (task);
+}
+
+static void
+post_in_group (Fixture *f, PrioTaskGroup *group, const PrioTaskOptions *options, char letter)
+{
+  g_object_unref (prio_task_group_post_task (group, options, run_task, step_new (f, letter, tell, NULL), step_free));
+}
+
+static void
+step_ask (Step *step)
+{
+  g_string_append_c (step->f->log, prio_scheduler_should_yield (step->f->scheduler) ? '1' : '0');
+}
+
+/* In a group with a limit, what has expired waits for a place and then goes first.  Until then nobody is asked to yield to it. */
+static void
+test_group_with_a_limit (Fixture *f, gconstpointer data)
+{
+  PrioTaskGroup *group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
+  PrioTask *first = NULL;
+
+  g_object_unref (prio_task_group_post_task (group, NULL, defer_task, step_new (f, 'a', NULL, &first), step_free));
+  assert_ran (f, "a");
+  post_in_group (f, group, NULL, 'c');
+  post_in_group (f, group, &(PrioTaskOptions) { .timeout = 100 }, 'b');
+  pass (100);
+  post_step (f, BACKGROUND, 'x', step_ask, NULL);
+  assert_ran (f, "x0");
+  prio_task_return_boolean (first, TRUE);
+  g_clear_object (&first);
+  assert_ran (f, "Bc");
+  g_object_unref (group);
+}
+
+/* shouldYield: something that has expired waits, and nothing goes before what has expired itself. */
+static void
+step_expire_and_ask (Step *step)
+{
+  step_ask (step);
+  pass (1);
+  for (guint i = 0; i < 16; i++)
+    prio_scheduler_should_yield (step->f->scheduler);
+  step_ask (step);
+}
+
+static void
+test_should_yield_to_expired (Fixture *f, gconstpointer data)
+{
+  post_timed (f, BACKGROUND, 1, 'b');
+  post_step (f, USER_BLOCKING, 'a', step_expire_and_ask, NULL);
+  assert_ran (f, "a01B");
+
+  post_timed_step (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a', step_ask);
+  post_letter (f, USER_BLOCKING, 'b');
+  assert_ran (f, "A0b");
+}
+
+static void
+step_levels (Step *step)
+{
+  PrioScheduler *scheduler = step->f->scheduler;
+
+  g_string_append_printf (step->f->log, "%d", prio_scheduler_get_current_priority (scheduler));
+}
+
+static void
+levels_once (gpointer data)
+{
+  step_levels (data);
+}
+
+static void
+step_other_levels (Step *step)
+{
+  Step after = { step->f, 'b', NULL, NULL };
+
+  step_levels (step);
+  prio_scheduler_run_with_priority (step->f->scheduler, USER_BLOCKING, levels_once, &after);
+  step_levels (step);
+}
+
+/* The priority of a task that is late is its own. */
+static void
+test_current_priority (Fixture *f, gconstpointer data)
+{
+  Step outside = { f, 'o', NULL, NULL };
+
+  levels_once (&outside);
+  prio_scheduler_run_with_priority (f->scheduler, BACKGROUND, levels_once, &outside);
+  post_timed_step (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a', step_other_levels);
+  assert_ran (f, "21A131");
+}
+
+static gpointer
+post_elsewhere (gpointer data)
+{
+  Fixture *f = data;
+  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
+
+  post_letter (f, USER_BLOCKING, 'x');
+  post_timed (f, BACKGROUND, 100, 'b');
+  post_timed_full (f, &(PrioTaskOptions) { .signal = signal_of (controller), .timeout = 99 }, 'a');
+  g_object_unref (controller);
+  return NULL;
+}
+
+static void
+test_other_thread (Fixture *f, gconstpointer data)
+{
+  g_thread_join (g_thread_new ("poster", post_elsewhere, f));
+  pass (100);
+  assert_ran (f, "ABx");
+}
+
+static void
+run_ids (guint id, gpointer data)
+{
+  Fixture *f = data;
+
+  for (; id != 0; id = prio_runner_next ())
+    g_string_append_c (f->log, (gchar) (prio_scheduler_did_timeout (f->scheduler) ? g_ascii_toupper ((gchar) id) : (gchar) id));
+}
+
+/* Tasks that are numbers. */
+static void
+test_runner (Fixture *f, gconstpointer data)
+{
+  PrioRunner *runner = prio_runner_new (f->scheduler, run_ids, f, NULL);
+  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
+
+  prio_runner_post (runner, 'x', USER_BLOCKING);
+  prio_runner_post_timed (runner, 'c', BACKGROUND, NULL, 0, 100);
+  prio_runner_post_timed (runner, 'b', PRIO_PRIORITY_UNSET, signal_of (controller), 50, 49);
+  prio_runner_post_timed (runner, 'a', BACKGROUND, NULL, 0, 0);
+  pass (100);
+  assert_ran (f, "ABCx");
+  g_object_unref (controller);
+  prio_runner_unref (runner);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+#define add(path, func) g_test_add ("/react/" path, Fixture, NULL, set_up, func, fixture_tear_down)
+  add ("scheduleCallback: options.timeout", test_timeout);
+  add ("scheduleCallback: timeoutForPriorityLevel", test_level_timeouts);
+  add ("scheduleCallback: options.delay, expirationTime = startTime + timeout", test_delay_and_timeout);
+  add ("scheduleCallback: sortIndex", test_order_of_expired);
+  add ("scheduleCallback: sortIndex, several schedulers", test_order_over_schedulers);
+  add ("workLoop: what expires goes next", test_expires_in_work_loop);
+  add ("workLoop: continuationCallback", test_continuation_keeps_expiry);
+  add ("workLoop: didUserCallbackTimeout after a yield", test_yield_keeps_expiry);
+  add ("workLoop: didUserCallbackTimeout in a nested loop", test_nested_loop_has_its_own_answer);
+  add ("workLoop: isSchedulerPaused", test_paused_scheduler_stays_paused);
+  add ("expires while the priority changes", test_expires_with_changing_priority);
+  add ("aborted with a timeout", test_aborted_while_timed);
+  add ("the context goes", test_context_goes);
+  add ("a group with a limit", test_group_with_a_limit);
+  add ("shouldYield: what has expired", test_should_yield_to_expired);
+  add ("flushWork: currentPriorityLevel", test_current_priority);
+  add ("from another thread", test_other_thread);
+  add ("a runner's tasks", test_runner);
+  return g_test_run ();
+}
