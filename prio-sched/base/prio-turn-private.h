@@ -30,6 +30,9 @@
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if
  *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
  *   background tasks for one batch in half a second.
+ * - What has waited for one of the other sources may go on in their turn, next after it, for some milliseconds: the
+ *   task of a group that takes the place of one whose operation has ended.  If it waited for the end of the turn,
+ *   fewer operations would run at a time, the more of them end.
  *
  * Everything here belongs to the owner thread.
  *
@@ -59,6 +62,8 @@ typedef struct
   gboolean others;            /* the other sources have their turn: no task runs */
   gboolean whole;             /* the turn continues to the bottom */
   gboolean granted;           /* in the next iteration tasks run before every other source */
+  gboolean answered;          /* an operation that one of our tasks had begun has ended in their turn, */
+  gboolean continues;         /* and in this iteration what has waited for it runs before every other source */
   gboolean drawn;             /* a frame has been drawn in this turn, */
   gboolean ends_before_frame; /* and the turn ends before the next frame */
   PrioReach reached;          /* how far down the current iteration has come */
@@ -89,6 +94,7 @@ void prio_turn_init (PrioTurn *turn);
 void prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent);
 void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut);
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
+void prio_turn_continued (PrioTurn *turn, gint64 ran);
 void prio_turn_rest (PrioTurn *turn);
 
 /* GLib asks the scout at @reach: the iteration has come at least as far. */
@@ -96,6 +102,13 @@ static inline void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {
   turn->reached = MAX (turn->reached, reach);
+}
+
+/* An operation that one of our tasks had begun has ended. */
+static inline void
+prio_turn_answer (PrioTurn *turn)
+{
+  turn->answered = turn->others;
 }
 
 /* A frame is due at @frame, µs; 0 means that the time is not known. */

@@ -36,6 +36,9 @@
  * for half of it, µs. */
 #define MAX_WAIT G_USEC_PER_SEC
 
+/* For so long in a turn of the other sources what has waited for one of them goes on at once, µs. */
+#define CONTINUING 5000
+
 static void
 forget_flood (PrioTurn *turn)
 {
@@ -69,7 +72,7 @@ end (PrioTurn *turn, gint64 now)
 
   if (turn->others)
     turn->spent = 0;
-  turn->others = turn->whole = turn->drawn = turn->ends_before_frame = turn->waited = FALSE;
+  turn->others = turn->whole = turn->drawn = turn->ends_before_frame = turn->waited = turn->continues = FALSE;
   turn->began = turn->drawing = 0;
   turn->n_top = 0;
   turn->reached = PRIO_REACH_TOP;
@@ -166,13 +169,16 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
       turn->began = now;
       turn->ran = 0;
     }
-  else if (is_over (turn, now))
+  else if (!turn->continues && is_over (turn, now))
     {
       turn->granted = urgent;
       end (turn, now);
     }
   turn->reached = PRIO_REACH_TOP;
   turn->iterated = now;
+  turn->continues = turn->others && turn->answered && now - turn->began < CONTINUING &&
+                    (turn->frame == 0 || now < turn->frame);
+  turn->answered = FALSE;
 
   if (urgent)
     turn->background_since = 0;
@@ -208,6 +214,15 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->share = turn->spent = 0;
   turn->began = now;
   turn->n_top = 0;
+}
+
+/* What has waited for one of the other sources has run in their turn, for @ran µs. */
+void
+prio_turn_continued (PrioTurn *turn, gint64 ran)
+{
+  turn->ran += ran;
+  turn->since_whole += ran;
+  turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
 }
 
 /* Tasks are about to run: GLib has reached a source of the library at the beginning of @reached, so that

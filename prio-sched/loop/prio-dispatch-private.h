@@ -25,6 +25,7 @@ struct _PrioBatch
   gboolean begun;   /* a task has run */
   guint effective;  /* the effective priority that the last task had */
   gboolean over;    /* its time is over */
+  gboolean within;  /* it is in the turn of the other sources: only groups with places run tasks */
   gint64 entered;   /* when it began, µs */
   gint64 start;     /* from when its time counts, µs */
   gint64 now;       /* the last reading of the clock, µs */

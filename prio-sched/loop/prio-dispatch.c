@@ -364,13 +364,15 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
-  if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others))
+  if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others != batch->within))
     return NULL;
 
   process_pending (loop);
 
   queue = prio_ready_first (&loop->ready);
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
+    return NULL;
+  if (G_UNLIKELY (batch->within) && !queue->run_queue->has_places)
     return NULL;
 
   /* Other tasks may take longer. */
@@ -542,7 +544,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
-                      .raw = -1, .shortest = G_MAXINT64 };
+                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);
@@ -579,7 +581,10 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (batch.begun)
     {
       prio_turn_announce_frame (&loop->turn, loop->next_frame);
-      prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest, batch.over);
+      if (batch.within && loop->turn.others)
+        prio_turn_continued (&loop->turn, batch.now - batch.entered);
+      else
+        prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest, batch.over);
     }
   prio_thread.batch = batch.outer;
   prio_thread.runs_jobs = FALSE;

@@ -429,7 +429,7 @@ governor_check (GSource *source)
 static inline gboolean
 is_ready (PrioLoop *loop, guint lane)
 {
-  return (guint) loop->lane == lane && !loop->turn.others && !loop->turn.granted;
+  return (guint) loop->lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
 }
 
 static gboolean
@@ -567,6 +567,8 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
       prio_turn_end (&loop->turn, now, reach_of (kind));
       prio_loop_run_batch (loop, lowest_lane (loop, kind), now);
     }
+  else if (loop->turn.continues)
+    prio_loop_run_batch (loop, PRIO_LANE_USER_VISIBLE, now);
   disposed = dispose (loop);
   leave_loop (loop);
   prio_loop_unref (loop);

@@ -529,6 +529,7 @@ prio_scheduler_new_inner (PrioScheduler *outer)
 
   prio_loop_submit (self->run_queue->loop, &op);
   g_weak_ref_set (&self->run_queue->scheduler, outer);
+  self->run_queue->has_places = TRUE;
   g_clear_pointer (&self->context, g_main_context_unref);
   return self;
 }

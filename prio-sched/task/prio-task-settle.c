@@ -304,6 +304,8 @@ accept_result (PrioTask *self, PrioResult *result)
 
   settle_returned (self);
   deliver_soon (self);
+  if (self->entry.run_queue->has_places)
+    prio_turn_answer (&loop->turn);
   return TRUE;
 }
 
