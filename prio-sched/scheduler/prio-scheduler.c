@@ -20,10 +20,9 @@
  * Runs prioritized tasks in a [struct@GLib.MainContext]: the draft's `Scheduler`
  * ([§2.2](https://wicg.github.io/scheduling-apis/#scheduler)).
  *
- * Work is posted with one of three priorities.  The most urgent task runs next, and the
- * oldest of those, over all schedulers of a main context.  Tasks run in slices.  Between two
- * slices every other source of the main context has its turn, so that input is handled and
- * frames are drawn whatever is queued.
+ * Work is posted with one of three priorities.  The most urgent task runs next, and the oldest of those, over all
+ * schedulers of a main context.  Tasks run in slices.  Between two slices every other source of the main context has
+ * its turn, so that input is handled and frames are drawn whatever is queued.
  *
  * ```c
  * static gboolean

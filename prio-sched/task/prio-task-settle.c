@@ -320,8 +320,7 @@ op_return (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, from any thread.  The caller has claimed the result, and holds a
- * reference to the task. */
+/* Gives the task its result, from any thread.  The caller has claimed the result, and holds a reference to the task. */
 void
 prio_task_return (PrioTask *self, PrioResult *result)
 {
