@@ -1,0 +1,250 @@
+/* test-group-id.c: tasks of groups that a runner runs, and waits for them
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+/* Each number is a letter to log.  A small one keeps its place until it is returned by hand, a capital one is a wait that is over. */
+typedef struct
+{
+  Fixture *f;
+  PrioRunner *runner;
+  PrioTaskGroup *group;
+  guint handles[128]; /* by number */
+  GString *aborted;
+  PrioTask *ended_by; /* what the last wait ended with, held, or NULL */
+  GError *error;      /* of the last wait that failed */
+  gboolean ends, waits_for_itself;
+} Run;
+
+static void
+end_wait (Run *run, guint id)
+{
+  g_clear_object (&run->ended_by);
+  g_clear_error (&run->error);
+  if (!prio_task_group_finish_id (run->group, id, &run->ended_by, &run->error))
+    g_string_append_c (run->f->log, '!');
+}
+
+static void
+run_tasks (guint id, gpointer user_data)
+{
+  Run *run = user_data;
+
+  if (id == 0)
+    {
+      gsize n;
+      g_autofree guint *rejected = prio_runner_take_rejected (run->runner, &n);
+
+      for (gsize i = 0; i < n; i++)
+        g_string_append_c (run->aborted, (gchar) rejected[i]);
+    }
+
+  for (; id != 0; id = prio_runner_next ())
+    {
+      g_string_append_c (run->f->log, (gchar) id);
+      if (g_ascii_isupper ((gchar) id))
+        end_wait (run, id);
+      else if (run->waits_for_itself)
+        prio_task_group_wait_id (run->group, run->group, run->handles[id], PRIO_TASK_GROUP_DRAINED, NULL, run->runner, 'W');
+      if (run->ends && prio_runner_end ())
+        g_string_append_c (run->aborted, (gchar) id);
+    }
+}
+
+static void
+set_up (Run *run, Fixture *f)
+{
+  *run = (Run) { .f = f, .aborted = g_string_new (NULL) };
+  run->runner = prio_runner_new (f->scheduler, run_tasks, run, NULL);
+  run->group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+}
+
+static void
+tear_down (Run *run)
+{
+  g_clear_object (&run->ended_by);
+  g_clear_error (&run->error);
+  g_assert_finalize_object (g_steal_pointer (&run->group));
+  g_clear_object (&run->f->scheduler);
+  fixture_run (run->f);
+  g_clear_pointer (&run->runner, prio_runner_unref);
+  g_string_free (run->aborted, TRUE);
+}
+
+static void
+post (Run *run, char id, gint priority, gpointer signal)
+{
+  PrioPosted posted;
+
+  run->handles[(guint) id] = prio_task_group_post_id (run->group, run->runner, (guint) id, priority, signal, 0, "named", NULL, &posted);
+  g_assert_cmpuint (run->handles[(guint) id], !=, 0);
+  g_assert_cmpint (posted, ==, PRIO_POSTED_OUTSIDE);
+}
+
+static void
+return_id (Run *run, char id, const char *failure)
+{
+  prio_task_group_return_id (run->group, run->handles[(guint) id], failure);
+}
+
+/* F5: the rules of places and ages are those of other tasks of a group. */
+static void
+test_places (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  for (const char *id = "abcd"; *id != '\0'; id++)
+    post (&run, *id, PRIO_PRIORITY_UNSET, NULL);
+  post (&run, 'e', USER_BLOCKING, NULL);
+  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 5);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ea");
+  return_id (&run, 'c', NULL); /* it has not begun */
+  return_id (&run, 'a', NULL);
+  return_id (&run, 'a', NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "eab");
+  prio_task_group_cancel_id (run.group, run.handles['b']); /* it has begun */
+  prio_task_group_cancel_id (run.group, run.handles['c']);
+  prio_task_group_cancel_id (run.group, 12345);
+  return_id (&run, 'e', "it has failed");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "eabd");
+  g_assert_cmpstr (run.aborted->str, ==, "c");
+  return_id (&run, 'b', NULL);
+  return_id (&run, 'd', NULL);
+  fixture_run (f);
+  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 0);
+  tear_down (&run);
+}
+
+static void
+test_waits (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'a', PRIO_PRIORITY_UNSET, NULL);
+  post (&run, 'b', PRIO_PRIORITY_UNSET, NULL);
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_FIRST, NULL, run.runner, 'F');
+  fixture_run (f);
+  return_id (&run, 'a', "it has failed");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abF");
+  g_assert_cmpuint (prio_task_group_get_handle (run.group, run.ended_by), ==, run.handles['a']);
+
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_ANY, NULL, run.runner, 'N');
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_DRAINED, cancellable, run.runner, 'C');
+  g_cancellable_cancel (cancellable);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abFC!");
+  g_assert_error (run.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  return_id (&run, 'b', NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abFC!N");
+  g_assert_cmpuint (prio_task_group_get_handle (run.group, run.ended_by), ==, run.handles['b']);
+  tear_down (&run);
+}
+
+/* What waits for its own group does not wait for itself. */
+static void
+test_for_itself (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  run.waits_for_itself = TRUE;
+  post (&run, 'a', PRIO_PRIORITY_UNSET, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "aW");
+  return_id (&run, 'a', NULL);
+  fixture_run (f);
+  tear_down (&run);
+}
+
+static void
+return_at_once (PrioTask *task, gpointer data)
+{
+  prio_task_return_boolean (task, TRUE);
+}
+
+static void
+test_aborts (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (GCancellable) combined = NULL;
+  g_autoptr (PrioTask) other = NULL;
+  PrioPosted posted = PRIO_POSTED_OUTSIDE;
+  Run run;
+
+  set_up (&run, f);
+  run.ends = TRUE;
+  post (&run, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
+  post (&run, 'b', PRIO_PRIORITY_UNSET, NULL);
+  post (&run, 'c', PRIO_PRIORITY_UNSET, signal_of (controller));
+  fixture_run (f);
+  prio_task_controller_abort (controller, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  g_assert_cmpstr (run.aborted->str, ==, "c");
+  return_id (&run, 'a', NULL);
+
+  /* Aborted before it is posted: the runner is not told. */
+  g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_PRIORITY_UNSET, signal_of (controller), 0, NULL,
+                                             &combined, &posted), ==, 0);
+  g_assert_cmpint (posted, ==, PRIO_POSTED_REJECTED);
+  g_assert_true (g_cancellable_is_cancelled (combined));
+
+  other = prio_task_group_post_task (run.group, NULL, return_at_once, NULL, NULL);
+  g_assert_cmpuint (prio_task_group_get_handle (run.group, other), ==, 0);
+  prio_task_group_abort (run.group, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (run.aborted->str, ==, "c");
+  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 1);
+  return_id (&run, 'b', NULL);
+  fixture_run (f);
+  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 0);
+  tear_down (&run);
+}
+
+static void
+test_bad_input (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  g_autoptr (PrioTaskGroup) elsewhere = prio_task_group_new (scheduler, 1, USER_VISIBLE);
+  Run run;
+
+  if (!HAS_CHECKS)
+    return;
+
+  set_up (&run, f);
+  assert_told ("*have one main context*",
+               prio_task_group_post_id (elsewhere, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, NULL, NULL, NULL));
+  assert_told ("*have one main context*",
+               prio_task_group_wait_id (elsewhere, NULL, 0, PRIO_TASK_GROUP_ALL, NULL, run.runner, 'A'));
+  assert_told ("*id != 0*",
+               prio_task_group_post_id (run.group, run.runner, 0, PRIO_PRIORITY_UNSET, NULL, 0, NULL, NULL, NULL));
+  assert_told ("*ended != NULL*", prio_task_group_finish_id (run.group, 'A', NULL, NULL));
+  assert_told ("*NULL is no PrioTaskGroup*",
+               prio_task_group_post_id (NULL, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, NULL, NULL, NULL));
+  tear_down (&run);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/group-id/places", test_places);
+  add_test ("/group-id/waits", test_waits);
+  add_test ("/group-id/for-itself", test_for_itself);
+  add_test ("/group-id/aborts", test_aborts);
+  add_test ("/group-id/bad-input", test_bad_input);
+
+  return g_test_run ();
+}
