@@ -98,7 +98,7 @@ observed_rejected (PrioEntry *entry)
     task->original->rejected (entry);
 }
 
-/* It has been taken out by its maker. */
+/* It has been taken out by its maker, or its own function has ended it, and goes on: prio_observed_ended () tells that. */
 static void
 observed_released (PrioEntry *entry)
 {
@@ -106,8 +106,11 @@ observed_released (PrioEntry *entry)
 
   entry->funcs = task->original;
   entry->is_observed = FALSE;
-  TELL (aborted, task->loop, &task->told, FALSE, g_get_monotonic_time ());
-  task_free (task);
+  if (!task->runs)
+    {
+      TELL (aborted, task->loop, &task->told, FALSE, g_get_monotonic_time ());
+      task_free (task);
+    }
   if (entry->funcs->released != NULL)
     entry->funcs->released (entry);
 }
