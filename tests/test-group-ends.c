@@ -24,13 +24,13 @@ note (gpointer data)
   noted->pending = MAX (noted->pending, prio_task_group_get_pending (noted->group));
 }
 
-static void
+G_GNUC_NORETURN static void
 never_run (PrioTask *task, gpointer data)
 {
   g_assert_not_reached ();
 }
 
-static void
+G_GNUC_NORETURN static void
 not_called (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_assert_not_reached ();

@@ -346,13 +346,13 @@ short_free (gpointer data)
   pthread_mutex_unlock (&short_lived->pool->lock);
 }
 
-static void
+G_GNUC_NORETURN static void
 never_run (PrioTask *task, gpointer data)
 {
   g_assert_not_reached ();
 }
 
-static void
+G_GNUC_NORETURN static void
 not_called (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_assert_not_reached ();

@@ -131,6 +131,7 @@ test_an_abort_ends_it_at_once (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (GCancellable) plain = g_cancellable_new ();
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "enough");
   Sleeper given = { f, 'g', NULL }, inherited = { f, 'i', NULL }, of_gio = { f, 'p', NULL };
 
   go_to_sleep (&given, 1000, &(PrioYieldOptions) { .signal = signal_of (controller) });
@@ -140,7 +141,7 @@ test_an_abort_ends_it_at_once (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "1");
 
-  prio_task_controller_abort (controller, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "enough"));
+  prio_task_controller_abort (controller, reason);
   g_cancellable_cancel (plain);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "1!!!");
@@ -210,7 +211,6 @@ test_the_context_goes (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
   Sleeper a = { f, 'a', NULL }, b = { f, 'b', NULL };
-  g_autoptr (PrioScheduler) scheduler = NULL;
 
   go_to_sleep (&a, 10, NULL);
   go_to_sleep (&b, 10, &(PrioYieldOptions) { .signal = signal_of (controller) });
