@@ -20,6 +20,27 @@ program_log (Program *program, const char *format, ...)
   va_end (args);
 }
 
+/* Of what runs under a state: also whether its timeout had passed when its turn came. */
+void
+program_log_when (Program *program, const char *format, ...)
+{
+  va_list args;
+  char *line;
+
+  va_start (args, format);
+  line = g_strdup_vprintf (format, args);
+  va_end (args);
+  if (prio_scheduler_did_timeout (here->schedulers[0]))
+    {
+      program_log (program, "%s late", line);
+      g_free (line);
+    }
+  else
+    {
+      g_ptr_array_add (program->log, line);
+    }
+}
+
 static gboolean
 is_priority (const char *nick)
 {
@@ -103,7 +124,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
   else
     {
       here->n_ran++;
-      program_log (body->program, "resume %s.%u", body->label, body->n_yields);
+      program_log_when (body->program, "resume %s.%u", body->label, body->n_yields);
       body_perform (body);
     }
   body_unref (body);
@@ -116,7 +137,7 @@ task_function (PrioTask *task, gpointer data)
 
   here->n_ran++;
   body->task = task;
-  program_log (body->program, "start %s", body->label);
+  program_log_when (body->program, "start %s", body->label);
   body_perform (body);
 }
 
@@ -204,6 +225,13 @@ priority_in (JsonObject *operation)
   return nick != NULL ? priority_from_nick (nick) : PRIO_PRIORITY_UNSET;
 }
 
+/* Milliseconds, or 0 for none. */
+gint
+timeout_in (JsonObject *operation)
+{
+  return (gint) json_object_get_int_member_with_default (operation, "timeout", 0);
+}
+
 static void
 post (Program *program, JsonObject *operation)
 {
@@ -218,6 +246,7 @@ post (Program *program, JsonObject *operation)
                                      .priority = priority_in (operation),
                                      .signal = signal_in (program, operation),
                                      .delay = json_object_get_int_member_with_default (operation, "delay", 0),
+                                     .timeout = timeout_in (operation),
                                      .name = name,
                                    },
                                    task_function, body, body_gone);
@@ -268,7 +297,7 @@ microtask (gpointer data)
 {
   Body *body = data;
 
-  program_log (body->program, "micro %s", body->label + 1);
+  program_log_when (body->program, "micro %s", body->label + 1);
   body_perform (body);
   body_unref (body);
 }
@@ -428,6 +457,8 @@ perform (Program *program, const char *op, JsonObject *operation)
     g_hash_table_remove (program->signals, json_object_get_string_member (operation, "signal"));
   else if (g_str_equal (op, "nest"))
     nest (json_object_get_int_member (operation, "tasks"));
+  else if (g_str_equal (op, "busy"))
+    pass_time (json_object_get_int_member (operation, "ms"));
   else
     g_error ("“%s” is no operation", op);
 }

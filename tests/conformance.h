@@ -59,10 +59,14 @@ typedef struct
   gboolean deferred;
 } Body;
 
+/* conformance.c */
+void pass_time (gint64 ms);
+
 /* conformance-operations.c */
 Body *body_new (Program *program, JsonObject *operation, const char *prefix);
 void body_unref (gpointer data);
 void body_perform (Body *body);
+void program_log_when (Program *program, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void program_log (Program *program, const char *format, ...) G_GNUC_PRINTF (2, 3);
 PrioTaskPriority priority_from_nick (const char *nick);
 const char *priority_to_nick (PrioTaskPriority priority);
@@ -70,6 +74,7 @@ PrioScheduler *scheduler_in (Place *place, JsonObject *operation);
 Place *place_of (Program *program, JsonObject *operation);
 GCancellable *signal_in (Program *program, JsonObject *operation);
 PrioTaskPriority priority_in (JsonObject *operation);
+gint timeout_in (JsonObject *operation);
 PrioScheduler *make_scheduler (Program *program, GMainContext *context);
 void make_signal (Program *program, const char *name, JsonObject *description);
 gboolean place_run (Place *place);

@@ -6,21 +6,13 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import collections
 import heapq
 import itertools
+import math
 
-PRIORITIES = ['background', 'user-visible', 'user-blocking']
+from draft_signals import PRIORITIES, Signals
+
 MAX_NESTING, MAX_TIME = 3, 10000  # the time in ms
-State = collections.namedtuple('State', 'scheduler abort fixed follows')  # the last three: names, or None
-
-
-class Signal:
-    def __init__(self, place, kind, priority=None):
-        self.kind, self.priority = kind, priority
-        self.aborted = self.changing = False
-        self.said = False     # `cancelled`, which comes after it is aborted
-        self.roots = []       # names that an `any` depends on
-        self.follows = None   # the root of its priority
-        self.place = place    # where it was made
-        self.dependents, self.followers = [], []  # names, in the order of their making
+# Of these, abort, fixed and follows are names, or None; expiry is when the timeout passes, or None.
+State = collections.namedtuple('State', 'scheduler abort fixed follows expiry', defaults=[None])
 
 
 class Entry:
@@ -34,6 +26,7 @@ class Entry:
         self.age, self.order = next(self.made), None
         self.continuation = self.aborted = self.returned = False  # returned: its function has
         self.label = None
+        self.has_result = True
 
 
 class Scheduler:
@@ -64,7 +57,7 @@ class Differs(Exception):
     """What was heard is not what the draft says."""
 
 
-class Model:
+class Model(Signals):
     """Runs a program.  When a destroy notify is called, when a dependent says `cancelled` whose source
     was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
     notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it
@@ -76,6 +69,7 @@ class Model:
         self.tasks = {}  # by id
         self.running = []  # tasks whose checkpoint is not over
         self.now = 0
+        self.late = False  # whether what runs was told that its timeout has passed
         self.handlers = {kind: program.get(kind, {}) for kind in ('handlers', 'notify', 'cancelled')}
         self.seen = {kind: set() for kind in self.handlers}
         self.released = {}  # label of what has ended: where, and what its destroy notify does
@@ -102,6 +96,9 @@ class Model:
         if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] != [what]:
             raise Differs(f'log[{len(self.log)}]: expected {what}, got {self.heard[len(self.log):][:3]}')
         self.log.append(what)
+
+    def say_when(self, what):
+        self.say(f'{what} late' if self.late else what)
 
     def listen(self, iterates=False):
         """Performs what has been heard next, if that comes when it likes, or by an iteration of the context."""
@@ -130,46 +127,20 @@ class Model:
         """The thread that made a context is its owner until another thread runs it."""
         return place is self.here or not place.begun and self.here is self.places[0]
 
-    def call_handler(self, kind, name, what, state):
-        if name in self.handlers[kind]:
-            self.say(what)
-            if name not in self.seen[kind]:
-                self.seen[kind].add(name)
-                self.perform_all(self.handlers[kind][name], state)
-
-    def say_cancelled(self, name, state):
-        if self.signals[name].said:
-            return
-        self.signals[name].said = True
-        self.unsaid.discard(name)
-        self.n_cancelling += 1
-        self.call_handler('cancelled', name, f'cancelled {name}', state)
-        self.n_cancelling -= 1
-
-    def make_signal(self, name, given):
-        signal = self.signals[name] = Signal(self.here, given['kind'], given.get('priority'))
-        if signal.kind != 'any':
-            return
-        signal.aborted = signal.said = any(self.signals[source].aborted for source in given['sources'])
-        for source in [] if signal.aborted else given['sources']:
-            other = self.signals[source]
-            for root in [source] + [root for root in other.roots if self.signals[root].kind != 'any']:
-                if root not in signal.roots:
-                    signal.roots.append(root)
-                    self.signals[root].dependents.append(name)
-        if given['priority'] in self.signals:
-            other = self.signals[given['priority']]
-            signal.follows = other.follows if other.kind == 'any' else given['priority']
-            signal.priority = other.priority
-            if signal.follows is not None:
-                self.signals[signal.follows].followers.append(name)
-
     # Scheduling
 
     def effective(self, entry):
         state = entry.state
         priority = self.signals[state.follows].priority if state.follows else state.fixed
         return 2 * PRIORITIES.index(priority) + entry.continuation
+
+    def is_late(self, entry):
+        """Whether its timeout has passed."""
+        return entry.state.expiry is not None and entry.state.expiry <= self.now
+
+    def rank(self, entry):
+        """Whatever has the least is next: first of all what is late, by its time, and then by age."""
+        return (-math.inf, entry.state.expiry, entry.order) if self.is_late(entry) else (-self.effective(entry), 0, entry.order)
 
     def enqueue(self, entry):
         entry.order = next(entry.place.orders)
@@ -208,20 +179,30 @@ class Model:
             self.listen()
         return resumed
 
-    def run_next(self, place):
+    def enqueue_due(self, place):
         while place.timers and place.timers[0][0] <= self.now:
             self.enqueue(heapq.heappop(place.timers)[2])
+
+    def run_next(self, place):
+        self.enqueue_due(place)
         self.listen(True)
         self.checkpoint()
         self.listen(True)
         runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
         if not runnable:
             return self.run_idle(place)
-        entry = min(runnable, key=lambda entry: (-self.effective(entry), entry.order))
+        entry = min(runnable, key=self.rank)
         place.queue.remove(entry)
         self.running.append(entry)
+        late, self.late = self.late, self.is_late(entry)
         settle = entry.run()
         entry.returned = True
+        self.late = late
+        if entry.has_result:
+            self.listen()
+            self.checkpoint()
+        # The loop looks at the time.
+        self.enqueue_due(place)
         self.listen()
         self.checkpoint()
         self.running.remove(entry)
@@ -271,7 +252,9 @@ class Model:
     def state_of_post(self, op, signal):
         fixed = op.get('priority')
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
-        return State(self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows)
+        # It begins to count when the delay ends.
+        expiry = self.now + op.get('delay', 0) + op['timeout'] if op.get('timeout', 0) else None
+        return State(self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows, expiry)
 
     def enqueue_delayed(self, entry, op):
         if op.get('delay', 0):
@@ -294,7 +277,7 @@ class Model:
             self.release(label, place, op)
 
         def run():
-            self.say(f'start {label}')
+            self.say_when(f'start {label}')
             self.go_on(self.perform_body(op['body'], own, label), own, ended)
             return settle
 
@@ -340,7 +323,7 @@ class Model:
             self.release(label, place, op)
 
         def run():
-            self.say(f'start {label}')
+            self.say_when(f'start {label}')
             self.go_on(self.perform_body(op['body'], own, label), own, lambda outcome: None)
             end()
             return lambda: None
@@ -349,7 +332,9 @@ class Model:
             self.release(label, self.here, op)
             return
         own = self.state_of_post(op, signal)
-        self.enqueue_delayed(Entry(own, run, lambda loosely: end()), op)
+        entry = Entry(own, run, lambda loosely: end())
+        entry.has_result = False
+        self.enqueue_delayed(entry, op)
 
     def post_many(self, op):
         """Posts tasks that do nothing.  The log tells when one runs, as others may be gone before or after it."""
@@ -358,7 +343,7 @@ class Model:
 
         def run():
             if self.traced:
-                self.say('one')
+                self.say_when('one')
             return lambda: None
 
         for _ in range(0 if signal and self.signals[signal].aborted else op['times']):
@@ -378,6 +363,7 @@ class Model:
         place = scheduler.place
         if place is not self.here:
             state = None  # it does not go to another context
+        late = self.late and place is self.here
         own = self.state_of_yield(op, scheduler, state)
 
         def abort(loosely):
@@ -391,7 +377,9 @@ class Model:
                 place.microtasks.append(lambda: ended('aborted'))
 
         def run():
-            self.say(f'resume {label}')
+            if own.expiry is None:
+                self.late = late  # a yield elsewhere is a callback like others
+            self.say_when(f'resume {label}')
             self.go_on(body, state, ended)
             return lambda: None
 
@@ -423,7 +411,7 @@ class Model:
         if priority == 'inherit':
             return inherited._replace(abort=abort)
         follows = signal if priority is None and self.signals[signal].kind != 'abort' else None
-        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows)
+        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows, inherited.expiry)
 
     def perform_body(self, ops, state, label):
         n_yields = itertools.count(1)
@@ -465,11 +453,13 @@ class Model:
         elif kind == 'unref':
             self.tasks.pop(op['id'], None)
         elif kind == 'microtask':
-            self.here.microtasks.append(lambda: self.microtask(op, state))
+            self.queue_microtask(op, state)
         elif kind == 'idle':
             self.request_idle(op)
         elif kind == 'nest':
             self.nest(op['tasks'])
+        elif kind == 'busy':
+            self.now += op['ms']
         elif kind == 'cancel':
             if op['id'] in self.tasks:
                 self.cancel(self.tasks[op['id']])
@@ -489,9 +479,16 @@ class Model:
         else:
             self.here.scheduler_of(op).paused = kind == 'pause'
 
-    def microtask(self, op, state):
-        self.say(f'micro {op["id"]}')
-        self.go_on(self.perform_body(op['body'], state, f'm{op["id"]}'), state, lambda outcome: None)
+    def queue_microtask(self, op, state):
+        late = self.late
+
+        def run():
+            before, self.late = self.late, late
+            self.say_when(f'micro {op["id"]}')
+            self.go_on(self.perform_body(op['body'], state, f'm{op["id"]}'), state, lambda outcome: None)
+            self.late = before
+
+        self.here.microtasks.append(run)
 
     def nest(self, n_tasks):
         place = self.here
@@ -513,8 +510,10 @@ class Model:
                     waiting.remove(call)
             if timeout:
                 self.dequeue(timeout)
+            late, self.late = self.late, False
             self.say(f'idle {op["id"]}{how}')
             self.go_on(self.perform_body(op['body'], state, f'i{op["id"]}'), state, lambda outcome: None)
+            self.late = late
 
         def time_out():
             call(' timeout')
@@ -526,73 +525,6 @@ class Model:
             timeout = Entry(State(scheduler, None, 'user-blocking', None), time_out, None)
             timeout.continuation = True  # in any case: before whatever else waits then
             self.enqueue_later(timeout, self.now + op['timeout'])
-
-    def set_priority(self, name, to, state):
-        signal = self.signals[name]
-        if signal.changing:
-            self.say(f'notallowed {name}')
-            return
-        if signal.priority == to:
-            return
-        signal.changing = True
-        old, signal.priority = signal.priority, to
-        self.listen()
-        self.call_handler('handlers', name, f'change {name} {old}>{to}', state)
-        self.call_handler('notify', name, f'notify {name}', state)
-        for follower in signal.followers:
-            self.set_priority(follower, to, state)
-        signal.changing = False
-
-    def abort(self, name, state, by_hand):
-        """With g_cancellable_cancel (), dependents are aborted at once, and say so in their own context."""
-        if not self.known(name) or self.signals[name].aborted:
-            if by_hand and self.known(name):
-                self.say_cancelled(name, state)
-            return
-        by_hand = by_hand or self.signals[name].kind == 'abort'
-        names = [name]
-        for marked in names:
-            names += [other for other in self.signals[marked].dependents if other not in names and not self.signals[other].aborted]
-        self.n_cancelling += 1
-        for other in names:
-            self.signals[other].aborted = True
-        for other in names:
-            waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
-            mine = sorted([entry for entry in self.running + waiting if entry.state.abort == other],
-                          key=lambda entry: entry.age)
-            # The library goes by schedulers, and may have rejected those of dependents before a handler is called.
-            loosely = (by_hand or len({entry.state.scheduler for entry in mine}) > 1
-                       or any(name in self.handlers['cancelled'] for name in names))
-            for entry in mine:
-                self.cancel(entry, loosely)
-        # Where nothing else can run in between, it is no matter that all leave their queues before the first says so.
-        for other in [] if by_hand else names:
-            self.listen()
-            self.say_cancelled(other, state)
-        if by_hand:
-            self.unsaid |= set(names[1:]) & set(self.handlers['cancelled'])
-            self.say_cancelled(name, state)
-        self.n_cancelling -= 1
-
-    def reset(self, name):
-        """GIO does not define it in a handler."""
-        if self.n_cancelling == 0:
-            self.signals[name].aborted = self.signals[name].said = False
-
-    def is_over(self, entry):
-        """A notify that comes when the library likes may come before its checkpoint ends, or after: what is heard tells."""
-        return (self.n_loose > 0 and entry.returned and entry.label is not None and self.heard is not None
-                and f'settled {entry.label} aborted' not in self.heard[len(self.log):])
-
-    def cancel(self, entry, loosely=False):
-        waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
-        loosely = loosely or entry.place is not self.here
-        if waits:
-            self.dequeue(entry)
-            entry.abort(loosely)
-        elif entry in self.running and not entry.aborted and not self.is_over(entry):
-            entry.aborted = True
-            entry.reject(loosely)
 
 
 def expect(program, heard=None):

@@ -14,11 +14,16 @@ TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
 QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4
 
 
-class Maker:
-    """Makes programs without the kinds of operations, or of handlers, that are in @without."""
+# What the draft has not.
+HAVING = {'timeouts': ['busy'] * 3}
 
-    def __init__(self, rng, without=()):
-        self.rng, self.without = rng, without
+
+class Maker:
+    """Makes programs without the kinds of operations, or of handlers, that are in @without, and with those that the draft has not
+    that are in @having."""
+
+    def __init__(self, rng, without=(), having=()):
+        self.rng, self.without, self.having = rng, without, having
         self.ids, self.micro_ids, self.idle_ids = itertools.count(1), itertools.count(1), itertools.count(1)
         self.budget = rng.randrange(4, 30)
         self.signals = {}
@@ -29,7 +34,7 @@ class Maker:
 
     def make(self, name):
         rng = self.rng
-        if rng.randrange(3) > 0:
+        if self.having or rng.randrange(3) > 0:
             self.more = {'contexts': rng.randrange(1, 3), 'schedulers': rng.randrange(1, 4), 'slice': 0}
             self.traced = rng.randrange(2) == 0
         for i in range(rng.randrange(1, 4)):
@@ -45,7 +50,7 @@ class Maker:
         self.resets = self.traced and self.more['contexts'] == 1 and 'a0' in self.signals
         self.later = [f'd{i}' for i in range(rng.randrange(4))] if self.more else []
         changing = [other for other in self.signals if self.signals[other]['kind'] != 'abort'] + self.later
-        handlers = {other: [self.operation(2, quiet=self.traced) for _ in range(rng.randrange(3))]
+        handlers = {other: calm([self.operation(2, quiet=self.traced) for _ in range(rng.randrange(3))])
                     for other in changing if rng.randrange(3) == 0}
         more = self.more_handlers(handlers) if self.traced else {}
         main = [self.operation(0) for _ in range(rng.randrange(2, 9))]
@@ -93,6 +98,8 @@ class Maker:
                 kinds += ['yield'] * 4 + ['throw']
             if self.more:
                 kinds += MORE + ['any'] * len(self.later)
+            for feature in self.having:
+                kinds += HAVING[feature]
         kinds += ['drop'] * len(self.made)
         if self.traced and not quiet:
             kinds += TRACED + ['many'] * (self.rng.randrange(8) == 0)
@@ -126,6 +133,9 @@ class Maker:
             op['tasks'] = rng.randrange(1, 5)
         elif kind == 'many':
             op |= {'times': rng.randrange(60, 80), 'signal': rng.choice(self.all_signals())}
+            self.timing(op)
+        elif kind == 'busy':
+            op['ms'] = rng.choice([10, 20, 30, 50, 100])
         elif kind in ('post', 'closure', 'microtask', 'idle'):
             op['id'] = next({'microtask': self.micro_ids, 'idle': self.idle_ids}.get(kind, self.ids))
             self.last_id = max(self.last_id, op['id'])
@@ -134,6 +144,8 @@ class Maker:
             elif kind == 'idle' and rng.randrange(2):
                 op['timeout'] = rng.choice([10, 30, 60, 100])
             op['body'] = self.body(depth, op.get('signal')) if self.budget > 0 else []
+            if kind == 'microtask':
+                op['body'] = calm(op['body'])
         return op
 
     def all_signals(self):
@@ -165,6 +177,10 @@ class Maker:
         if by_hand:
             op['by hand'] = True
 
+    def timing(self, op):
+        if 'timeouts' in self.having and self.rng.randrange(3) > 0:
+            op['timeout'] = self.rng.choice([-60, -20, -1, 10, 20, 30, 50, 60, 100, 200])
+
     def posting(self, op, signal=None):
         rng = self.rng
         if self.more:
@@ -175,9 +191,15 @@ class Maker:
             op['priority'] = rng.choice(PRIORITIES)
         if rng.randrange(6) == 0:
             op['delay'] = rng.choice([30, 60, 90, 120])
+        self.timing(op)
         if self.traced and 'gone' not in self.without and rng.randrange(3) == 0:
             op['gone'] = self.quiet_body()
         return op
+
+
+def calm(ops):
+    """These take no time: the loop may not look at the clock after them."""
+    return [op for op in ops if op['op'] != 'busy']
 
 
 def without_one(ops):
