@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /// <reference path="priosched-1-web.d.ts" />
+/// <reference path="priosched-1-inside.d.ts" />
 
 declare module 'gi://PrioSched?version=1' {
     import PrioSched from '@girs/priosched-1';

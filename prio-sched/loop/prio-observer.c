@@ -497,6 +497,18 @@ prio_observed_turn_ends (PrioLoop *loop, gint64 now)
     TELL (turn_ended, loop, loop->turn.began, loop->turn.whole, now);
 }
 
+void
+prio_observed_prepares (PrioLoop *loop)
+{
+  TELL (prepares, loop, g_get_monotonic_time ());
+}
+
+void
+prio_observed_checks (PrioLoop *loop)
+{
+  TELL (checks, loop, g_get_monotonic_time ());
+}
+
 /* Any thread, outside: tells @observer, which is static, of all loops, until it is removed. */
 void
 prio_observer_add (PrioObserver *observer)
