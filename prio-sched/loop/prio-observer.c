@@ -506,13 +506,13 @@ prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 void
 prio_observed_prepares (PrioLoop *loop)
 {
-  TELL (prepares, loop, g_get_monotonic_time ());
+  TELL (prepares, g_get_monotonic_time (), loop);
 }
 
 void
 prio_observed_checks (PrioLoop *loop)
 {
-  TELL (checks, loop, g_get_monotonic_time ());
+  TELL (checks, g_get_monotonic_time (), loop);
 }
 
 /* Any thread, outside: tells @observer, which is static, of all loops, until it is removed. */
