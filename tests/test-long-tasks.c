@@ -191,6 +191,109 @@ test_nested (void)
   assert_told ("outer:2:60 inner:2:70 outer:2:80 ");
 }
 
+static guint
+add (const char *name, GSourceFunc func, gpointer data)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, func, data, NULL);
+  if (name != NULL)
+    g_source_set_name (source, name);
+  return g_source_attach (source, NULL);
+}
+
+static gboolean
+take_and_end (gpointer data)
+{
+  work (60);
+  g_source_destroy (g_main_current_source ());
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+run_nested_in_source (gpointer data)
+{
+  work (60);
+  prio_scheduler_post_full (data, &(PrioTaskOptions) { .name = "task" }, take, GINT_TO_POINTER (70), NULL);
+  add ("source in a source", take, GINT_TO_POINTER (80));
+  run_all ();
+  work (90);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+sleep_in_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+{
+  g_assert_null (callback);
+  g_assert_null (data);
+  work (50);
+  return G_SOURCE_REMOVE;
+}
+
+/* Each of the other sources for itself, by GLib's name: new ones, those that were there before, one that ends itself, one that runs
+ * the main loop, and one that has no callback. */
+static void
+test_sources (void)
+{
+  static GSourceFuncs funcs = { .dispatch = sleep_in_dispatch };
+  guint before = add ("before", take, GINT_TO_POINTER (51));
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  g_autoptr (GSource) bare = g_source_new (&funcs, sizeof *bare);
+
+  g_assert_cmpuint (before, !=, 0);
+  add ("short", take, GINT_TO_POINTER (30));
+  add ("short, too", take, GINT_TO_POINTER (30));
+  add ("new", take, GINT_TO_POINTER (52));
+  add ("ends itself", take_and_end, NULL);
+  run_all ();
+  assert_told ("before:0:51 new:0:52 ends itself:0:60 ");
+
+  add ("nested", run_nested_in_source, scheduler);
+  run_all ();
+  assert_told ("nested:0:60 task:2:70 source in a source:0:80 nested:0:90 ");
+
+  g_source_set_name (bare, "bare");
+  g_source_set_ready_time (bare, 0);
+  g_source_attach (bare, NULL);
+  run_all ();
+  assert_told ("bare:0:50 ");
+}
+
+static gboolean
+never (gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+/* What watches does not stand in the way of those who search for their sources, or change them. */
+static void
+test_sources_stay (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  gint data = 0;
+  GSource *source;
+  guint id;
+
+  id = g_timeout_add (100000, never, &data);
+  run_all ();
+  source = g_main_context_find_source_by_user_data (NULL, &data);
+  g_assert_nonnull (source);
+  g_assert_cmpuint (g_source_get_id (source), ==, id);
+  g_assert_true (source == g_main_context_find_source_by_funcs_user_data (NULL, &g_timeout_funcs, &data));
+  g_source_set_callback (source, take, GINT_TO_POINTER (50), NULL);
+  g_source_set_ready_time (source, 0);
+  run_all ();
+  /* It has another callback, which is not watched. */
+  assert_told ("?:0:50 ");
+
+  g_idle_add (never, &data);
+  g_timeout_add (100000, never, &data);
+  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  g_assert_true (g_idle_remove_by_data (&data));
+  g_assert_true (g_source_remove_by_user_data (&data));
+}
+
 static void
 drop (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
 {
@@ -421,6 +524,8 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/schedulers", test_schedulers);
   g_test_add_func ("/long-tasks/others", test_others);
   g_test_add_func ("/long-tasks/nested", test_nested);
+  g_test_add_func ("/long-tasks/sources", test_sources);
+  g_test_add_func ("/long-tasks/sources-stay", test_sources_stay);
   g_test_add_func ("/long-tasks/within", test_within);
   g_test_add_func ("/long-tasks/longest", test_longest);
   g_test_add_func ("/long-tasks/many", test_many);

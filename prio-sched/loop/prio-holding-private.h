@@ -38,7 +38,9 @@ struct _PrioHolding
   const PrioHoldingFuncs *funcs;
   gint64 threshold; /* µs; 0 while nobody watches */
   gint64 since;     /* from when on time is the holder's, µs; 0 while GLib may sleep */
-  const PrioObserved *task; /* the holder, or NULL */
+  const PrioObserved *task; /* the holder: a task, */
+  GSource *source;          /* or one of the other sources, in its dispatch; or both are NULL */
+  gint64 unknown;   /* how long nobody knows who was it before the source that is dispatched, µs */
   guint seen;       /* prio-others: the id of the last source that is known, */
   guint older;      /* and of those that were there before that watched: the next to be looked at; 0 if there is none */
   PrioLongest longest[PRIO_N_HOLDERS]; /* under a leaf lock */
@@ -50,6 +52,6 @@ void prio_holding_observe (gboolean on);
 guint prio_holding_get (PrioLoop *loop, PrioLongest *longest);
 void prio_held_free (PrioHeld *held);
 
-/* For prio-others, in a dispatch. */
-void prio_holding_source_begins (PrioLoop *loop);
-void prio_holding_source_ended (PrioLoop *loop, const char *name);
+/* For prio-others. */
+void prio_holding_source_begins (PrioLoop *loop, GSource *source);
+void prio_holding_source_ended (PrioLoop *loop, GSource *source);

@@ -7,6 +7,8 @@
 
 #include "loop/prio-holding-private.h"
 
+#include "loop/prio-others-private.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +31,11 @@ tell (gpointer data)
   held->loop->holding->funcs->held (held);
 }
 
-/* The loop has been held from @holding->since to @now. */
+/* The loop has been held for @duration µs. */
 static void
-note (PrioLoop *loop, const char *name, gint priority, gboolean is_source, gint64 now)
+note (PrioLoop *loop, const char *name, gint priority, gboolean is_source, gint64 duration)
 {
   PrioHolding *holding = loop->holding;
-  gint64 duration = now - holding->since;
   PrioHeld *held;
 
   if (is_source || priority != PRIO_PRIORITY_UNSET || duration >= holding->threshold)
@@ -64,6 +65,15 @@ watched (PrioLoop *loop)
   return loop->holding != NULL && loop->holding->threshold != 0 ? loop->holding : NULL;
 }
 
+/* From @since on, µs, @task or @source holds the loop, or nobody knows who. */
+static void
+set_holder (PrioHolding *holding, const PrioObserved *task, GSource *source, gint64 since)
+{
+  holding->task = task;
+  holding->source = source;
+  holding->since = since;
+}
+
 /* Whoever has held @loop does so no longer; from @since on somebody else does. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
@@ -71,11 +81,11 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
   PrioHolding *holding = loop->holding;
 
   if (holding->since != 0 && holding->task != NULL)
-    note (loop, holding->task->name, holding->task->priority, FALSE, now);
+    note (loop, holding->task->name, holding->task->priority, FALSE, now - holding->since);
   else if (holding->since != 0)
-    note (loop, NULL, PRIO_PRIORITY_UNSET, FALSE, now);
-  holding->task = NULL;
-  holding->since = since;
+    note (loop, holding->source != NULL ? g_source_get_name (holding->source) : NULL, PRIO_PRIORITY_UNSET,
+          holding->source != NULL, now - holding->since);
+  set_holder (holding, NULL, NULL, since);
 }
 
 static void
@@ -108,8 +118,8 @@ checks (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 {
   if (watched (loop) == NULL)
     return;
-  loop->holding->task = NULL;
-  loop->holding->since = now;
+  prio_others_look (loop);
+  set_holder (loop->holding, NULL, NULL, now);
 }
 
 static void
@@ -156,9 +166,10 @@ prio_holding_set (PrioLoop *loop, gint64 threshold, const PrioHoldingFuncs *func
       holding->funcs = funcs;
       __atomic_store_n (&loop->holding, holding, __ATOMIC_RELEASE);
     }
+  if (loop->holding->threshold == 0)
+    loop->holding->seen = 0;
   loop->holding->threshold = threshold;
-  loop->holding->since = 0;
-  loop->holding->task = NULL;
+  set_holder (loop->holding, NULL, NULL, 0);
 }
 
 void
@@ -193,21 +204,9 @@ prio_holding_get (PrioLoop *loop, PrioLongest *longest)
   return n;
 }
 
-/* In a dispatch: one of the other sources is dispatched. */
+/* @source, one of the others, is about to be dispatched.  Its context is locked, so nothing may be told yet. */
 void
-prio_holding_source_begins (PrioLoop *loop)
-{
-  gint64 now;
-
-  if (watched (loop) == NULL)
-    return;
-  now = g_get_monotonic_time ();
-  pass_on (loop, now, now);
-}
-
-/* In a dispatch: that source, whose name is @name or which has none, has been dispatched. */
-void
-prio_holding_source_ended (PrioLoop *loop, const char *name)
+prio_holding_source_begins (PrioLoop *loop, GSource *source)
 {
   PrioHolding *holding = watched (loop);
   gint64 now;
@@ -215,8 +214,24 @@ prio_holding_source_ended (PrioLoop *loop, const char *name)
   if (holding == NULL)
     return;
   now = g_get_monotonic_time ();
+  holding->unknown = holding->since != 0 ? now - holding->since : 0;
+  set_holder (holding, NULL, source, now);
+}
+
+/* In a dispatch: @source has been dispatched. */
+void
+prio_holding_source_ended (PrioLoop *loop, GSource *source)
+{
+  PrioHolding *holding = watched (loop);
+  gint64 now;
+
+  if (holding == NULL)
+    return;
+  now = g_get_monotonic_time ();
+  if (holding->unknown >= holding->threshold)
+    note (loop, NULL, PRIO_PRIORITY_UNSET, FALSE, holding->unknown);
+  holding->unknown = 0;
   if (holding->since != 0)
-    note (loop, name, PRIO_PRIORITY_UNSET, TRUE, now);
-  holding->task = NULL;
-  holding->since = now;
+    note (loop, g_source_get_name (source), PRIO_PRIORITY_UNSET, TRUE, now - holding->since);
+  set_holder (holding, NULL, NULL, now);
 }
