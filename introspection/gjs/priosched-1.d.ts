@@ -9,6 +9,7 @@
 
 /// <reference path="priosched-1-react.d.ts" />
 /// <reference path="priosched-1-web.d.ts" />
+/// <reference path="priosched-1-inside.d.ts" />
 
 declare module 'gi://PrioSched?version=1' {
     import PrioSched from '@girs/priosched-1';
