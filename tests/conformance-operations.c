@@ -10,6 +10,12 @@ _Thread_local Place *here;
 static GQuark thrown_quark (void);
 G_DEFINE_QUARK (thrown, thrown)
 
+gboolean
+is_thrown (const GError *error)
+{
+  return error->domain == thrown_quark ();
+}
+
 void
 program_log (Program *program, const char *format, ...)
 {
@@ -151,7 +157,7 @@ task_completed (GObject *source, GAsyncResult *result, gpointer data)
 
   if (error == NULL)
     outcome = "fulfilled";
-  else if (error->domain == thrown_quark ())
+  else if (is_thrown (error))
     outcome = "threw";
   else
     outcome = "aborted";
@@ -235,21 +241,31 @@ timeout_in (JsonObject *operation)
 static void
 post (Program *program, JsonObject *operation)
 {
-  Place *there = place_of (program, operation);
-  Body *body = body_new (program, operation, "");
-  g_autofree char *name = g_strdup (body->label);
+  gboolean is_of_group = json_object_has_member (operation, "group");
+  PrioTaskGroup *group = is_of_group ? group_in (program, operation) : NULL;
+  g_autofree char *name = NULL;
   g_autoptr (PrioTask) task = NULL;
+  PrioTaskOptions options;
+  Body *body;
 
+  if (is_of_group && group == NULL)
+    return;
+
+  body = body_new (program, operation, "");
+  name = g_strdup (body->label);
+  options = (PrioTaskOptions) {
+    .priority = priority_in (operation),
+    .signal = signal_in (program, operation),
+    .delay = (guint64) json_object_get_int_member_with_default (operation, "delay", 0),
+    .timeout = timeout_in (operation),
+    .name = name,
+  };
   program->n_open++;
-  task = prio_scheduler_post_task (scheduler_in (there, operation),
-                                   &(PrioTaskOptions) {
-                                     .priority = priority_in (operation),
-                                     .signal = signal_in (program, operation),
-                                     .delay = json_object_get_int_member_with_default (operation, "delay", 0),
-                                     .timeout = timeout_in (operation),
-                                     .name = name,
-                                   },
-                                   task_function, body, body_gone);
+  if (group != NULL)
+    task = prio_task_group_post_task (group, &options, task_function, body, body_gone);
+  else
+    task = prio_scheduler_post_task (scheduler_in (place_of (program, operation), operation), &options, task_function, body,
+                                     body_gone);
   prio_task_then (task, task_completed, program, NULL);
   g_hash_table_insert (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")), g_steal_pointer (&task));
 }
@@ -430,7 +446,7 @@ perform (Program *program, const char *op, JsonObject *operation)
 {
   PrioScheduler *scheduler = scheduler_in (here, operation);
 
-  if (perform_with_task (program, op, operation))
+  if (perform_with_task (program, op, operation) || perform_with_group (program, op, operation))
     return;
 
   if (g_str_equal (op, "reset"))
@@ -473,6 +489,42 @@ perform_and_log (Program *program, const char *op, JsonObject *operation)
     program_log (program, "done");
 }
 
+/* The result of the task, if it is one's, is given later. */
+static void
+body_defer (Body *body)
+{
+  if (body->task == NULL || body->deferred)
+    return;
+
+  prio_task_defer (g_object_ref (body->task));
+  body->deferred = TRUE;
+}
+
+/* Yields, or waits; returns FALSE if @op does neither, or there is nothing to wait for. */
+static gboolean
+body_pause (Body *body, const char *op, JsonObject *operation)
+{
+  Program *program = body->program;
+  gboolean waits = g_str_equal (op, "wait");
+  PrioTaskGroup *group;
+
+  if (!waits && !g_str_equal (op, "yield"))
+    return FALSE;
+
+  if (program->traced)
+    program_log (program, "do %s", op);
+  group = waits ? group_in (program, operation) : NULL;
+  if (waits && group == NULL)
+    return FALSE;
+
+  body_defer (body);
+  if (waits)
+    body_wait (body, operation, group);
+  else
+    yield (body, operation, scheduler_in (place_of (program, operation), operation));
+  return TRUE;
+}
+
 /* Performs what comes next, up to the next yield. */
 void
 body_perform (Body *body)
@@ -489,19 +541,9 @@ body_perform (Body *body)
           body_end (body, g_error_new (thrown_quark (), 0, "thrown by %s", body->label));
           return;
         }
-      else if (g_str_equal (op, "yield"))
-        {
-          if (body->task != NULL && !body->deferred)
-            {
-              prio_task_defer (g_object_ref (body->task));
-              body->deferred = TRUE;
-            }
-          if (program->traced)
-            program_log (program, "do yield");
-          yield (body, operation, scheduler_in (place_of (program, operation), operation));
-          return;
-        }
-      else
+      else if (body_pause (body, op, operation))
+        return;
+      else if (!g_str_equal (op, "wait"))
         perform_and_log (program, op, operation);
     }
 

@@ -42,6 +42,7 @@ typedef struct
   GPtrArray *rejected;
   GHashTable *outcomes; /* id → what became of it */
   GHashTable *tasks;    /* id → PrioTask */
+  GHashTable *groups;   /* name → PrioTaskGroup */
   guint n_open;         /* bodies and tasks that are not through */
 } Program;
 
@@ -79,6 +80,14 @@ PrioScheduler *make_scheduler (Program *program, GMainContext *context);
 void make_signal (Program *program, const char *name, JsonObject *description);
 gboolean place_run (Place *place);
 void program_perform (Program *program, JsonArray *operations);
+
+gboolean is_thrown (const GError *error);
+
+/* conformance-groups.c */
+void make_group (Program *program, const char *name, JsonObject *description);
+PrioTaskGroup *group_in (Program *program, JsonObject *operation);
+void body_wait (Body *body, JsonObject *operation, PrioTaskGroup *group);
+gboolean perform_with_group (Program *program, const char *op, JsonObject *operation);
 
 /* conformance-callbacks.c */
 void listen_to_signal (Program *program, const char *name, GCancellable *signal);

@@ -3,61 +3,22 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import collections
 import heapq
 import itertools
 import math
 
+from draft_groups import Groups, take_place
+from draft_places import Entry, Place, Scheduler, State
 from draft_signals import PRIORITIES, Signals
 
 MAX_NESTING, MAX_TIME = 3, 10000  # the time in ms
-# Of these, abort, fixed and follows are names, or None; expiry is when the timeout passes, or None.
-State = collections.namedtuple('State', 'scheduler abort fixed follows expiry', defaults=[None])
-
-
-class Entry:
-    """A task, or a continuation, once it is posted.  abort() ends it before it runs, reject() while it runs."""
-
-    made = itertools.count()
-
-    def __init__(self, state, run, abort, reject=lambda loosely: None):
-        self.state, self.run, self.abort, self.reject = state, run, abort, reject
-        self.place = state.scheduler.place
-        self.age, self.order = next(self.made), None
-        self.continuation = self.aborted = self.returned = False  # returned: its function has
-        self.label = None
-        self.has_result = True
-
-
-class Scheduler:
-    def __init__(self, place):
-        self.place = place
-        self.paused = False
-
-
-class Place:
-    """A main context."""
-
-    def __init__(self, n_schedulers):
-        self.orders, self.timers_made = itertools.count(), itertools.count()
-        self.queue, self.timers, self.microtasks = [], [], collections.deque()
-        self.idle_pending, self.idle_running, self.idle_deadline = [], [], 0
-        self.schedulers = [Scheduler(self) for _ in range(n_schedulers)]
-        self.nesting = 0
-        self.begun = False  # its thread has run it
-
-    def scheduler_of(self, op):
-        return self.schedulers[op.get('scheduler', 0)]
-
-    def is_empty(self):
-        return not (self.queue or self.timers or self.microtasks or self.idle_pending or self.idle_running)
 
 
 class Differs(Exception):
     """What was heard is not what the draft says."""
 
 
-class Model(Signals):
+class Model(Signals, Groups):
     """Runs a program.  When a destroy notify is called, when a dependent says `cancelled` whose source
     was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
     notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it
@@ -74,7 +35,7 @@ class Model(Signals):
         self.seen = {kind: set() for kind in self.handlers}
         self.released = {}  # label of what has ended: where, and what its destroy notify does
         self.unsaid = set()  # signals that are to say `cancelled` in their own context
-        self.untold = {}  # label and outcome of what has settled, and is told some time: where
+        self.untold = {}  # label and outcome of what has settled, and is told some time: where, and its membership
         self.n_loose = 0  # what settles now is told some time
         self.n_cancelling = 0
         self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
@@ -82,12 +43,13 @@ class Model(Signals):
         self.signals, self.dropped = {}, set()
         for name, given in program['signals'].items():
             self.make_signal(name, given)
+        self.make_groups(program.get('groups', {}))
 
         self.perform_all(program['main'], None)
         self.run_all()
-        if self.released or self.unsaid or self.untold:
+        if self.released or self.unsaid or self.untold or self.unwaited:
             raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}; '
-                          f'never told: {list(self.untold)}')
+                          f'never told: {list(self.untold)}, {list(self.unwaited)}')
 
     # What is heard
 
@@ -109,9 +71,11 @@ class Model(Signals):
                 self.n_loose += 1
                 self.perform_all(self.released.pop(name)[1], None)
                 self.n_loose -= 1
-            elif what == 'settled' and self.untold.get(name) is self.here:
+            elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
                 self.log.append(f'settled {name}')
-                del self.untold[name]
+                self.complete(self.untold.pop(name)[1], name.split()[1])
+            elif what == 'waited' and name in self.unwaited and self.unwaited[name].group.place is self.here:
+                self.unwaited.pop(name).deliver('aborted')
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
                 self.n_loose += 1
                 self.say_cancelled(name, None)
@@ -167,8 +131,18 @@ class Model(Signals):
                 ran |= self.run_next(place) or len(self.log) > n_before  # what is heard is something done
             if not ran and not self.resume_all():
                 self.now += 10
+            if self.now > MAX_TIME and self.waits:
+                self.get_stuck()
+                break
             if self.now > MAX_TIME:
                 raise Differs('there is no end')
+
+    def get_stuck(self):
+        """Tasks wait for each other."""
+        number = 1
+        while self.heard is not None and len(self.log) < len(self.heard):
+            number = 1 - number
+            self.say(f'turn {number}')
 
     def resume_all(self):
         """By the thread of the first context."""
@@ -198,8 +172,9 @@ class Model(Signals):
         settle = entry.run()
         entry.returned = True
         self.late = late
-        if entry.has_result:
+        if entry.has_result or entry.is_plain:
             self.listen()
+        if entry.has_result:
             self.checkpoint()
         # The loop looks at the time.
         self.enqueue_due(place)
@@ -240,21 +215,28 @@ class Model(Signals):
         if self.traced:
             self.released[label] = place, op.get('gone', [])
 
-    def tell(self, label, place, outcome):
+    def tell(self, label, place, outcome, member=None):
         """Its result is there: who waits for it is called in a microtask."""
         self.outcomes[label] = outcome
         told = f'{label} {outcome}'
-        if self.traced and self.n_loose > 0:
-            self.untold[told] = place
-        elif self.traced:
-            place.microtasks.append(lambda: self.say(f'settled {told}'))
 
-    def state_of_post(self, op, signal):
+        def call():
+            self.complete(member, outcome)
+            if self.traced:
+                self.say(f'settled {told}')
+
+        if self.traced and self.n_loose > 0:
+            self.untold[told] = place, member
+        elif self.traced or member:
+            place.microtasks.append(call)
+
+    def state_of_post(self, op, signal, scheduler=None, member=None):
         fixed = op.get('priority')
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
         # It begins to count when the delay ends.
         expiry = self.now + op.get('delay', 0) + op['timeout'] if op.get('timeout', 0) else None
-        return State(self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows, expiry)
+        return State(scheduler or self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows,
+                     expiry, member)
 
     def enqueue_delayed(self, entry, op):
         if op.get('delay', 0):
@@ -265,18 +247,27 @@ class Model(Signals):
     def post(self, op, state):
         signal = self.known(op.get('signal'))
         label = str(op['id'])
+        group, member = self.group_of(op), None
         place = self.there(op)
+        if 'group' in op:
+            if group is None:
+                return
+            place = group.place
+            signal = self.combine(group, signal, label)
+            member = self.join(group, label)
         if signal and self.signals[signal].aborted:
-            self.tell(label, place, 'aborted')
+            self.tell(label, place, 'aborted', member)
             self.release(label, place, op)
             return
-        own = self.state_of_post(op, signal)
+        own = self.state_of_post(op, signal, group, member)
 
         def end(outcome):
-            self.tell(label, place, outcome)
+            self.tell(label, place, outcome, member)
             self.release(label, place, op)
 
         def run():
+            if member and not member.left:
+                take_place(member)
             self.say_when(f'start {label}')
             self.go_on(self.perform_body(op['body'], own, label), own, ended)
             return settle
@@ -295,7 +286,10 @@ class Model(Signals):
                 return
             settled.append(True)
             if ends:
+                self.complete(member, ends[0])
                 end(ends[0])
+                # Who waits for the task is told before those who wait for its group.
+                place.microtasks.rotate(1 if member and self.n_loose == 0 else 0)
 
         def abort(loosely):
             self.n_loose += loosely
@@ -304,14 +298,16 @@ class Model(Signals):
 
         def reject(loosely):
             self.n_loose += loosely
-            self.tell(label, place, 'aborted')
+            self.tell(label, place, 'aborted', member)
             self.n_loose -= loosely
 
         entry = Entry(own, run, abort, reject)
-        entry.label = label
+        entry.label, entry.member = label, member
         self.enqueue_delayed(entry, op)
         self.listen()
         self.tasks[op['id']] = entry  # now that the call has returned
+        if member:
+            member.is_posted = True
 
     def post_closure(self, op):
         """Posts a task without a result."""
@@ -334,6 +330,7 @@ class Model(Signals):
         own = self.state_of_post(op, signal)
         entry = Entry(own, run, lambda loosely: end())
         entry.has_result = False
+        entry.is_plain = signal is None and not op.get('delay', 0) and own.expiry is None
         self.enqueue_delayed(entry, op)
 
     def post_many(self, op):
@@ -351,6 +348,7 @@ class Model(Signals):
 
     def go_on(self, body, state, ended):
         """Runs body to its next yield."""
+        self.resumed = state
         try:
             label, scheduler, op = next(body)
         except StopIteration:
@@ -359,6 +357,9 @@ class Model(Signals):
         except RuntimeError as error:
             assert 'thrown' in str(error), error
             ended('threw')
+            return
+        if op['op'] == 'wait':
+            self.wait(body, label, op, state, ended)
             return
         place = scheduler.place
         if place is not self.here:
@@ -406,7 +407,9 @@ class Model(Signals):
         if priority is None and signal in (None, 'inherit'):
             signal = priority = 'inherit'
         # A state is that of one scheduler.
-        inherited = state if state and state.scheduler is scheduler else State(scheduler, None, 'user-visible', None)
+        inherited = State(scheduler, None, 'user-visible', None)
+        if state and scheduler in (state.scheduler, state.scheduler.outer):
+            inherited = state._replace(scheduler=scheduler)
         abort = inherited.abort if signal == 'inherit' else signal
         if priority == 'inherit':
             return inherited._replace(abort=abort)
@@ -420,6 +423,13 @@ class Model(Signals):
                 if self.traced:
                     self.say('do yield')
                 yield f'{label}.{next(n_yields)}', self.there(op).scheduler_of(op), op
+                state = self.resumed
+            elif op['op'] == 'wait':
+                if self.traced:
+                    self.say('do wait')
+                if self.group_of(op):
+                    yield f'{label}.{next(n_yields)}', None, op
+                    state = self.resumed
             elif op['op'] == 'throw':
                 raise RuntimeError('thrown')
             else:
@@ -438,6 +448,8 @@ class Model(Signals):
 
     def perform_silently(self, op, state):
         kind = op['op']
+        if self.perform_with_group(op, state):
+            return
         if kind == 'post':
             self.post(op, state)
         elif kind == 'closure':

@@ -11,11 +11,13 @@ from draft import PRIORITIES
 MORE = ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew']
 TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
 # In destroy notifies, and in handlers that they may come to.  What they would inherit is not defined.
+QUIET_GROUPS = ['limit', 'group priority', 'group abort', 'cancel queued']
 QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4
 
 
 # What the draft has not.
-HAVING = {'timeouts': ['busy'] * 3}
+HAVING = {'timeouts': ['busy'] * 3, 'groups': ['watch', 'limit', 'group priority', 'group abort', 'cancel queued']}
+UNTIL = ['drained', 'all', 'any', 'first']
 
 
 class Maker:
@@ -24,12 +26,13 @@ class Maker:
 
     def __init__(self, rng, without=(), having=()):
         self.rng, self.without, self.having = rng, without, having
-        self.ids, self.micro_ids, self.idle_ids = itertools.count(1), itertools.count(1), itertools.count(1)
+        self.ids, self.micro_ids, self.idle_ids, self.watch_ids = (itertools.count(1) for _ in range(4))
         self.budget = rng.randrange(4, 30)
         self.signals = {}
         self.more = {}  # what the vectors have not
         self.later, self.made = [], []  # signals that operations make
         self.traced = self.resets = False
+        self.groups = {}
         self.last_id = 0
 
     def make(self, name):
@@ -46,6 +49,10 @@ class Maker:
             followed = [other for other in names if self.signals[other]['kind'] != 'abort']
             self.signals[f's{i}'] = {'kind': 'any', 'sources': rng.sample(names, rng.randrange(min(3, len(names) + 1))),
                                      'priority': rng.choice(PRIORITIES + followed)}
+        if 'groups' in self.having:
+            more_groups = [f'g{i}' for i in range(rng.randrange(1, 3))]
+            self.groups = {name: {'context': rng.randrange(self.more['contexts']), 'scheduler': rng.randrange(self.more['schedulers']),
+                                  'limit': rng.randrange(1, 4), 'priority': rng.choice(PRIORITIES)} for name in more_groups}
         # Who has queued tasks elsewhere may not reset, by GIO.
         self.resets = self.traced and self.more['contexts'] == 1 and 'a0' in self.signals
         self.later = [f'd{i}' for i in range(rng.randrange(4))] if self.more else []
@@ -54,6 +61,8 @@ class Maker:
                     for other in changing if rng.randrange(3) == 0}
         more = self.more_handlers(handlers) if self.traced else {}
         main = [self.operation(0) for _ in range(rng.randrange(2, 9))]
+        if self.groups:
+            more['groups'] = self.groups
         return {'name': name, **self.more, **more, 'signals': self.signals, 'handlers': handlers, 'main': main}
 
     def more_handlers(self, handlers):
@@ -91,7 +100,7 @@ class Maker:
 
     def kinds(self, in_body, quiet):
         if quiet:
-            kinds = list(QUIET)
+            kinds = QUIET + (QUIET_GROUPS if self.groups else [])
         else:
             kinds = ['post'] * 6 + ['priority'] * 2 + ['abort', 'microtask']
             if in_body:
@@ -100,6 +109,7 @@ class Maker:
                 kinds += MORE + ['any'] * len(self.later)
             for feature in self.having:
                 kinds += HAVING[feature]
+            kinds += ['wait'] * (3 if in_body and self.groups else 0)
         kinds += ['drop'] * len(self.made)
         if self.traced and not quiet:
             kinds += TRACED + ['many'] * (self.rng.randrange(8) == 0)
@@ -134,6 +144,8 @@ class Maker:
         elif kind == 'many':
             op |= {'times': rng.randrange(60, 80), 'signal': rng.choice(self.all_signals())}
             self.timing(op)
+        elif kind in HAVING['groups'] + ['wait']:
+            self.grouping(op)
         elif kind == 'busy':
             op['ms'] = rng.choice([10, 20, 30, 50, 100])
         elif kind in ('post', 'closure', 'microtask', 'idle'):
@@ -177,6 +189,20 @@ class Maker:
         if by_hand:
             op['by hand'] = True
 
+    def grouping(self, op):
+        rng = self.rng
+        op['group'] = rng.choice(list(self.groups))
+        if op['op'] == 'limit':
+            op['limit'] = rng.randrange(1, 4)
+        elif op['op'] == 'group priority':
+            op['to'] = rng.choice(PRIORITIES)
+        elif op['op'] in ('wait', 'watch'):
+            op['until'] = rng.choice(UNTIL)
+            if self.traced and rng.randrange(4) == 0:
+                op['signal'] = rng.choice(self.all_signals())
+        if op['op'] == 'watch':
+            op |= {'id': next(self.watch_ids), 'body': self.body(3) if self.budget > 0 and rng.randrange(2) else []}
+
     def timing(self, op):
         if 'timeouts' in self.having and self.rng.randrange(3) > 0:
             op['timeout'] = self.rng.choice([-60, -20, -1, 10, 20, 30, 50, 60, 100, 200])
@@ -191,6 +217,8 @@ class Maker:
             op['priority'] = rng.choice(PRIORITIES)
         if rng.randrange(6) == 0:
             op['delay'] = rng.choice([30, 60, 90, 120])
+        if self.groups and op['op'] == 'post' and rng.randrange(3) > 0:
+            op['group'] = rng.choice(list(self.groups))
         self.timing(op)
         if self.traced and 'gone' not in self.without and rng.randrange(3) == 0:
             op['gone'] = self.quiet_body()
