@@ -25,12 +25,23 @@ declare module '@girs/priosched-1' {
             timeout?: number | null;
         }
 
+        interface Task {
+            /** Lets the task go on with another function when the running one has returned. */
+            continue_with(func: TaskFunc): void;
+        }
+
         interface Scheduler {
             /** Whether the timeout of the running task had passed when its turn came, or that of what follows its yield. */
             did_timeout(): boolean;
             /** The priority of what is running, which a yield inherits. */
             get_current_priority(): TaskPriority;
             /** Calls func now, with another priority, and gives what it returns; an async function goes on with it. */
+            /** Sets the time slice to the whole milliseconds of a frame, 1 to 125 a second; 0 resets it. */
+            force_frame_rate(fps: number): void;
+            /** should_yield() is true until every other source has had its turn. */
+            request_paint(): void;
+            /** The task of the library's own that comes next, or null. */
+            get_first_task(): Task | null;
             run_with_priority<T>(priority: Nick | TaskPriority, func: () => T): T;
         }
     }
