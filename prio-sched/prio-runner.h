@@ -108,6 +108,9 @@ PrioPosted  prio_runner_yield_timed  (PrioRunner       *self,
                                       gint64            expiry);
 
 PRIO_AVAILABLE_IN_ALL
+guint       prio_runner_get_first    (PrioRunner       *self);
+
+PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_request_idle_callback (PrioRunner *self,
                                       guint             timeout);
 

@@ -270,4 +270,126 @@ test('runWithPriority: an async function keeps it', async () => {
     assertEqual(levels, [USER_BLOCKING, USER_BLOCKING, USER_BLOCKING, BACKGROUND]);
 });
 
+// What scheduleCallback () is told and returns, over several functions.
+function goOn(letters) {
+    return didTimeout => {
+        log.push(didTimeout ? letters[0].toUpperCase() : letters[0]);
+        return letters.length > 1 ? goOn(letters.slice(1)) : 5;
+    };
+}
+
+test('scheduleCallback: levels', async () => {
+    const all = ['low', 'idle', 'normal', 'user-blocking', 'immediate'].map((level, i) => scheduler.schedule_callback(level, goOn('lenui'[i])));
+    assertEqual(await Promise.all(all.map(({finished}) => finished)), [5, 5, 5, 5, 5]);
+    await assertRan('Iunle');
+});
+
+test('scheduleCallback: options', async () => {
+    const controller = new PrioSched.TaskController({priority: 'background'});
+    const options = {signal: controller.signal, delay: 1, timeout: -1, name: 'named'};
+    await scheduler.schedule_callback('low', goOn('a'), options).finished;
+    const other = scheduler.schedule_callback('low', goOn('b'), options);
+    controller.abort('enough');
+    assertEqual(await rejection(other.finished), 'enough');
+    assert(!other.cancel());
+    scheduler.schedule_callback('immediate', goOn('c'), {timeout: 0});
+    await assertRan('Ac');
+});
+
+test('scheduleCallback: what is wrong is told', () => {
+    for (const bad of ['user-visible', 'urgent', 3, NaN, null, undefined]) {
+        const {message} = thrown(() => scheduler.schedule_callback(bad, () => {}));
+        assert(/is none of the levels immediate, user-blocking, normal, low, idle/.test(message), message);
+    }
+    assert(/is no timeout/.test(thrown(() => scheduler.schedule_callback('low', () => {}, {timeout: NaN})).message));
+    assert(/is no delay/.test(thrown(() => scheduler.schedule_callback('low', () => {}, {delay: -1})).message));
+    assert(thrown(() => scheduler.schedule_callback('low', 5)) instanceof TypeError);
+    assert(/nothing that schedule_callback/.test(thrown(() => scheduler.cancel_callback(5)).message));
+    for (const bad of [-1, 126, 1.5, NaN, '60', true, null])
+        assert(/is no frame rate/.test(thrown(() => scheduler.force_frame_rate(bad)).message), `${bad}`);
+    assert(thrown(() => scheduler.wrap_callback(5)) instanceof TypeError);
+});
+
+test('workLoop: a continuation that is another function', async () => {
+    const {finished} = scheduler.schedule_callback('low', goOn('abc'), {timeout: 0});
+    post('x', 'background');
+    scheduler.schedule_callback('low', () => void post('u', 'user-blocking'), {timeout: 0});
+    assertEqual(await finished, 5);
+    await assertRan('abcxu');
+    await scheduler.schedule_callback('immediate', goOn('ab')).finished;
+    await assertRan('AB');
+    const error = new Error('mine');
+    assert(await rejection(scheduler.schedule_callback('normal', () => () => {
+        throw error;
+    }).finished) === error);
+    assertEqual(await scheduler.schedule_callback('normal', async () => 7).finished, 7);
+});
+
+test('cancelCallback', async () => {
+    const first = scheduler.schedule_callback('low', goOn('a')), delayed = scheduler.schedule_callback('low', goOn('b'), {delay: 5});
+    assert(scheduler.cancel_callback(first) && delayed.cancel());
+    assert(!first.cancel());
+    assert(await rejection(first.finished) instanceof PrioSched.AbortError);
+    const second = scheduler.schedule_callback('low', () => {
+        log.push('c');
+        second.cancel();
+        return goOn('d');
+    });
+    assert(await rejection(second.finished) instanceof PrioSched.AbortError);
+    const third = scheduler.schedule_callback('normal', () => {
+        scheduler.schedule_callback('immediate', () => void third.cancel());
+        return goOn('e');
+    });
+    await rejection(third.finished);
+    const last = scheduler.schedule_callback('normal', goOn('f'));
+    await last.finished;
+    assert(!last.cancel());
+    await scheduler.sleep(6);
+    await assertRan('cf');
+});
+
+test('getFirstCallbackNode', async () => {
+    assertEqual(scheduler.get_first_task(), null);
+    const low = scheduler.schedule_callback('low', goOn('b')), high = scheduler.schedule_callback('user-blocking', goOn('a'));
+    assert(scheduler.get_first_task() === high);
+    const late = scheduler.schedule_callback('immediate', goOn('l'));
+    assert(scheduler.get_first_task() === late);
+    await late.finished;
+    await high.finished;
+    assert(scheduler.get_first_task() === low);
+    await low.finished;
+    await assertRan('Lab');
+    const other = PrioSched.Scheduler.new(GLib.MainContext.new());
+    assertEqual(other.get_first_task(), null);
+});
+
+test('wrapCallback', async () => {
+    const controller = new PrioSched.TaskController({priority: 'background'});
+    const levels = [], object = {};
+    const ask = function (...args) {
+        levels.push(scheduler.get_current_priority(), scheduler.did_timeout(), this === object, ...args);
+        return 5;
+    };
+    const outside = scheduler.wrap_callback(ask);
+    const wrapped = await scheduler.post_task(() => scheduler.wrap_callback(ask), {signal: controller.signal, timeout: -1});
+    assertEqual(wrapped.call(object, 'x', 'y'), 5);
+    await scheduler.post_task(() => outside() + wrapped(), {priority: 'user-blocking'});
+    assertEqual(levels, [BACKGROUND, true, true, 'x', 'y', USER_VISIBLE, false, false, BACKGROUND, true, false]);
+    controller.abort('enough');
+    assertEqual(await rejection(scheduler.wrap_callback.call(scheduler, () => scheduler.yield())().then(() => {
+        throw 'not aborted';
+    })), 'not aborted');
+});
+
+test('forceFrameRate and requestPaint', async () => {
+    scheduler.force_frame_rate(30);
+    assertEqual(scheduler.time_slice, 33000);
+    scheduler.force_frame_rate(0);
+    assertEqual(scheduler.time_slice, 5000);
+    await scheduler.post_task(() => {
+        scheduler.request_paint();
+        assert(scheduler.should_yield());
+    });
+});
+
 run();

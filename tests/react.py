@@ -357,5 +357,149 @@ class RunWithPriority(Case):
             scheduler.run_with_priority('background', coroutine)
 
 
+class Callbacks(Case):
+
+    def go_on(self, letters):
+        def call(did_timeout):
+            self.log.append(letters[0].upper() if did_timeout else letters[0])
+            return self.go_on(letters[1:]) if len(letters) > 1 else 5
+        return call
+
+    @run
+    async def test_schedule_callback_levels(self):
+        levels = ('low', 'idle', 'normal', 'user-blocking', 'immediate')
+        tasks = [scheduler.schedule_callback(level, self.go_on(letter)) for level, letter in zip(levels, 'lenui')]
+        self.assertEqual([await task for task in tasks], [5] * 5)
+        await self.assert_ran('Iunle')
+
+    @run
+    async def test_schedule_callback_options(self):
+        controller = PrioSched.TaskController('background')
+        await scheduler.schedule_callback('low', self.go_on('a'), -1, delay=1, signal=controller.signal, name='named')
+        other = scheduler.schedule_callback('low', self.go_on('b'), delay=1, signal=controller.signal)
+        controller.abort(KeyError())
+        with self.assertRaises(KeyError):
+            await other
+        self.assertFalse(other.cancel())
+        scheduler.schedule_callback('immediate', self.go_on('c'), timeout=0)
+        await self.assert_ran('Ac')
+
+    @run
+    async def test_a_continuation_that_is_another_function(self):
+        task = scheduler.schedule_callback('low', self.go_on('abc'), timeout=0)
+        self.post('x', 'background')
+        self.assertEqual(await task, 5)
+        await self.assert_ran('abcx')
+        await scheduler.schedule_callback('immediate', self.go_on('ab'))
+        await self.assert_ran('AB')
+
+        def fail(_):
+            raise ValueError('mine')
+
+        async def seven(_):
+            await scheduler.yield_()
+            return 7
+        with self.assertRaisesRegex(ValueError, 'mine'):
+            await scheduler.schedule_callback('normal', lambda _: fail)
+        self.assertEqual(await scheduler.schedule_callback('normal', seven), 7)
+        self.assertEqual(await scheduler.schedule_callback('normal', lambda _: seven), 7)
+
+    @run
+    async def test_cancel_callback(self):
+        first = scheduler.schedule_callback('low', self.go_on('a'))
+        delayed = scheduler.schedule_callback('low', self.go_on('b'), delay=5)
+        self.assertTrue(scheduler.cancel_callback(first) and delayed.cancel())
+        self.assertFalse(scheduler.cancel_callback(first))
+        with self.assertRaises(asyncio.CancelledError):
+            await first
+        third = scheduler.schedule_callback('normal', lambda _: (
+            scheduler.schedule_callback('immediate', lambda _: third.cancel()), self.go_on('e'))[1])
+        with self.assertRaises(asyncio.CancelledError):
+            await third
+        own = scheduler.schedule_callback('normal', lambda _: (own.cancel(), self.go_on('d'))[1])
+        with self.assertRaises(asyncio.CancelledError):
+            await own
+        await scheduler.sleep(6)
+        await self.assert_ran('')
+
+    @run
+    async def test_first_callback_node(self):
+        self.assertIsNone(scheduler.get_first_task())
+        low = scheduler.schedule_callback('low', self.go_on('b'))
+        high = self.post('a', 'user-blocking')
+        self.assertIs(scheduler.get_first_task(), high)
+        late = scheduler.schedule_callback('immediate', self.go_on('l'))
+        self.assertIs(scheduler.get_first_task(), late)
+        late.cancel()
+        await high
+        self.assertIs(scheduler.get_first_task(), low)
+        await low
+        await self.assert_ran('ab')
+
+        told = []
+
+        def ask():
+            try:
+                scheduler.get_first_task()
+            except RuntimeError as error:
+                told.append(str(error))
+        thread = threading.Thread(target=ask)
+        await scheduler.post_task(lambda: (thread.start(), thread.join()))
+        self.assertRegex(told[0], 'another thread runs the main context')
+
+    @run
+    async def test_wrap_callback(self):
+        controller = PrioSched.TaskController('background')
+
+        def ask(*args, **kwargs):
+            self.log.append((scheduler.get_current_priority(), scheduler.did_timeout(), args, kwargs))
+            if args:
+                return scheduler.yield_()
+            raise ValueError('mine')
+        outside = scheduler.wrap_callback(ask)
+        wrapped = await scheduler.post_task(lambda: scheduler.wrap_callback(ask), signal=controller.signal, timeout=-1)
+        self.assertEqual(wrapped.__name__, 'ask')
+        with self.assertRaisesRegex(ValueError, 'mine'):
+            await scheduler.post_task(outside, 'user-blocking')
+        await wrapped(1, a=2)
+        self.assertEqual(self.log, [(USER_VISIBLE, False, (), {}), (BACKGROUND, True, (1,), {'a': 2})])
+        controller.abort(KeyError())
+        with self.assertRaises(KeyError):
+            await wrapped(1)
+
+    @run
+    async def test_force_frame_rate_and_request_paint(self):
+        scheduler.force_frame_rate(30)
+        self.assertEqual(scheduler.get_time_slice(), 33000)
+        scheduler.force_frame_rate(0)
+        self.assertEqual(scheduler.get_time_slice(), 5000)
+
+        def task():
+            scheduler.request_paint()
+            return scheduler.should_yield()
+        self.assertTrue(await scheduler.post_task(task))
+
+    def test_what_is_wrong_is_told(self):
+        for bad in ('user-visible', 'urgent', 3, float('nan'), None, []):
+            with self.assertRaisesRegex(ValueError, "is none of the levels 'immediate', 'user-blocking'"):
+                scheduler.schedule_callback(bad, lambda _: None)
+        with self.assertRaisesRegex(TypeError, '5 is not callable'):
+            scheduler.schedule_callback('low', 5)
+        with self.assertRaisesRegex(TypeError, 'timeout is a whole number'):
+            scheduler.schedule_callback('low', lambda _: None, timeout=1.5)
+        with self.assertRaisesRegex(ValueError, 'delay is out of range'):
+            scheduler.schedule_callback('low', lambda _: None, delay=-1)
+        with self.assertRaisesRegex(TypeError, '5 is no PrioSched.PostedTask'):
+            scheduler.cancel_callback(5)
+        for bad in (1.5, '60', True, None, float('nan')):
+            with self.assertRaisesRegex(TypeError, 'a frame rate is a whole number'):
+                scheduler.force_frame_rate(bad)
+        for bad in (-1, 126):
+            with self.assertRaisesRegex(ValueError, f'from 0 to 125, not {bad}'):
+                scheduler.force_frame_rate(bad)
+        with self.assertRaisesRegex(TypeError, 'not callable'):
+            scheduler.wrap_callback(5)
+
+
 if __name__ == '__main__':
     unittest.main()

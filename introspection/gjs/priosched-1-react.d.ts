@@ -7,6 +7,8 @@
 /// <reference path="priosched-1.d.ts" />
 
 declare module '@girs/priosched-1' {
+    import type Gio from 'gi://Gio?version=2.0';
+
     export namespace PrioSched {
         /** The timeouts of the levels of React's Scheduler, in milliseconds. */
         const TIMEOUT_IMMEDIATE: number;
@@ -25,12 +27,50 @@ declare module '@girs/priosched-1' {
             timeout?: number | null;
         }
 
+        /** The levels of React's Scheduler, each of which has a timeout. */
+        type Level = 'immediate' | 'user-blocking' | 'normal' | 'low' | 'idle';
+
+        interface ScheduleCallbackOptions {
+            signal?: Gio.Cancellable | null;
+            /** In whole milliseconds. */
+            delay?: number;
+            name?: string;
+            /** In milliseconds, instead of that of the level. */
+            timeout?: number | null;
+        }
+
+        /** What schedule_callback() returns. */
+        interface ScheduledCallback {
+            /** Settles with what the last of the functions returns; cancelled, with an AbortError that nobody has to handle. */
+            finished: Promise<unknown>;
+            /** Returns whether that was still possible. */
+            cancel(): boolean;
+        }
+
+        interface Task {
+            /** Lets the task go on with another function when the running one has returned. */
+            continue_with(func: TaskFunc): void;
+        }
+
         interface Scheduler {
             /** Whether the timeout of the running task had passed when its turn came, or that of what follows its yield. */
             did_timeout(): boolean;
             /** The priority of what is running, which a yield inherits. */
             get_current_priority(): TaskPriority;
             /** Calls func now, with another priority, and gives what it returns; an async function goes on with it. */
+            /** Sets the time slice to the whole milliseconds of a frame, 1 to 125 a second; 0 resets it. */
+            force_frame_rate(fps: number): void;
+            /** should_yield() is true until every other source has had its turn. */
+            request_paint(): void;
+            /** What comes next: of schedule_callback(), or a task of the library's own; null for other tasks, and if there is none. */
+            get_first_task(): ScheduledCallback | Task | null;
+            /** The function runs with the state of now, wherever and as often as it is called. */
+            wrap_callback<F extends (...args: any[]) => any>(func: F): F;
+            /** As React's: calls callback(didTimeout), and then, as continuations, the functions that it returns. */
+            schedule_callback(level: Level, callback: (didTimeout: boolean) => unknown,
+                options?: ScheduleCallbackOptions | null): ScheduledCallback;
+            /** Returns whether that was still possible. */
+            cancel_callback(scheduled: ScheduledCallback): boolean;
             run_with_priority<T>(priority: Nick | TaskPriority, func: () => T): T;
         }
     }

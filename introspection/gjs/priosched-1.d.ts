@@ -547,6 +547,7 @@ declare module '@girs/priosched-1' {
             post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 continuation: boolean): Posted;
             post_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number): Posted;
+            get_first(): number;
             yield_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number): Posted;
             request_idle_callback(timeout: number): number;
             take_rejected(): number[] | null;

@@ -72,6 +72,18 @@ table_take_method (PyObject *object, PyObject *number)
   return entry;
 }
 
+/* The entry of that number, which stays, or None. */
+static PyObject *
+table_peek (PyObject *object, PyObject *number)
+{
+  TableObject *self = (TableObject *) object;
+  unsigned long n = PyLong_AsUnsignedLong (number);
+
+  if (n == (unsigned long) -1 && PyErr_Occurred ())
+    return NULL;
+  return Py_NewRef (n > 0 && n < self->length && self->entries[n] != NULL ? self->entries[n] : Py_None);
+}
+
 /* Lets go of an entry whose number the library still has. */
 static PyObject *
 table_drop (PyObject *object, PyObject *entry)
@@ -323,6 +335,7 @@ static PyMethodDef table_methods[] = {
   { "_add", table_add_method, METH_O, NULL },
   { "_take", table_take_method, METH_O, NULL },
   { "_take_all", table_take_all, METH_NOARGS, NULL },
+  { "_peek", table_peek, METH_O, NULL },
   { "drop", table_drop, METH_O, NULL },
   { "_run", (PyCFunction) (void (*) (void)) prio_table_run, METH_FASTCALL, NULL },
   { "post", table_post, METH_O, NULL },

@@ -143,3 +143,16 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   prio_stopwatch_hurry (watch);
   return TRUE;
 }
+
+/* Called on the thread that owns the context: the time of what is running is over, and other sources have their turn next. */
+void
+prio_loop_request_paint (PrioLoop *loop)
+{
+  PrioBatch *batch = running_batch (loop);
+
+  end_time (loop, batch);
+  prio_stopwatch_hurry (&loop->asked);
+  /* No other task of the same row runs before the batch looks. */
+  if (batch != NULL)
+    loop->has_pending = TRUE;
+}

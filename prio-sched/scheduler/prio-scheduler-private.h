@@ -47,7 +47,7 @@ PrioTask *prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *
 PrioScheduler *prio_scheduler_new_inner (PrioScheduler *outer);
 PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
 void prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
-                              GAsyncReadyCallback callback, gpointer data);
+                              GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify);
 GParamSpec *prio_scheduler_make_lends_priority (void);
 GParamSpec *prio_scheduler_make_long_task (GType type);
 void prio_scheduler_watch_from_environment (PrioScheduler *self);

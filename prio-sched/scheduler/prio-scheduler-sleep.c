@@ -60,7 +60,7 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
                                              options != NULL ? options->name : NULL));
 
   prio_scheduler_continue (self, options != NULL ? options : &prio_no_yield_options, &sleep_origin, prio_due_after (delay),
-                           callback, user_data);
+                           callback, user_data, NULL);
 }
 
 /**

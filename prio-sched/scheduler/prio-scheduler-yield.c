@@ -187,10 +187,11 @@ submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *fr
   prio_loop_submit (self->run_queue->loop, &op);
 }
 
-/* Queues a continuation with what @options inherit, at once or, if @due is not 0, then. */
+/* Queues a continuation with what @options inherit, at once or, if @due is not 0, then.  @notify is called when @data is no longer
+ * needed, and NULL if there is a state in @options. */
 void
 prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
-                         GAsyncReadyCallback callback, gpointer data)
+                         GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
   PrioInheritance from = inherit_for (self, options);
   GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
@@ -214,7 +215,7 @@ prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, c
         }
     }
   else
-    prio_task_then (task, callback, data, NULL);
+    prio_task_then (task, callback, data, notify);
 
   if (from.abort != NULL || from.follows != NULL || from.followed != NULL)
     submit_inherited (self, task, &from, due);
@@ -227,7 +228,7 @@ static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_as
 static void
 yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
 {
-  prio_scheduler_continue (self, options, &yield_origin, 0, callback, data);
+  prio_scheduler_continue (self, options, &yield_origin, 0, callback, data, NULL);
 }
 
 /**

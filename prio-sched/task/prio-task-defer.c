@@ -76,6 +76,12 @@ prio_task_defer (PrioTask *self)
       return;
     }
 
+  claim = __atomic_load_n (&self->claim, __ATOMIC_ACQUIRE);
+  if (G_UNLIKELY ((claim & (PRIO_TASK_CONTINUING | PRIO_TASK_RETURNED)) == PRIO_TASK_CONTINUING))
+    {
+      __atomic_fetch_and (&self->claim, ~(guint) PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
+      return;
+    }
   claim = __atomic_fetch_or (&self->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL);
   if ((claim & PRIO_TASK_RETURNED) != 0)
     prio_task_complain (self, G_STRFUNC, "has been given its result, and cannot defer it any more");

@@ -59,7 +59,8 @@ struct _PrioReaction
 typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
-  PRIO_TASK_RETURNED = 1 << 1
+  PRIO_TASK_RETURNED = 1 << 1,
+  PRIO_TASK_CONTINUING = 1 << 2 /* deferred, and a function runs that may defer again: prio-task-continue.c */
 } PrioTaskClaim;
 
 struct _PrioTask

@@ -301,7 +301,7 @@ function _init() {
         tasks.takeRejected();
     };
 
-    React.make(PrioSched, tasks, {toGivenPriority});
+    React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});
     PrioSched.AbortError = AbortError;
     imports.overrides.PrioSchedGroups.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
 

@@ -1,4 +1,4 @@
-// PrioSchedReact.js: what React's Scheduler has: timeouts of tasks, and the current priority
+// PrioSchedReact.js: what React's Scheduler has
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -6,11 +6,38 @@
 
 const {GLib} = imports.gi;
 const {named, toFunction} = imports.overrides.PrioSchedReasons;
+const {keepResolvers} = imports.overrides.PrioSchedSettling;
+const {AbortError} = imports.overrides.PrioSchedSteps;
 const {State} = imports.overrides.PrioSchedStates;
 
+const MAX_FRAME_RATE = 125;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 const UNSET = 0;
+const BACKGROUND = 1;
 const USER_VISIBLE = 2;
+const USER_BLOCKING = 3;
+
+// By the names of React's levels: the priority and the timeout in milliseconds.
+const LEVELS = new Map([
+    ['immediate', [USER_BLOCKING, -1]],
+    ['user-blocking', [USER_BLOCKING, 250]],
+    ['normal', [USER_VISIBLE, 5000]],
+    ['low', [BACKGROUND, 10000]],
+    ['idle', [BACKGROUND, 0]],
+]);
+
+function toLevel(value) {
+    const level = LEVELS.get(value);
+    if (level === undefined)
+        throw new TypeError(`${named(value)} is none of the levels ${[...LEVELS.keys()].join(', ')}`);
+    return level;
+}
+
+function toFrameRate(value) {
+    if (!Number.isInteger(value) || value < 0 || value > MAX_FRAME_RATE)
+        throw new TypeError(`${named(value)} is no frame rate, which is a whole number from 0 to ${MAX_FRAME_RATE}`);
+    return value;
+}
 
 // In whole milliseconds, none of which is 0 unless it has been given.
 function toTimeout(value) {
@@ -31,6 +58,8 @@ class Timed {
 
     post(runner, id, entry) {
         const {table, signal, priority} = entry.state;
+        if (this.#timeout === 0)
+            return runner.post_full(id, priority, signal, this.#delay, false);
         const expiry = GLib.get_monotonic_time() + (this.#delay + this.#timeout) * 1000;
         entry.state = new State(table, signal, priority, Math.min(Math.max(expiry, 0), Number.MAX_SAFE_INTEGER));
         return runner.post_timed(id, priority, signal, this.#delay, this.#timeout);
@@ -41,6 +70,92 @@ class Timed {
     settled() {}
 }
 
+// A task of schedule_callback (), and what that returns.
+class ScheduledCallback {
+    #callback;
+    #cancelled = null; // an error
+    #hasBegun = false;
+    #isOver = false;
+    #reject;
+    #table;
+
+    constructor(table, callback) {
+        this.#table = table;
+        this.#callback = callback;
+    }
+
+    // Cancels it: it is not called any more, and what it returns later is nothing.  Returns whether that was still possible.
+    cancel() {
+        if (this.#isOver)
+            return false;
+        this.#isOver = true;
+        this.#callback = null;
+        // Nobody needs to be told.
+        this.finished.catch(() => {});
+        this.#cancelled = new AbortError('The callback has been cancelled');
+        this.#reject(this.#cancelled);
+        return true;
+    }
+
+    // What a table is told.
+    watch(timed) {
+        timed.handle = this;
+        timed.posted = reject => {
+            this.#reject = reject;
+        };
+        // It may have been aborted before.
+        timed.settled = () => {
+            this.#isOver ||= !this.#hasBegun;
+        };
+        return timed;
+    }
+
+    // The callback of the task.
+    run(scheduler) {
+        this.#hasBegun = true;
+        this.#check();
+        return this.#goOn(scheduler, this.#call(scheduler));
+    }
+
+    // The promise may be rejected only later.
+    #check() {
+        if (this.#cancelled !== null)
+            throw this.#cancelled;
+    }
+
+    // The table does not hold the scheduler.
+    #call(byDefault) {
+        const callback = this.#callback;
+        this.#callback = null;
+        try {
+            return callback((this.#table.scheduler() ?? byDefault).did_timeout());
+        } catch (error) {
+            this.#isOver = true;
+            throw error;
+        }
+    }
+
+    #goOn(scheduler, value) {
+        this.#check();
+        if (typeof value === 'function')
+            return this.#continue(scheduler, value);
+        this.#isOver = true;
+        return value;
+    }
+
+    async #continue(scheduler, value) {
+        this.#callback = value;
+        try {
+            await (this.#table.scheduler() ?? scheduler).yield();
+        } catch (error) {
+            this.#isOver = true;
+            this.#callback = null;
+            throw error;
+        }
+        return this.run(scheduler);
+    }
+}
+
 // For a table, or null for no timeout, which 0 is too.
 var toTimed = function toTimed(timeout, delay) {
     const milliseconds = timeout === undefined || timeout === null ? 0 : toTimeout(timeout);
@@ -48,9 +163,9 @@ var toTimed = function toTimed(timeout, delay) {
 };
 
 // Gives Scheduler its methods for JavaScript.
-function make({Scheduler}, tasks, {toGivenPriority}) {
+function make({Scheduler}, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal}) {
     const {currentState, isInLibrary, pending, runIn, tableOf} = tasks;
-    const {did_timeout: didTimeout} = Scheduler.prototype;
+    const {did_timeout: didTimeout, force_frame_rate: forceFrameRate, get_first_task: getFirstTask} = Scheduler.prototype;
 
     // Calls func now, as what belongs to state.  What it returns or throws.  If that is a promise, what awaits in func goes on with state.
     function runNow(state, func) {
@@ -93,5 +208,43 @@ function make({Scheduler}, tasks, {toGivenPriority}) {
         const inner = outer === null ? table.states[givenPriority]
             : new State(outer.table ?? table, outer.signal, givenPriority, outer.expiry);
         return runNow(inner, func);
+    };
+
+    // The function that it returns runs with the state of now, wherever and as often as it is called.
+    Scheduler.prototype.wrap_callback = function (func) {
+        toFunction(func);
+        const state = currentState() ?? tableOf(this).states[USER_VISIBLE];
+        return function (...args) {
+            return runNow(state, () => func.apply(this, args));
+        };
+    };
+
+    Scheduler.prototype.force_frame_rate = function (fps) {
+        forceFrameRate.call(this, toFrameRate(fps));
+    };
+
+    // As React's: calls callback (didTimeout), and then, as continuations, the functions that it returns.
+    Scheduler.prototype.schedule_callback = function (level, callback, options = undefined) {
+        const [priority, usualTimeout] = toLevel(level);
+        toFunction(callback);
+        const {delay, name, signal, timeout} = toOptions(options);
+        const milliseconds = toDelay(delay), givenSignal = toSignal(signal), givenName = toName(name), table = tableOf(this);
+        const givenTimeout = timeout === undefined || timeout === null ? usualTimeout : toTimeout(timeout);
+        const scheduled = new ScheduledCallback(table, callback), watcher = scheduled.watch(new Timed(milliseconds, givenTimeout));
+        const run = () => scheduled.run(Scheduler.get_default());
+        scheduled.finished = new Promise(keepResolvers);
+        table.postWith(run, priority, givenSignal, milliseconds, watcher, scheduled.finished, givenName);
+        return scheduled;
+    };
+
+    Scheduler.prototype.cancel_callback = function (scheduled) {
+        if (!(scheduled instanceof ScheduledCallback))
+            throw new TypeError(`${named(scheduled)} is nothing that schedule_callback () has returned`);
+        return scheduled.cancel();
+    };
+
+    // What schedule_callback () has returned, or a task of the library's own; null for other tasks, and if there is none.
+    Scheduler.prototype.get_first_task = function () {
+        return tableOf(this).first?.watcher?.handle ?? getFirstTask.call(this);
     };
 }

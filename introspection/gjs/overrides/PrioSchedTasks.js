@@ -44,8 +44,7 @@ function make(PrioSched) {
     const runUnder = exact ? native.runAs : States.runUnder;
     const drainUnder = exact ? native.drain : States.drainUnder;
 
-    // The current state: a State, or null for none.  It is undefined outside of what a
-    // table runs; there the library has it.
+    // The current state: a State, or null for none.  It is undefined outside of what a table runs; there the library has it.
     let current;
     // The State that is current in the library, or null.
     let libraryState = null;
@@ -259,6 +258,7 @@ function make(PrioSched) {
 
         // Of tasks without a signal, by their priorities.
         get states() { return this.#states; }
+        get first() { return this.#entries[this.#runner.get_first()] || null; }
 
         #add(entry) {
             const id = this.#free || this.#entries.length;

@@ -104,7 +104,9 @@ class Scheduler(PrioSched.Scheduler):
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
     did_timeout, get_current_priority = react.did_timeout, react.get_current_priority
-    run_with_priority = react.run_with_priority
+    run_with_priority, wrap_callback = react.run_with_priority, react.wrap_callback
+    force_frame_rate, get_first_task = react.force_frame_rate, react.get_first_task
+    schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""

@@ -134,6 +134,11 @@ class Table(TableBase):
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
 
+    def get_first(self):
+        """The PostedTask that comes next of all, or None."""
+        entry = self._peek(self._runner.get_first())
+        return entry if entry.__class__ is PostedTask else None
+
     # Running
 
     def _take_rejected(self):

@@ -1,8 +1,10 @@
-"""What React's Scheduler has: methods of PrioSched.Scheduler for timeouts and current priorities.
+"""What React's Scheduler has: methods of PrioSched.Scheduler.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import contextvars
+import functools
 import inspect
 import operator
 
@@ -11,12 +13,26 @@ from gi.repository import GLib
 from ..module import get_introspection_module
 from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
+from ._PrioSchedFutures import PostedTask
 
 PrioSched = get_introspection_module('PrioSched')
 
 _MAX_TIMEOUT = 2 ** 31 - 1
+_MAX_FRAME_RATE = 125
 _USER_VISIBLE = 2
 
+# By the names of React's levels: the priority and the timeout.
+_LEVELS = {
+    'immediate': (3, PrioSched.TIMEOUT_IMMEDIATE),
+    'user-blocking': (3, PrioSched.TIMEOUT_USER_BLOCKING),
+    'normal': (2, PrioSched.TIMEOUT_NORMAL),
+    'low': (1, PrioSched.TIMEOUT_LOW),
+    'idle': (1, PrioSched.TIMEOUT_IDLE),
+}
+
+_copy_context = contextvars.copy_context
+_native_force_frame_rate = PrioSched.Scheduler.force_frame_rate
+_native_get_first_task = PrioSched.Scheduler.get_first_task
 _native_did_timeout = PrioSched.Scheduler.did_timeout
 _native_run_with_priority = PrioSched.Scheduler.run_with_priority
 
@@ -115,3 +131,102 @@ def _call_under(self, state, priority, func):
         finally:
             del error
     return value
+
+
+def wrap_callback(self, func):
+    """A function that calls func (…) under the state of now, wherever and as often as it is called.
+
+    What it yields and begins has the priority, the signal and the timeout of the running task; outside any task it is
+    'user-visible', and has neither.
+    """
+    helpers.to_callback(func)
+    state = tasks.current_state() or tasks.table_of(self)._states[_USER_VISIBLE - 1]
+    context = _copy_context()
+
+    def call(*args, **kwargs):
+        tasks.enter_state(state)
+        return func(*args, **kwargs)
+
+    @functools.wraps(func, updated=())
+    def wrapped(*args, **kwargs):
+        return context.copy().run(call, *args, **kwargs)
+
+    return wrapped
+
+
+def force_frame_rate(self, fps):
+    """Sets the time slice to the whole milliseconds of a frame, of which there are 1 to 125 a second; 0 resets it."""
+    try:
+        if isinstance(fps, bool):
+            raise TypeError
+        number = operator.index(fps)
+    except TypeError:
+        raise TypeError(f'a frame rate is a whole number of frames per second, not {fps!r}') from None
+    if not 0 <= number <= _MAX_FRAME_RATE:
+        raise ValueError(f'a frame rate that can be forced is from 0 to {_MAX_FRAME_RATE}, not {fps!r}')
+    _native_force_frame_rate(self, number)
+
+
+def get_first_task(self):
+    """The task that comes next: a PrioSched.PostedTask, or a PrioSched.Task of the library's own.
+
+    None if there is none, or if the first is a continuation or a bare function of the library's.  Raises RuntimeError on a thread
+    that does not run the scheduler's main context while another one does.
+    """
+    context = self.get_context()
+    if not context.acquire():
+        raise RuntimeError(f'another thread runs the main context of {self!r}, and only that one tells the first task')
+    try:
+        task = tasks.table_of(self).get_first()
+        return task if task is not None else _native_get_first_task(self)
+    finally:
+        context.release()
+
+
+class _Scheduled:
+    """The callback of a task, whose continuations are the functions that it returns."""
+
+    def __init__(self, table, callback):
+        self.table = table
+        self.callback = callback
+
+    def _call(self, func):
+        # The table does not hold the scheduler.
+        return func((self.table.scheduler() or PrioSched.Scheduler.ref_thread_default()).did_timeout())
+
+    def __call__(self):
+        value = self._call(self.callback)
+        return self._go_on(value) if callable(value) else value
+
+    async def _go_on(self, value):
+        while callable(value):
+            await self.table.yield_now()
+            value = self._call(value)
+        return await value if inspect.isawaitable(value) else value
+
+
+def schedule_callback(self, level, callback, timeout=None, delay=0, signal=None, name=None):
+    """Posts a task as React's scheduleCallback () does: calls callback (did_timeout) when its turn has come.
+
+    level     'immediate', 'user-blocking', 'normal', 'low' or 'idle', each of which has a timeout
+    callback  a function of one argument, which tells whether the timeout has passed.  If it returns a function, the task goes on with
+              that one, in the same way, as a continuation
+    timeout   milliseconds, a whole number, instead of that of the level; 0 for none
+    delay, signal, name  as for post_task ()
+
+    Returns a PrioSched.PostedTask, for cancel_callback ().
+    """
+    levels = _LEVELS.get(level) if isinstance(level, str) else None
+    if levels is None:
+        raise ValueError(f'{level!r} is none of the levels {", ".join(map(repr, _LEVELS))}')
+    helpers.to_callback(callback)
+    priority, milliseconds = levels
+    scheduled = _Scheduled(tasks.table_of(self), callback)
+    return self.post_task(scheduled, priority, signal, delay, name, timeout=milliseconds if timeout is None else timeout)
+
+
+def cancel_callback(self, task):
+    """Cancels a task of schedule_callback () or post_task ().  Returns whether that was still possible."""
+    if not isinstance(task, PostedTask):
+        raise TypeError(f'{task!r} is no PrioSched.PostedTask')
+    return task.cancel()
