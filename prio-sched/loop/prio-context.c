@@ -8,6 +8,7 @@
 #include "loop/prio-context-private.h"
 
 #include "loop/prio-lending-private.h"
+#include "loop/prio-traits-private.h"
 #include "loop/prio-loop-end-private.h"
 #include "loop/prio-run-queue-group-private.h"
 #include "loop/prio-loop-source-private.h"
@@ -17,6 +18,7 @@ clear (PrioLoop *loop)
 {
   prio_run_queue_free_own (loop);
   prio_lending_free (loop);
+  prio_traits_free (loop);
 }
 
 static const PrioLoopFuncs loop_funcs = {

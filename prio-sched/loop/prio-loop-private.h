@@ -129,6 +129,7 @@ struct _PrioLoop
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
+  GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
   GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
