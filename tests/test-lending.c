@@ -477,9 +477,11 @@ test_the_context_goes (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioTask) low = NULL, high = NULL, more = NULL;
+  Job *job = job_new (f, 'h');
 
   low = post_under (f, controller, 'l', NULL);
-  high = post_at (f, USER_BLOCKING, 'h', low);
+  job->awaited[0] = g_object_ref (low);
+  high = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, job_run, job, job_free);
   more = post_at (f, USER_BLOCKING, 'm', high);
   prio_scheduler_set_time_slice (f->scheduler, 0);
   while (f->log->len < 1)
@@ -488,6 +490,8 @@ test_the_context_goes (Fixture *f, gconstpointer data)
   g_main_context_pop_thread_default (f->context);
   g_clear_pointer (&f->context, g_main_context_unref);
   g_assert_cmpint (prio_task_get_state (low), ==, PRIO_TASK_STATE_ABORTED);
+  /* Nobody will tell it to return its result any more. */
+  g_clear_object (&job->task);
 }
 
 static void

@@ -16,14 +16,20 @@ static PrioObserver *observers; /* atomic */
 
 static guint64 last_id; /* atomic */
 
-/* Calls a function of every observer that has it. */
-#define TELL(function, ...)                                                                                             \
-  for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                                    \
-       o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                               \
-    {                                                                                                                  \
-      if (o->function != NULL)                                                                                         \
-        o->function (o, __VA_ARGS__);                                                                                  \
-    }
+/* Calls a function of every observer that has it: all are told of the same moment, which is their last argument. */
+#define TELL(function, now, ...)                                                                                      \
+  do                                                                                                                  \
+    {                                                                                                                 \
+      gint64 told_at = now;                                                                                           \
+                                                                                                                      \
+      for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                               \
+           o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                          \
+        {                                                                                                             \
+          if (o->function != NULL)                                                                                    \
+            o->function (o, __VA_ARGS__, told_at);                                                                    \
+        }                                                                                                             \
+    }                                                                                                                 \
+  while (0)
 
 static PrioObservedTask *
 task_of (PrioEntry *entry)
@@ -45,7 +51,7 @@ prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
   if (prio_entry_is_aborted (entry) && !task->was_aborted)
     {
       task->was_aborted = TRUE;
-      TELL (aborted, task->loop, &task->told, TRUE, g_get_monotonic_time ());
+      TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, TRUE);
     }
   entry->funcs = task->original;
   entry->is_observed = FALSE;
@@ -81,7 +87,7 @@ observed_aborted (PrioEntry *entry)
 
   entry->funcs = task->original;
   entry->is_observed = FALSE;
-  TELL (aborted, task->loop, &task->told, FALSE, now);
+  TELL (aborted, now, task->loop, &task->told, FALSE);
   task_free (task);
   entry->funcs->aborted (entry);
 }
@@ -93,7 +99,7 @@ observed_rejected (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   task->was_aborted = TRUE;
-  TELL (aborted, task->loop, &task->told, TRUE, g_get_monotonic_time ());
+  TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, TRUE);
   if (task->original->rejected != NULL)
     task->original->rejected (entry);
 }
@@ -108,7 +114,7 @@ observed_released (PrioEntry *entry)
   entry->is_observed = FALSE;
   if (!task->runs)
     {
-      TELL (aborted, task->loop, &task->told, FALSE, g_get_monotonic_time ());
+      TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, FALSE);
       task_free (task);
     }
   if (entry->funcs->released != NULL)
@@ -168,7 +174,7 @@ prio_observed_queued (PrioEntry *entry)
 
   refresh (task, entry);
   task->told.queued = g_get_monotonic_time ();
-  TELL (queued, task->loop, &task->told, task->told.queued);
+  TELL (queued, task->told.queued, task->loop, &task->told);
 }
 
 static void
@@ -184,12 +190,12 @@ added (PrioEntry *entry, gint64 due)
   set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
   if (due != 0)
     {
-      TELL (delayed, entry->run_queue->loop, &task_of (entry)->told, now);
+      TELL (delayed, now, entry->run_queue->loop, &task_of (entry)->told);
     }
   else
     {
       task_of (entry)->told.queued = now;
-      TELL (queued, entry->run_queue->loop, &task_of (entry)->told, now);
+      TELL (queued, now, entry->run_queue->loop, &task_of (entry)->told);
     }
 }
 
@@ -248,7 +254,7 @@ take_job (PrioQueue *queue)
   set_queued (entry, now);
   if (prio_queue_append_entry (to, entry))
     prio_run_queue_make_ready (run_queue, to);
-  TELL (queued, loop, &task_of (entry)->told, now);
+  TELL (queued, now, loop, &task_of (entry)->told);
   return TRUE;
 }
 
@@ -396,14 +402,14 @@ begins (PrioLoop *loop, gpointer data)
 static void
 priority_changes (PrioGroup *group, PrioTaskPriority priority)
 {
-  TELL (priority_changed, group->run_queue->loop, group, prio_group_get_priority (group), priority,
-        g_get_monotonic_time ());
+  TELL (priority_changed, g_get_monotonic_time (), group->run_queue->loop, group, prio_group_get_priority (group),
+        priority);
 }
 
 static void
 frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
 {
-  TELL (frame, loop, due, interval, g_get_monotonic_time ());
+  TELL (frame, g_get_monotonic_time (), loop, due, interval);
 }
 
 static const PrioObservingFuncs funcs = {
@@ -421,7 +427,7 @@ begin (PrioObservedTask *task)
   task->outer = prio_thread.observed;
   prio_thread.observed = task;
   task->told.begun = g_get_monotonic_time ();
-  TELL (begins, task->loop, &task->told, task->told.begun);
+  TELL (begins, task->told.begun, task->loop, &task->told);
 }
 
 /* In a dispatch: the function of @entry is about to be called. */
@@ -441,7 +447,7 @@ prio_observed_yields (PrioObservedTask *task)
 {
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  TELL (yielded, task->loop, &task->told, g_get_monotonic_time ());
+  TELL (yielded, g_get_monotonic_time (), task->loop, &task->told);
 }
 
 /* In a dispatch: all of it is over, and its entry has gone. */
@@ -449,7 +455,7 @@ void
 prio_observed_ended (PrioObservedTask *task)
 {
   prio_thread.observed = task->outer;
-  TELL (ended, task->loop, &task->told, g_get_monotonic_time ());
+  TELL (ended, g_get_monotonic_time (), task->loop, &task->told);
   task_free (task);
 }
 
@@ -460,7 +466,7 @@ prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
   PrioObservedTask *task = task_new (run_queue, PRIO_OBSERVED_IDLE, now);
 
   task->told.queued = now;
-  TELL (queued, task->loop, &task->told, now);
+  TELL (queued, now, task->loop, &task->told);
   return task;
 }
 
@@ -473,20 +479,20 @@ prio_observed_idle_begins (PrioObservedTask *task)
 void
 prio_observed_idle_aborted (PrioObservedTask *task)
 {
-  TELL (aborted, task->loop, &task->told, FALSE, g_get_monotonic_time ());
+  TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, FALSE);
   task_free (task);
 }
 
 void
 prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now)
 {
-  TELL (batch_begins, loop, lane, now);
+  TELL (batch_begins, now, loop, lane);
 }
 
 void
 prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut)
 {
-  TELL (batch_ended, loop, lane, cut, g_get_monotonic_time ());
+  TELL (batch_ended, g_get_monotonic_time (), loop, lane, cut);
 }
 
 /* The turn of the other sources, if it is theirs, ends. */
@@ -494,7 +500,7 @@ void
 prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 {
   if (loop->turn.others)
-    TELL (turn_ended, loop, loop->turn.began, loop->turn.whole, now);
+    TELL (turn_ended, now, loop, loop->turn.began, loop->turn.whole);
 }
 
 /* Any thread, outside: tells @observer, which is static, of all loops, until it is removed. */

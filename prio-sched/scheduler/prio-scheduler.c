@@ -11,8 +11,7 @@
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-yield-private.h"
-#include "scheduler/prio-monitor-private.h"
-#include "scheduler/prio-trace-private.h"
+#include "scheduler/prio-observing-private.h"
 
 /**
  * PrioScheduler:
@@ -95,8 +94,7 @@ prio_scheduler_constructed (GObject *object)
 
   G_OBJECT_CLASS (prio_scheduler_parent_class)->constructed (object);
 
-  prio_trace_start_from_environment ();
-  prio_monitor_start_from_environment ();
+  prio_observing_start ();
   if (self->context == NULL)
     self->context = g_main_context_ref (g_main_context_default ());
   self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));

@@ -146,8 +146,8 @@ finish (const Lines *lines)
   prio_trace_file_add (lines->text, lines->length);
 }
 
-static const char *
-priority_name (gint priority)
+const char *
+prio_trace_priority_name (gint priority)
 {
   switch (priority)
     {
@@ -173,8 +173,8 @@ kind_name (PrioObservedKind kind)
   return names[kind];
 }
 
-static const char *
-task_name (const PrioObserved *task)
+const char *
+prio_trace_task_name (const PrioObserved *task)
 {
   return task->name != NULL ? task->name : kind_name (task->kind);
 }
@@ -184,7 +184,7 @@ static void
 add_task (Lines *lines, const PrioObserved *task)
 {
   add (lines, ",\"args\":{\"task\":%" G_GUINT64_FORMAT ",\"priority\":\"%s\",\"kind\":\"%s\"", task->id,
-       priority_name (task->priority), kind_name (task->kind));
+       prio_trace_priority_name (task->priority), kind_name (task->kind));
   if (task->continuation)
     add (lines, ",\"continuation\":true");
   if (task->group != NULL)
@@ -197,7 +197,7 @@ add_moment (Lines *lines, const char *what, const PrioObserved *task, gint64 now
 {
   begin_event (lines, "X", now);
   add (lines, ",\"dur\":0,\"cat\":\"%s\",\"name\":", what);
-  add_string (lines, task_name (task));
+  add_string (lines, prio_trace_task_name (task));
   add_task (lines, task);
   if (task->poster != 0)
     add (lines, ",\"poster\":%" G_GUINT64_FORMAT, task->poster);
@@ -259,7 +259,7 @@ add_run (Lines *lines, const PrioObserved *task, const char *end, gint64 now)
 {
   begin_event (lines, "X", task->begun);
   add (lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"run\",\"name\":", now - task->begun);
-  add_string (lines, task_name (task));
+  add_string (lines, prio_trace_task_name (task));
   add_task (lines, task);
   if (task->queued != 0)
     add (lines, ",\"waited\":%" G_GINT64_FORMAT, task->begun - task->queued);
@@ -299,7 +299,7 @@ aborted (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
     return;
   begin_event (&lines, "i", now);
   add (&lines, ",\"s\":\"t\",\"cat\":\"abort\",\"name\":");
-  add_string (&lines, task_name (task));
+  add_string (&lines, prio_trace_task_name (task));
   add_task (&lines, task);
   add (&lines, ",\"running\":%s}", runs ? "true" : "false");
   end_event (&lines);
@@ -316,7 +316,7 @@ priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED
     return;
   begin_event (&lines, "i", now);
   add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%p\",\"from\":\"%s\",\"to\":\"%s\"}",
-       (void *) group, priority_name (from), priority_name (to));
+       (void *) group, prio_trace_priority_name (from), prio_trace_priority_name (to));
   end_event (&lines);
   finish (&lines);
 }
@@ -442,6 +442,9 @@ observe (gboolean on)
  * format allows that the end of the array is missing.  If the file cannot be written any more, for example because the disk is full, a
  * warning names it, and the program goes on without.  A child of fork() writes no trace, or one of its own if there is `%p` in
  * the path.
+ *
+ * Where the library has been built with libsysprof-capture, what Sysprof records has a mark of the group `PrioSched` for each run of a
+ * task, by its name, and for each of the others' turns; nothing has to be set for that.
  *
  * Any thread may call this, not from within a function that the library calls while another thread does.
  *

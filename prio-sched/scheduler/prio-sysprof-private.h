@@ -1,0 +1,17 @@
+/* prio-sysprof-private.h: marks for Sysprof
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "config.h"
+
+#ifdef HAVE_SYSPROF
+void prio_sysprof_start (void);
+#else
+static inline void
+prio_sysprof_start (void)
+{
+}
+#endif
