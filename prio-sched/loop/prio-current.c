@@ -7,12 +7,12 @@
 
 #include "loop/prio-current-private.h"
 
-#include "loop/prio-lending-private.h"
+#include "loop/prio-traits-private.h"
 
 PrioStateFinder prio_state_finder;
 
-const PrioState *
-prio_state_of_thread (void)
+static inline const PrioState *
+state_of_thread (void)
 {
   const PrioState *state = prio_thread.state;
   PrioStateFinder find;
@@ -25,9 +25,15 @@ prio_state_of_thread (void)
 }
 
 const PrioState *
+prio_state_of_thread (void)
+{
+  return state_of_thread ();
+}
+
+const PrioState *
 prio_state_current (PrioRunQueue *run_queue)
 {
-  const PrioState *state = prio_state_of_thread ();
+  const PrioState *state = state_of_thread ();
 
   if (state != NULL && (state->run_queue == run_queue || state->run_queue->outer == run_queue))
     return state;
@@ -37,7 +43,7 @@ prio_state_current (PrioRunQueue *run_queue)
 const PrioState *
 prio_state_capture (PrioRunQueue *run_queue)
 {
-  const PrioState *state = prio_state_of_thread ();
+  const PrioState *state = state_of_thread ();
 
   return state != NULL && state->run_queue->loop == run_queue->loop ? state : NULL;
 }
@@ -45,7 +51,7 @@ prio_state_capture (PrioRunQueue *run_queue)
 gboolean
 prio_state_is_current (PrioLoop *loop)
 {
-  const PrioState *state = prio_state_of_thread ();
+  const PrioState *state = state_of_thread ();
 
   return state != NULL && state->run_queue->loop == loop;
 }
@@ -59,8 +65,8 @@ prio_state_hold (const PrioState *state)
   prio_run_queue_hold (state->run_queue);
   if (state->group != NULL)
     prio_group_hold (state->group);
-  if (G_UNLIKELY (state->lend != 0))
-    prio_lending_hold (state->run_queue->loop, state->lend);
+  if (G_UNLIKELY (state->traits != 0))
+    prio_traits_hold (state->run_queue->loop, state->traits);
 }
 
 void
@@ -69,8 +75,8 @@ prio_state_release (const PrioState *state)
   if (state->run_queue == NULL)
     return;
 
-  if (G_UNLIKELY (state->lend != 0))
-    prio_lending_release (state->run_queue->loop, state->lend);
+  if (G_UNLIKELY (state->traits != 0))
+    prio_traits_release (state->run_queue->loop, state->traits);
   if (state->group != NULL)
     prio_group_release (state->group);
   prio_run_queue_release (state->run_queue);

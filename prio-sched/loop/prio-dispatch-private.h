@@ -51,5 +51,12 @@ void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
 GObject *prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue);
 void prio_loop_forget_source (PrioLoop *loop);
-void prio_loop_expire_delays (PrioLoop *loop, gint64 now);
+void prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now);
 gboolean prio_loop_is_owner (PrioLoop *loop);
+
+static inline void
+prio_loop_expire_delays (PrioLoop *loop, gint64 now)
+{
+  if (G_UNLIKELY (loop->delays.n_items > 0 || loop->deadlines.n_items > 0))
+    prio_loop_expire_delays_slow (loop, now);
+}

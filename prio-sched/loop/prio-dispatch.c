@@ -1,8 +1,7 @@
 /* prio-dispatch.c: running tasks
  *
- * A batch runs the next task of all schedulers, its microtask checkpoint, and so on, until its
- * time is over or the next task belongs to a lower lane.  The thread owns the
- * context throughout, and so is the owner thread.
+ * A batch runs the next task of all schedulers, its microtask checkpoint, and so on, until its time is over or the next task
+ * belongs to a lower lane.  The thread owns the context throughout, and so is the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,6 +14,7 @@
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
+#include "loop/prio-traits-private.h"
 
 /* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
 GObject *
@@ -62,7 +62,7 @@ prio_loop_checkpoint (PrioLoop *loop)
 
 /* Queues the delayed tasks that are due.  Each gets its order only now (§2.4.2, steps 11 to 13). */
 void
-prio_loop_expire_delays (PrioLoop *loop, gint64 now)
+prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
   while (loop->delays.n_items > 0 && prio_heap_first (&loop->delays)->key <= (guint64) now)
     {
@@ -77,9 +77,8 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
     prio_loop_expire_deadlines (loop, now);
 }
 
-/* Whether @queue still has the next task of all, and nothing else
- * is to be done before it.  What other threads have sent is taken in when the stopwatch
- * has counted, which is after one long task, or a few short ones. */
+/* Whether @queue still has the next task of all, and nothing else is to be done before it.  What other threads have sent is
+ * taken in when the stopwatch has counted, which is after one long task, or a few short ones. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
@@ -93,8 +92,8 @@ state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state
   return run_queue != loop->own ? state : NULL;
 }
 
-/* Runs up to @max jobs of @queue, as long as they are the next of all.  Returns how
- * many it has run.  Frees each record before its function runs, which may do anything. */
+/* Runs up to @max jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each record before
+ * its function runs, which may do anything. */
 static guint
 run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 {
@@ -167,7 +166,7 @@ closure_ran (PrioEntry *entry, gboolean again)
 }
 
 /* The scheduling state of @entry, whose turn has come: what it was posted with. */
-static PrioState
+static G_ALWAYS_INLINE inline PrioState
 begin_entry (PrioEntry *entry, gint depth)
 {
   PrioState state = {
@@ -178,18 +177,12 @@ begin_entry (PrioEntry *entry, gint depth)
   };
 
   prio_entry_move (entry, PRIO_ENTRY_RUNNING);
-  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
-    {
-      prio_run_queue_begin_timed (entry);
-      state.timed = entry->timed;
-      state.expiry = entry->expiry;
-    }
   return state;
 }
 
 /* Runs @entry, which is observed, in the same way as run_entry () does others. */
 static G_GNUC_NO_INLINE void
-run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *outer)
+run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
   PrioObservedTask *task = prio_observed_begins (entry);
 
@@ -213,9 +206,6 @@ run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioStat
     }
   else
     {
-      guint lend = entry->run_queue->lends ? prio_lending_begin (entry) : 0;
-
-      state->lend = lend;
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
@@ -223,10 +213,43 @@ run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioStat
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
-      if (lend != 0)
-        prio_lending_release (loop, lend);
     }
   prio_observed_ended (task);
+}
+
+/* Runs @entry, whose state is current. */
+static G_ALWAYS_INLINE inline void
+run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
+{
+  if (entry->funcs == &prio_closure_funcs)
+    {
+      gboolean again = entry->job.func (entry->job.data);
+
+      prio_thread.state = outer;
+      closure_ran (entry, again);
+    }
+  else
+    {
+      entry->funcs->run (entry);
+      prio_thread.state = outer;
+      catch_up (loop);
+      /* Before the result settles and the abort steps are removed (§2.4.2). */
+      if (loop->microtasks.length > 0)
+        prio_loop_checkpoint (loop);
+      entry->funcs->ran (entry);
+    }
+}
+
+/* The same for one that is observed, lends its priority or has a timeout. */
+static G_GNUC_NO_INLINE void
+run_rare (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *outer)
+{
+  prio_traits_begin (entry, state);
+  if (entry->is_observed)
+    run_observed (loop, entry, outer);
+  else
+    run (loop, entry, outer);
+  prio_traits_end (state);
 }
 
 /* Runs the head of @queue. */
@@ -241,32 +264,10 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   state = begin_entry (entry, depth);
 
   prio_thread.state = state_to_run_in (loop, entry->run_queue, &state);
-  if (entry->funcs == &prio_closure_funcs)
-    {
-      gboolean again = entry->job.func (entry->job.data);
-
-      prio_thread.state = outer;
-      closure_ran (entry, again);
-    }
-  else if (G_UNLIKELY (entry->is_observed))
-    {
-      run_observed (loop, entry, &state, outer);
-    }
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT || entry->is_observed || entry->run_queue->lends))
+    run_rare (loop, entry, &state, outer);
   else
-    {
-      guint lend = G_UNLIKELY (entry->run_queue->lends) ? prio_lending_begin (entry) : 0;
-
-      state.lend = lend;
-      entry->funcs->run (entry);
-      prio_thread.state = outer;
-      catch_up (loop);
-      /* Before the result settles and the abort steps are removed (§2.4.2). */
-      if (loop->microtasks.length > 0)
-        prio_loop_checkpoint (loop);
-      entry->funcs->ran (entry);
-      if (G_UNLIKELY (lend != 0))
-        prio_lending_release (loop, lend);
-    }
+    run (loop, entry, outer);
 }
 
 /* Runs up to @max entries of @queue, as long as they are the next of all.  Returns how many it has run. */
@@ -325,9 +326,8 @@ process_pending (PrioLoop *loop)
     process_pending_now (loop);
 }
 
-/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than
- * PRIO_DEFAULT_SLICE.  A slice of 0 means one task per iteration: then it is how long tasks run in successive
- * iterations.  @is_set says whether the program has set another slice. */
+/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than PRIO_DEFAULT_SLICE.  A
+ * slice of 0 means one task per iteration: then it is how long they run in successive ones.  @is_set: the program has set it. */
 gint64
 prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
 {
@@ -355,8 +355,7 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
   batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
 }
 
-/* Processes what is pending between two tasks, and returns the queue of the next task.  Returns NULL if the
- * batch is over: the next task is of a lower lane, or the time is over. */
+/* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {
@@ -419,6 +418,8 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
     {
       batch->entry = prio_queue_pop_entry (queue);
       batch->state = begin_entry (batch->entry, batch->depth);
+      if (G_UNLIKELY (batch->entry->timed != PRIO_TIMED_NOT))
+        prio_traits_begin (batch->entry, &batch->state);
       id = batch->entry->job.id;
       if (G_UNLIKELY (batch->entry->is_observed))
         batch->observed = prio_observed_begins (batch->entry);
@@ -440,8 +441,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   return id;
 }
 
-/* Ends the running task id, after its microtask checkpoint.  Returns whether it has been aborted
- * meanwhile. */
+/* Ends the running task id, after its microtask checkpoint.  Returns whether it has been aborted meanwhile. */
 gboolean
 prio_batch_end_id (PrioBatch *batch)
 {
@@ -460,6 +460,7 @@ prio_batch_end_id (PrioBatch *batch)
   batch->running = FALSE;
   if (batch->entry != NULL)
     {
+      prio_traits_end (&batch->state);
       aborted = prio_entry_is_aborted (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
         prio_observed_leaves (batch->observed, batch->entry);

@@ -73,7 +73,7 @@ prio_id_queue_of_head (PrioQueue *queue)
 {
   if (queue->kind == PRIO_QUEUE_IDS)
     return prio_id_queue_from_queue (queue);
-  if (queue->kind == PRIO_QUEUE_ENTRIES && ((PrioEntry *) queue->head)->use == PRIO_ENTRY_OF_ID)
+  if (queue->kind == PRIO_QUEUE_ENTRIES && (((PrioEntry *) queue->head)->use & PRIO_ENTRY_OF_ID) != 0)
     return queue->head->data;
   return NULL;
 }

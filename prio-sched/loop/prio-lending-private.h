@@ -25,11 +25,11 @@ void prio_lending_set (PrioRunQueue *run_queue, gboolean lends);
 void prio_lending_free (PrioLoop *loop);
 
 guint prio_lending_begin (PrioEntry *entry);
-guint8 prio_lending_get_level (const PrioState *state);
+guint8 prio_lending_get_level (PrioLoop *loop, guint number);
 void prio_lending_hold (PrioLoop *loop, guint number);
 void prio_lending_release (PrioLoop *loop, guint number);
 
-void prio_lending_wait (const PrioState *waiter, PrioEntry *awaited);
+void prio_lending_wait (const PrioState *waiter, guint number, PrioEntry *awaited);
 void prio_lending_end (PrioEntry *entry, gboolean aborted);
 void prio_lending_prepare (PrioEntry *entry);
 void prio_lending_rejoin (PrioEntry *entry);

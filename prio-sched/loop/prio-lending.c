@@ -415,11 +415,11 @@ prio_lending_release (PrioLoop *loop, guint number)
   release_node (loop->lending, loop->lending->nodes->pdata[number]);
 }
 
-/* The priority at which what runs in @state, of a task, runs: its own, or what it is lent. */
+/* The priority at which the task with @number runs: its own, or what it is lent. */
 guint8
-prio_lending_get_level (const PrioState *state)
+prio_lending_get_level (PrioLoop *loop, guint number)
 {
-  const Node *node = state->run_queue->loop->lending->nodes->pdata[state->lend];
+  const Node *node = loop->lending->nodes->pdata[number];
 
   return node->level;
 }
@@ -450,13 +450,14 @@ wait_free (PrioLending *self, Wait *wait)
   release_node (self, waiter);
 }
 
-/* Code that runs in the state @state waits for the task of @entry, which has no result yet. */
+/* Code that runs in the state @state, of the task with @number unless that is 0, waits for the task of @entry, which has no
+ * result yet. */
 void
-prio_lending_wait (const PrioState *state, PrioEntry *entry)
+prio_lending_wait (const PrioState *state, guint number, PrioEntry *entry)
 {
   PrioLending *self = entry->run_queue->loop->lending;
   Node *awaited = node_of_entry (self, entry);
-  Node *waiter = state->lend != 0 ? self->nodes->pdata[state->lend] : node_of_state (self, state);
+  Node *waiter = number != 0 ? self->nodes->pdata[number] : node_of_state (self, state);
   Wait *wait = g_new0 (Wait, 1);
 
   waiter->users++;

@@ -131,6 +131,7 @@ struct _PrioLoop
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
   PrioHolding *holding; /* who holds the loop; NULL until somebody watches; set atomically */
+  GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
   GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */

@@ -10,6 +10,7 @@
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
+#include "loop/prio-traits-private.h"
 #include "base/prio-input-private.h"
 
 /* The shortest time between two polls for input, µs. */
@@ -94,12 +95,16 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
 static guint
 running_level (const PrioState *state)
 {
+  guint lend;
+
   if (state == NULL)
     return prio_effective (PRIO_TASK_PRIORITY_USER_VISIBLE, TRUE);
   if (state->timed == PRIO_TIMED_EXPIRED)
     return PRIO_EFFECTIVE_EXPIRED;
-  if (G_UNLIKELY (state->lend != 0))
-    return prio_effective ((PrioTaskPriority) MAX (prio_lending_get_level (state), PRIO_TASK_PRIORITY_BACKGROUND), TRUE);
+  lend = prio_traits_of (state).lend;
+  if (G_UNLIKELY (lend != 0))
+    return prio_effective ((PrioTaskPriority) MAX (prio_lending_get_level (state->run_queue->loop, lend),
+                                                   PRIO_TASK_PRIORITY_BACKGROUND), TRUE);
   if (state->priority == PRIO_PRIORITY_UNSET)
     return prio_effective (prio_group_get_priority (state->group), TRUE);
   return prio_effective ((PrioTaskPriority) state->priority, TRUE);

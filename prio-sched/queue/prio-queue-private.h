@@ -88,9 +88,9 @@ typedef enum
 /* What an entry is to others than its maker. */
 typedef enum
 {
-  PRIO_ENTRY_OF_PROGRAM,
-  PRIO_ENTRY_OF_ID,     /* a task id, whose PrioIdQueue is in `data` */
-  PRIO_ENTRY_OF_LIBRARY /* nobody is told of it */
+  PRIO_ENTRY_OF_PROGRAM = 0,
+  PRIO_ENTRY_OF_ID = 1 << 0,     /* a task id, whose PrioIdQueue is in `data` */
+  PRIO_ENTRY_OF_LIBRARY = 1 << 1 /* nobody is told of it */
 } PrioEntryUse;
 
 /* The functions of an entry, called on the owner thread.  `get_name`, `released` and `rejected` may be NULL; so may `run` and
@@ -126,11 +126,12 @@ struct _PrioEntry
   guint8 priority;                    /* if @follows is NULL */
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
-  guint8 lends;                       /* whether prio-lending knows it; */
-  guint8 apart;                       /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
-  guint8 use;                         /* PrioEntryUse */
-  guint8 is_observed;                 /* @funcs are those of an observed task (prio-observer) */
-  guint8 timed;                       /* PrioTimed */
+  /* One byte, since every task looks whether it has anything of this. */
+  guint8 use : 2;                     /* PrioEntryUse */
+  guint8 timed : 2;                   /* PrioTimed */
+  guint8 lends : 1;                   /* whether prio-lending knows it; */
+  guint8 apart : 1;                   /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
+  guint8 is_observed : 1;             /* @funcs are those of an observed task (prio-observer) */
   gint64 expiry;                      /* when its timeout passes, µs, if @timed is not NOT */
 };
 

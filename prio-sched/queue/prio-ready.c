@@ -251,10 +251,9 @@ prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
   prio_ready_evict (ready);
   group->paused = paused;
 
-  for (PrioEffective effective = 0; effective < PRIO_N_LEVELS; effective++)
+  for (guint left = group->mask; left != 0; left &= left - 1)
     {
-      if ((group->mask >> effective & 1) == 0)
-        continue;
+      PrioEffective effective = (PrioEffective) __builtin_ctz (left);
 
       if (paused)
         leave_set (ready, group, effective);

@@ -26,10 +26,8 @@ struct _PrioState
 {
   PrioRunQueue *run_queue; /* of the scheduler it belongs to */
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
-  gint priority : 6;       /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
+  gint priority : 8;       /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
   guint timed : 2;         /* PrioTimed: whether the task has a timeout, and whether it had passed when its turn came */
-  guint member : 24;       /* the number of the task among those of groups, or 0: prio-task-group-post.c */
+  guint traits : 22;       /* the number of what else it has, or 0: prio-traits */
   gint depth;              /* g_main_depth () when it was set */
-  guint lend;              /* the number of the task at prio-lending, or 0 */
-  gint64 expiry;           /* of its timeout, µs, if @timed is not NOT */
 };

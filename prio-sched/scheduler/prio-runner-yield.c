@@ -8,6 +8,7 @@
 #include "scheduler/prio-runner-private.h"
 
 #include "loop/prio-current-private.h"
+#include "loop/prio-traits-private.h"
 #include "scheduler/prio-scheduler-post-private.h"
 #include "signal/prio-util-private.h"
 
@@ -24,7 +25,7 @@ append_inherited (PrioRunner *self, guint id, const PrioState *state)
 
   entry = prio_id_queue_new_entry (&self->ids, id, TRUE);
   if (state->timed != PRIO_TIMED_NOT)
-    prio_entry_set_expiry (entry, state->expiry);
+    prio_entry_set_expiry (entry, prio_traits_of (state).expiry);
   if (registration != NULL)
     prio_registration_hold (registration);
   entry->abort = prio_registration_group (registration);
@@ -87,7 +88,7 @@ prio_runner_yield (PrioRunner *self, guint id)
         return prio_runner_post_full (self, id, state->priority, registration->signal, 0, TRUE);
       op.priority = state->priority;
       return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, registration->signal,
-                                                                    state->expiry));
+                                                                    prio_traits_of (state).expiry));
     }
   if (registration != NULL || (state != NULL && state->timed != PRIO_TIMED_NOT))
     {

@@ -11,7 +11,6 @@
 /* The task has no timeout. */
 #define PRIO_NO_EXPIRY -1
 
-void prio_entry_bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priority);
 PrioRegistration *prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp *op, gboolean *aborted);
 
 /* When the timeout in @options passes, for a task that is delayed until @due, or 0; PRIO_NO_EXPIRY if there is none. */
@@ -19,4 +18,24 @@ static inline gint64
 prio_task_options_expiry (const PrioTaskOptions *options, gint64 due)
 {
   return G_LIKELY (options->timeout == 0) ? PRIO_NO_EXPIRY : prio_expiry_after (due, options->timeout);
+}
+
+/* Sets the signal and the priority of a new entry. */
+static inline void
+prio_entry_bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priority)
+{
+  entry->abort = prio_registration_group (registration);
+  if (priority != PRIO_PRIORITY_UNSET)
+    {
+      entry->priority = (guint8) priority;
+    }
+  else if (registration != NULL && registration->node->is_task_signal)
+    {
+      entry->follows = &registration->group;
+      prio_registration_hold (registration);
+    }
+  else
+    {
+      entry->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+    }
 }

@@ -91,26 +91,6 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
     post_job (self, priority, func, user_data, notify);
 }
 
-/* Sets the signal and the priority of a new entry. */
-void
-prio_entry_bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priority)
-{
-  entry->abort = prio_registration_group (registration);
-  if (priority != PRIO_PRIORITY_UNSET)
-    {
-      entry->priority = (guint8) priority;
-    }
-  else if (registration != NULL && registration->node->is_task_signal)
-    {
-      entry->follows = &registration->group;
-      prio_registration_hold (registration);
-    }
-  else
-    {
-      entry->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-    }
-}
-
 /* Returns the registration for the signal of @op, or NULL if there is no signal, the signal is aborted, or the context
  * is destroyed.  Drops the operation's reference to the signal. */
 PrioRegistration *
@@ -297,7 +277,7 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal, gint64 expiry)
 }
 
 /* Posts a closure without a signal.  Returns FALSE if this is not the owner thread. */
-static gboolean
+static G_ALWAYS_INLINE inline gboolean
 post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority, gint64 due, gint64 expiry,
                               GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
@@ -315,15 +295,24 @@ post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority
   return TRUE;
 }
 
-/* Any thread: posts a closure.  Returns FALSE if @signal is aborted. */
-static gboolean
-post_closure (PrioRunQueue *run_queue, PrioTaskPriority priority, GCancellable *signal, gint64 due, gint64 expiry,
-              GSourceFunc func, gpointer data, GDestroyNotify notify)
+/* Any thread: posts a closure, and releases it if @signal is aborted. */
+static G_ALWAYS_INLINE inline gboolean
+post_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 due, gint64 expiry, GSourceFunc func,
+              gpointer data, GDestroyNotify notify)
 {
   PrioOp op = { .apply = op_post_entry, .target = run_queue, .func = func, .data = data, .notify = notify,
-                .priority = (gint8) priority, .due = due };
+                .priority = (gint8) options->priority, .due = due };
 
-  return post_entry (run_queue->loop, &op, signal, expiry);
+  if (options->signal == NULL &&
+      post_closure_on_owner_thread (run_queue, options->priority, due, expiry, func, data, notify))
+    return TRUE;
+  if (post_entry (run_queue->loop, &op, options->signal, expiry))
+    return TRUE;
+
+  prio_thread.posting_name = NULL;
+  if (notify != NULL)
+    notify (data);
+  return FALSE;
 }
 
 /* Posts a task id to @ids, with a timeout that passes at @expiry unless that is PRIO_NO_EXPIRY.  The caller has set the id, the priority,
@@ -337,16 +326,15 @@ prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellab
   return post_entry (loop, op, signal, expiry);
 }
 
-/* The name is of use to who observes the loop. */
+/* Posts a closure with a timeout, or with a name, which is of use to who observes the loop. */
 static G_GNUC_NO_INLINE gboolean
-post_named (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
+post_rare (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  PrioTaskOptions unnamed = *options;
+  gint64 due = prio_due_after (options->delay);
   gboolean posted;
 
-  unnamed.name = NULL;
   prio_thread.posting_name = options->name;
-  posted = prio_scheduler_post_full (self, &unnamed, func, data, notify);
+  posted = post_closure (run_queue, options, due, prio_task_options_expiry (options, due), func, data, notify);
   prio_thread.posting_name = NULL;
   return posted;
 }
@@ -381,30 +369,13 @@ gboolean
 prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer user_data,
                           GDestroyNotify notify)
 {
-  PrioTaskPriority priority;
-  GCancellable *signal;
-  gint64 due, expiry;
-
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
   prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), FALSE);
   prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), FALSE);
 
   if (options == NULL)
     options = &prio_no_task_options;
-  priority = options->priority;
-  signal = options->signal;
-  due = prio_due_after (options->delay);
-  expiry = prio_task_options_expiry (options, due);
-
-  if (G_UNLIKELY (options->name != NULL))
-    return post_named (self, options, func, user_data, notify);
-  if (signal == NULL && post_closure_on_owner_thread (self->run_queue, priority, due, expiry, func, user_data, notify))
-    return TRUE;
-  if (post_closure (self->run_queue, priority, signal, due, expiry, func, user_data, notify))
-    return TRUE;
-  prio_thread.posting_name = NULL;
-
-  if (notify != NULL)
-    notify (user_data);
-  return FALSE;
+  if (G_UNLIKELY (((gsize) options->name | (gsize) options->timeout) != 0))
+    return post_rare (self->run_queue, options, func, user_data, notify);
+  return post_closure (self->run_queue, options, prio_due_after (options->delay), PRIO_NO_EXPIRY, func, user_data, notify);
 }

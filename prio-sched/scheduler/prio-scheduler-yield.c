@@ -9,6 +9,7 @@
 
 #include "signal/prio-registration-private.h"
 #include "loop/prio-current-private.h"
+#include "loop/prio-traits-private.h"
 #include "signal/prio-dependence-private.h"
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-scheduling-state-private.h"
@@ -76,7 +77,7 @@ inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *optio
   if (state != NULL)
     {
       from.timed = state->timed;
-      from.expiry = state->expiry;
+      from.expiry = prio_traits_of (state).expiry;
     }
   if (options->signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0)
     inherit_signal (&from, state, is_here);

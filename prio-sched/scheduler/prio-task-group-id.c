@@ -11,6 +11,7 @@
 #include "scheduler/prio-task-group-private.h"
 
 #include "loop/prio-current-private.h"
+#include "loop/prio-traits-private.h"
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-runner-inner-private.h"
 #include "scheduler/prio-runner-private.h"
@@ -311,18 +312,36 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
   g_free (wait);
 }
 
-/* The state in which a task that @seat stands for calls, or none if that is NULL. */
+/* The state in which a task that @seat stands for calls, or none if that is NULL.  Owner thread; to be ended. */
 static PrioState
 state_of_seat (PrioSeat *seat)
 {
   PrioState state = { .depth = g_main_depth () };
+  PrioTraits traits = { 0 };
+  PrioLoop *loop;
 
   if (seat == NULL || seat->member == NULL)
     return (PrioState) { .run_queue = NULL };
 
   state.run_queue = seat->group->places->run_queue;
-  state.member = seat->member->number;
+  traits.member = seat->member->number;
+  loop = state.run_queue->loop;
+  if (prio_loop_enter (loop))
+    {
+      state.traits = prio_traits_new (loop, &traits);
+      prio_loop_leave (loop);
+    }
   return state;
+}
+
+static void
+end_state_of_seat (const PrioState *state)
+{
+  if (state->traits != 0 && prio_loop_enter (state->run_queue->loop))
+    {
+      prio_traits_end (state);
+      prio_loop_leave (state->run_queue->loop);
+    }
 }
 
 /**
@@ -364,6 +383,7 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
   prio_thread.state = state.run_queue != NULL ? &state : NULL;
   prio_task_group_wait_async (self, until, cancellable, waited, wait);
   prio_thread.state = outer;
+  end_state_of_seat (&state);
 }
 
 /**

@@ -8,11 +8,12 @@
 #include "scheduler/prio-task-group-private.h"
 
 #include "loop/prio-current-private.h"
+#include "loop/prio-traits-private.h"
 #include "scheduler/prio-options-private.h"
 
-/* The numbers of tasks fit into a state.  They are given in turn: a state that outlives its task is taken for that of another one
- * only if that is as many tasks younger, and runs. */
-#define MAX_NUMBER ((1u << 24) - 1)
+/* Numbers are given in turn: a state that outlives its task is taken for that of another one only if that is as many tasks
+ * younger, and runs. */
+#define MAX_NUMBER (G_MAXUINT - 1)
 
 static void
 take_out_of_queue (PrioMember *member)
@@ -60,11 +61,13 @@ prio_member_current (PrioLoop *loop)
 {
   const PrioState *state = prio_state_of_thread ();
   PrioMember *member;
+  guint number;
 
-  if (state == NULL || state->member == 0 || state->run_queue->loop != loop)
+  if (state == NULL || state->traits == 0 || state->run_queue->loop != loop)
     return NULL;
 
-  member = g_hash_table_lookup (loop->members, GUINT_TO_POINTER ((guint) state->member));
+  number = prio_traits_of (state).member;
+  member = number != 0 ? g_hash_table_lookup (loop->members, GUINT_TO_POINTER (number)) : NULL;
   return member != NULL && member->group->places->run_queue == state->run_queue ? member : NULL;
 }
 
@@ -163,13 +166,14 @@ member_run (PrioTask *task, gpointer data)
       prio_member_take_place (member);
     }
 
-  state.member = member->number;
+  state.traits = prio_traits_new_for_member (prio_task_group_get_loop (self), outer, member->number);
   prio_thread.state = &state;
   member->outer = self->running;
   self->running = member_ref (member);
   member->func (task, member->data);
   self->running = member->outer;
   prio_thread.state = outer;
+  prio_traits_end (&state);
   /* An inner task of a runner has its result before its function returns. */
   prio_member_unref (member);
 }

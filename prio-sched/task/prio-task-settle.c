@@ -11,6 +11,7 @@
 #include "signal/prio-dependence-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-lending-private.h"
+#include "loop/prio-traits-private.h"
 #include "prio-error.h"
 
 #include <glib/gi18n-lib.h>
@@ -181,7 +182,7 @@ settle_aborted (PrioTask *self)
 }
 
 /* Owner thread. */
-static void
+static G_ALWAYS_INLINE inline void
 settle_returned (PrioTask *self)
 {
   PrioTaskState state = prio_task_peek_error (self) != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
@@ -491,11 +492,10 @@ capture_state (PrioTask *self, PrioState *state)
   *state = *current;
   prio_state_hold (state);
   if (G_UNLIKELY (current->run_queue->lends) && !prio_task_is_completed (self))
-    prio_lending_wait (state, &self->entry);
+    prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* The fast path of prio_task_then (): registers the callback if this is the owner thread and the
- * task has not completed.  Returns whether that is so. */
+/* The fast path of prio_task_then (): registers the callback if this is the owner thread and the task has not completed. */
 static inline gboolean
 register_on_owner_thread (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
@@ -519,8 +519,8 @@ register_on_owner_thread (PrioTask *self, PrioTaskReadyCallback callback, gpoint
   return is_open;
 }
 
-/* Registers a callback of a task that nobody else knows yet.  It is called with the state @held,
- * which the task takes over, or with none if @held has no run queue. */
+/* Registers a callback of a task that nobody else knows yet.  It is called with the state @held, which the task takes over, or
+ * with none if @held has no run queue. */
 void
 prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallback callback, gpointer data)
 {
@@ -539,7 +539,7 @@ prio_task_lend (PrioTask *self)
   const PrioState *state = &self->first_reaction.state;
 
   if (state->run_queue != NULL && state->run_queue->lends)
-    prio_lending_wait (state, &self->entry);
+    prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
 /* The slow path of prio_task_then (): registers the callback from any thread or, if the task has
