@@ -1,0 +1,210 @@
+/* test-idle-period.c: the idle period algorithm, step by step of seed 001, in a time that stands still
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "frozen-time.h"
+#include "helpers.h"
+
+#define MS 1000
+
+static void
+set_up (Fixture *f, gconstpointer data)
+{
+  frozen_time = 1000 * G_USEC_PER_SEC;
+  fixture_set_up (f, data);
+}
+
+static void
+pass (gint64 ms)
+{
+  frozen_time += ms * MS;
+}
+
+#define assert_ran(f, expected)                         \
+  G_STMT_START                                          \
+  {                                                     \
+    fixture_run (f);                                    \
+    g_assert_cmpstr ((f)->log->str, ==, expected);      \
+    g_string_truncate ((f)->log, 0);                    \
+  }                                                     \
+  G_STMT_END
+
+/* Logs its letter, and what is left of the time. */
+static void
+idle_step (PrioIdleDeadline *deadline, gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_printf (step->f->log, "%c%.0f%s", step->letter, prio_idle_deadline_time_remaining (deadline),
+                          prio_idle_deadline_did_timeout (deadline) ? "!" : "");
+  if (step->then != NULL)
+    step->then (step);
+}
+
+static guint
+request (Fixture *f, guint timeout, char letter, void (*then) (Step *step), gpointer data)
+{
+  return prio_scheduler_request_idle_callback (f->scheduler, idle_step, timeout, step_new (f, letter, then, data), step_free);
+}
+
+static void
+step_take (Step *step)
+{
+  pass (GPOINTER_TO_INT (step->data));
+}
+
+static void
+step_request (Step *step)
+{
+  request (step->f, 0, (char) (step->letter + 1), NULL, NULL);
+}
+
+/* 6: no more than 50 ms; and the deadline says that no timeout was over. */
+static void
+test_cap (Fixture *f, gconstpointer data)
+{
+  request (f, 0, 'a', NULL, NULL);
+  request (f, 60000, 'b', NULL, NULL);
+  assert_ran (f, "a50b50");
+}
+
+static double last_remaining;
+
+static void
+keep_remaining (PrioIdleDeadline *deadline, gpointer data)
+{
+  last_remaining = prio_idle_deadline_time_remaining (deadline);
+}
+
+/* 5.1: until the next timer, whoever has set it. */
+static void
+test_timers (Fixture *f, gconstpointer data)
+{
+  GSource *source = g_timeout_source_new (40);
+
+  /* Its time does not stand still. */
+  g_source_attach (source, f->context);
+  last_remaining = 0;
+  prio_scheduler_request_idle_callback (f->scheduler, keep_remaining, 0, NULL, NULL);
+  fixture_run (f);
+  g_assert_cmpfloat (last_remaining, <=, 40);
+  g_source_destroy (source);
+  g_source_unref (source);
+
+  pass (100);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .delay = 7 }, step_run, step_new (f, 'd', NULL, NULL), step_free);
+  request (f, 0, 'a', NULL, NULL);
+  assert_ran (f, "a7");
+  pass (7);
+  assert_ran (f, "d");
+}
+
+/* 5.2, 5.3: until the next frame. */
+static void
+test_frames (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_set_next_frame (f->scheduler, frozen_time + 12 * MS);
+  request (f, 0, 'a', NULL, NULL);
+  assert_ran (f, "a12");
+}
+
+/* 2 and 12: no period begins before the deadline of the last one. */
+static void
+test_last_deadline (Fixture *f, gconstpointer data)
+{
+  request (f, 0, 'a', NULL, NULL);
+  assert_ran (f, "a50");
+  request (f, 0, 'b', NULL, NULL);
+  pass (49);
+  assert_ran (f, "");
+  pass (1);
+  assert_ran (f, "b50");
+}
+
+/* 7 to 10: all that are pending then, in their order; what is requested in a period waits for the next. */
+static void
+test_lists (Fixture *f, gconstpointer data)
+{
+  request (f, 0, 'a', step_request, NULL);
+  request (f, 0, 'm', NULL, NULL);
+  request (f, 0, 'x', step_request, NULL);
+  assert_ran (f, "a50m50x50");
+  pass (50);
+  assert_ran (f, "b50y50");
+}
+
+static void
+step_post (Step *step)
+{
+  post_letter (step->f, BACKGROUND, '!');
+}
+
+/* Invoke, 1 and 4: other work ends the period, or comes in between, and those that are left are called later. */
+static void
+test_more_urgent (Fixture *f, gconstpointer data)
+{
+  post_letter (f, BACKGROUND, '0');
+  request (f, 0, 'a', step_post, NULL);
+  request (f, 0, 'b', NULL, NULL);
+  fixture_run (f);
+  pass (50);
+  fixture_run (f);
+  g_assert_true (g_str_has_prefix (f->log->str, "0a50!b"));
+}
+
+/* Invoke, 2 and 3: none is called after the deadline; those that are left are the first of the next period. */
+static void
+test_deadline_has_passed (Fixture *f, gconstpointer data)
+{
+  request (f, 0, 'a', step_take, GINT_TO_POINTER (20));
+  request (f, 0, 'b', step_take, GINT_TO_POINTER (30));
+  request (f, 0, 'c', step_request, NULL);
+  assert_ran (f, "a50b30c50");
+  pass (50);
+  assert_ran (f, "d50");
+}
+
+/* Invoke, 3.2: one whose timeout is over says so, and is called without an idle period; until then the timeout is a timer too. */
+static void
+test_timeout (Fixture *f, gconstpointer data)
+{
+  request (f, 10, 'a', NULL, NULL);
+  assert_ran (f, "a10");
+  request (f, 5, 'b', NULL, NULL);
+  assert_ran (f, "");
+  pass (5);
+  assert_ran (f, "b0!");
+  pass (100);
+  assert_ran (f, "");
+}
+
+/* The lists are a window's: another scheduler of the context has its own, and the period is the context's. */
+static void
+test_two_schedulers (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *other = prio_scheduler_new (f->context);
+
+  request (f, 0, 'a', NULL, NULL);
+  prio_scheduler_request_idle_callback (other, idle_step, 0, step_new (f, 'b', NULL, NULL), step_free);
+  assert_ran (f, "a50b50");
+  g_object_unref (other);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+#define add(path, func) g_test_add ("/idle-period/" path, Fixture, NULL, set_up, func, fixture_tear_down)
+  add ("start 2, 12: last_deadline", test_last_deadline);
+  add ("start 5.1: timers", test_timers);
+  add ("start 5.2, 5.3: frames", test_frames);
+  add ("start 6: 50 ms", test_cap);
+  add ("start 7 to 10: pending_list and run_list", test_lists);
+  add ("invoke 1, 4: more urgent work", test_more_urgent);
+  add ("invoke 2, 3: the deadline has passed", test_deadline_has_passed);
+  add ("invoke 3.2: timeout", test_timeout);
+  add ("several schedulers", test_two_schedulers);
+  return g_test_run ();
+}

@@ -1,0 +1,341 @@
+/* test-react-loop.c: how React's Scheduler goes round, row by row of seed 002, in a time that stands still
+ *
+ * What is delayed there is in `timerQueue`, what is queued in `taskQueue`; the host is the main loop.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "frozen-time.h"
+#include "helpers.h"
+
+#define MS 1000
+
+static void
+set_up (Fixture *f, gconstpointer data)
+{
+  frozen_time = 1000 * G_USEC_PER_SEC;
+  fixture_set_up (f, data);
+}
+
+static void
+pass (gint64 ms)
+{
+  frozen_time += ms * MS;
+}
+
+#define assert_ran(f, expected)                         \
+  G_STMT_START                                          \
+  {                                                     \
+    fixture_run (f);                                    \
+    g_assert_cmpstr ((f)->log->str, ==, expected);      \
+    g_string_truncate ((f)->log, 0);                    \
+  }                                                     \
+  G_STMT_END
+
+static gint last_timeout;
+
+static gint
+watch_poll (GPollFD *fds, guint n_fds, gint timeout)
+{
+  last_timeout = timeout;
+  return g_poll (fds, n_fds, 0);
+}
+
+/* How long the main loop would sleep if nothing came, ms; -1 for ever. */
+static gint
+sleeps (Fixture *f)
+{
+  g_main_context_set_poll_func (f->context, watch_poll);
+  g_main_context_iteration (f->context, TRUE);
+  g_main_context_set_poll_func (f->context, NULL);
+  return last_timeout;
+}
+
+static void
+post_delayed (Fixture *f, PrioTaskPriority priority, guint delay, gint timeout, char letter)
+{
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .delay = delay, .timeout = timeout }, step_run,
+                            step_new (f, letter, NULL, NULL), step_free);
+}
+
+static PrioTask *
+post_task (Fixture *f, guint delay, char letter)
+{
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .delay = delay }, step_run_task,
+                                   step_new (f, letter, NULL, NULL), step_free);
+}
+
+/* However many there are, one message brings them all. */
+static void
+test_request_host_callback (Fixture *f, gconstpointer data)
+{
+  g_assert_cmpint (sleeps (f), ==, -1);
+  for (char letter = 'a'; letter < 'f'; letter++)
+    post_letter (f, USER_BLOCKING, letter);
+  while (f->log->len == 0)
+    g_main_context_iteration (f->context, FALSE);
+  g_assert_cmpstr (f->log->str, ==, "abcde");
+  fixture_run (f);
+  g_assert_cmpint (sleeps (f), ==, -1);
+}
+
+static gboolean
+log_host (gpointer data)
+{
+  g_string_append_c (((Fixture *) data)->log, 'h');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+attach_host (Fixture *f)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, log_host, f, NULL);
+  g_source_attach (source, f->context);
+  g_source_unref (source);
+}
+
+static void
+step_take (Step *step)
+{
+  pass (GPOINTER_TO_INT (step->data));
+}
+
+/* hasMoreWork: the host has its turn, here after what has taken long, and then it goes on. */
+static void
+test_has_more_work (Fixture *f, gconstpointer data)
+{
+  attach_host (f);
+  for (char letter = 'a'; letter < 'e'; letter++)
+    post_step (f, USER_BLOCKING, letter, step_take, GINT_TO_POINTER (3));
+  assert_ran (f, "ahbcd");
+}
+
+static void
+fail (PrioTask *task, gpointer data)
+{
+  step_run (data);
+  prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "An error");
+}
+
+/* An error is that of its task, and the next one runs. */
+static void
+test_error (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) failed = prio_scheduler_post_task (f->scheduler, NULL, fail, step_new (f, 'a', NULL, NULL), step_free);
+
+  post_letter (f, USER_VISIBLE, 'b');
+  assert_ran (f, "ab");
+  g_assert_true (g_error_matches (prio_task_get_error (failed), G_IO_ERROR, G_IO_ERROR_FAILED));
+}
+
+/* isHostTimeoutScheduled: the earliest of those that are delayed says how long the host sleeps. */
+static void
+test_request_host_timeout (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) early = NULL;
+
+  post_delayed (f, USER_VISIBLE, 50, 0, 'c');
+  g_assert_cmpint (sleeps (f), ==, 50);
+  post_delayed (f, USER_VISIBLE, 80, 0, 'd');
+  g_assert_cmpint (sleeps (f), ==, 50);
+  early = post_task (f, 20, 'b');
+  g_assert_cmpint (sleeps (f), ==, 20);
+  pass (5);
+  g_assert_cmpint (sleeps (f), ==, 15);
+  prio_task_cancel (early);
+
+  /* cancelHostTimeout: what is queued does not wait for it. */
+  post_letter (f, USER_VISIBLE, 'a');
+  assert_ran (f, "a");
+  pass (15);
+  assert_ran (f, "");
+  /* workLoop: firstTimer. */
+  g_assert_cmpint (sleeps (f), ==, 30);
+  pass (30);
+  assert_ran (f, "c");
+  g_assert_cmpint (sleeps (f), ==, 30);
+  pass (30);
+  assert_ran (f, "d");
+  g_assert_cmpint (sleeps (f), ==, -1);
+}
+
+/* Cancelled, fired, and remaining ones. */
+static void
+test_advance_timers (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) cancelled = post_task (f, 10, 'x');
+
+  post_delayed (f, USER_VISIBLE, 20, 0, 'c');
+  post_delayed (f, USER_VISIBLE, 11, 0, 'd');
+  post_delayed (f, BACKGROUND, 10, 0, 'b');
+  post_delayed (f, USER_VISIBLE, 10, 0, 'a');
+  prio_task_cancel (cancelled);
+  pass (9);
+  assert_ran (f, "");
+  pass (1);
+  assert_ran (f, "ab");
+  pass (1);
+  assert_ran (f, "d");
+  pass (9);
+  assert_ran (f, "c");
+}
+
+/* In each round, also in the midst of others: a task that has taken long is followed by what has become due, if that is before. */
+static void
+test_advance_timers_in_work_loop (Fixture *f, gconstpointer data)
+{
+  post_delayed (f, USER_BLOCKING, 10, 0, 'b');
+  post_delayed (f, BACKGROUND, 10, 0, 'd');
+  post_delayed (f, BACKGROUND, 5, 4, 'e');
+  post_step (f, USER_VISIBLE, 'a', step_take, GINT_TO_POINTER (10));
+  post_letter (f, USER_VISIBLE, 'c');
+  assert_ran (f, "aebcd");
+}
+
+/* What the timer brings takes its place among what is queued; if nothing is, the next timer is waited for. */
+static void
+test_handle_timeout (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) cancelled = post_task (f, 10, 'x');
+
+  post_delayed (f, BACKGROUND, 10, 0, 'c');
+  pass (10);
+  post_letter (f, USER_BLOCKING, 'a');
+  post_letter (f, USER_VISIBLE, 'b');
+  prio_task_cancel (cancelled);
+  post_delayed (f, BACKGROUND, 20, 0, 'd');
+  assert_ran (f, "abc");
+  g_assert_cmpint (sleeps (f), ==, 20);
+  pass (20);
+  assert_ran (f, "d");
+}
+
+/* callback === null: what is cancelled is skipped. */
+static void
+test_cancelled (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) a = post_task (f, 0, 'a'), b = post_task (f, 0, 'b'), c = post_task (f, 0, 'c');
+
+  prio_task_cancel (a);
+  prio_task_cancel (c);
+  assert_ran (f, "b");
+  g_assert_cmpint (prio_task_get_state (a), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_cmpint (prio_task_get_state (b), ==, PRIO_TASK_STATE_FULFILLED);
+}
+
+static void
+step_post (Step *step)
+{
+  post_letter (step->f, USER_BLOCKING, 'b');
+  post_letter (step->f, BACKGROUND, 'd');
+  g_string_append_c (step->f->log, '.');
+}
+
+/* peek (taskQueue) anew: what a task posts goes by its priority, and begins after that task (isPerformingWork). */
+static void
+test_peek_anew (Fixture *f, gconstpointer data)
+{
+  post_step (f, USER_VISIBLE, 'a', step_post, NULL);
+  post_letter (f, USER_VISIBLE, 'c');
+  assert_ran (f, "a.bcd");
+}
+
+static void
+step_should_yield (Step *step)
+{
+  for (guint i = 0; i < 7; i++)
+    {
+      g_string_append_c (step->f->log, prio_scheduler_should_yield (step->f->scheduler) ? '1' : '0');
+      pass (1);
+    }
+}
+
+/* From five milliseconds on. */
+static void
+test_should_yield_to_host (Fixture *f, gconstpointer data)
+{
+  post_step (f, USER_VISIBLE, 'a', step_should_yield, NULL);
+  assert_ran (f, "a0000011");
+}
+
+static gboolean
+work_until_it_is_time (gpointer data)
+{
+  Step *step = data;
+  gint *left = step->data;
+
+  do
+    {
+      g_string_append_c (step->f->log, step->letter);
+      pass (2);
+    }
+  while (--*left > 0 && !prio_scheduler_should_yield (step->f->scheduler));
+  return *left > 0;
+}
+
+/* The whole of it: slices, the host in between, and what is more urgent before the rest. */
+static void
+test_slices (Fixture *f, gconstpointer data)
+{
+  gint left = 6;
+
+  attach_host (f);
+  prio_scheduler_post (f->scheduler, USER_BLOCKING, work_until_it_is_time, step_new (f, 'a', NULL, &left), step_free);
+  post_letter (f, USER_BLOCKING, 'b');
+  post_letter (f, USER_VISIBLE, 'c');
+  assert_ran (f, "aaahaaabc");
+}
+
+/* pauseExecution: nothing runs, and what is due meanwhile waits too; continueExecution: in its order. */
+static void
+test_pause_and_continue (Fixture *f, gconstpointer data)
+{
+  post_letter (f, USER_VISIBLE, 'b');
+  post_delayed (f, USER_BLOCKING, 10, 0, 'a');
+  prio_scheduler_pause (f->scheduler);
+  pass (10);
+  assert_ran (f, "");
+  prio_scheduler_resume (f->scheduler);
+  assert_ran (f, "ab");
+}
+
+static void
+step_run_with (Step *step)
+{
+  g_string_append_printf (step->f->log, "%d", prio_scheduler_get_current_priority (step->f->scheduler));
+}
+
+/* previousPriorityLevel: after it the level is what it was before. */
+static void
+test_flush_work (Fixture *f, gconstpointer data)
+{
+  post_step (f, USER_BLOCKING, 'a', step_run_with, NULL);
+  post_step (f, BACKGROUND, 'b', step_run_with, NULL);
+  assert_ran (f, "a3b1");
+  g_assert_cmpint (prio_scheduler_get_current_priority (f->scheduler), ==, USER_VISIBLE);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+#define add(path, func) g_test_add ("/react/" path, Fixture, NULL, set_up, func, fixture_tear_down)
+  add ("requestHostCallback: isMessageLoopRunning", test_request_host_callback);
+  add ("performWorkUntilDeadline: hasMoreWork", test_has_more_work);
+  add ("performWorkUntilDeadline: an error", test_error);
+  add ("requestHostTimeout, cancelHostTimeout: isHostTimeoutScheduled", test_request_host_timeout);
+  add ("advanceTimers", test_advance_timers);
+  add ("advanceTimers: in workLoop", test_advance_timers_in_work_loop);
+  add ("handleTimeout", test_handle_timeout);
+  add ("workLoop: callback is null", test_cancelled);
+  add ("workLoop: peek", test_peek_anew);
+  add ("shouldYieldToHost", test_should_yield_to_host);
+  add ("workLoop: time slices", test_slices);
+  add ("pauseExecution, continueExecution", test_pause_and_continue);
+  add ("flushWork: previousPriorityLevel", test_flush_work);
+  return g_test_run ();
+}
