@@ -473,6 +473,48 @@ test_continuations (Fixture *f, gconstpointer data)
 }
 
 static void
+post_in_group (Step *step)
+{
+  g_object_unref (prio_task_group_post_task (step->data, NULL, step_run_task, step_new (step->f, 'l', NULL, NULL), step_free));
+}
+
+/* What a task posts in a group is not lent anything before it waits for that. */
+static void
+test_a_post_in_a_group_is_no_wait (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
+
+  prio_scheduler_post (f->scheduler, USER_BLOCKING, step_run, step_new (f, 'p', post_in_group, group), step_free);
+  post_letter (f, USER_VISIBLE, 'v');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "pvl");
+}
+
+/* The tasks of a group are tasks of its scheduler. */
+static void
+test_tasks_of_groups_lend (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) before = prio_task_group_new (f->scheduler, 1, USER_BLOCKING);
+  g_autoptr (PrioTaskGroup) group = NULL;
+
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (PrioTask) low = post_at (f, BACKGROUND, 'l', NULL);
+      Job *job = job_new (f, 'h');
+
+      prio_scheduler_set_lends_priority (f->scheduler, i < 2);
+      if (i == 1)
+        group = prio_task_group_new (f->scheduler, 1, USER_BLOCKING);
+      job->awaited[0] = g_object_ref (low);
+      post_letter (f, USER_VISIBLE, 'v');
+      g_object_unref (prio_task_group_post_task (i == 0 ? before : group, NULL, job_run, job, job_free));
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, i < 2 ? "hlHv" : "hvlH");
+      g_string_truncate (f->log, 0);
+    }
+}
+
+static void
 test_the_context_goes (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
@@ -537,6 +579,8 @@ main (int argc, char *argv[])
   ADD ("cycles", test_cycles);
   ADD ("long-chain", test_long_chain);
   ADD ("continuations", test_continuations);
+  ADD ("a-post-in-a-group-is-no-wait", test_a_post_in_a_group_is_no_wait);
+  ADD ("tasks-of-groups-lend", test_tasks_of_groups_lend);
   ADD ("the-context-goes", test_the_context_goes);
   ADD ("the-property", test_the_property);
 

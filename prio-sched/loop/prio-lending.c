@@ -67,13 +67,15 @@ lending_new (void)
   return self;
 }
 
-/* Whether waits of the tasks of @run_queue lend. */
+/* Whether waits of the tasks of @run_queue, and of its parts, lend. */
 void
 prio_lending_set (PrioRunQueue *run_queue, gboolean lends)
 {
   if (lends && run_queue->loop->lending == NULL)
     run_queue->loop->lending = lending_new ();
   run_queue->lends = lends;
+  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
+    part->lends = lends;
 }
 
 /* @loop is being freed; nothing waits in it any more. */

@@ -144,6 +144,7 @@ prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer)
   if (outer != NULL)
     {
       prio_run_queue_hold (outer);
+      run_queue->lends = outer->lends;
       run_queue->next_part = outer->parts;
       if (outer->parts != NULL)
         outer->parts->prev_part = run_queue;

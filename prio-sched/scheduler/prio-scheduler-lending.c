@@ -34,7 +34,7 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * @self: a scheduler
  * @lends_priority: whether tasks lend
  *
- * Sets whether a task of the scheduler that waits for another lends it its priority.
+ * Sets whether a task of the scheduler, or of a group of it, that waits for another lends it its priority.
  *
  * If an urgent task waits for a less urgent one, it waits for everything in between, too: a
  * priority inversion, on which the draft is silent (WICG/scheduling-apis #98).  With this, what it waits

@@ -195,6 +195,17 @@ member_reported (gpointer data)
   prio_member_unref (member);
 }
 
+/* Whatever posts the task does not wait for it. */
+static void
+hear_of (PrioTask *task, PrioMember *member)
+{
+  const PrioState *outer = prio_thread.state;
+
+  prio_thread.state = &prio_state_none;
+  prio_task_then (task, member_completed, member, member_reported);
+  prio_thread.state = outer;
+}
+
 static void
 taken_free (gpointer data)
 {
@@ -304,7 +315,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
       member->link.data = member;
       g_queue_push_tail_link (&self->queued, &member->link);
     }
-  prio_task_then (task, member_completed, member, member_reported);
+  hear_of (task, member);
   return task;
 }
 
