@@ -18,6 +18,17 @@ def run(function):
     return lambda self: PrioSched.run(function(self))
 
 
+class Shares(unittest.TestCase):
+
+    def test_shares_are_said(self):
+        own = PrioSched.Scheduler.new(GLib.MainContext())
+        background = PrioSched.TaskPriority.BACKGROUND
+        self.assertEqual((own.get_least_share(background), own.get_frame_share()), (0, 0))
+        own.set_least_share(background, 0.25)
+        own.set_frame_share(0.5)
+        self.assertEqual((own.get_least_share(background), own.get_frame_share()), (0.25, 0.5))
+
+
 class Sleep(unittest.TestCase):
 
     @run

@@ -128,6 +128,7 @@ typedef struct
   gint64 duration;  /* µs, if it is not DURATION */
   gint64 drawing;   /* how long it takes, µs, if @beside does not say */
   gdouble share;    /* of tasks beside frames, or 0 */
+  gdouble least;    /* share of background tasks, or 0 */
 } Scene;
 
 /* What is counted in one. */
@@ -327,6 +328,7 @@ window_init (Window *window, const Scene *scene)
   if (scene->follow)
     prio_scheduler_follow_frame_clock (window->f.scheduler, window->clock);
   prio_scheduler_set_frame_share (window->f.scheduler, scene->share);
+  prio_scheduler_set_least_share (window->f.scheduler, BACKGROUND, scene->least);
   watch_display (window);
   if (scene->beside == BESIDE_HANDLER)
     attach (window, g_timeout_source_new (HANDLER_PERIOD), G_PRIORITY_DEFAULT, handle);
@@ -526,6 +528,30 @@ test_share_beside_slow_frames (void)
   check_share (60, 1000, 0, 100, 0.93, 0.94);
 }
 
+/* R2: background tasks have their share beside a busy idle source, and frames are drawn as without; beside drawing without an
+ * end they have it, too. */
+static void
+test_least_share_beside_frames (void)
+{
+  for (guint follow = 0; follow < 2; follow++)
+    {
+      Scene scene = { .rate = 60, .step = 1000, .follow = follow, .always = 200, .least = 0.3 };
+      Counts counts = run (&scene, BACKGROUND);
+
+      g_test_message ("%u frames, %u steps, a frame waited for %u", counts.n_frames, counts.n_steps, counts.n_before);
+      g_assert_cmpuint (counts.n_frames, >=, 119);
+      g_assert_cmpuint (counts.n_before, <=, 1);
+      g_assert_cmpuint (counts.n_steps, >=, DURATION / 1000 * 27 / 100);
+      g_assert_cmpuint (counts.n_steps, <=, DURATION / 1000 * 35 / 100);
+
+      scene = (Scene) { .rate = 1000, .step = 1000, .follow = follow, .drawing = 20000, .least = 0.3 };
+      counts = run (&scene, BACKGROUND);
+      g_test_message ("%u slow frames, %u steps", counts.n_frames, counts.n_steps);
+      g_assert_cmpuint (counts.n_steps, >=, DURATION / 1000 * 27 / 100);
+      g_assert_cmpuint (counts.n_steps, <=, DURATION / 1000 * 38 / 100);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -543,6 +569,7 @@ main (int argc, char **argv)
   g_test_add_func ("/frames/short-tasks-among-long-ones", test_short_tasks_among_long_ones);
   g_test_add_func ("/frames/for-long", test_for_long);
   g_test_add_func ("/frames/share-beside-slow-frames", test_share_beside_slow_frames);
+  g_test_add_func ("/frames/least-share-beside-frames", test_least_share_beside_frames);
 
   return g_test_run ();
 }

@@ -209,8 +209,7 @@ declare module '@girs/priosched-1' {
             /** When the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0. */
             get next_frame(): number;
             set next_frame(value: number);
-            get nextFrame(): number;
-            set nextFrame(value: number);
+            get nextFrame(): number; set nextFrame(value: number);
             get paused(): boolean;
             /** How long tasks run before every other source has its turn, in microseconds. */
             get time_slice(): number;
@@ -219,8 +218,7 @@ declare module '@girs/priosched-1' {
             set timeSlice(value: number);
             get lends_priority(): boolean;
             set lends_priority(value: boolean);
-            get lendsPriority(): boolean;
-            set lendsPriority(value: boolean);
+            get lendsPriority(): boolean; set lendsPriority(value: boolean);
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             static ['new'](context: GLib.MainContext | null): Scheduler;
@@ -270,7 +268,7 @@ declare module '@girs/priosched-1' {
             yield_full_finish(result: Gio.AsyncResult): boolean;
             sleep_async(delay: number, options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             sleep_finish(result: Gio.AsyncResult): boolean;
-            /** Tells long work when to let other work run. */
+            /** When to let other work run. */
             should_yield(): boolean;
             /** How many tasks are queued or delayed; counted when asked. */
             get_pending(): number;
@@ -282,6 +280,9 @@ declare module '@girs/priosched-1' {
             set_next_frame(next_frame: number): void;
             get_time_slice(): number;
             set_time_slice(time_slice: number): void;
+            /** Which part of the time tasks of a priority have at least, from 0 to 0.5. */
+            get_least_share(priority: TaskPriority): number;
+            set_least_share(priority: TaskPriority, share: number): void;
             /** Which part of the time tasks have beside frames that are slow to draw, from 0 to 0.9. */
             get_frame_share(): number;
             set_frame_share(share: number): void;

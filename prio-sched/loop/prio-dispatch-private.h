@@ -23,7 +23,8 @@ struct _PrioBatch
   PrioLane lane;    /* the lowest lane whose tasks it runs */
   gint depth;       /* g_main_depth () in its dispatch */
   gboolean begun;   /* a task has run */
-  guint effective;  /* the effective priority that the last task had */
+  guint effective;  /* the effective priority that the last task had, */
+  gboolean ahead;   /* and whether it ran before more urgent ones, by a least share */
   gboolean over;    /* its time is over */
   gboolean within;  /* it is in the turn of the other sources: only groups with places run tasks */
   gint64 entered;   /* when it began, µs */
@@ -44,7 +45,6 @@ struct _PrioBatch
   const PrioState *outer_state;
 };
 
-gint64 prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set);
 gboolean prio_batch_end_id (PrioBatch *batch);
 guint prio_batch_next_id (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);

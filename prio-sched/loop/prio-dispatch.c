@@ -14,6 +14,7 @@
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
+#include "loop/prio-shares-private.h"
 #include "loop/prio-traits-private.h"
 
 /* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
@@ -326,19 +327,6 @@ process_pending (PrioLoop *loop)
     process_pending_now (loop);
 }
 
-/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than PRIO_DEFAULT_SLICE.  A
- * slice of 0 means one task per iteration: then it is how long they run in successive ones.  @is_set: the program has set it. */
-gint64
-prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
-{
-  gint64 slice = prio_run_queue_get_slice (run_queue);
-
-  *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
-  if (*is_set)
-    return slice;
-  return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
-}
-
 /* The next task is one of @run_queue: its time slice counts from now on. */
 static void
 adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
@@ -373,6 +361,8 @@ choose (PrioBatch *batch)
     return NULL;
   if (G_UNLIKELY (batch->within) && !queue->run_queue->has_places)
     return NULL;
+  if (G_UNLIKELY (loop->shares != NULL) && !batch->within)
+    queue = prio_shares_choose (loop, queue, batch->begun ? (gint) batch->effective : -1, batch->entered, &batch->ahead);
 
   /* Other tasks may take longer. */
   if (batch->effective != queue->effective)
@@ -581,6 +571,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_observed_batch_ended (loop, lane, batch.over);
   if (batch.begun)
     {
+      if (G_UNLIKELY (loop->shares != NULL))
+        prio_shares_count (loop, batch.effective, batch.ahead, batch.now);
       prio_turn_announce_frame (&loop->turn, loop->next_frame);
       if (batch.within && loop->turn.others)
         prio_turn_continued (&loop->turn, batch.now - batch.entered);

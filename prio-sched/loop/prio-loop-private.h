@@ -55,6 +55,7 @@ typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
+typedef struct _PrioShares PrioShares;
 
 /* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct
@@ -130,6 +131,7 @@ struct _PrioLoop
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
+  PrioShares *shares;   /* the least shares of tasks among each other; NULL if there are none */
   PrioHolding *holding; /* who holds the loop; NULL until somebody watches; set atomically */
   GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
   GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */

@@ -23,6 +23,7 @@
 
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lane-private.h"
 #include "loop/prio-loop-end-private.h"
 #include "loop/prio-observer-private.h"
 
@@ -301,7 +302,8 @@ static void
 adapt_sources (PrioLoop *loop)
 {
   PrioTurn *turn = &loop->turn;
-  gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame;
+  gboolean is_shared = turn->low.share != 0 && loop->lane == PRIO_LANE_BACKGROUND;
+  gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame || is_shared;
 
   if (loop->lane == PRIO_LANE_NONE && __atomic_load_n (&loop->n_sources, __ATOMIC_RELAXED) == 1)
     return;
@@ -310,7 +312,7 @@ adapt_sources (PrioLoop *loop)
     adapt_source (loop, lane, (PrioLane) lane == loop->lane);
   adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
   adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
-  adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
+  adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others || is_shared);
   adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
 }
 
@@ -336,6 +338,11 @@ take_turn (PrioLoop *loop, gint64 now)
       return now;
     }
 
+  if (G_UNLIKELY (turn->low.share != 0))
+    {
+      now = now != 0 ? now : g_get_monotonic_time ();
+      prio_turn_count_low (turn, now, loop->lane == PRIO_LANE_BACKGROUND);
+    }
   if (turn->others || turn->waited)
     {
       now = now != 0 ? now : g_get_monotonic_time ();
@@ -469,19 +476,6 @@ idle_prepare (GSource *source, gint *timeout)
   return ready;
 }
 
-/* Whether the turn of the other sources is over when GLib reaches @kind. */
-static gboolean
-ends_turn (PrioTurn *turn, guint kind)
-{
-  switch (kind)
-    {
-    case PRIO_SOURCE_BEFORE_FRAME: return turn->ends_before_frame;
-    case PRIO_SOURCE_AFTER_FRAME: return turn->others && !turn->whole;
-    case PRIO_SOURCE_BOTTOM: return turn->whole;
-    default: return FALSE;
-    }
-}
-
 static gboolean
 scout_prepare (GSource *source, gint *timeout)
 {
@@ -489,22 +483,7 @@ scout_prepare (GSource *source, gint *timeout)
   PrioLoop *loop = loop_of (source, &kind);
 
   *timeout = -1;
-  return ends_turn (&loop->turn, kind);
-}
-
-/* How far GLib has come when it reaches @kind. */
-static PrioReach
-reach_of (guint kind)
-{
-  switch (kind)
-    {
-    case PRIO_SOURCE_GOVERNOR:
-    case PRIO_LANE_URGENT:
-    case PRIO_LANE_USER_VISIBLE: return PRIO_REACH_TOP;
-    case PRIO_SOURCE_BEFORE_FRAME: return PRIO_REACH_FRAME;
-    case PRIO_SOURCE_BEFORE_LAYOUT: return PRIO_REACH_LAYOUT;
-    default: return PRIO_REACH_REST;
-    }
+  return prio_source_ends_turn (&loop->turn, kind);
 }
 
 static gboolean
@@ -513,7 +492,7 @@ scout_check (GSource *source)
   guint kind;
   PrioLoop *loop = loop_of (source, &kind);
 
-  prio_turn_reach (&loop->turn, reach_of (kind));
+  prio_turn_reach (&loop->turn, prio_source_reach (kind));
   leave_loop (loop);
   return FALSE;
 }
@@ -530,20 +509,6 @@ dispose (PrioLoop *loop)
   return TRUE;
 }
 
-/* The lowest lane whose tasks may run when @kind is dispatched. */
-static PrioLane
-lowest_lane (PrioLoop *loop, guint kind)
-{
-  switch (kind)
-    {
-    case PRIO_SOURCE_GOVERNOR: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);
-    case PRIO_SOURCE_BEFORE_FRAME:
-    case PRIO_SOURCE_AFTER_FRAME: return PRIO_LANE_USER_VISIBLE;
-    case PRIO_SOURCE_BOTTOM: return PRIO_LANE_BACKGROUND;
-    default: return (PrioLane) kind;
-    }
-}
-
 static gboolean
 dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
@@ -557,12 +522,12 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
   /* The iteration may have been about to sleep. */
   if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)
     prio_loop_catch_up (loop);
-  if (!loop->turn.others || ends_turn (&loop->turn, kind))
+  if (!loop->turn.others || prio_source_ends_turn (&loop->turn, kind))
     {
       if (G_UNLIKELY (loop->observing != NULL))
         prio_observed_turn_ends (loop, now);
-      prio_turn_end (&loop->turn, now, reach_of (kind));
-      prio_loop_run_batch (loop, lowest_lane (loop, kind), now);
+      prio_turn_end (&loop->turn, now, prio_source_reach (kind));
+      prio_loop_run_batch (loop, prio_source_lowest_lane (loop, kind), now);
     }
   else if (loop->turn.continues)
     prio_loop_run_batch (loop, PRIO_LANE_USER_VISIBLE, now);

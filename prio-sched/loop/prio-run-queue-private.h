@@ -16,6 +16,9 @@
 
 #define PRIO_DEFAULT_SLICE 5000 /* µs */
 
+/* Those of `background` and of `user-visible` tasks can have a least share. */
+#define PRIO_N_SHARED 2
+
 struct _PrioRunQueue
 {
   PrioLoop *loop;
@@ -32,6 +35,7 @@ struct _PrioRunQueue
   gboolean has_places;  /* it is paused while all are taken, and a task that has deferred its result keeps its own */
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
   guint frame_share;  /* of time, beside frames, or 0; atomic */
+  guint least_shares[PRIO_N_SHARED]; /* of time, by priority from `background` on, or 0; atomic */
   gboolean lends; /* whether a task that waits lends its priority */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
@@ -70,6 +74,8 @@ void prio_run_queue_abort_running (PrioEntry *entry);
 void prio_run_queue_release_entry (PrioEntry *entry);
 void prio_run_queue_abort_entry (PrioEntry *entry);
 PrioEntry *prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify);
+
+gint64 prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set);
 
 extern const PrioEntryFuncs prio_closure_funcs G_GNUC_INTERNAL;
 

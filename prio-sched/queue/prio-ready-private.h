@@ -114,17 +114,20 @@ prio_ready_top (PrioReady *ready)
   return ready->mask != 0 ? 31 - __builtin_clz (ready->mask) : -1;
 }
 
+/* The queue of @effective whose head is the oldest; there has to be one that has a head. */
+static inline PrioQueue *
+prio_ready_at (PrioReady *ready, PrioEffective effective)
+{
+  return G_LIKELY (ready->only[effective] != NULL) ? ready->only[effective] : prio_ready_oldest (ready, effective);
+}
+
 /* The queue whose head is the next task, or NULL. */
 static inline PrioQueue *
 prio_ready_first (PrioReady *ready)
 {
-  PrioEffective top;
-
   if (ready->mask == 0)
     return NULL;
-
-  top = (PrioEffective) prio_ready_top (ready);
-  return G_LIKELY (ready->only[top] != NULL) ? ready->only[top] : prio_ready_oldest (ready, top);
+  return prio_ready_at (ready, (PrioEffective) prio_ready_top (ready));
 }
 
 /* Whether @queue has the next task, and is the only queue of its effective priority. */

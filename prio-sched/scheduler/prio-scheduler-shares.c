@@ -10,6 +10,7 @@
 #include "loop/prio-shares-private.h"
 
 #define MAX_FRAME_SHARE 0.9
+#define MAX_LEAST_SHARE 0.5
 
 static void
 op_shares_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
@@ -112,4 +113,92 @@ prio_scheduler_get_frame_share (PrioScheduler *self)
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
 
   return (gdouble) __atomic_load_n (&self->run_queue->frame_share, __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
+}
+
+/* Like the functions of prio-options-private.h. */
+G_GNUC_UNUSED static gboolean
+prio_check_shared (const char *function, gint priority)
+{
+  if (priority == PRIO_TASK_PRIORITY_BACKGROUND || priority == PRIO_TASK_PRIORITY_USER_VISIBLE)
+    return TRUE;
+
+  g_critical ("%s: the priority is %d: only PRIO_TASK_PRIORITY_BACKGROUND, %d, and PRIO_TASK_PRIORITY_USER_VISIBLE, %d, have "
+              "more urgent ones beside which they can have a least share",
+              function, priority, PRIO_TASK_PRIORITY_BACKGROUND, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  return FALSE;
+}
+
+/**
+ * prio_scheduler_set_least_share:
+ * @self: a scheduler
+ * @priority: %PRIO_TASK_PRIORITY_BACKGROUND or %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @share: which part of the time its tasks have at least, from 0 to 0.5; 0 is none
+ *
+ * Lets tasks of a priority get on beside more urgent work that never ends.
+ *
+ * Without it order is strict, as in the draft: a task waits for all that are more urgent, and `background` tasks for
+ * everything else in the main context too, but for one batch in half a second.  With it:
+ *
+ * - Of the time that tasks of @priority and more urgent ones run, those of @priority have at least @share while they wait.
+ *   Each microsecond of more urgent tasks makes @share ∕ (1 − @share) due to them; as long as some is due, they go
+ *   first, continuations before tasks and each by age.  If both priorities have one, `background` has its share of all, and
+ *   `user-visible` that of the rest.
+ * - Beside other sources of the main context, such as an idle source that is always ready, `background` tasks have about
+ *   @share of the time, where no other tasks take it.  Input and a frame that is due go first; drawing without an
+ *   end has them between two frames.  `user-visible` tasks have half of the time there anyway.
+ *
+ * | beside | `background` has, with no share | with 0.2 |
+ * | --- | --- | --- |
+ * | `user-blocking` tasks without end | nothing | 20 % |
+ * | an idle source that is always ready | a batch in half a second | 20 % |
+ * | a source of %G_PRIORITY_DEFAULT that is always ready | a batch in half a second | 20 % |
+ *
+ * Nothing becomes due while no task of the priority waits, nor more than 50 ms, and what such tasks run while
+ * nothing more urgent waits is not taken from it.  Time is measured every 20 µs or after each task, whatever is longer:
+ * a task that takes longer than what is due to it has the next one wait as much longer, for a second of more urgent
+ * work at the most.  A more urgent task waits for one of them, as it does for any task that runs;
+ * [method@PrioSched.Scheduler.should_yield] tells them that it waits.
+ *
+ * It counts for all tasks of the main context; if several of its schedulers say a share, the largest counts.
+ *
+ * ```c
+ * // The index grows, even if something else is always busy.
+ * prio_scheduler_set_least_share (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, 0.1);
+ * ```
+ *
+ * A value that is out of range, or another priority, is refused with a critical.  It takes effect with the next task.
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, gdouble share)
+{
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_shared (G_STRFUNC, priority));
+  prio_return_if_wrong (prio_check_share (G_STRFUNC, share, MAX_LEAST_SHARE));
+
+  set_share (self, &self->run_queue->least_shares[priority - PRIO_TASK_PRIORITY_BACKGROUND], share);
+}
+
+/**
+ * prio_scheduler_get_least_share:
+ * @self: a scheduler
+ * @priority: %PRIO_TASK_PRIORITY_BACKGROUND or %PRIO_TASK_PRIORITY_USER_VISIBLE
+ *
+ * Gets which part of the time tasks of a priority have at least beside more urgent work, as far as
+ * [method@PrioSched.Scheduler.set_least_share] has said so.  Any thread may call it.
+ *
+ * Returns: the share, to a millionth; 0 if none has been set
+ *
+ * Since: 1.0
+ */
+gdouble
+prio_scheduler_get_least_share (PrioScheduler *self, PrioTaskPriority priority)
+{
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
+  prio_return_val_if_wrong (prio_check_shared (G_STRFUNC, priority), 0);
+
+  return (gdouble) __atomic_load_n (&self->run_queue->least_shares[priority - PRIO_TASK_PRIORITY_BACKGROUND],
+                                    __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
 }

@@ -1,0 +1,59 @@
+/* prio-lane-private.h: what each source is to the turns, and which tasks run in its dispatch
+ *
+ * Everything here belongs to the owner thread.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-loop-private.h"
+
+/* How far GLib has come when it reaches @kind. */
+static inline PrioReach
+prio_source_reach (guint kind)
+{
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR:
+    case PRIO_LANE_URGENT:
+    case PRIO_LANE_USER_VISIBLE: return PRIO_REACH_TOP;
+    case PRIO_SOURCE_BEFORE_FRAME: return PRIO_REACH_FRAME;
+    case PRIO_SOURCE_BEFORE_LAYOUT: return PRIO_REACH_LAYOUT;
+    default: return PRIO_REACH_REST;
+    }
+}
+
+/* Whether the turn of the other sources is over when GLib reaches @kind. */
+static inline gboolean
+prio_source_ends_turn (PrioTurn *turn, guint kind)
+{
+  /* More urgent tasks are not ready, or would run there too. */
+  if (G_UNLIKELY (turn->low.ready) && kind != PRIO_SOURCE_BOTTOM && prio_source_reach (kind) == turn->low.at)
+    return TRUE;
+
+  switch (kind)
+    {
+    case PRIO_SOURCE_BEFORE_FRAME: return turn->ends_before_frame;
+    case PRIO_SOURCE_AFTER_FRAME: return turn->others && !turn->whole;
+    case PRIO_SOURCE_BOTTOM: return turn->whole;
+    default: return FALSE;
+    }
+}
+
+/* The lowest lane whose tasks may run when @kind is dispatched. */
+static inline PrioLane
+prio_source_lowest_lane (PrioLoop *loop, guint kind)
+{
+  if (G_UNLIKELY (loop->turn.low.runs))
+    return PRIO_LANE_BACKGROUND;
+
+  switch (kind)
+    {
+    case PRIO_SOURCE_GOVERNOR: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);
+    case PRIO_SOURCE_BEFORE_FRAME:
+    case PRIO_SOURCE_AFTER_FRAME: return PRIO_LANE_USER_VISIBLE;
+    case PRIO_SOURCE_BOTTOM: return PRIO_LANE_BACKGROUND;
+    default: return (PrioLane) kind;
+    }
+}
