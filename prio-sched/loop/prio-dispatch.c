@@ -177,7 +177,7 @@ begin_entry (PrioEntry *entry, gint depth)
     .depth = depth,
   };
 
-  prio_entry_move (entry, PRIO_ENTRY_RUNNING);
+  prio_entry_begin (entry);
   return state;
 }
 
@@ -264,8 +264,8 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   prio_run_queue_head_gone (queue->run_queue, queue);
   state = begin_entry (entry, depth);
 
-  prio_thread.state = state_to_run_in (loop, entry->run_queue, &state);
-  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT || entry->is_observed || entry->run_queue->lends))
+  prio_thread.state = state_to_run_in (loop, state.run_queue, &state);
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT || entry->is_observed || state.run_queue->lends))
     run_rare (loop, entry, &state, outer);
   else
     run (loop, entry, outer);
@@ -298,7 +298,7 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
       n++;
     }
   while (n < max && queue->effective == effective && is_still_next (loop, queue, effective) &&
-         prio_id_queue_of_head (queue) == NULL);
+         ((PrioEntry *) queue->head)->use != PRIO_ENTRY_OF_ID);
 
   if (group != NULL)
     prio_group_release (group);
@@ -381,7 +381,7 @@ how_many (PrioBatch *batch)
 }
 
 /* @n tasks have run. */
-static inline void
+static G_ALWAYS_INLINE inline void
 count (PrioBatch *batch, guint n)
 {
   gint64 now = prio_stopwatch_lap (&batch->watch, n);

@@ -246,21 +246,34 @@ prio_entry_append (PrioEntry *entry)
   append (queue_to_enter (entry), entry);
 }
 
-/* Puts @entry where it belongs now (§2.4.1). */
-void
-prio_run_queue_enqueue (PrioEntry *entry)
+/* The same as prio_run_queue_enqueue () for an entry that has a timeout, or that prio-lending knows. */
+static G_GNUC_NO_INLINE void
+enqueue_rare (PrioEntry *entry)
 {
   PrioQueue *queue;
 
-  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
+  if (entry->timed != PRIO_TIMED_NOT)
     {
       prio_entry_move (entry, PRIO_ENTRY_QUEUED);
       prio_run_queue_enqueue_timed (entry);
       return;
     }
-  queue = queue_to_enter (entry);
+  queue = queue_of_lent (entry);
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   append (queue, entry);
+}
+
+/* Puts @entry where it belongs now (§2.4.1). */
+void
+prio_run_queue_enqueue (PrioEntry *entry)
+{
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT || entry->lends))
+    {
+      enqueue_rare (entry);
+      return;
+    }
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+  append (queue_of_entry (entry), entry);
 }
 
 static inline void

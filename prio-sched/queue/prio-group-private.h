@@ -74,7 +74,9 @@ prio_entry_set_expiry (PrioEntry *entry, gint64 expiry)
 static inline gboolean
 prio_entry_is_of_group (const PrioEntry *entry)
 {
-  return entry->abort != NULL && entry->abort == entry->follows && entry->timed == PRIO_TIMED_NOT;
+  if (entry->abort != entry->follows || entry->abort == NULL)
+    return FALSE;
+  return G_LIKELY (entry->timed == PRIO_TIMED_NOT);
 }
 
 /* The state of @entry, see PrioEntryState. */
@@ -88,7 +90,7 @@ prio_entry_get_state (const PrioEntry *entry)
   return state;
 }
 
-/* Moves @entry to its next state.  No other function sets the state. */
+/* Moves @entry to its next state.  No other function but prio_entry_begin () sets the state. */
 static inline void
 prio_entry_move (PrioEntry *entry, PrioEntryState state)
 {
@@ -109,6 +111,16 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
       entry->abort->n_elsewhere -= state == PRIO_ENTRY_QUEUED;
     }
   entry->stored_state = (guint8) state;
+}
+
+/* The same for one that is QUEUED, and whose turn has come: so nothing has dropped it. */
+static inline void
+prio_entry_begin (PrioEntry *entry)
+{
+  g_assert (entry->stored_state == PRIO_ENTRY_QUEUED);
+  if (prio_entry_is_of_group (entry))
+    entry->abort->n_elsewhere++;
+  entry->stored_state = PRIO_ENTRY_RUNNING;
 }
 
 /* Whether the function or the checkpoint of @entry has begun and not ended. */

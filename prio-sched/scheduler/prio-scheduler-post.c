@@ -295,26 +295,6 @@ post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority
   return TRUE;
 }
 
-/* Any thread: posts a closure, and releases it if @signal is aborted. */
-static G_ALWAYS_INLINE inline gboolean
-post_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 due, gint64 expiry, GSourceFunc func,
-              gpointer data, GDestroyNotify notify)
-{
-  PrioOp op = { .apply = op_post_entry, .target = run_queue, .func = func, .data = data, .notify = notify,
-                .priority = (gint8) options->priority, .due = due };
-
-  if (options->signal == NULL &&
-      post_closure_on_owner_thread (run_queue, options->priority, due, expiry, func, data, notify))
-    return TRUE;
-  if (post_entry (run_queue->loop, &op, options->signal, expiry))
-    return TRUE;
-
-  prio_thread.posting_name = NULL;
-  if (notify != NULL)
-    notify (data);
-  return FALSE;
-}
-
 /* Posts a task id to @ids, with a timeout that passes at @expiry unless that is PRIO_NO_EXPIRY.  The caller has set the id, the priority,
  * the flag and when it is due in @op; this sets the rest. */
 gboolean
@@ -326,15 +306,40 @@ prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellab
   return post_entry (loop, op, signal, expiry);
 }
 
-/* Posts a closure with a timeout, or with a name, which is of use to who observes the loop. */
+/* Any thread: posts a closure, or releases it if its signal is aborted. */
+static inline gboolean
+submit_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 due, gint64 expiry, GSourceFunc func,
+                gpointer data, GDestroyNotify notify)
+{
+  PrioOp op = { .apply = op_post_entry, .target = run_queue, .func = func, .data = data, .notify = notify,
+                .priority = (gint8) options->priority, .due = due };
+
+  if (post_entry (run_queue->loop, &op, options->signal, expiry))
+    return TRUE;
+
+  prio_thread.posting_name = NULL;
+  if (notify != NULL)
+    notify (data);
+  return FALSE;
+}
+
+/* Posts a closure with options that are wrong, or with a timeout, or a name, which is of use to who observes the loop. */
 static G_GNUC_NO_INLINE gboolean
 post_rare (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  gint64 due = prio_due_after (options->delay);
+  static const char function[] G_GNUC_UNUSED = "prio_scheduler_post_full";
+  gint64 due, expiry;
   gboolean posted;
 
+  prio_return_val_if_wrong (prio_check_task_options (function, options), FALSE);
+  prio_return_val_if_wrong (prio_check_callable (function, "func", func != NULL, NULL), FALSE);
+
+  due = prio_due_after (options->delay);
+  expiry = prio_task_options_expiry (options, due);
   prio_thread.posting_name = options->name;
-  posted = post_closure (run_queue, options, due, prio_task_options_expiry (options, due), func, data, notify);
+  posted = (options->signal == NULL &&
+            post_closure_on_owner_thread (run_queue, options->priority, due, expiry, func, data, notify)) ||
+           submit_closure (run_queue, options, due, expiry, func, data, notify);
   prio_thread.posting_name = NULL;
   return posted;
 }
@@ -369,13 +374,18 @@ gboolean
 prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer user_data,
                           GDestroyNotify notify)
 {
-  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), FALSE);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), FALSE);
+  gint64 due;
 
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
   if (options == NULL)
     options = &prio_no_task_options;
-  if (G_UNLIKELY (((gsize) options->name | (gsize) options->timeout) != 0))
+  if (G_UNLIKELY (!prio_task_options_are_plain (options)))
     return post_rare (self->run_queue, options, func, user_data, notify);
-  return post_closure (self->run_queue, options, prio_due_after (options->delay), PRIO_NO_EXPIRY, func, user_data, notify);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), FALSE);
+
+  due = prio_due_after (options->delay);
+  if (options->signal == NULL &&
+      post_closure_on_owner_thread (self->run_queue, options->priority, due, PRIO_NO_EXPIRY, func, user_data, notify))
+    return TRUE;
+  return submit_closure (self->run_queue, options, due, PRIO_NO_EXPIRY, func, user_data, notify);
 }
