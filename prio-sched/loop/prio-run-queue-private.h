@@ -75,14 +75,26 @@ void prio_run_queue_release_entry (PrioEntry *entry);
 void prio_run_queue_abort_entry (PrioEntry *entry);
 PrioEntry *prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify);
 
-gint64 prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set);
-
 extern const PrioEntryFuncs prio_closure_funcs G_GNUC_INTERNAL;
 
 static inline gint64
 prio_run_queue_get_slice (PrioRunQueue *run_queue)
 {
   return __atomic_load_n (&run_queue->slice, __ATOMIC_RELAXED);
+}
+
+/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than
+ * PRIO_DEFAULT_SLICE.  A slice of 0 means one task per iteration: then it is how long tasks run in successive
+ * iterations.  @is_set says whether the program has set another slice. */
+static inline gint64
+prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
+{
+  gint64 slice = prio_run_queue_get_slice (run_queue);
+
+  *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
+  if (*is_set)
+    return slice;
+  return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
 }
 
 static inline void

@@ -434,17 +434,3 @@ prio_run_queue_abort_entry (PrioEntry *entry)
   else
     entry->funcs->aborted (entry);
 }
-
-/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than
- * PRIO_DEFAULT_SLICE.  A slice of 0 means one task per iteration: then it is how long tasks run in successive
- * iterations.  @is_set says whether the program has set another slice. */
-gint64
-prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
-{
-  gint64 slice = prio_run_queue_get_slice (run_queue);
-
-  *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
-  if (*is_set)
-    return slice;
-  return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
-}
