@@ -9,6 +9,7 @@
 
 /// <reference path="priosched-1-react.d.ts" />
 /// <reference path="priosched-1-web.d.ts" />
+/// <reference path="priosched-1-inside.d.ts" />
 
 declare module 'gi://PrioSched?version=1' {
     import PrioSched from '@girs/priosched-1';
@@ -178,12 +179,9 @@ declare module '@girs/priosched-1' {
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
-                next_frame: number;
-                nextFrame: number;
-                time_slice: number;
-                lends_priority: boolean;
-                lendsPriority: boolean;
-                timeSlice: number;
+                next_frame: number; nextFrame: number;
+                time_slice: number; timeSlice: number;
+                lends_priority: boolean; lendsPriority: boolean;
             }
         }
 
@@ -195,7 +193,6 @@ declare module '@girs/priosched-1' {
             constructor(message?: string);
         }
 
-        /** Runs prioritized tasks in a main context. */
         /** What latest() gives. */
         interface Latest<A extends unknown[], T> {
             (...args: A): Promise<Awaited<T> | undefined>;
@@ -203,6 +200,7 @@ declare module '@girs/priosched-1' {
             abort(): void;
         }
 
+        /** Runs prioritized tasks in a main context. */
         class Scheduler extends GObject.Object {
             static $gtype: GObject.GType<Scheduler>;
             $signals: Scheduler.SignalSignatures;
@@ -284,6 +282,9 @@ declare module '@girs/priosched-1' {
             set_next_frame(next_frame: number): void;
             get_time_slice(): number;
             set_time_slice(time_slice: number): void;
+            /** Which part of the time tasks have beside frames that are slow to draw, from 0 to 0.9. */
+            get_frame_share(): number;
+            set_frame_share(share: number): void;
             /** Whether a task of the library's own that waits for another lends it its priority. */
             get_lends_priority(): boolean;
             set_lends_priority(lends_priority: boolean): void;
