@@ -262,7 +262,8 @@ class FlushWork(Case):
         group = PrioSched.TaskGroup(limit=1, priority='background')
         self.assertEqual(await group.post_task(scheduler.get_current_priority), BACKGROUND)
 
-    def test_in_another_thread(self):
+    @run
+    async def test_in_another_thread(self):
         priorities = []
         other = PrioSched.Scheduler.new(GLib.MainContext())
 
@@ -271,7 +272,7 @@ class FlushWork(Case):
             thread = threading.Thread(target=lambda: priorities.append(scheduler.get_current_priority()))
             thread.start()
             thread.join()
-        PrioSched.run(scheduler.post_task(task, 'background'))
+        await scheduler.post_task(task, 'background')
         self.assertEqual(priorities, [USER_VISIBLE, USER_VISIBLE])
 
 

@@ -36,3 +36,7 @@ gboolean prio_state_is_current (PrioLoop *loop);
 /* Hold and release the run queue and the group of @state.  Owner thread. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
+
+/* Owner thread. */
+GObject *prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue);
+void prio_loop_forget_source (PrioLoop *loop);

@@ -29,7 +29,7 @@ struct _PrioShares
 
 void prio_shares_update (PrioLoop *loop);
 void prio_shares_count (PrioLoop *loop, guint effective, gboolean ahead, gint64 now);
-PrioQueue *prio_shares_choose (PrioLoop *loop, PrioQueue *first, gint ran, gint64 since, gboolean *ahead);
+PrioQueue *prio_shares_choose (PrioLoop *loop, PrioQueue *first, gint *ran, gint64 since, gboolean *ahead);
 
 /* Whether @run_queue says one. */
 static inline gboolean

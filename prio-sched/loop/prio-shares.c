@@ -81,12 +81,12 @@ prio_shares_count (PrioLoop *loop, guint effective, gboolean ahead, gint64 now)
 }
 
 /* The queue of the next task: @first, or one of a priority to which time is due: then @ahead is TRUE.  The last task was
- * of the effective priority @ran, and @ahead too, or there was none, and the time counts from @since. */
+ * of the effective priority @ran, and @ahead too, or there was none (-1), and the time counts from @since. */
 PrioQueue *
-prio_shares_choose (PrioLoop *loop, PrioQueue *first, gint ran, gint64 since, gboolean *ahead)
+prio_shares_choose (PrioLoop *loop, PrioQueue *first, gint *ran, gint64 since, gboolean *ahead)
 {
-  if (ran >= 0)
-    prio_shares_count (loop, (guint) ran, *ahead, g_get_monotonic_time ());
+  if (*ran >= 0)
+    prio_shares_count (loop, (guint) *ran, *ahead, g_get_monotonic_time ());
   else
     loop->shares->since = since;
 
@@ -96,7 +96,9 @@ prio_shares_choose (PrioLoop *loop, PrioQueue *first, gint ran, gint64 since, gb
       if (loop->shares->of[i].due <= 0 || !waits (loop, i))
         continue;
       *ahead = TRUE;
-      return prio_ready_at (&loop->ready, (PrioEffective) (2 * i + (loop->ready.mask >> (2 * i + 1) & 1)));
+      first = prio_ready_at (&loop->ready, (PrioEffective) (2 * i + (loop->ready.mask >> (2 * i + 1) & 1)));
+      break;
     }
+  *ran = (gint) first->effective;
   return first;
 }
