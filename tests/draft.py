@@ -184,8 +184,9 @@ class Model(Signals, Groups, Lending):
         place.queue.remove(entry)
         self.running.append(entry)
         late, self.late = self.late, self.is_late(entry)
+        entry.on_stack = True
         settle = entry.run()
-        entry.returned = True
+        entry.on_stack, entry.returned = False, True
         self.late = late
         if entry.has_result or entry.is_plain:
             self.listen()

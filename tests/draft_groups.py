@@ -250,7 +250,7 @@ class Groups:
 
     def abort_group(self, group, state):
         taken = [entry.member for entry in reversed(self.running)
-                 if entry.member and entry.member.group is group and not entry.returned]
+                 if entry.member and entry.member.group is group and entry.on_stack]
         taken += group.queued
         group.queued = []
         for member in taken:

@@ -21,6 +21,7 @@ class Entry:
         self.place = state.scheduler.place
         self.age, self.order = next(self.made), None
         self.continuation = self.aborted = self.returned = False  # returned: its function has
+        self.on_stack = False  # its function runs
         self.label = None
         self.release = None  # what an abort of a task that runs leaves to do, once
         self.has_result, self.is_plain = True, False  # a plain one has nothing but a function, and releases its data at once
