@@ -114,7 +114,11 @@ perform_with_group (Program *program, const char *op, JsonObject *operation)
   else if (g_str_equal (op, "group priority"))
     set_priority (program, group, operation);
   else if (g_str_equal (op, "group abort"))
-    prio_task_group_abort (group, NULL);
+    {
+      program->n_cancelling++;
+      prio_task_group_abort (group, NULL);
+      program->n_cancelling--;
+    }
   else if (g_str_equal (op, "cancel queued"))
     prio_task_group_cancel_queued (group);
   else
