@@ -82,6 +82,19 @@ watched (GObject *group, GAsyncResult *result, gpointer data)
   body_unref (body);
 }
 
+static void
+set_priority (Program *program, PrioTaskGroup *group, JsonObject *operation)
+{
+  PrioTaskPriority priority = priority_from_nick (json_object_get_string_member (operation, "to"));
+  g_autoptr (GError) error = NULL;
+
+  if (!prio_task_group_set_priority (group, priority, &error))
+    {
+      g_assert_error (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
+      program_log (program, "notallowed %s", json_object_get_string_member (operation, "group"));
+    }
+}
+
 /* Returns FALSE if @op does not concern a group. */
 gboolean
 perform_with_group (Program *program, const char *op, JsonObject *operation)
@@ -99,9 +112,13 @@ perform_with_group (Program *program, const char *op, JsonObject *operation)
   if (g_str_equal (op, "limit"))
     prio_task_group_set_limit (group, (guint) json_object_get_int_member (operation, "limit"));
   else if (g_str_equal (op, "group priority"))
-    prio_task_group_set_priority (group, priority_from_nick (json_object_get_string_member (operation, "to")), NULL);
+    set_priority (program, group, operation);
   else if (g_str_equal (op, "group abort"))
-    prio_task_group_abort (group, NULL);
+    {
+      program->n_cancelling++;
+      prio_task_group_abort (group, NULL);
+      program->n_cancelling--;
+    }
   else if (g_str_equal (op, "cancel queued"))
     prio_task_group_cancel_queued (group);
   else

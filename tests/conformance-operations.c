@@ -147,20 +147,22 @@ task_function (PrioTask *task, gpointer data)
   body_perform (body);
 }
 
-static void
+const char *
+outcome_of (PrioTask *task)
+{
+  const GError *error = prio_task_get_error (task);
+
+  if (error == NULL)
+    return "fulfilled";
+  return is_thrown (error) ? "threw" : "aborted";
+}
+
+void
 task_completed (GObject *source, GAsyncResult *result, gpointer data)
 {
   Program *program = data;
   PrioTask *task = PRIO_TASK (result);
-  const GError *error = prio_task_get_error (task);
-  const char *outcome;
-
-  if (error == NULL)
-    outcome = "fulfilled";
-  else if (is_thrown (error))
-    outcome = "threw";
-  else
-    outcome = "aborted";
+  const char *outcome = outcome_of (task);
 
   if (program->traced)
     program_log (program, "settled %s %s", prio_task_get_name (task), outcome);
@@ -266,7 +268,8 @@ post (Program *program, JsonObject *operation)
   else
     task = prio_scheduler_post_task (scheduler_in (place_of (program, operation), operation), &options, task_function, body,
                                      body_gone);
-  prio_task_then (task, task_completed, program, NULL);
+  g_object_set_data (G_OBJECT (task), "place", group != NULL ? here : place_of (program, operation));
+  hear_of (program, task, operation);
   g_hash_table_insert (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")), g_steal_pointer (&task));
 }
 
@@ -285,12 +288,13 @@ set_priority (Program *program, JsonObject *operation)
 }
 
 PrioScheduler *
-make_scheduler (Program *program, GMainContext *context)
+make_scheduler (Program *program, GMainContext *context, guint number)
 {
   PrioScheduler *scheduler = prio_scheduler_new (context);
 
   if (program->slice >= 0)
     prio_scheduler_set_time_slice (scheduler, (guint) program->slice);
+  prio_scheduler_set_lends_priority (scheduler, lends (program, number));
   return scheduler;
 }
 
@@ -299,11 +303,12 @@ make_scheduler (Program *program, GMainContext *context)
 static void
 renew (Program *program, JsonObject *operation)
 {
-  PrioScheduler **scheduler = &here->schedulers[json_object_get_int_member (operation, "scheduler")];
+  guint number = (guint) json_object_get_int_member (operation, "scheduler");
+  PrioScheduler **scheduler = &here->schedulers[number];
   g_autoptr (PrioScheduler) old = *scheduler;
 
   prio_scheduler_resume (old);
-  *scheduler = make_scheduler (program, here->context);
+  *scheduler = make_scheduler (program, here->context, number);
   /* A destroy notify may have paused it. */
   prio_scheduler_resume (old);
 }
@@ -446,7 +451,8 @@ perform (Program *program, const char *op, JsonObject *operation)
 {
   PrioScheduler *scheduler = scheduler_in (here, operation);
 
-  if (perform_with_task (program, op, operation) || perform_with_group (program, op, operation))
+  if (perform_with_task (program, op, operation) || perform_with_group (program, op, operation) ||
+      perform_with_lending (program, op, operation))
     return;
 
   if (g_str_equal (op, "reset"))
@@ -505,21 +511,25 @@ static gboolean
 body_pause (Body *body, const char *op, JsonObject *operation)
 {
   Program *program = body->program;
-  gboolean waits = g_str_equal (op, "wait");
+  gboolean waits = g_str_equal (op, "wait"), awaits = g_str_equal (op, "await");
   PrioTaskGroup *group;
+  PrioTask *task;
 
-  if (!waits && !g_str_equal (op, "yield"))
+  if (!waits && !awaits && !g_str_equal (op, "yield"))
     return FALSE;
 
   if (program->traced)
     program_log (program, "do %s", op);
   group = waits ? group_in (program, operation) : NULL;
-  if (waits && group == NULL)
+  task = awaits ? task_here (program, operation) : NULL;
+  if ((waits && group == NULL) || (awaits && task == NULL))
     return FALSE;
 
   body_defer (body);
   if (waits)
     body_wait (body, operation, group);
+  else if (awaits)
+    body_await (body, task);
   else
     yield (body, operation, scheduler_in (place_of (program, operation), operation));
   return TRUE;
@@ -543,7 +553,7 @@ body_perform (Body *body)
         }
       else if (body_pause (body, op, operation))
         return;
-      else if (!g_str_equal (op, "wait"))
+      else if (!g_str_equal (op, "wait") && !g_str_equal (op, "await"))
         perform_and_log (program, op, operation);
     }
 

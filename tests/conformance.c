@@ -158,13 +158,15 @@ program_new (JsonObject *description)
   if (program->n_places > MAX_PLACES || program->n_schedulers > MAX_SCHEDULERS)
     g_error ("At most %u contexts of %u schedulers", MAX_PLACES, MAX_SCHEDULERS);
   program->slice = json_object_get_int_member_with_default (description, "slice", -1);
+  if (json_object_has_member (description, "lends"))
+    program->lends = json_object_get_array_member (description, "lends");
   for (guint i = 0; i < program->n_places; i++)
     {
       Place *place = &program->places[i];
 
       place->context = g_main_context_new ();
       for (guint j = 0; j < program->n_schedulers; j++)
-        place->schedulers[j] = make_scheduler (program, place->context);
+        place->schedulers[j] = make_scheduler (program, place->context, j);
     }
 
   program->traced = json_object_get_boolean_member_with_default (description, "traced", FALSE);
@@ -184,10 +186,20 @@ program_new (JsonObject *description)
   return program;
 }
 
-/* What a program that got stuck still has open is lost with it. */
+/* A program that got stuck has tasks that would be told of its end: it stays. */
 static void
 program_free (Program *program)
 {
+  static GPtrArray *stuck;
+
+  if (program->n_open > 0)
+    {
+      if (stuck == NULL)
+        stuck = g_ptr_array_new ();
+      g_ptr_array_add (stuck, program);
+      return;
+    }
+
   g_hash_table_unref (program->controllers);
   g_hash_table_unref (program->signals);
   g_hash_table_unref (program->announced);

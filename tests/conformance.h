@@ -29,6 +29,7 @@ typedef struct
   Place places[MAX_PLACES];
   guint n_places, n_schedulers;
   gint64 slice; /* or -1 */
+  JsonArray *lends;  /* numbers of schedulers that lend, or NULL */
   gboolean traced;   /* operations, and destroy notifies, are in the log */
   guint n_cancelling; /* signals that are saying `cancelled` */
   JsonObject *handlers;
@@ -76,12 +77,22 @@ Place *place_of (Program *program, JsonObject *operation);
 GCancellable *signal_in (Program *program, JsonObject *operation);
 PrioTaskPriority priority_in (JsonObject *operation);
 gint timeout_in (JsonObject *operation);
-PrioScheduler *make_scheduler (Program *program, GMainContext *context);
+PrioScheduler *make_scheduler (Program *program, GMainContext *context, guint number);
 void make_signal (Program *program, const char *name, JsonObject *description);
 gboolean place_run (Place *place);
 void program_perform (Program *program, JsonArray *operations);
 
 gboolean is_thrown (const GError *error);
+
+const char *outcome_of (PrioTask *task);
+void task_completed (GObject *source, GAsyncResult *result, gpointer data);
+
+/* conformance-lending.c */
+gboolean lends (Program *program, guint number);
+void hear_of (Program *program, PrioTask *task, JsonObject *operation);
+PrioTask *task_here (Program *program, JsonObject *operation);
+void body_await (Body *body, PrioTask *task);
+gboolean perform_with_lending (Program *program, const char *op, JsonObject *operation);
 
 /* conformance-groups.c */
 void make_group (Program *program, const char *name, JsonObject *description);

@@ -3,11 +3,13 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import functools
 import heapq
 import itertools
 import math
 
-from draft_groups import Groups, take_place
+from draft_groups import Groups, leave, take_place
+from draft_lending import Lending, Node
 from draft_places import Entry, Place, Scheduler, State
 from draft_signals import PRIORITIES, Signals
 
@@ -18,7 +20,7 @@ class Differs(Exception):
     """What was heard is not what the draft says."""
 
 
-class Model(Signals, Groups):
+class Model(Signals, Groups, Lending):
     """Runs a program.  When a destroy notify is called, when a dependent says `cancelled` whose source
     was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
     notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it
@@ -44,6 +46,7 @@ class Model(Signals, Groups):
         for name, given in program['signals'].items():
             self.make_signal(name, given)
         self.make_groups(program.get('groups', {}))
+        self.prepare_lending(program)
 
         self.perform_all(program['main'], None)
         self.run_all()
@@ -62,26 +65,38 @@ class Model(Signals, Groups):
     def say_when(self, what):
         self.say(f'{what} late' if self.late else what)
 
-    def listen(self, iterates=False):
+    def listen(self, iterates=False, in_call=False):
         """Performs what has been heard next, if that comes when it likes, or by an iteration of the context."""
         while self.heard is not None and len(self.log) < len(self.heard):
             what, _, name = self.heard[len(self.log)].partition(' ')
             if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
                 self.log.append(f'gone {name}')
+                self.forget_queued(name)
                 self.n_loose += 1
                 self.perform_all(self.released.pop(name)[1], None)
                 self.n_loose -= 1
+            elif in_call:  # no microtask runs there
+                return
             elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
-                self.log.append(f'settled {name}')
-                self.complete(self.untold.pop(name)[1], name.split()[1])
-            elif what == 'waited' and name in self.unwaited and self.unwaited[name].group.place is self.here:
-                self.unwaited.pop(name).deliver('aborted')
+                self.say_untold(name)
+            elif what == 'waited' and name in self.unwaited and self.unwaited[name][0].group.place is self.here:
+                wait, result = self.unwaited.pop(name)
+                wait.deliver(result)
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
                 self.n_loose += 1
                 self.say_cancelled(name, None)
                 self.n_loose -= 1
             else:
                 return
+
+    def say_untold(self, told):
+        label, outcome = told.split()
+        # It may be told when its function has returned, and its checkpoint is over.
+        for entry in [entry for entry in self.running if entry.label == label and entry.returned]:
+            entry.release()
+        self.log.append(f'settled {told}')
+        self.complete(self.untold.pop(told)[1], outcome)
+        self.react(label)
 
     def hear(self, what):
         if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] == [what]:
@@ -95,8 +110,8 @@ class Model(Signals, Groups):
 
     def effective(self, entry):
         state = entry.state
-        priority = self.signals[state.follows].priority if state.follows else state.fixed
-        return 2 * PRIORITIES.index(priority) + entry.continuation
+        lent = self.lent_to(entry.node) if entry.node and self.lends else -1
+        return 2 * max(self.own_priority(state), lent) + entry.continuation
 
     def is_late(self, entry):
         """Whether its timeout has passed."""
@@ -122,7 +137,7 @@ class Model(Signals, Groups):
     def run_all(self):
         """Runs the contexts in turn; advances the time when none has anything to do."""
         n_heard = -1
-        while not all(place.is_empty() for place in self.places) or n_heard < len(self.log):
+        while not all(place.is_empty() for place in self.places) or n_heard < len(self.log) or self.n_awaiting > 0:
             ran, n_heard = False, len(self.log)
             for number, place in enumerate(self.places):
                 self.here, place.begun = place, True
@@ -131,7 +146,7 @@ class Model(Signals, Groups):
                 ran |= self.run_next(place) or len(self.log) > n_before  # what is heard is something done
             if not ran and not self.resume_all():
                 self.now += 10
-            if self.now > MAX_TIME and self.waits:
+            if self.now > MAX_TIME and (self.waits or self.n_awaiting > 0):
                 self.get_stuck()
                 break
             if self.now > MAX_TIME:
@@ -169,8 +184,9 @@ class Model(Signals, Groups):
         place.queue.remove(entry)
         self.running.append(entry)
         late, self.late = self.late, self.is_late(entry)
+        entry.on_stack = True
         settle = entry.run()
-        entry.returned = True
+        entry.on_stack, entry.returned = False, True
         self.late = late
         if entry.has_result or entry.is_plain:
             self.listen()
@@ -224,10 +240,11 @@ class Model(Signals, Groups):
             self.complete(member, outcome)
             if self.traced:
                 self.say(f'settled {told}')
+            self.react(label)
 
         if self.traced and self.n_loose > 0:
             self.untold[told] = place, member
-        elif self.traced or member:
+        elif self.traced or member or self.lends:
             place.microtasks.append(call)
 
     def state_of_post(self, op, signal, scheduler=None, member=None):
@@ -255,21 +272,29 @@ class Model(Signals, Groups):
             place = group.place
             signal = self.combine(group, signal, label)
             member = self.join(group, label)
+        own = self.state_of_post(op, signal, group, member)
         if signal and self.signals[signal].aborted:
             self.tell(label, place, 'aborted', member)
             self.release(label, place, op)
+            self.listen()
+            self.tasks[op['id']] = Entry(own, None, None)
+            self.tasks[op['id']].label = label
             return
-        own = self.state_of_post(op, signal, group, member)
 
         def end(outcome):
+            self.end_lending(entry.node, outcome == 'aborted')
+            if member:
+                leave(member)
             self.tell(label, place, outcome, member)
             self.release(label, place, op)
 
         def run():
+            self.forget_queued(label)
             if member and not member.left:
                 take_place(member)
             self.say_when(f'start {label}')
-            self.go_on(self.perform_body(op['body'], own, label), own, ended)
+            inner = self.begin_lending(entry, own)
+            self.go_on(self.perform_body(op['body'], inner, label), inner, ended)
             return settle
 
         # The outcome of the body, once it has ended; whether the task's checkpoint is over.
@@ -282,7 +307,7 @@ class Model(Signals, Groups):
 
         def settle():
             if entry.aborted:
-                self.release(label, place, op)
+                entry.release()
                 return
             settled.append(True)
             if ends:
@@ -298,16 +323,22 @@ class Model(Signals, Groups):
 
         def reject(loosely):
             self.n_loose += loosely
+            self.end_lending(entry.node, True)
             self.tell(label, place, 'aborted', member)
             self.n_loose -= loosely
 
         entry = Entry(own, run, abort, reject)
-        entry.label, entry.member = label, member
+        entry.release = functools.cache(lambda: self.release(label, place, op))
+        entry.label, entry.member, entry.node = label, member, Node(own)
+        if not op.get('alone', not self.lends):
+            self.lend(state, entry.node)  # who hears of its result
         self.enqueue_delayed(entry, op)
         self.listen()
         self.tasks[op['id']] = entry  # now that the call has returned
         if member:
-            member.is_posted = True
+            member.entry = entry
+            if label not in self.outcomes:
+                group.queued.append(member)
 
     def post_closure(self, op):
         """Posts a task without a result."""
@@ -358,6 +389,12 @@ class Model(Signals, Groups):
             assert 'thrown' in str(error), error
             ended('threw')
             return
+        if op['op'] == 'await':
+            self.await_task(self.task_here(op), label, state, lambda: self.go_on(body, state, ended))
+            if self.running:
+                self.running[-1].returned = True
+            self.listen()
+            return
         if op['op'] == 'wait':
             self.wait(body, label, op, state, ended)
             return
@@ -388,7 +425,8 @@ class Model(Signals, Groups):
             abort(False)
         else:
             entry = Entry(own, run, abort)
-            entry.continuation = True
+            entry.continuation, entry.node = True, Node(own)
+            self.lend(state, entry.node)
             self.enqueue(entry)
         if self.running:
             self.running[-1].returned = True
@@ -424,10 +462,10 @@ class Model(Signals, Groups):
                     self.say('do yield')
                 yield f'{label}.{next(n_yields)}', self.there(op).scheduler_of(op), op
                 state = self.resumed
-            elif op['op'] == 'wait':
+            elif op['op'] in ('wait', 'await'):
                 if self.traced:
-                    self.say('do wait')
-                if self.group_of(op):
+                    self.say(f'do {op["op"]}')
+                if self.group_of(op) if op['op'] == 'wait' else self.task_here(op):
                     yield f'{label}.{next(n_yields)}', None, op
                     state = self.resumed
             elif op['op'] == 'throw':
@@ -470,6 +508,10 @@ class Model(Signals, Groups):
             self.request_idle(op)
         elif kind == 'nest':
             self.nest(op['tasks'])
+        elif kind == 'then':
+            self.then(op, state)
+        elif kind == 'lends':
+            self.here.scheduler_of(op).lends = op['to']
         elif kind == 'busy':
             self.now += op['ms']
         elif kind == 'cancel':
@@ -479,7 +521,8 @@ class Model(Signals, Groups):
             old = self.here.scheduler_of(op)
             old.paused = False
             self.listen()
-            self.here.schedulers[op['scheduler']] = Scheduler(self.here)
+            new = self.here.schedulers[op['scheduler']] = Scheduler(self.here)
+            new.lends = op['scheduler'] in self.lending_numbers
             old.paused = False
         elif kind == 'drop':
             self.dropped.add(op['signal'])

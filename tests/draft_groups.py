@@ -14,7 +14,7 @@ class Member:
     def __init__(self, group, label):
         self.group, self.label = group, label
         self.has_place = self.left = self.completed = False
-        self.is_posted = False  # the call has returned
+        self.entry = None
         self.n_waits = 0  # of its own, for its group
 
 
@@ -42,16 +42,21 @@ class Group:
         self.signal = None
         self.n_open = self.n_waiting = self.n_taken = 0
         self.waits = []
+        self.queued = []  # those that have been posted, and have neither begun nor ended
 
     @property
     def paused(self):
         return self.outer.paused or self.n_taken >= self.limit
 
+    @property
+    def lends(self):
+        return self.outer.lends
+
 
 class Parked:
     """To a wait, a scheduler that never runs it."""
 
-    paused, outer = True, None
+    paused, outer, lends = True, None, False
 
     def __init__(self, place):
         self.place = place
@@ -78,7 +83,7 @@ class Groups:
 
     def make_groups(self, given):
         self.groups, self.waits = {}, set()
-        self.unwaited = {}  # label of a wait that is told of its abort some time: how
+        self.unwaited = {}  # what is told of waits some time
         for name, described in given.items():
             place = self.places[described['context']]
             group = self.groups[name] = Group(name, place, place.scheduler_of(described), described)
@@ -106,11 +111,9 @@ class Groups:
         group.n_open += 1
         return Member(group, label)
 
-    def waiting_members(self, group):
-        """The entries of those that have been posted, and have not begun, by age."""
-        entries = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]
-                   if entry.member and entry.member.group is group and entry.member.is_posted]
-        return sorted(entries, key=lambda entry: entry.age)
+    def forget_queued(self, label):
+        for group in self.groups.values():
+            group.queued = [member for member in group.queued if member.label != label]
 
     def complete(self, member, outcome):
         """Who waits for the group hears of it."""
@@ -118,6 +121,7 @@ class Groups:
             return
         group = member.group
         member.completed = True
+        self.forget_queued(member.label)
         leave(member)
         group.n_open -= 1
         group.n_waiting -= member.n_waits > 0
@@ -141,7 +145,7 @@ class Groups:
         for wait, _ in ended:
             self.end_wait(wait)
         for wait, result in ended:
-            group.place.microtasks.append(lambda wait=wait, result=result: wait.deliver(result))
+            self.deliver(wait, result, False)
 
     def end_wait(self, wait):
         self.waits.discard(wait)
@@ -171,7 +175,7 @@ class Groups:
         if signal and self.signals[signal].aborted:
             group.place.microtasks.append(lambda: deliver('aborted'))
             return
-        wait = Wait(group, op['until'], member, f'{label} aborted{" late" * late}', deliver)
+        wait = Wait(group, op['until'], member, lambda result: f'{label} {result}{" late" * late}', deliver)
         if member and not wait.own and wait.is_for_all() and self.leads_to(group, member.group):
             group.place.microtasks.append(lambda: deliver('circle'))
             return
@@ -185,14 +189,19 @@ class Groups:
             if member.n_waits == 1:
                 group.n_waiting += 1
                 leave_place(member)
-        self.settle_waits(group)
+        self.listen(in_call=True)  # what its post releases is gone before the call looks whether it is over
+        if wait in self.waits:
+            self.settle_waits(group)
 
     def abort_wait(self, wait, loosely):
         self.end_wait(wait)
+        self.deliver(wait, 'aborted', loosely)
+
+    def deliver(self, wait, result, loosely):
         if self.traced and (loosely or self.n_loose > 0):
-            self.unwaited[wait.told] = wait
+            self.unwaited[wait.told(result)] = wait, result
         else:
-            wait.group.place.microtasks.append(lambda: wait.deliver('aborted'))
+            wait.group.place.microtasks.append(lambda: wait.deliver(result))
 
     def leads_to(self, start, end):
         """Whether the tasks of start wait for end, or for a group whose tasks do."""
@@ -232,21 +241,23 @@ class Groups:
         self.listen()
 
     def cancel_queued(self, group):
-        taken = self.waiting_members(group)
-        for entry in taken:
-            self.cancel(entry)
+        taken, group.queued = group.queued, []
+        for member in taken:
+            self.cancel(member.entry)
         self.listen()
-        for entry in taken:
-            self.complete(entry.member, 'aborted')
+        for member in taken:
+            self.complete(member, 'aborted')
 
     def abort_group(self, group, state):
-        taken = [entry for entry in reversed(self.running) if entry.member and entry.member.group is group]
-        taken += self.waiting_members(group)
-        for entry in taken:
-            leave(entry.member)
+        taken = [entry.member for entry in reversed(self.running)
+                 if entry.member and entry.member.group is group and entry.on_stack]
+        taken += group.queued
+        group.queued = []
+        for member in taken:
+            leave(member)
         old = group.signal
         self.renew_signal(group, self.signals[old].priority)
         self.abort(old, state, False)
-        for entry in taken:
-            if entry.member.label in self.outcomes and self.n_loose == 0:
-                self.complete(entry.member, self.outcomes[entry.member.label])
+        for member in taken:
+            if member.label in self.outcomes and self.n_loose == 0:
+                self.complete(member, self.outcomes[member.label])

@@ -7,8 +7,8 @@ import collections
 import itertools
 
 # Of these, abort, fixed and follows are names, or None; expiry is when the timeout passes, or None; member is the task of
-# a group, or None.
-State = collections.namedtuple('State', 'scheduler abort fixed follows expiry member', defaults=[None, None])
+# a group, or None; node is what it lends as, or None.
+State = collections.namedtuple('State', 'scheduler abort fixed follows expiry member node', defaults=[None, None, None])
 
 
 class Entry:
@@ -21,9 +21,12 @@ class Entry:
         self.place = state.scheduler.place
         self.age, self.order = next(self.made), None
         self.continuation = self.aborted = self.returned = False  # returned: its function has
+        self.on_stack = False  # its function runs
         self.label = None
+        self.release = None  # what an abort of a task that runs leaves to do, once
         self.has_result, self.is_plain = True, False  # a plain one has nothing but a function, and releases its data at once
         self.member = None  # of a group
+        self.node = None  # who waits for it
 
 
 class Scheduler:
@@ -31,7 +34,7 @@ class Scheduler:
 
     def __init__(self, place):
         self.place = place
-        self.paused = False
+        self.paused = self.lends = False
 
 
 class Place:

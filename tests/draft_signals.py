@@ -57,7 +57,7 @@ class Signals:
     def set_priority(self, name, to, state):
         signal = self.signals[name]
         if signal.changing:
-            self.say(f'notallowed {name}')
+            self.say(f'notallowed {name.split()[0]}')
             return
         if signal.priority == to:
             return
@@ -83,6 +83,7 @@ class Signals:
         self.n_cancelling += 1
         for other in names:
             self.signals[other].aborted = True
+            self.abort_lenders(other)
         for other in names:
             waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
             mine = sorted([entry for entry in self.running + waiting if entry.state.abort == other],

@@ -11,12 +11,14 @@ from draft import PRIORITIES
 MORE = ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew']
 TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
 # In destroy notifies, and in handlers that they may come to.  What they would inherit is not defined.
-QUIET_GROUPS = ['limit', 'group priority', 'group abort', 'cancel queued']
+# No ends of groups: which of those that end meanwhile is the first is not defined.
+QUIET_GROUPS = ['limit', 'group priority']
 QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4
 
 
 # What the draft has not.
-HAVING = {'timeouts': ['busy'] * 3, 'groups': ['watch', 'limit', 'group priority', 'group abort', 'cancel queued']}
+HAVING = {'timeouts': ['busy'] * 3, 'groups': ['watch', 'limit', 'group priority', 'group abort', 'cancel queued'],
+          'lending': ['then'] * 3 + ['lends']}
 UNTIL = ['drained', 'all', 'any', 'first']
 
 
@@ -26,20 +28,21 @@ class Maker:
 
     def __init__(self, rng, without=(), having=()):
         self.rng, self.without, self.having = rng, without, having
-        self.ids, self.micro_ids, self.idle_ids, self.watch_ids = (itertools.count(1) for _ in range(4))
+        self.ids, self.micro_ids, self.idle_ids, self.watch_ids, self.then_ids = (itertools.count(1) for _ in range(5))
         self.budget = rng.randrange(4, 30)
         self.signals = {}
         self.more = {}  # what the vectors have not
         self.later, self.made = [], []  # signals that operations make
         self.traced = self.resets = False
-        self.groups = {}
+        self.groups, self.lends = {}, 'lending' in having
         self.last_id = 0
 
     def make(self, name):
         rng = self.rng
         if self.having or rng.randrange(3) > 0:
             self.more = {'contexts': rng.randrange(1, 3), 'schedulers': rng.randrange(1, 4), 'slice': 0}
-            self.traced = rng.randrange(2) == 0
+            # When it is told of what an abort by hand ends is only heard.
+            self.traced = rng.randrange(2) == 0 or 'groups' in self.having or 'lending' in self.having
         for i in range(rng.randrange(1, 4)):
             self.signals[f'c{i}'] = {'kind': 'task', 'priority': rng.choice(PRIORITIES)}
         for i in range(rng.randrange(2)):
@@ -63,6 +66,8 @@ class Maker:
         main = [self.operation(0) for _ in range(rng.randrange(2, 9))]
         if self.groups:
             more['groups'] = self.groups
+        if self.lends:
+            more['lends'] = [number for number in range(self.more['schedulers']) if rng.randrange(4) > 0]
         return {'name': name, **self.more, **more, 'signals': self.signals, 'handlers': handlers, 'main': main}
 
     def more_handlers(self, handlers):
@@ -109,7 +114,7 @@ class Maker:
                 kinds += MORE + ['any'] * len(self.later)
             for feature in self.having:
                 kinds += HAVING[feature]
-            kinds += ['wait'] * (3 if in_body and self.groups else 0)
+            kinds += ['wait'] * (3 if in_body and self.groups else 0) + ['await'] * (4 if in_body and self.lends else 0)
         kinds += ['drop'] * len(self.made)
         if self.traced and not quiet:
             kinds += TRACED + ['many'] * (self.rng.randrange(8) == 0)
@@ -122,7 +127,7 @@ class Maker:
         self.budget -= 1
         kind = rng.choice(self.kinds(in_body, quiet))
         op = {'op': kind}
-        if self.more and kind in ('post', 'closure', 'many', 'yield', 'idle', 'pause', 'resume', 'renew'):
+        if self.more and kind in ('post', 'closure', 'many', 'yield', 'idle', 'pause', 'resume', 'renew', 'lends'):
             op['scheduler'] = rng.randrange(self.more['schedulers'])
         if kind == 'priority':
             self.changing(op)
@@ -132,9 +137,13 @@ class Maker:
             op['signal'] = 'a0'
         elif kind == 'yield' and self.more:
             self.yielding(op)
-        elif kind in ('cancel', 'unref'):
+        elif kind in ('cancel', 'unref', 'then', 'await'):
             # One that has been posted, as often as not.
             op['id'] = rng.randrange(1, rng.choice([20, self.last_id + 2]))
+            if kind == 'then':
+                op = {'op': kind, 'task': op['id'], 'id': next(self.then_ids), 'body': self.body(3) if rng.randrange(3) == 0 else []}
+        elif kind == 'lends':
+            op['to'] = rng.randrange(3) > 0
         elif kind == 'drop':
             op['signal'] = rng.choice(self.made + [name for name in self.signals if name[0] == 's'])
         elif kind == 'any':
@@ -219,6 +228,8 @@ class Maker:
             op['delay'] = rng.choice([30, 60, 90, 120])
         if self.groups and op['op'] == 'post' and rng.randrange(3) > 0:
             op['group'] = rng.choice(list(self.groups))
+        if self.lends and op['op'] == 'post' and rng.randrange(3) > 0:
+            op['alone'] = True
         self.timing(op)
         if self.traced and 'gone' not in self.without and rng.randrange(3) == 0:
             op['gone'] = self.quiet_body()

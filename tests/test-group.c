@@ -65,6 +65,29 @@ test_urgency_counts_up_to_the_last_moment (Fixture *f, gconstpointer data)
 }
 
 static void
+change_again (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_GNUC_UNUSED, PrioTaskGroup *group)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (prio_task_group_set_priority (group, priority, &error));
+      g_assert_error (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
+    }
+}
+
+/* As with a controller: another change fails while one is announced, also one to the priority that there is. */
+static void
+test_no_change_within_a_change (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
+
+  g_signal_connect (prio_task_group_get_signal (group), "priority-change", G_CALLBACK (change_again), group);
+  g_assert_true (prio_task_group_set_priority (group, USER_VISIBLE, NULL));
+  g_assert_true (prio_task_group_set_priority (group, USER_VISIBLE, NULL));
+}
+
+static void
 count_notified (GObject *object, GParamSpec *pspec, guint *n)
 {
   ++*n;
@@ -408,6 +431,7 @@ main (int argc, char **argv)
 
   add_test ("/group/limit", test_limit);
   add_test ("/group/urgency-counts-up-to-the-last-moment", test_urgency_counts_up_to_the_last_moment);
+  add_test ("/group/no-change-within-a-change", test_no_change_within_a_change);
   add_test ("/group/pending-is-notified", test_pending_is_notified);
   add_test ("/group/abort-and-go-on", test_abort_and_go_on);
   add_test ("/group/posts-from-destroy-notifies", test_posts_from_destroy_notifies);

@@ -482,13 +482,12 @@ gboolean
 prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GError **error)
 {
   g_autoptr (PrioTaskController) controller = NULL;
+  gboolean changes;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), FALSE);
 
-  if (priority == prio_task_group_get_priority (self))
-    return TRUE;
-
+  changes = priority != prio_task_group_get_priority (self);
   controller = g_object_ref (self->controller);
   g_object_ref (self);
   if (!prio_task_controller_set_priority (controller, priority, error))
@@ -496,7 +495,8 @@ prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GE
       g_object_unref (self);
       return FALSE;
     }
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
+  if (changes)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
   g_object_unref (self);
   return TRUE;
 }
