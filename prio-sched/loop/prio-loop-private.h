@@ -52,6 +52,7 @@ enum
 };
 
 typedef struct _PrioFrame PrioFrame;
+typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
 
@@ -130,6 +131,7 @@ struct _PrioLoop
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
   GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
+  PrioHolding *holding; /* who holds the loop; NULL until somebody watches; set atomically */
   GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
