@@ -63,7 +63,7 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
     {
       task->entry.run_queue = run_queue;
       task->priority = (gint8) priority;
-      task->func = func;
+      prio_task_set_func (task, func);
       task->entry.job.data = data;
       task->entry.job.notify = notify;
       prio_run_queue_hold (run_queue);

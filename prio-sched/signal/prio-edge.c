@@ -35,8 +35,8 @@ prio_edge_free (PrioEdge *edge)
   else
     dependent->last_source = edge->prev_source;
 
-  for (guint kind = 0; kind < 2; kind++)
-    dependent->n_sources[kind] -= prio_edge_is (edge, kind);
+  if (prio_edge_is (edge, PRIO_EDGE_PRIORITY))
+    dependent->follows = FALSE;
   g_free (edge);
 }
 
@@ -96,7 +96,7 @@ add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
   if (edge == NULL)
     edge = edge_new (source, dependent);
   edge->kinds |= 1u << kind;
-  dependent->n_sources[kind]++;
+  dependent->follows |= kind == PRIO_EDGE_PRIORITY;
 }
 
 /* Before @node goes: makes its dependents depend on those sources of @node that are dependents

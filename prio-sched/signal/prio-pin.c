@@ -106,10 +106,10 @@ get_listeners (PrioSignalNode *node)
 static gboolean
 should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
 {
-  gboolean may_abort = !node->aborted && (node->n_sources[PRIO_EDGE_ABORT] > 0 || node->may_time_out);
+  gboolean may_abort = !node->aborted && (prio_signal_node_has_sources (node, PRIO_EDGE_ABORT) || node->may_time_out);
 
   return (listeners.abort && (may_abort || node->pending_cancelled == PRIO_CANCELLED_PENDING)) ||
-         (listeners.change && node->n_sources[PRIO_EDGE_PRIORITY] > 0);
+         (listeners.change && prio_signal_node_has_sources (node, PRIO_EDGE_PRIORITY));
 }
 
 /* Under the lock: unpins the signal.

@@ -60,8 +60,9 @@ struct _PrioSignalNode
   /* The schedulers where the signal has tasks, oldest first; see prio_signal_node_has_registrations (). */
   PrioRegistration *registrations, *last_registration;
   PrioTaskPriority priority;      /* also read without the lock; written under it, atomically */
-  guint8 is_task_signal;          /* never changes, like the next */
-  guint8 is_timeout;
+  guint8 is_task_signal : 1;      /* never changes, like the next */
+  guint8 is_timeout : 1;
+  guint8 follows;                 /* whether one of @sources is of PRIO_EDGE_PRIORITY; under the lock */
 
   /* Under the lock. */
   guint8 aborted : 1;
@@ -76,7 +77,6 @@ struct _PrioSignalNode
   PrioChange *change;             /* the change that is being announced, or NULL */
   PrioEdge *dependents, *last_dependent; /* oldest first */
   PrioEdge *sources, *last_source;
-  guint n_sources[2];             /* by PrioEdgeKind */
   guint64 generation;             /* of the last edge from this node: one edge per source and generation */
   PrioHandle *handle;             /* of a dependent or a timeout, set when it is made; otherwise NULL */
 };
@@ -104,6 +104,15 @@ static inline gboolean
 prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
 {
   return edge->kinds >> kind & 1;
+}
+
+/* Under the lock: whether anything can still abort @node, or change its priority.  All sources but one at most can abort it. */
+static inline gboolean
+prio_signal_node_has_sources (PrioSignalNode *node, PrioEdgeKind kind)
+{
+  if (kind == PRIO_EDGE_PRIORITY)
+    return node->follows;
+  return node->sources != NULL && (prio_edge_is (node->sources, kind) || node->sources->next_source != NULL);
 }
 
 /* How a property is notified. */

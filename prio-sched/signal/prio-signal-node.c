@@ -117,7 +117,7 @@ prio_signal_node_has_fixed_priority (PrioSignalNode *node)
   gboolean fixed;
 
   prio_lock_lock (&prio_signal_lock);
-  fixed = node->is_dependent && node->n_sources[PRIO_EDGE_PRIORITY] == 0;
+  fixed = node->is_dependent && !node->follows;
   prio_lock_unlock (&prio_signal_lock);
 
   return fixed;

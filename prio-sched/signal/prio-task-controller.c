@@ -40,7 +40,6 @@ struct _PrioTaskController
   GObject parent_instance;
 
   PrioTaskSignal *signal;
-  PrioTaskPriority priority; /* of the signal when it is made */
 };
 
 G_DEFINE_FINAL_TYPE (PrioTaskController, prio_task_controller, G_TYPE_OBJECT)
@@ -54,15 +53,6 @@ enum
 };
 
 static GParamSpec *properties[N_PROPS];
-
-static void
-prio_task_controller_constructed (GObject *object)
-{
-  PrioTaskController *self = PRIO_TASK_CONTROLLER (object);
-
-  G_OBJECT_CLASS (prio_task_controller_parent_class)->constructed (object);
-  self->signal = g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", self->priority, NULL);
-}
 
 static void
 prio_task_controller_finalize (GObject *object)
@@ -93,7 +83,9 @@ prio_task_controller_set_property (GObject *object, guint id, const GValue *valu
   switch (id)
     {
     case PROP_PRIORITY:
-      PRIO_TASK_CONTROLLER (object)->priority = g_value_get_enum (value);
+      /* Once, when the controller is made. */
+      PRIO_TASK_CONTROLLER (object)->signal =
+          g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", g_value_get_enum (value), NULL);
       break;
 
     default:
@@ -106,7 +98,6 @@ prio_task_controller_class_init (PrioTaskControllerClass *class)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (class);
 
-  object_class->constructed = prio_task_controller_constructed;
   object_class->finalize = prio_task_controller_finalize;
   object_class->get_property = prio_task_controller_get_property;
   object_class->set_property = prio_task_controller_set_property;

@@ -67,10 +67,8 @@ struct _PrioTask
 {
   GObject parent_instance;
 
-  /* Set before the task is posted; the rest of the entry belongs to the owner thread. */
-  PrioTaskFunc func;
+  /* Set before the task is posted, with its function in `job.func`; the rest of the entry belongs to the owner thread. */
   PrioEntry entry; /* its functions never change; the task holds its run queue until it is finalized */
-  gint8 priority;  /* what the task was posted with, or PRIO_PRIORITY_UNSET */
 
   /* Owner thread; @last_reaction is undefined while @reactions is NULL. */
   PrioReaction *last_reaction;
@@ -91,8 +89,9 @@ struct _PrioTask
   /* Owner thread. */
   gint cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
                    * signal had not been aborted before */
-  gboolean has_result;
-  gboolean notified; /* the notification of the completion has begun */
+  guint8 has_result;
+  guint8 notified; /* the notification of the completion has begun */
+  gint8 priority;  /* what the task was posted with, or PRIO_PRIORITY_UNSET */
 
   PrioResult result; /* written on the owner thread; any thread that sees the task completed may read it */
 };
@@ -147,6 +146,19 @@ prio_task_is_listened_to (PrioTask *self)
 
 /* A task that a scheduler has made, and not a g_object_new () of a binding. */
 #define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.run_queue != NULL)
+
+static inline void
+prio_task_set_func (PrioTask *task, PrioTaskFunc func)
+{
+  task->entry.job.func = (GSourceFunc) (gpointer) func;
+}
+
+/* What the task does, or NULL. */
+static inline PrioTaskFunc
+prio_task_get_func (PrioTask *task)
+{
+  return (PrioTaskFunc) (gpointer) task->entry.job.func;
+}
 
 /* The task that embeds @entry. */
 static inline PrioTask *

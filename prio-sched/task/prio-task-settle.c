@@ -228,8 +228,8 @@ task_run (PrioEntry *entry)
   __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (G_UNLIKELY (prio_task_is_listened_to (self)))
     prio_task_notify_state (self);
-  if (self->func != NULL)
-    self->func (self, self->entry.job.data);
+  if (prio_task_get_func (self) != NULL)
+    prio_task_get_func (self) (self, self->entry.job.data);
 }
 
 /* The function has returned, and its checkpoint is over (the task complete steps, §2.4 and §2.4.2). */

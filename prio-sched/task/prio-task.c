@@ -102,7 +102,7 @@ prio_task_clear (PrioTask *self)
     prio_task_free_origin (self);
 
   /* A continuation does not set it. */
-  self->func = NULL;
+  prio_task_set_func (self, NULL);
   self->entry.run_queue = NULL;
   self->entry.continuation = FALSE;
   self->entry.stored_state = PRIO_ENTRY_NEW;
@@ -158,7 +158,7 @@ describe (PrioTask *self)
     return g_strdup_printf ("task '%s'", name);
   if (self->entry.continuation)
     return g_strdup ("the result of a yield");
-  return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) self->func);
+  return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) prio_task_get_func (self));
 }
 
 /* Logs a critical about a wrong call of @function. */
@@ -348,7 +348,7 @@ prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellable *signal
 void
 prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
 {
-  self->func = func;
+  prio_task_set_func (self, func);
   self->entry.job.data = data;
   self->entry.job.notify = notify;
 }
