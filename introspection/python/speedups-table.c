@@ -72,6 +72,18 @@ table_take_method (PyObject *object, PyObject *number)
   return entry;
 }
 
+/* The entry of that number, or None. */
+static PyObject *
+table_peek (PyObject *object, PyObject *number)
+{
+  TableObject *self = (TableObject *) object;
+  unsigned long n = PyLong_AsUnsignedLong (number);
+
+  if (n == (unsigned long) -1 && PyErr_Occurred ())
+    return NULL;
+  return Py_NewRef (n < self->length && n > 0 && self->entries[n] != NULL ? self->entries[n] : Py_None);
+}
+
 /* Lets go of an entry whose number the library still has. */
 static PyObject *
 table_drop (PyObject *object, PyObject *entry)
@@ -321,6 +333,7 @@ table_dealloc (PyObject *object)
 
 static PyMethodDef table_methods[] = {
   { "_add", table_add_method, METH_O, NULL },
+  { "_peek", table_peek, METH_O, NULL },
   { "_take", table_take_method, METH_O, NULL },
   { "_take_all", table_take_all, METH_NOARGS, NULL },
   { "drop", table_drop, METH_O, NULL },

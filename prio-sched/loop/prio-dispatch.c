@@ -420,8 +420,6 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
       batch->entry = prio_queue_pop_entry (queue);
       batch->state = begin_entry (batch->entry, batch->depth);
       id = batch->entry->job.id;
-      if (G_UNLIKELY (batch->entry->is_observed))
-        batch->observed = prio_observed_begins (batch->entry);
     }
   else
     {
@@ -437,6 +435,8 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
 
   prio_run_queue_head_gone (queue->run_queue, queue);
   prio_thread.state = &batch->state;
+  if (G_UNLIKELY (batch->entry != NULL && batch->entry->is_observed))
+    batch->observed = prio_observed_begins (batch->entry);
   return id;
 }
 

@@ -182,6 +182,9 @@ class TableBase:
     def _take(self, number):
         return self._entries.pop(number)
 
+    def _peek(self, number):
+        return self._entries.get(number)
+
     def drop(self, entry):
         """Lets go of an entry whose number the library still has."""
         if self._entries.get(entry._number) is entry:
