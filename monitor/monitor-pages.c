@@ -134,23 +134,3 @@ pages_look (Pages *pages)
     }
   g_ptr_array_sort (pages->pages, compare_pages);
 }
-
-/* The time, µs, that the @share of all does not exceed; by the bucket that it is in. */
-gint64
-monitor_page_time_at (const PrioMonitorTimes *times, double share)
-{
-  guint64 count = 0, seen = 0, wanted;
-
-  for (guint i = 0; i < PRIO_MONITOR_N_BUCKETS; i++)
-    count += times->buckets[i];
-  if (count == 0)
-    return 0;
-  wanted = (guint64) ((double) (count - 1) * share);
-  for (guint i = 0; i < PRIO_MONITOR_N_BUCKETS; i++)
-    {
-      seen += times->buckets[i];
-      if (seen > wanted)
-        return (gint64) MIN ((guint64) prio_monitor_bucket_start (i), times->longest);
-    }
-  return (gint64) times->longest;
-}

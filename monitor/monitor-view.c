@@ -124,14 +124,14 @@ add_times (GString *text, const char *title, const PrioMonitorPage *page, gboole
   for (gint i = PRIO_MONITOR_N_PRIORITIES; i > 0; i--)
     {
       const PrioMonitorPriority *priority = &page->priorities[i - 1];
-      const PrioMonitorTimes *times = of_runs ? &priority->runs : &priority->waits;
+      const PrioHistogram *times = of_runs ? &priority->runs : &priority->waits;
 
       add_cell (text, priority_name (i), -16);
       add_count (text, times->count);
       if (times->count > 0)
         {
-          add_time (text, monitor_page_time_at (times, 0.5));
-          add_time (text, monitor_page_time_at (times, 0.99));
+          add_time (text, prio_histogram_time_at (times, 0.5));
+          add_time (text, prio_histogram_time_at (times, 0.99));
           add_time (text, (gint64) times->longest);
         }
       g_string_append_c (text, '\n');

@@ -21,7 +21,6 @@ typedef struct
 gboolean pages_init (Pages *pages, GError **error);
 void pages_clear (Pages *pages);
 void pages_look (Pages *pages);
-gint64 monitor_page_time_at (const PrioMonitorTimes *times, double share);
 
 /* The program that runs, whose output may come through pipes. */
 typedef struct

@@ -301,7 +301,7 @@ static void
 adapt_sources (PrioLoop *loop)
 {
   PrioTurn *turn = &loop->turn;
-  gboolean is_long = turn->n_top > 0 || turn->drawn;
+  gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame;
 
   if (loop->lane == PRIO_LANE_NONE && __atomic_load_n (&loop->n_sources, __ATOMIC_RELAXED) == 1)
     return;

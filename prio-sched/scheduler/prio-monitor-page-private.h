@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include "base/prio-histogram-private.h"
 #include "base/prio-longest-private.h"
 
 #define PRIO_MONITOR_MAGIC "prio-sched 1.0b" /* 16 bytes with its zero; the last letter changes with the form */
@@ -18,23 +19,15 @@
 enum
 {
   PRIO_MONITOR_N_PRIORITIES = 3,
-  PRIO_MONITOR_N_BUCKETS = 160, /* four for each power of two µs */
   PRIO_MONITOR_N_RUNNING = 16,  /* threads that run tasks at the same time */
   PRIO_MONITOR_N_LONGEST = 10,
   PRIO_MONITOR_NAME = PRIO_LONGEST_NAME
 };
 
-/* Times, µs. */
-typedef struct
-{
-  guint64 count, total, longest;
-  guint32 buckets[PRIO_MONITOR_N_BUCKETS];
-} PrioMonitorTimes;
-
 typedef struct
 {
   guint64 n_ended, n_yielded, n_aborted;
-  PrioMonitorTimes waits, runs;
+  PrioHistogram waits, runs; /* µs */
 } PrioMonitorPriority;
 
 /* A task that runs now, if `begun` is not 0. */
@@ -59,21 +52,3 @@ typedef struct
   PrioMonitorTask running[PRIO_MONITOR_N_RUNNING];
   PrioLongest longest[PRIO_MONITOR_N_LONGEST];               /* in no order; of the runs that were among the longest */
 } PrioMonitorPage;
-
-/* The bucket of @time, and from where on it counts. */
-static inline guint
-prio_monitor_bucket (gint64 time)
-{
-  guint power;
-
-  if (time < 4)
-    return (guint) MAX (time, 0);
-  power = 63 - (guint) __builtin_clzll ((guint64) time);
-  return MIN (4 * (power - 1) + (guint) (time >> (power - 2) & 3), PRIO_MONITOR_N_BUCKETS - 1);
-}
-
-static inline gint64
-prio_monitor_bucket_start (guint bucket)
-{
-  return bucket < 4 ? (gint64) bucket : (gint64) (4 + bucket % 4) << (bucket / 4 - 1);
-}

@@ -130,20 +130,6 @@ priority_of (PrioMonitorPage *page, gint priority)
   return &page->priorities[CLAMP (priority - PRIO_TASK_PRIORITY_BACKGROUND, 0, PRIO_MONITOR_N_PRIORITIES - 1)];
 }
 
-static void
-count_time (PrioMonitorTimes *times, gint64 time)
-{
-  guint64 longest = GET (times->longest);
-
-  time = MAX (time, 0);
-  ADD (times->count, 1);
-  ADD (times->total, (guint64) time);
-  ADD (times->buckets[prio_monitor_bucket (time)], 1);
-  while (longest < (guint64) time && !__atomic_compare_exchange_n (&times->longest, &longest, (guint64) time, TRUE,
-                                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    ;
-}
-
 static const char *
 task_name (const PrioObserved *task)
 {
@@ -171,7 +157,7 @@ begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const Pr
   priority = priority_of (page, task->priority);
   ADD (page->n_queued, -1);
   if (task->queued != 0)
-    count_time (&priority->waits, now - task->queued);
+    prio_histogram_add_shared (&priority->waits, now - task->queued);
 
   if (place.page == page && place.slot >= 0)
     {
@@ -202,7 +188,7 @@ ran (const PrioObserved *task, gboolean has_ended, gint64 now)
   if (page == NULL)
     return;
   priority = priority_of (page, task->priority);
-  count_time (&priority->runs, now - task->begun);
+  prio_histogram_add_shared (&priority->runs, now - task->begun);
   if (has_ended)
     ADD (priority->n_ended, 1);
   else

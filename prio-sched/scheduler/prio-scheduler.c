@@ -64,8 +64,8 @@
  * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
  * A turn also ends if some sources are always ready: beside them, tasks have half of the time.
- * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time
- * slice that has been set.
+ * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time slice that
+ * has been set, or what [method@PrioSched.Scheduler.set_frame_share] says.
  *
  * The main context is not woken while no task can run.
  *

@@ -1,0 +1,85 @@
+/* prio-histogram-private.h: how many times of each length there have been
+ *
+ * Promises: a time is found by a bucket, of which there are four for each power of two, so that what is told of it is at most a fifth too
+ * short.  The number of times, their sum and the longest are exact.  The unit is the user's.
+ *
+ * Threads: prio_histogram_add () is for one thread, prio_histogram_add_shared () for any, and for the memory that processes share.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <glib.h>
+
+#define PRIO_N_BUCKETS 160 /* what is longer than 2^41 counts in the last one */
+
+typedef struct
+{
+  guint64 count, total, longest;
+  guint64 buckets[PRIO_N_BUCKETS];
+} PrioHistogram;
+
+/* The bucket of @time, and from where on it counts. */
+static inline guint
+prio_histogram_bucket (gint64 time)
+{
+  guint power;
+
+  if (time < 4)
+    return (guint) MAX (time, 0);
+  power = 63 - (guint) __builtin_clzll ((guint64) time);
+  return MIN (4 * (power - 1) + (guint) (time >> (power - 2) & 3), PRIO_N_BUCKETS - 1);
+}
+
+static inline gint64
+prio_histogram_bucket_start (guint bucket)
+{
+  return bucket < 4 ? (gint64) bucket : (gint64) (4 + bucket % 4) << (bucket / 4 - 1);
+}
+
+/* Adds @n times of this length. */
+static inline void
+prio_histogram_add (PrioHistogram *self, gint64 time, guint64 n)
+{
+  guint64 length = (guint64) MAX (time, 0);
+
+  self->count += n;
+  self->total += length * n;
+  self->buckets[prio_histogram_bucket (time)] += n;
+  self->longest = MAX (self->longest, length);
+}
+
+static inline void
+prio_histogram_add_shared (PrioHistogram *self, gint64 time)
+{
+  guint64 longest = __atomic_load_n (&self->longest, __ATOMIC_RELAXED);
+  guint64 length = (guint64) MAX (time, 0);
+
+  __atomic_fetch_add (&self->count, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&self->total, length, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&self->buckets[prio_histogram_bucket (time)], 1, __ATOMIC_RELAXED);
+  while (longest < length && !__atomic_compare_exchange_n (&self->longest, &longest, length, TRUE, __ATOMIC_RELAXED,
+                                                           __ATOMIC_RELAXED))
+    ;
+}
+
+/* The time that the @share of all, up to 1, does not exceed: the start of the bucket that it is in. */
+static inline gint64
+prio_histogram_time_at (const PrioHistogram *self, double share)
+{
+  guint64 count = 0, seen = 0, wanted;
+
+  for (guint i = 0; i < PRIO_N_BUCKETS; i++)
+    count += self->buckets[i];
+  if (count == 0)
+    return 0;
+  wanted = (guint64) ((double) (count - 1) * share);
+  for (guint i = 0; i < PRIO_N_BUCKETS; i++)
+    {
+      seen += self->buckets[i];
+      if (seen > wanted)
+        return (gint64) MIN ((guint64) prio_histogram_bucket_start (i), self->longest);
+    }
+  return (gint64) self->longest;
+}
