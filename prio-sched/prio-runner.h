@@ -60,6 +60,19 @@ typedef struct _PrioRunner PrioRunner;
  */
 typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
 
+/**
+ * PrioRunnerNameFunc:
+ * @id: the number of a task that is about to begin
+ * @user_data: the data given to [method@PrioSched.Runner.set_name_func]
+ *
+ * Tells what a task is called.  It is called on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full) (nullable): its name, or %NULL if it has none
+ *
+ * Since: 1.0
+ */
+typedef char *(*PrioRunnerNameFunc) (guint id, gpointer user_data);
+
 PRIO_AVAILABLE_IN_ALL
 GType       prio_runner_get_type     (void) G_GNUC_CONST;
 
@@ -76,6 +89,17 @@ PRIO_AVAILABLE_IN_ALL
 PrioRunner *prio_runner_ref          (PrioRunner       *self);
 PRIO_AVAILABLE_IN_ALL
 void        prio_runner_unref        (PrioRunner       *self);
+
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_set_name_func (PrioRunner       *self,
+                                      PrioRunnerNameFunc func,
+                                      gpointer          user_data,
+                                      GDestroyNotify    notify);
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_set_name_properties (PrioRunner *self,
+                                      GObject          *target,
+                                      const char       *id_property,
+                                      const char       *name_property);
 
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_post         (PrioRunner       *self,

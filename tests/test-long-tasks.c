@@ -323,6 +323,56 @@ test_within (void)
   g_object_unref (scheduler);
 }
 
+static void
+run_ids (guint id, gpointer data)
+{
+  for (; id != 0; id = prio_runner_next ())
+    work (id);
+}
+
+static char *
+name_of_id (guint id, gpointer data)
+{
+  ++*(gint *) data;
+  return id != 60 ? g_strdup_printf ("task %u", id) : NULL;
+}
+
+static void
+count (gpointer data)
+{
+  ++*(gint *) data;
+}
+
+/* A runner is asked for the names of its tasks, right before they begin, only while somebody watches. */
+static void
+test_runner (void)
+{
+  PrioScheduler *scheduler = watching (50, NULL);
+  PrioRunner *runner = prio_runner_new (scheduler, run_ids, NULL, NULL);
+  gint asked = 0, notified = 0;
+
+  prio_runner_set_name_func (runner, name_of_id, &asked, NULL);
+  for (guint id = 50; id <= 70; id += 10)
+    prio_runner_post (runner, id, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  g_assert_cmpint (asked, ==, 0);
+  run_all ();
+  assert_told ("task 50:2:50 ?:2:60 task 70:2:70 ");
+  g_assert_cmpint (asked, ==, 3);
+
+  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  prio_runner_post (runner, 80, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  run_all ();
+  g_assert_cmpint (asked, ==, 3);
+  prio_runner_unref (runner);
+
+  runner = prio_runner_new (scheduler, run_ids, NULL, NULL);
+  prio_runner_set_name_func (runner, name_of_id, &notified, count);
+  prio_runner_unref (runner);
+  g_object_unref (scheduler);
+  run_all ();
+  g_assert_cmpint (notified, ==, 1);
+}
+
 static char *
 list (PrioScheduler *scheduler)
 {
@@ -425,44 +475,6 @@ test_property (void)
   g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, G_MAXUINT);
 }
 
-/* With messages, and for a scheduler that nobody has told to watch. */
-static void
-test_environment (void)
-{
-  g_autoptr (PrioScheduler) scheduler = NULL;
-
-  if (!g_test_subprocess ())
-    {
-      g_test_trap_subprocess (NULL, 0, 0);
-      g_test_trap_assert_passed ();
-      g_test_trap_assert_stderr ("*slow*of priority background held the main loop for 20.0 ms*");
-      return;
-    }
-
-  g_setenv ("PRIO_SCHED_LONG_TASKS", "20", TRUE);
-  frozen_time = 1;
-  scheduler = prio_scheduler_new (NULL);
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, 20);
-  post (scheduler, "slow", PRIO_TASK_PRIORITY_BACKGROUND, 20);
-  run_all ();
-}
-
-static void
-test_wrong_environment (void)
-{
-  if (!g_test_subprocess ())
-    {
-      g_test_trap_subprocess (NULL, 0, 0);
-      g_test_trap_assert_passed ();
-      return;
-    }
-
-  g_setenv ("PRIO_SCHED_LONG_TASKS", "50ms", TRUE);
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "PRIO_SCHED_LONG_TASKS: “50ms” is no number of milliseconds");
-  g_object_unref (prio_scheduler_new (NULL));
-  g_test_assert_expected_messages ();
-}
-
 static gpointer
 set_often (gpointer scheduler)
 {
@@ -515,8 +527,6 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   told = g_string_new (NULL);
-  g_test_add_func ("/long-tasks/environment", test_environment);
-  g_test_add_func ("/long-tasks/wrong-environment", test_wrong_environment);
   frozen_time = 1000 * MS;
   g_test_add_func ("/long-tasks/property", test_property);
   g_test_add_func ("/long-tasks/tasks", test_tasks);
@@ -526,6 +536,7 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/nested", test_nested);
   g_test_add_func ("/long-tasks/sources", test_sources);
   g_test_add_func ("/long-tasks/sources-stay", test_sources_stay);
+  g_test_add_func ("/long-tasks/runner", test_runner);
   g_test_add_func ("/long-tasks/within", test_within);
   g_test_add_func ("/long-tasks/longest", test_longest);
   g_test_add_func ("/long-tasks/many", test_many);

@@ -1,4 +1,4 @@
-// priosched-1-inside.d.ts: types of what looks inside: long tasks
+// priosched-1-inside.d.ts: types of what looks inside: long tasks, names
 //
 // Part of priosched-1.d.ts, whose classes it adds to.
 //
@@ -37,6 +37,15 @@ declare module '@girs/priosched-1' {
                 long_task_threshold: number;
                 longTaskThreshold: number;
             }
+        }
+
+        interface RunnerNameFunc {
+            (id: number): string | null;
+        }
+
+        interface Runner {
+            set_name_func(func: RunnerNameFunc): void;
+            set_name_properties(target: GObject.Object, id_property: string, name_property: string): void;
         }
 
         interface Scheduler {

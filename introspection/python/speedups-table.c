@@ -333,9 +333,9 @@ table_dealloc (PyObject *object)
 
 static PyMethodDef table_methods[] = {
   { "_add", table_add_method, METH_O, NULL },
+  { "_peek", table_peek, METH_O, NULL },
   { "_take", table_take_method, METH_O, NULL },
   { "_take_all", table_take_all, METH_NOARGS, NULL },
-  { "_peek", table_peek, METH_O, NULL },
   { "drop", table_drop, METH_O, NULL },
   { "_run", (PyCFunction) (void (*) (void)) prio_table_run, METH_FASTCALL, NULL },
   { "post", table_post, METH_O, NULL },

@@ -411,8 +411,6 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
       if (G_UNLIKELY (batch->entry->timed != PRIO_TIMED_NOT))
         prio_traits_begin (batch->entry, &batch->state);
       id = batch->entry->job.id;
-      if (G_UNLIKELY (batch->entry->is_observed))
-        batch->observed = prio_observed_begins (batch->entry);
     }
   else
     {
@@ -428,6 +426,8 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
 
   prio_run_queue_head_gone (queue->run_queue, queue);
   prio_thread.state = &batch->state;
+  if (G_UNLIKELY (batch->entry != NULL && batch->entry->is_observed))
+    batch->observed = prio_observed_begins (batch->entry);
   return id;
 }
 

@@ -18,11 +18,12 @@
 
 #include "loop/prio-run-queue-private.h"
 
-/* Only `run` calls user code. */
+/* Only `run` and `get_name` call user code. */
 typedef struct
 {
   void (*run) (PrioIdQueue *ids, guint id);      /* in a dispatch: a task, or an idle callback */
   void (*rejected) (PrioIdQueue *ids, guint id); /* the task will not run */
+  char *(*get_name) (PrioIdQueue *ids, guint id); /* in a dispatch, while somebody observes: its name, or NULL */
   void (*closed) (PrioIdQueue *ids);             /* nothing will run any more, and nothing can be posted */
   void (*ref) (PrioIdQueue *ids);                /* any thread: something on its way refers to it */
   GDestroyNotify unref;

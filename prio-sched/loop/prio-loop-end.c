@@ -7,6 +7,8 @@
 
 #include "loop/prio-loop-end-private.h"
 
+#include "base/prio-debug-private.h"
+#include "loop/prio-count-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
@@ -81,6 +83,7 @@ void
 prio_loop_tear_down (PrioLoop *loop)
 {
   void (*at_end) (PrioLoop *loop);
+  guint n = 0;
 
   prio_in_finalize (loop);
   prio_loop_leave_table (loop);
@@ -95,8 +98,12 @@ prio_loop_tear_down (PrioLoop *loop)
       prio_run_queues_resume (loop);
     }
   while (!prio_mailbox_close (&loop->mailbox));
+  for (PrioRunQueue *run_queue = prio_is_debugging () ? loop->run_queues : NULL; run_queue != NULL; run_queue = run_queue->next)
+    n += run_queue->outer == NULL ? prio_run_queue_count (run_queue) : 0;
   prio_biased_lock_leave_for_good (&loop->lock);
 
+  if (n > 0)
+    prio_debug ("The main context %p has gone with %u tasks that have not run", (void *) loop->context, n);
   if (loop->pool_funcs != NULL)
     loop->pool_funcs->clear (loop);
   at_end = __atomic_load_n (&loop->at_end, __ATOMIC_ACQUIRE);

@@ -437,6 +437,12 @@ prio_observed_begins (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   refresh (task, entry);
+  if (task->told.kind == PRIO_OBSERVED_ID && task->name == NULL)
+    {
+      PrioIdQueue *ids = entry->job.data;
+
+      set_name (task, ids->funcs->get_name != NULL ? ids->funcs->get_name (ids, entry->job.id) : NULL);
+    }
   begin (task);
   return task;
 }

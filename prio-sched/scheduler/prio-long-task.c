@@ -12,6 +12,7 @@
 
 #include "prio-long-task.h"
 
+#include "base/prio-debug-private.h"
 #include "loop/prio-holding-private.h"
 #include "scheduler/prio-scheduler-private.h"
 
@@ -102,17 +103,6 @@ watcher_unref (gpointer data)
   g_free (watcher);
 }
 
-static const char *
-priority_name (gint priority)
-{
-  switch (priority)
-    {
-    case PRIO_TASK_PRIORITY_BACKGROUND: return "background";
-    case PRIO_TASK_PRIORITY_USER_VISIBLE: return "user-visible";
-    default: return "user-blocking";
-    }
-}
-
 /* What the log says of @held. */
 static char *
 to_sentence (const PrioHeld *held)
@@ -122,10 +112,10 @@ to_sentence (const PrioHeld *held)
 
   if (held->priority != PRIO_PRIORITY_UNSET && name != NULL)
     return g_strdup_printf ("The task “%s” of priority %s held the main loop for %.1f ms", name,
-                            priority_name (held->priority), ms);
+                            prio_priority_name (held->priority), ms);
   if (held->priority != PRIO_PRIORITY_UNSET)
     return g_strdup_printf ("A task without a name, of priority %s, held the main loop for %.1f ms",
-                            priority_name (held->priority), ms);
+                            prio_priority_name (held->priority), ms);
   if (held->is_source && name != NULL)
     return g_strdup_printf ("The source “%s” held the main loop for %.1f ms", name, ms);
   if (held->is_source)
@@ -139,7 +129,6 @@ was_held (PrioHeld *held)
 {
   g_autoptr (GPtrArray) told = g_ptr_array_new_with_free_func (watcher_unref);
   g_autofree char *name = held->name != NULL ? g_utf8_make_valid (held->name, -1) : NULL;
-  g_autofree char *sentence = to_sentence (held);
 
   prio_lock_lock (&lock);
   for (GSList *link = watchers; link != NULL; link = link->next)
@@ -151,8 +140,12 @@ was_held (PrioHeld *held)
     }
   prio_lock_unlock (&lock);
 
-  if (told->len > 0)
-    g_log (G_LOG_DOMAIN, from_environment > 0 ? G_LOG_LEVEL_MESSAGE : G_LOG_LEVEL_DEBUG, "%s", sentence);
+  if (told->len > 0 && (from_environment > 0 || prio_is_debugging ()))
+    {
+      g_autofree char *sentence = to_sentence (held);
+
+      g_log (G_LOG_DOMAIN, from_environment > 0 ? G_LOG_LEVEL_MESSAGE : G_LOG_LEVEL_DEBUG, "%s", sentence);
+    }
   for (guint i = 0; i < told->len; i++)
     {
       g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioWatcher *) told->pdata[i])->scheduler);
@@ -261,8 +254,13 @@ prio_scheduler_set_long_task_threshold (PrioScheduler *self, guint threshold)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
 
-  if (set_threshold (self, (gint64) threshold * 1000))
-    g_object_notify (G_OBJECT (self), "long-task-threshold");
+  if (!set_threshold (self, (gint64) threshold * 1000))
+    return;
+  if (threshold > 0)
+    prio_debug ("The scheduler %p watches for what holds its main loop for %u ms", (void *) self, threshold);
+  else
+    prio_debug ("The scheduler %p watches no longer for what holds its main loop", (void *) self);
+  g_object_notify (G_OBJECT (self), "long-task-threshold");
 }
 
 /**

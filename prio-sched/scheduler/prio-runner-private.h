@@ -25,6 +25,9 @@ struct _PrioRunner
   PrioRunnerFunc told; /* from then on: what is told of tasks that went with their context */
   gpointer data;
   GDestroyNotify notify;
+  PrioRunnerNameFunc name_func; /* or NULL */
+  gpointer name_data;
+  GDestroyNotify name_notify;
   GArray *rejected; /* of guint */
   GWeakRef *home;   /* the scheduler that tells of tasks which went with their context; NULL if nobody is told */
 };

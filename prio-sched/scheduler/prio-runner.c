@@ -77,6 +77,9 @@ closed (PrioIdQueue *ids)
   PrioRunner *runner = runner_of (ids);
 
   runner->told = g_steal_pointer (&runner->func);
+  runner->name_func = NULL;
+  if (runner->name_notify != NULL)
+    prio_loop_defer_release (runner->loop, g_steal_pointer (&runner->name_notify), runner->name_data);
   if (runner->home != NULL && runner->rejected->len > 0)
     prio_loop_defer_release (runner->loop, tell_at_home, prio_runner_ref (runner));
   else if (runner->notify != NULL)
@@ -110,6 +113,14 @@ rejected (PrioIdQueue *ids, guint id)
     }
 }
 
+static char *
+get_name (PrioIdQueue *ids, guint id)
+{
+  PrioRunner *runner = runner_of (ids);
+
+  return runner->name_func != NULL ? runner->name_func (id, runner->name_data) : NULL;
+}
+
 static void
 ref (PrioIdQueue *ids)
 {
@@ -125,6 +136,7 @@ unref (gpointer ids)
 static const PrioIdQueueFuncs id_queue_funcs = {
   .run = run,
   .rejected = rejected,
+  .get_name = get_name,
   .closed = closed,
   .ref = ref,
   .unref = unref,

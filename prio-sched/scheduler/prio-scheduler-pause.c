@@ -7,6 +7,8 @@
 
 #include "scheduler/prio-scheduler-private.h"
 
+#include "base/prio-debug-private.h"
+
 static void
 op_set_paused (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
@@ -24,7 +26,8 @@ set_paused (PrioScheduler *self, gboolean paused)
   /* Submitting may run deferred releases, which may drop the last reference but this one. */
   g_object_ref (self);
   prio_loop_submit (self->run_queue->loop, &op);
-  g_object_notify (G_OBJECT (self), "paused");
+  prio_debug ("The scheduler %p %s", (void *) self, paused ? "is paused" : "goes on");
+  prio_scheduler_notify_paused (self);
   g_object_unref (self);
 }
 

@@ -53,6 +53,7 @@ GParamSpec *prio_scheduler_make_long_task (GType type);
 void prio_scheduler_watch_from_environment (PrioScheduler *self);
 void prio_scheduler_clear_watcher (PrioScheduler *self);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
+void prio_scheduler_notify_paused (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
                                  PrioTaskPriority priority, gint64 due);

@@ -7,6 +7,7 @@
 
 #include "scheduler/prio-scheduler-private.h"
 
+#include "base/prio-debug-private.h"
 #include "loop/prio-context-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-id-queue-private.h"
@@ -101,6 +102,9 @@ prio_scheduler_constructed (GObject *object)
     self->context = g_main_context_ref (g_main_context_default ());
   self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));
   g_weak_ref_set (&self->run_queue->scheduler, self);
+  prio_debug_look_up ();
+  prio_debug ("The scheduler %p has been made for the main context %p%s", (void *) self, (void *) self->context,
+              self->context == g_main_context_default () ? ", the default one" : "");
   prio_scheduler_watch_from_environment (self);
 }
 
@@ -134,6 +138,7 @@ prio_scheduler_finalize (GObject *object)
   PrioScheduler *self = PRIO_SCHEDULER (object);
   PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
 
+  prio_debug ("The scheduler %p is finalized; what is queued still runs", (void *) self);
   prio_scheduler_clear_follower (self);
   prio_scheduler_clear_watcher (self);
   prio_loop_submit (self->run_queue->loop, &op);
@@ -292,6 +297,12 @@ void
 prio_scheduler_notify_next_frame (PrioScheduler *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NEXT_FRAME]);
+}
+
+void
+prio_scheduler_notify_paused (PrioScheduler *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
 }
 
 static void

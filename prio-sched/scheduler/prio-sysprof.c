@@ -10,6 +10,7 @@
 
 #include "scheduler/prio-sysprof-private.h"
 
+#include "base/prio-debug-private.h"
 #include "loop/prio-observer-private.h"
 #include "scheduler/prio-trace-private.h"
 
@@ -31,9 +32,9 @@ mark_run (const PrioObserved *task, const char *end, gint64 now)
 
   if (task->queued != 0)
     g_snprintf (message, sizeof message, "%s, %s after a wait of %" G_GINT64_FORMAT " µs",
-                prio_trace_priority_name (task->priority), end, task->begun - task->queued);
+                prio_priority_name (task->priority), end, task->begun - task->queued);
   else
-    g_snprintf (message, sizeof message, "%s, %s", prio_trace_priority_name (task->priority), end);
+    g_snprintf (message, sizeof message, "%s, %s", prio_priority_name (task->priority), end);
   mark (task->begun, now, prio_trace_task_name (task), message);
 }
 

@@ -13,4 +13,3 @@ void prio_trace_start_from_environment (void);
 
 /* How a task is called where it is told of: by its name, or else by its kind. */
 const char *prio_trace_task_name (const PrioObserved *task);
-const char *prio_trace_priority_name (gint priority);

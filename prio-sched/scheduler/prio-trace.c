@@ -15,6 +15,7 @@
 
 #include "scheduler/prio-trace-private.h"
 
+#include "base/prio-debug-private.h"
 #include "loop/prio-observer-private.h"
 #include "scheduler/prio-trace-file-private.h"
 
@@ -146,22 +147,6 @@ finish (const Lines *lines)
   prio_trace_file_add (lines->text, lines->length);
 }
 
-const char *
-prio_trace_priority_name (gint priority)
-{
-  switch (priority)
-    {
-    case PRIO_TASK_PRIORITY_BACKGROUND:
-      return "background";
-    case PRIO_TASK_PRIORITY_USER_VISIBLE:
-      return "user-visible";
-    case PRIO_TASK_PRIORITY_USER_BLOCKING:
-      return "user-blocking";
-    default:
-      return "none";
-    }
-}
-
 static const char *
 kind_name (PrioObservedKind kind)
 {
@@ -184,7 +169,7 @@ static void
 add_task (Lines *lines, const PrioObserved *task)
 {
   add (lines, ",\"args\":{\"task\":%" G_GUINT64_FORMAT ",\"priority\":\"%s\",\"kind\":\"%s\"", task->id,
-       prio_trace_priority_name (task->priority), kind_name (task->kind));
+       prio_priority_name (task->priority), kind_name (task->kind));
   if (task->continuation)
     add (lines, ",\"continuation\":true");
   if (task->group != NULL)
@@ -316,7 +301,7 @@ priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED
     return;
   begin_event (&lines, "i", now);
   add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%p\",\"from\":\"%s\",\"to\":\"%s\"}",
-       (void *) group, prio_trace_priority_name (from), prio_trace_priority_name (to));
+       (void *) group, prio_priority_name (from), prio_priority_name (to));
   end_event (&lines);
   finish (&lines);
 }

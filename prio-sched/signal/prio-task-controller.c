@@ -7,6 +7,7 @@
 
 #include "prio-task-controller.h"
 
+#include "base/prio-debug-private.h"
 #include "signal/prio-signal-travel-private.h"
 #include "prio-sched-enumtypes.h"
 #include "signal/prio-task-signal-private.h"
@@ -207,6 +208,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   signal = g_object_ref (self->signal);
+  prio_debug ("The priority of the signal %p is set to %s", (void *) signal, prio_priority_name (priority));
   return prio_signal_node_set_priority (prio_task_signal_get_node (signal), priority, error);
 }
 
@@ -239,5 +241,8 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
 
   signal = g_object_ref (self->signal);
   prio_signal_node_undo_reset (prio_task_signal_get_node (signal));
+  if (prio_is_debugging ())
+    g_debug ("The signal %p is aborted, with %u tasks that this thread runs waiting: %s", (void *) signal,
+             prio_task_signal_get_pending (signal), reason != NULL ? reason->message : "no reason is given");
   prio_signal_node_abort (prio_task_signal_get_node (signal), reason);
 }

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include <js/CallAndConstruct.h>
+#include <js/CharacterEncoding.h>
 #include <js/Exception.h>
+#include <js/PropertyAndElement.h>
 #include <js/TracingAPI.h>
 #include <js/ValueArray.h>
 #include <jsapi.h>
@@ -283,6 +285,32 @@ run_table (guint id, gpointer data)
   static_cast<Table *> (data)->begin (id);
 }
 
+/* What the task's function is called, or NULL.  A continuation has none. */
+static char *
+get_name (guint id, gpointer data)
+{
+  Table *table = static_cast<Table *> (data);
+  Engine *engine = table->engine;
+
+  if (engine == nullptr || engine->cx == nullptr || engine->thread != g_thread_self () || id >= table->entries.size () ||
+      !table->entries[id].callback)
+    return nullptr;
+
+  JSAutoRealm realm (engine->cx, engine->global);
+  JS::RootedObject callback (engine->cx, table->entries[id].callback);
+  JS::RootedValue value (engine->cx);
+  JS::UniqueChars name;
+
+  if (JS_GetProperty (engine->cx, callback, "name", &value) && value.isString ())
+    {
+      JS::RootedString string (engine->cx, value.toString ());
+
+      name = JS_EncodeStringToUTF8 (engine->cx, string);
+    }
+  JS_ClearPendingException (engine->cx);
+  return name && *name.get () != '\0' ? g_strdup (name.get ()) : nullptr;
+}
+
 /* Made, but no engine's yet. */
 static thread_local Table *offered;
 
@@ -292,6 +320,7 @@ table_new (PrioScheduler *scheduler)
   Table *table = new Table ();
 
   table->runner = prio_runner_new (scheduler, run_table, table, table_closed);
+  prio_runner_set_name_func (table->runner, get_name, table, nullptr);
   offered = table;
   return prio_runner_ref (table->runner);
 }

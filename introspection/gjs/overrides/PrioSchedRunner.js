@@ -38,6 +38,8 @@ const Driver = GObject.registerClass({
     Properties: {
         'id': GObject.ParamSpec.uint('id', null, null,
             GObject.ParamFlags.READWRITE | GObject.ParamFlags.EXPLICIT_NOTIFY, 0, 0xffffffff, 0),
+        'asked': GObject.ParamSpec.uint('asked', null, null, GObject.ParamFlags.WRITABLE, 0, 0xffffffff, 0),
+        'name': GObject.ParamSpec.string('name', null, null, GObject.ParamFlags.READABLE, null),
     },
 }, class Driver extends GObject.Object {
     // Not 0 after System.exit (), which no `finally` notices.
@@ -50,11 +52,24 @@ const Driver = GObject.registerClass({
         this.run(id);
         this.running = 0;
     }
+
+    // What the task that is asked for is called, which the library wants to know while somebody looks.
+    set asked(id) {
+        this.askedId = id;
+    }
+
+    get name() {
+        const entry = this.find(this.askedId);
+        return entry?.name || entry?.callback?.name || null;
+    }
 });
 
-// Calls run with the number of each task of scheduler..
-var newRunner = function newRunner(scheduler, run) {
+// Calls run with the number of each task of scheduler, and find, which gives what its name and callback are known by.
+var newRunner = function newRunner(scheduler, run, find = () => null) {
     const driver = new Driver();
     driver.run = run;
-    return imports.gi.PrioSched.Runner.new_for_property(scheduler, driver, 'id');
+    driver.find = find;
+    const runner = imports.gi.PrioSched.Runner.new_for_property(scheduler, driver, 'id');
+    runner.set_name_properties(driver, 'asked', 'name');
+    return runner;
 };

@@ -253,7 +253,7 @@ function make(PrioSched) {
         constructor(scheduler) {
             const run = id => this.runPrioSchedTasks(null, id);
             this.scheduler = Current.linkTo(scheduler);
-            this.#runner = newRunner(scheduler, exact ? id => exact.runAs(null, () => run(id)) : run);
+            this.#runner = newRunner(scheduler, exact ? id => exact.runAs(null, () => run(id)) : run, id => this.#entries[id]);
         }
 
         // Of tasks without a signal, by their priorities.

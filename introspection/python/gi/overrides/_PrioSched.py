@@ -14,6 +14,7 @@ from gi.repository import GLib
 from ..module import get_introspection_module
 from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
+from ._PrioSchedNames import name_of
 from ._PrioSchedReasons import reason_of
 from ._PrioSchedRun import interrupt
 from ._PrioSchedSteps import in_steps, is_stepped
@@ -128,6 +129,7 @@ class Table(TableBase):
         # Neither the function nor the table keeps the scheduler alive.
         self.scheduler = weakref.ref(scheduler)
         self._runner = PrioSched.Runner.new(scheduler, _Entrance(self))
+        self._runner.set_name_func(lambda number: name_of(self._peek(number)))
         self._post_full = self._runner.post_full
         self._yield_timed = self._runner.yield_timed
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1

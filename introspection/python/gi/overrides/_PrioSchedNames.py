@@ -1,0 +1,39 @@
+"""What tasks are called in reports of long tasks, in traces and in the monitor.
+
+The library asks for names only while one of these wants them.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+
+def _name_of_callable(callback):
+    name = getattr(callback, '__qualname__', None)
+    if name is None and hasattr(callback, 'func'):
+        return _name_of_callable(callback.func)  # functools.partial
+    return name if isinstance(name, str) else type(callback).__qualname__
+
+
+def _name_of_runner(runner):
+    """The name of who runs a coroutine: a Driver, a task of asyncio, or what wakes one up."""
+    runner = getattr(runner, '__self__', runner)
+    name = getattr(getattr(runner, 'future', None), 'name', None)
+    if name is not None:
+        return str(name)
+    coroutine = getattr(runner, 'coroutine', None)
+    if coroutine is None and hasattr(runner, 'get_coro'):
+        coroutine = runner.get_coro()
+    return _name_of_callable(runner if coroutine is None else coroutine)
+
+
+def name_of(entry):
+    """The name of an entry of a table: its own, or that of its function, or of the coroutine that goes on."""
+    if entry is None:
+        return None
+    name = getattr(entry, 'name', None)
+    if name is not None:
+        return str(name)
+    callback = getattr(entry, '_callback', None)
+    if callback is not None:
+        return _name_of_callable(callback)
+    waiter = getattr(entry, '_waiter', None)
+    return _name_of_runner(waiter) if waiter is not None else None

@@ -1,0 +1,30 @@
+/* prio-debug-private.h: messages for G_MESSAGES_DEBUG=PrioSched
+ *
+ * Promises: where debug messages are off, one costs a test.  It is a sentence, and is given outside, since a program's
+ * own function may take messages.  Whether they are on is looked up with each scheduler that is made.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <glib.h>
+
+extern gboolean prio_debugs G_GNUC_INTERNAL; /* atomic */
+
+void prio_debug_look_up (void);
+const char *prio_priority_name (gint priority);
+
+static inline gboolean
+prio_is_debugging (void)
+{
+  return G_UNLIKELY (__atomic_load_n (&prio_debugs, __ATOMIC_RELAXED));
+}
+
+#define prio_debug(...)                                                                                               \
+  G_STMT_START                                                                                                        \
+    {                                                                                                                 \
+      if (prio_is_debugging ())                                                                                       \
+        g_debug (__VA_ARGS__);                                                                                        \
+    }                                                                                                                 \
+  G_STMT_END

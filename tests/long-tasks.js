@@ -1,0 +1,82 @@
+// long-tasks.js: what tells of long tasks in JavaScript, and by which names (R6, R9)
+//
+// No test fails because the machine is slow: then there are more long tasks than those looked for.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, run, test} = imports.tap;
+const scheduler = PrioSched.Scheduler.get_default();
+
+const MS = 1000;
+let told = [];
+scheduler.connect('long-task', (_, name, priority, duration) => told.push({name, priority, duration}));
+
+function work(ms = 20) {
+    const end = GLib.get_monotonic_time() + ms * MS;
+    while (GLib.get_monotonic_time() < end)
+        ;
+}
+
+function watched(name, body) {
+    test(name, async () => {
+        told = [];
+        scheduler.long_task_threshold = 20;
+        await body();
+        scheduler.long_task_threshold = 0;
+    });
+}
+
+function assertTold(name, priority) {
+    assert(told.some(task => task.name === name && task.priority === priority && task.duration >= 20 * MS),
+        `${name} is not in ${JSON.stringify(told)}`);
+}
+
+watched('the names of tasks, or of their functions', async () => {
+    const controller = new PrioSched.TaskController();
+    await scheduler.post_task(() => work(), {name: 'index'});
+    await scheduler.post_task(function indexFiles() {
+        work();
+    });
+    await scheduler.post_task(function loadRows() {
+        work();
+    }, {signal: controller.signal, priority: 'background'});
+    await scheduler.sleep(1);
+    assertTold('index', 2);
+    assertTold('indexFiles', 2);
+    assertTold('loadRows', 1);
+});
+
+watched("GLib's names of sources", async () => {
+    const id = GLib.timeout_add(GLib.PRIORITY_DEFAULT, 0, () => {
+        work();
+        return GLib.SOURCE_REMOVE;
+    });
+    GLib.Source.set_name_by_id(id, 'tick');
+    await scheduler.sleep(5);
+    // What is told comes after the batch.
+    await scheduler.sleep(1);
+    assertTold('tick', 0);
+});
+
+watched('the longest so far', async () => {
+    await scheduler.post_task(() => work(30), {name: 'the longest'});
+    const tasks = scheduler.get_longest_tasks();
+    const task = tasks.find(({name}) => name === 'the longest');
+    assert(task.longest >= 30 * MS);
+    assertEqual([task.priority, task.n_runs, task.total], [2, 1, task.longest]);
+    assert(tasks.length <= 32);
+    assert(tasks.every(({longest}, i) => i === 0 || longest <= tasks[i - 1].longest));
+});
+
+test('nobody asks for names while nobody watches', async () => {
+    let asked = 0;
+    const callback = () => {};
+    Object.defineProperty(callback, 'name', {get: () => `${++asked}`});
+    await scheduler.post_task(callback);
+    assertEqual([asked, scheduler.long_task_threshold], [0, 0]);
+});
+
+run();

@@ -1,0 +1,117 @@
+"""Tests what tells of long tasks in Python, by which names (R6, R9).
+
+No test fails because the machine is slow: then there are more long tasks than those looked for.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import functools
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+MS = 1000
+
+
+def work(ms=20):
+    end = GLib.get_monotonic_time() + ms * MS
+    while GLib.get_monotonic_time() < end:
+        pass
+
+
+def index_files():
+    work()
+
+
+async def load_rows():
+    work()
+    await scheduler.yield_()
+    work()
+    await scheduler.sleep(1)
+    work()
+
+
+class LongTasks(unittest.TestCase):
+
+    def setUp(self):
+        self.told = []
+        scheduler.props.long_task_threshold = 20
+        self.handler = scheduler.connect('long-task', lambda _, *task: self.told.append(task))
+
+    def tearDown(self):
+        scheduler.disconnect(self.handler)
+        scheduler.props.long_task_threshold = 0
+
+    def names(self, priority=2):
+        return [name for name, of, duration in self.told if of == priority and duration >= 20 * MS]
+
+    def run_tasks(self, *tasks):
+        async def run():
+            for task in tasks:
+                await task
+            # What is told comes after the batch.
+            await scheduler.sleep(1)
+        PrioSched.run(run())
+
+    def test_names(self):
+        self.run_tasks(scheduler.post_task(index_files, name='index'), scheduler.post_task(index_files),
+                       scheduler.post_task(functools.partial(work, 20)))
+        self.assertLess({'index', 'index_files', 'work'}, set(self.names()) | {None})
+
+    def test_steps_of_coroutines(self):
+        self.run_tasks(scheduler.post_task(load_rows), scheduler.post_task(load_rows, 'background', name='rows'))
+        self.assertGreaterEqual(self.names().count('load_rows'), 3)
+        self.assertGreaterEqual(self.names(1).count('rows'), 3)
+
+    def test_sources(self):
+        def tick():
+            work()
+            return GLib.SOURCE_REMOVE
+        source = GLib.timeout_source_new(0)
+        source.set_name('tick')
+        source.set_callback(lambda _: tick())
+        source.attach(None)
+        self.run_tasks(scheduler.sleep(5))
+        self.assertIn('tick', self.names(0))
+
+    def test_longest(self):
+        self.run_tasks(scheduler.post_task(lambda: work(30), name='the longest'))
+        tasks = {(task.name, task.priority): task for task in scheduler.get_longest_tasks()}
+        task = tasks['the longest', 2]
+        self.assertGreaterEqual(task.longest, 30 * MS)
+        self.assertEqual((task.n_runs, task.total), (1, task.longest))
+        self.assertLessEqual(len(tasks), 32)
+        longest = [task.longest for task in scheduler.get_longest_tasks()]
+        self.assertEqual(longest, sorted(longest, reverse=True))
+
+    def test_not_asked_for(self):
+        class Callback:
+            asked = False
+
+            def __getattr__(self, name):
+                if name != '__qualname__':
+                    raise AttributeError(name)
+                self.asked = True
+                return 'callback'
+
+            def __call__(self):
+                pass
+        asked, not_asked = Callback(), Callback()
+        self.run_tasks(scheduler.post_task(asked))
+        scheduler.props.long_task_threshold = 0
+        self.run_tasks(scheduler.post_task(not_asked))
+        self.assertEqual((asked.asked, not_asked.asked), (True, False))
+
+    def test_wrong(self):
+        for wrong in (-1, 2 ** 32, '50'):
+            with self.assertRaises((OverflowError, TypeError, ValueError)):
+                scheduler.set_long_task_threshold(wrong)
+        self.assertEqual(PrioSched.LONG_TASK_THRESHOLD, 50)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,114 @@
+/* test-debug.c: what is told in messages, with G_MESSAGES_DEBUG=PrioSched, and with PRIO_SCHED_LONG_TASKS
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-sched.h"
+
+#include "frozen-time.h"
+
+static gboolean
+take (gpointer data)
+{
+  frozen_time += GPOINTER_TO_INT (data) * 1000;
+  return G_SOURCE_REMOVE;
+}
+
+static void
+post (PrioScheduler *scheduler, const char *name, PrioTaskPriority priority, gint ms)
+{
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = name, .priority = priority }, take,
+                            GINT_TO_POINTER (ms), NULL);
+}
+
+/* With messages, and for a scheduler that nobody has told to watch. */
+static void
+test_environment (void)
+{
+  g_autoptr (PrioScheduler) scheduler = NULL;
+
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      g_test_trap_assert_stderr ("*slow*of priority background held the main loop for 20.0 ms*");
+      return;
+    }
+
+  g_setenv ("PRIO_SCHED_LONG_TASKS", "20", TRUE);
+  frozen_time = 1;
+  scheduler = prio_scheduler_new (NULL);
+  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, 20);
+  post (scheduler, "slow", PRIO_TASK_PRIORITY_BACKGROUND, 20);
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
+static void
+test_wrong_environment (void)
+{
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      return;
+    }
+
+  g_setenv ("PRIO_SCHED_LONG_TASKS", "50ms", TRUE);
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "PRIO_SCHED_LONG_TASKS: “50ms” is no number of milliseconds");
+  g_object_unref (prio_scheduler_new (NULL));
+  g_test_assert_expected_messages ();
+}
+
+/* What G_MESSAGES_DEBUG=PrioSched tells, in sentences. */
+static void
+test_debug (void)
+{
+  g_autoptr (GMainContext) context = NULL;
+  g_autoptr (PrioTaskController) controller = NULL;
+  g_autoptr (GError) reason = NULL;
+  PrioScheduler *scheduler;
+
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      g_test_trap_assert_stdout ("*has been made for the main context*is paused*goes on*watches for what holds*for 50 ms*"
+                                 "The priority of the signal*is set to background*"
+                                 "is aborted, with 2 tasks that this thread runs waiting: enough*held the main loop for 50.0 ms*"
+                                 "is finalized*has gone with 3 tasks that have not run*");
+      return;
+    }
+
+  g_setenv ("G_MESSAGES_DEBUG", "PrioSched", TRUE);
+  frozen_time = 1;
+  context = g_main_context_new ();
+  scheduler = prio_scheduler_new (context);
+  prio_scheduler_pause (scheduler);
+  prio_scheduler_resume (scheduler);
+  prio_scheduler_set_long_task_threshold (scheduler, 50);
+  controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+  for (guint i = 0; i < 2; i++)
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) },
+                              take, NULL, NULL);
+  prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_BACKGROUND, NULL);
+  reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "enough");
+  prio_task_controller_abort (controller, reason);
+  post (scheduler, "slow", PRIO_TASK_PRIORITY_USER_VISIBLE, 50);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  for (guint i = 0; i < 3; i++)
+    post (scheduler, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE, 0);
+  g_object_unref (scheduler);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/debug/sentences", test_debug);
+  g_test_add_func ("/debug/long-tasks", test_environment);
+  g_test_add_func ("/debug/wrong-threshold", test_wrong_environment);
+  return g_test_run ();
+}
