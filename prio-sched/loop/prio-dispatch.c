@@ -12,6 +12,7 @@
 #include "loop/prio-dispatch-private.h"
 
 #include "loop/prio-current-private.h"
+#include "loop/prio-dispatch-counts-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
@@ -36,30 +37,6 @@ prio_loop_forget_source (PrioLoop *loop)
   g_clear_object (&loop->source);
 }
 
-/* Runs all microtasks, and those that are queued meanwhile (§4.1.4). */
-void
-prio_loop_checkpoint (PrioLoop *loop)
-{
-  const PrioState *outer = prio_thread.state;
-  PrioMicrotask microtask;
-
-  while (prio_microtasks_pop (&loop->microtasks, &microtask))
-    {
-      PrioState *state = microtask.state.run_queue != NULL ? &microtask.state : NULL;
-
-      if (state != NULL)
-        state->depth = g_main_depth ();
-      prio_thread.state = state;
-      prio_thread.runs_jobs = FALSE;
-      microtask.func (microtask.data);
-      prio_thread.state = outer;
-
-      if (microtask.notify != NULL)
-        microtask.notify (microtask.data);
-      prio_state_release (&microtask.state);
-    }
-}
-
 /* Queues the delayed tasks that are due.  Each gets its order only now (§2.4.2, steps 11 to 13). */
 void
 prio_loop_expire_delays (PrioLoop *loop, gint64 now)
@@ -68,6 +45,7 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
     {
       PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
 
+      prio_loop_note_time (loop, now);
       prio_heap_remove (&loop->delays, node);
       prio_run_queue_enqueue (prio_entry_from_delay (node));
       if (G_UNLIKELY (prio_entry_from_delay (node)->is_observed))
@@ -93,14 +71,16 @@ state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state
   return run_queue != loop->own ? state : NULL;
 }
 
-/* Runs up to @max jobs of @queue, as long as they are the next of all.  Returns how
- * many it has run.  Frees each record before its function runs, which may do anything. */
-static guint
-run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
+/* Runs up to `max` jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each
+ * record before its function runs, which may do anything.  If @counted, they are a lot, whose orders are looked at. */
+static G_ALWAYS_INLINE inline guint
+run_jobs_of (PrioBatch *batch, PrioQueue *queue, gboolean counted)
 {
+  PrioLoop *loop = batch->loop;
   PrioRunQueue *run_queue = queue->run_queue;
   PrioEffective effective = queue->effective;
-  PrioState state = { .run_queue = run_queue, .priority = (gint8) prio_effective_priority (effective), .depth = depth };
+  PrioState state = { .run_queue = run_queue, .priority = (gint8) prio_effective_priority (effective),
+                      .depth = batch->depth };
   const PrioState *inner = state_to_run_in (loop, run_queue, &state);
   const PrioState *outer = prio_thread.state;
   guint n = 0;
@@ -117,11 +97,17 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
       prio_ready_head_gone (&loop->ready, &run_queue->ready, queue);
       prio_slab_free (&loop->jobs, record);
       n++;
+      if (counted)
+        prio_lot_add (batch->lot, loop->ages, job.order);
 
       again = job.func (job.data);
 
       run_queue->users--;
-      if (again)
+      if (again && counted)
+        {
+          prio_batch_append_again (run_queue, effective, &job);
+        }
+      else if (again)
         {
           prio_run_queue_append_job (run_queue, effective | 1, job.func, job.data, job.notify);
         }
@@ -132,10 +118,27 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
           prio_thread.state = inner;
         }
     }
-  while (n < max && is_still_next (loop, queue, effective));
+  while (n < batch->max && is_still_next (loop, queue, effective));
 
   prio_thread.state = outer;
   prio_run_queue_release (run_queue);
+  return n;
+}
+
+static inline guint
+run_jobs (PrioBatch *batch, PrioQueue *queue)
+{
+  return run_jobs_of (batch, queue, FALSE);
+}
+
+static G_GNUC_NO_INLINE guint
+run_counted_jobs (PrioBatch *batch, PrioQueue *queue)
+{
+  guint n;
+
+  prio_batch_count_jobs (batch, queue);
+  n = run_jobs_of (batch, queue, TRUE);
+  batch->lot->running = FALSE;
   return n;
 }
 
@@ -193,6 +196,8 @@ run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioStat
 {
   PrioObservedTask *task = prio_observed_begins (entry);
 
+  prio_observed_begin_run (task, entry);
+
   if (prio_observed_is_closure (task))
     {
       gboolean again = entry->job.func (entry->job.data);
@@ -200,7 +205,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioStat
       prio_thread.state = outer;
       if (again && !prio_entry_is_aborted (entry))
         {
-          prio_observed_yields (task);
+          prio_observed_yield_run (task);
           entry->continuation = TRUE;
           prio_run_queue_enqueue (entry);
           prio_observed_queued (entry);
@@ -226,11 +231,11 @@ run_observed (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioStat
       if (lend != 0)
         prio_lending_release (loop, lend);
     }
-  prio_observed_ended (task);
+  prio_observed_end_run (task);
 }
 
 /* Runs the head of @queue. */
-static void
+static G_ALWAYS_INLINE inline void
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 {
   PrioEntry *entry = prio_queue_pop_entry (queue);
@@ -269,10 +274,19 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     }
 }
 
-/* Runs up to @max entries of @queue, as long as they are the next of all.  Returns how many it has run. */
-static guint
-run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
+static G_GNUC_NO_INLINE void
+run_counted_entry (PrioBatch *batch, PrioQueue *queue)
 {
+  prio_batch_count_entry (batch, (PrioEntry *) queue->head);
+  run_entry (batch->loop, queue, batch->depth);
+  batch->lot->running = FALSE;
+}
+
+/* Runs up to `max` entries of @queue, as long as they are the next of all.  Returns how many it has run. */
+static guint
+run_entries (PrioBatch *batch, PrioQueue *queue)
+{
+  PrioLoop *loop = batch->loop;
   PrioEffective effective = queue->effective;
   PrioRunQueue *run_queue = queue->run_queue;
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
@@ -282,7 +296,7 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
     {
       prio_lending_rejoin ((PrioEntry *) queue->head);
-      max = 1;
+      batch->max = 1;
     }
 
   /* The queue is part of the run queue, or of the group. */
@@ -292,10 +306,13 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 
   do
     {
-      run_entry (loop, queue, depth);
+      if (G_LIKELY (batch->effective != PRIO_COUNTING))
+        run_entry (loop, queue, batch->depth);
+      else
+        run_counted_entry (batch, queue);
       n++;
     }
-  while (n < max && queue->effective == effective && is_still_next (loop, queue, effective) &&
+  while (n < batch->max && queue->effective == effective && is_still_next (loop, queue, effective) &&
          prio_id_queue_of_head (queue) == NULL);
 
   if (group != NULL)
@@ -325,20 +342,6 @@ process_pending (PrioLoop *loop)
     process_pending_now (loop);
 }
 
-/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than
- * PRIO_DEFAULT_SLICE.  A slice of 0 means one task per iteration: then it is how long tasks run in successive
- * iterations.  @is_set says whether the program has set another slice. */
-gint64
-prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
-{
-  gint64 slice = prio_run_queue_get_slice (run_queue);
-
-  *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
-  if (*is_set)
-    return slice;
-  return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
-}
-
 /* The next task is one of @run_queue: its time slice counts from now on. */
 static void
 adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
@@ -353,6 +356,20 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
   batch->shortest = MIN (batch->shortest, prio_loop_get_slice (batch->loop, run_queue, &is_set));
   batch->allowance = prio_turn_allowance (&batch->loop->turn, batch->shortest, is_set);
   batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
+}
+
+/* The next task is one of @queue, which has another effective priority than the last one, or tasks are counted. */
+static inline void
+turn_to (PrioBatch *batch, PrioQueue *queue)
+{
+  if (G_UNLIKELY (batch->effective == PRIO_COUNTING))
+    {
+      prio_batch_count_next (batch, queue);
+      return;
+    }
+  /* Other tasks may take longer. */
+  prio_stopwatch_hurry (&batch->watch);
+  batch->effective = queue->effective;
 }
 
 /* Processes what is pending between two tasks, and returns the queue of the next task.  Returns NULL if the
@@ -375,24 +392,23 @@ choose (PrioBatch *batch)
   if (G_UNLIKELY (batch->within) && !queue->run_queue->has_places)
     return NULL;
 
-  /* Other tasks may take longer. */
   if (batch->effective != queue->effective)
-    prio_stopwatch_hurry (&batch->watch);
-  batch->effective = queue->effective;
+    turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
   return queue;
 }
 
-/* How many tasks may run before the stopwatch counts them. */
-static inline guint
-how_many (PrioBatch *batch)
+/* Sets how many tasks may run before the stopwatch counts them. */
+static inline PrioBatch *
+limit (PrioBatch *batch)
 {
-  return batch->raw == 0 ? 1 : prio_stopwatch_allows (&batch->watch);
+  batch->max = batch->raw == 0 ? 1 : prio_stopwatch_allows (&batch->watch);
+  return batch;
 }
 
 /* @n tasks have run. */
-static inline void
+static G_ALWAYS_INLINE inline void
 count (PrioBatch *batch, guint n)
 {
   gint64 now = prio_stopwatch_lap (&batch->watch, n);
@@ -402,6 +418,8 @@ count (PrioBatch *batch, guint n)
     return;
 
   batch->now = now;
+  if (G_UNLIKELY (batch->effective == PRIO_COUNTING))
+    prio_batch_count_reading (batch, now);
   prio_loop_expire_delays (batch->loop, now);
   if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))
     batch->over = TRUE;
@@ -421,7 +439,10 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
       batch->state = begin_entry (batch->entry, batch->depth);
       id = batch->entry->job.id;
       if (G_UNLIKELY (batch->entry->is_observed))
-        batch->observed = prio_observed_begins (batch->entry);
+        {
+          batch->observed = prio_observed_begins (batch->entry);
+          prio_observed_begin_run (batch->observed, batch->entry);
+        }
     }
   else
     {
@@ -465,7 +486,7 @@ prio_batch_end_id (PrioBatch *batch)
         prio_observed_leaves (batch->observed, batch->entry);
       prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
-        prio_observed_ended (g_steal_pointer (&batch->observed));
+        prio_observed_end_run (g_steal_pointer (&batch->observed));
     }
   else
     {
@@ -509,42 +530,14 @@ run_ids (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
   prio_id_queue_release (ids);
 }
 
-/* Whether the calling thread owns the context; if so, it is the owner thread from now on.  The last owner
- * thread may not own the context any more: perhaps no thread runs it now, or one that has not acquired the lock yet. */
-gboolean
-prio_loop_is_owner (PrioLoop *loop)
-{
-  gboolean is_owner;
-
-  /* Within a dispatch it owns the context. */
-  for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
-    {
-      if (batch->loop == loop)
-        return TRUE;
-    }
-
-  if (prio_loop_enter (loop))
-    {
-      is_owner = g_main_context_is_owner (loop->context);
-      prio_loop_leave (loop);
-      return is_owner;
-    }
-
-  prio_lock_lock (&loop->mailbox.lock);
-  is_owner = !loop->mailbox.closed && g_main_context_is_owner (loop->context);
-  prio_lock_unlock (&loop->mailbox.lock);
-  if (is_owner)
-    prio_biased_lock_acquire (&loop->lock);
-  return is_owner;
-}
-
 /* Runs tasks as long as the next one is of @lane or above, and the time lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
+  PrioLot lot; /* not used by most */
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
-                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others };
+                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others, .lot = &lot };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);
@@ -559,19 +552,24 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     loop->has_pending = TRUE;
   prio_stopwatch_start (&batch.watch, now);
   loop->asked = batch.watch;
+  if (G_UNLIKELY (loop->ages != NULL))
+    prio_batch_count_from (&batch, now);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_batch_begins (loop, lane, now);
 
   while ((queue = choose (&batch)) != NULL)
     {
       if (queue->kind == PRIO_QUEUE_JOBS)
-        count (&batch, run_jobs (loop, queue, batch.depth, how_many (&batch)));
+        count (&batch, G_LIKELY (batch.effective != PRIO_COUNTING) ? run_jobs (limit (&batch), queue)
+                                                                   : run_counted_jobs (limit (&batch), queue));
       else if ((ids = prio_id_queue_of_head (queue)) != NULL)
         run_ids (&batch, ids, queue);
       else
-        count (&batch, run_entries (loop, queue, batch.depth, how_many (&batch)));
+        count (&batch, run_entries (limit (&batch), queue));
     }
 
+  if (G_UNLIKELY (batch.effective == PRIO_COUNTING))
+    prio_batch_count_to_end (&batch);
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
     prio_idle_run (loop, batch.now);
 

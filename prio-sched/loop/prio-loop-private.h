@@ -20,6 +20,7 @@
 
 #pragma once
 
+#include "base/prio-ages-private.h"
 #include "base/prio-biased-lock-private.h"
 #include "queue/prio-group-private.h"
 #include "loop/prio-mailbox-private.h"
@@ -51,6 +52,7 @@ enum
   PRIO_N_SOURCES
 };
 
+typedef struct _PrioCounts PrioCounts;
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
@@ -118,6 +120,9 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
+  PrioAges *ages;  /* NULL while no scheduler collects statistics */
+  guint n_collect; /* schedulers that do */
+  guint n_lots;    /* batches that count */
   PrioSlab jobs, entries;
   PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
   PrioReady ready;
@@ -179,6 +184,7 @@ void prio_loop_flush_releases (PrioLoop *loop);
 /* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 void prio_loop_catch_up (PrioLoop *loop);
+void prio_loop_read_time (PrioLoop *loop);
 void prio_loop_process_mailbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);

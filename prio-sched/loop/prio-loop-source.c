@@ -417,10 +417,7 @@ governor_check (GSource *source)
       loop->checked = prio_coarse_time ();
     }
   else
-    {
-      loop->is_timed--;
-      loop->checked = g_get_monotonic_time ();
-    }
+    prio_loop_read_time (loop);
   leave_loop (loop);
   return FALSE;
 }

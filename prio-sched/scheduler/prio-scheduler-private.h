@@ -16,6 +16,7 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
+  gint collects;     /* atomic: what was requested last */
   gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
@@ -46,6 +47,7 @@ PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
 void prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
                               GAsyncReadyCallback callback, gpointer data);
 GParamSpec *prio_scheduler_make_lends_priority (void);
+GParamSpec *prio_scheduler_make_collects_statistics (void);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,

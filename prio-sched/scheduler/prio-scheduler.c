@@ -80,6 +80,7 @@ enum
   PROP_PAUSED,
   PROP_NEXT_FRAME,
   PROP_LENDS_PRIORITY,
+  PROP_COLLECTS_STATISTICS,
   N_PROPS
 };
 
@@ -165,6 +166,10 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_boolean (value, prio_scheduler_get_lends_priority (self));
       break;
 
+    case PROP_COLLECTS_STATISTICS:
+      g_value_set_boolean (value, prio_scheduler_get_collects_statistics (self));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -191,6 +196,10 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
     case PROP_LENDS_PRIORITY:
       prio_scheduler_set_lends_priority (self, g_value_get_boolean (value));
+      break;
+
+    case PROP_COLLECTS_STATISTICS:
+      prio_scheduler_set_collects_statistics (self, g_value_get_boolean (value));
       break;
 
     default:
@@ -255,6 +264,7 @@ install_properties (GObjectClass *object_class)
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
+  properties[PROP_COLLECTS_STATISTICS] = prio_scheduler_make_collects_statistics ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -499,48 +509,6 @@ set_paused (PrioScheduler *self, gboolean paused)
   prio_loop_submit (self->run_queue->loop, &op);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
   g_object_unref (self);
-}
-
-static void
-op_add_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
-{
-  PrioRunQueue *outer = op->data;
-
-  __atomic_store_n (&((PrioRunQueue *) op->target)->slice, prio_run_queue_get_slice (outer), __ATOMIC_RELAXED);
-  prio_run_queue_set_outer (op->target, outer);
-}
-
-static void
-op_set_full (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
-{
-  prio_run_queue_set_full (op->target, TRUE);
-}
-
-/* A scheduler whose tasks are said to be those of @outer, and run in its main context, and are paused with it, but can be
- * held back apart.  It does not keep the context alive. */
-PrioScheduler *
-prio_scheduler_new_inner (PrioScheduler *outer)
-{
-  PrioScheduler *self = prio_scheduler_new (outer->context);
-  PrioOp op = { .apply = op_add_part, .target = self->run_queue, .data = outer->run_queue };
-
-  prio_loop_submit (self->run_queue->loop, &op);
-  g_weak_ref_set (&self->run_queue->scheduler, outer);
-  self->run_queue->has_places = TRUE;
-  g_clear_pointer (&self->context, g_main_context_unref);
-  return self;
-}
-
-/* One whose tasks never run: they wait for an abort, for the end of the context, or for prio_task_settle_queued (). */
-PrioScheduler *
-prio_scheduler_new_parked (PrioScheduler *outer)
-{
-  PrioScheduler *self = prio_scheduler_new (outer->context);
-  PrioOp op = { .apply = op_set_full, .target = self->run_queue };
-
-  prio_loop_submit (self->run_queue->loop, &op);
-  g_clear_pointer (&self->context, g_main_context_unref);
-  return self;
 }
 
 /**
