@@ -106,9 +106,9 @@ clean_name (const char *name)
 }
 
 static char *
-task_name (const PrioMonitorTask *task)
+task_name (const char *name)
 {
-  return *task->name != '\0' ? clean_name (task->name) : g_strdup (_("(a task without name)"));
+  return *name != '\0' ? clean_name (name) : g_strdup (_("(a task without name)"));
 }
 
 static void
@@ -174,7 +174,7 @@ add_running (GString *text, const PrioMonitorPage *page, gint64 now)
 
       if (page->slots[i] == 0 || task->begun == 0 || task->seq % 2 != 0)
         continue;
-      name = task_name (task);
+      name = task_name (task->name);
       time = format_time (MAX (now - task->begun, 0));
       g_string_append_printf (text, _("Running: %s, %s, for %s\n"), name, priority_name (task->priority), time);
     }
@@ -183,7 +183,7 @@ add_running (GString *text, const PrioMonitorPage *page, gint64 now)
 static gint
 compare_longest (gconstpointer a, gconstpointer b)
 {
-  const PrioMonitorTask *x = a, *y = b;
+  const PrioLongest *x = a, *y = b;
 
   return (x->longest < y->longest) - (x->longest > y->longest);
 }
@@ -191,7 +191,7 @@ compare_longest (gconstpointer a, gconstpointer b)
 static void
 add_longest (GString *text, const PrioMonitorPage *page, guint max)
 {
-  PrioMonitorTask longest[PRIO_MONITOR_N_LONGEST];
+  PrioLongest longest[PRIO_MONITOR_N_LONGEST];
 
   memcpy (longest, page->longest, sizeof longest);
   qsort (longest, PRIO_MONITOR_N_LONGEST, sizeof *longest, compare_longest);
@@ -202,7 +202,7 @@ add_longest (GString *text, const PrioMonitorPage *page, guint max)
   g_string_append_c (text, '\n');
   for (guint i = 0; i < max && longest[i].longest > 0; i++)
     {
-      g_autofree char *name = task_name (&longest[i]);
+      g_autofree char *name = task_name (longest[i].name);
 
       add_time (text, longest[i].longest);
       g_string_append (text, "  ");

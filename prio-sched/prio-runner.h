@@ -100,6 +100,14 @@ PrioPosted  prio_runner_yield        (PrioRunner       *self,
                                       guint             id);
 
 PRIO_AVAILABLE_IN_ALL
+PrioPosted  prio_runner_yield_timed  (PrioRunner       *self,
+                                      guint             id,
+                                      gint              priority,
+                                      GCancellable     *signal,
+                                      guint64           delay,
+                                      gint64            expiry);
+
+PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_request_idle_callback (PrioRunner *self,
                                       guint             timeout);
 

@@ -21,6 +21,7 @@
 #include "prio-task-controller.h"
 #include "prio-task.h"
 #include "prio-scheduler.h"
+#include "prio-long-task.h"
 #include "prio-runner.h"
 #include "prio-task-group.h"
 #include "prio-trace.h"

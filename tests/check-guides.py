@@ -4,7 +4,8 @@
 
 Each program in the guides of FOLDER is compiled against the build, or interpreted, with warnings as errors, and prints what stands
 in the next block of text; what several print before that block is the same.  C without a main () is only compiled.  Links to
-other guides and to pictures lead somewhere.  The page about shipping has a test of its own.
+other guides and to pictures lead somewhere.  The page about shipping has a test of its own, and that about libdex runs where
+that is.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -20,6 +21,8 @@ BLOCK = re.compile(r'^```(\w+)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'\]\(([^):]+)\)')
 LANGUAGES = ('c', 'python', 'js', 'vala')
 OWN_TEST = ('shipping.md',)
+# What a page needs that not every system has.
+NEEDS = {'from-libdex.md': 'libdex-1 >= 1.2'}
 
 
 def run(*command, **options):
@@ -29,6 +32,10 @@ def run(*command, **options):
     return done.stdout
 
 
+def has(package):
+    return package is None or subprocess.run(['pkg-config', '--exists', package], check=False).returncode == 0
+
+
 class Runner:
     def __init__(self, build, python, gjs, work):
         self.work, self.build = work, build
@@ -36,8 +43,9 @@ class Runner:
         self.environment = os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled', 'G_DEBUG': 'fatal-warnings'}
 
     def flags(self, program):
+        ours = 'prio-sched-dex-1' if 'dex.h>' in program else 'prio-sched-1'
         package = 'gtk4' if '<gtk/' in program else 'gio-2.0'
-        return run('pkg-config', '--cflags', '--libs', 'prio-sched-1', package, env=self.environment).split()
+        return run('pkg-config', '--cflags', '--libs', ours, package, env=self.environment).split()
 
     def run_c(self, program):
         source, binary = self.work / 'program.c', self.work / 'program'
@@ -100,8 +108,10 @@ def main(folder, build, python, gjs):
             text = page.read_text()
             try:
                 check_links(page, text)
-                n_programs = 0 if page.name in OWN_TEST else check_page(text, runner)
-                print(f'{page.name}: {n_programs} programs')
+                if page.name in OWN_TEST or not has(NEEDS.get(page.name)):
+                    print(f'{page.name}: not run here')
+                    continue
+                print(f'{page.name}: {check_page(text, runner)} programs')
             except AssertionError as error:
                 wrong += 1
                 print(f'{page.name}: {error}')

@@ -81,7 +81,7 @@ closure_function (gpointer data)
   Body *body = data;
 
   here->n_ran++;
-  program_log (body->program, "start %s", body->label);
+  program_log_when (body->program, "start %s", body->label);
   body_perform (body);
   return G_SOURCE_REMOVE;
 }
@@ -95,10 +95,16 @@ post_closure (Program *program, JsonObject *operation)
   PrioTaskPriority priority = priority_in (operation);
   guint64 delay = (guint64) json_object_get_int_member_with_default (operation, "delay", 0);
 
-  if (signal == NULL && delay == 0 && priority != PRIO_PRIORITY_UNSET)
+  if (signal == NULL && delay == 0 && timeout_in (operation) == 0 && priority != PRIO_PRIORITY_UNSET)
     prio_scheduler_post (scheduler, priority, closure_function, body, body_gone);
   else
-    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = delay },
+    prio_scheduler_post_full (scheduler,
+                              &(PrioTaskOptions) {
+                                .priority = priority,
+                                .signal = signal,
+                                .delay = delay,
+                                .timeout = timeout_in (operation),
+                              },
                               closure_function, body, body_gone);
 }
 
@@ -109,7 +115,7 @@ one_of_many (gpointer data)
 
   here->n_ran++;
   if (program->traced)
-    program_log (program, "one");
+    program_log_when (program, "one");
   return G_SOURCE_REMOVE;
 }
 
@@ -127,8 +133,9 @@ post_many (Program *program, JsonObject *operation)
   for (gint64 n = json_object_get_int_member (operation, "times"); n > 0; n--)
     {
       program->n_open++;
-      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal_in (program, operation) }, one_of_many,
-                                program, one_gone);
+      prio_scheduler_post_full (scheduler,
+                                &(PrioTaskOptions) { .signal = signal_in (program, operation), .timeout = timeout_in (operation) },
+                                one_of_many, program, one_gone);
     }
 }
 

@@ -10,6 +10,12 @@ _Thread_local Place *here;
 static GQuark thrown_quark (void);
 G_DEFINE_QUARK (thrown, thrown)
 
+gboolean
+is_thrown (const GError *error)
+{
+  return error->domain == thrown_quark ();
+}
+
 void
 program_log (Program *program, const char *format, ...)
 {
@@ -18,6 +24,27 @@ program_log (Program *program, const char *format, ...)
   va_start (args, format);
   g_ptr_array_add (program->log, g_strdup_vprintf (format, args));
   va_end (args);
+}
+
+/* Of what runs under a state: also whether its timeout had passed when its turn came. */
+void
+program_log_when (Program *program, const char *format, ...)
+{
+  va_list args;
+  char *line;
+
+  va_start (args, format);
+  line = g_strdup_vprintf (format, args);
+  va_end (args);
+  if (prio_scheduler_did_timeout (here->schedulers[0]))
+    {
+      program_log (program, "%s late", line);
+      g_free (line);
+    }
+  else
+    {
+      g_ptr_array_add (program->log, line);
+    }
 }
 
 static gboolean
@@ -103,7 +130,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
   else
     {
       here->n_ran++;
-      program_log (body->program, "resume %s.%u", body->label, body->n_yields);
+      program_log_when (body->program, "resume %s.%u", body->label, body->n_yields);
       body_perform (body);
     }
   body_unref (body);
@@ -116,7 +143,7 @@ task_function (PrioTask *task, gpointer data)
 
   here->n_ran++;
   body->task = task;
-  program_log (body->program, "start %s", body->label);
+  program_log_when (body->program, "start %s", body->label);
   body_perform (body);
 }
 
@@ -130,7 +157,7 @@ task_completed (GObject *source, GAsyncResult *result, gpointer data)
 
   if (error == NULL)
     outcome = "fulfilled";
-  else if (error->domain == thrown_quark ())
+  else if (is_thrown (error))
     outcome = "threw";
   else
     outcome = "aborted";
@@ -204,23 +231,41 @@ priority_in (JsonObject *operation)
   return nick != NULL ? priority_from_nick (nick) : PRIO_PRIORITY_UNSET;
 }
 
+/* Milliseconds, or 0 for none. */
+gint
+timeout_in (JsonObject *operation)
+{
+  return (gint) json_object_get_int_member_with_default (operation, "timeout", 0);
+}
+
 static void
 post (Program *program, JsonObject *operation)
 {
-  Place *there = place_of (program, operation);
-  Body *body = body_new (program, operation, "");
-  g_autofree char *name = g_strdup (body->label);
+  gboolean is_of_group = json_object_has_member (operation, "group");
+  PrioTaskGroup *group = is_of_group ? group_in (program, operation) : NULL;
+  g_autofree char *name = NULL;
   g_autoptr (PrioTask) task = NULL;
+  PrioTaskOptions options;
+  Body *body;
 
+  if (is_of_group && group == NULL)
+    return;
+
+  body = body_new (program, operation, "");
+  name = g_strdup (body->label);
+  options = (PrioTaskOptions) {
+    .priority = priority_in (operation),
+    .signal = signal_in (program, operation),
+    .delay = (guint64) json_object_get_int_member_with_default (operation, "delay", 0),
+    .timeout = timeout_in (operation),
+    .name = name,
+  };
   program->n_open++;
-  task = prio_scheduler_post_task (scheduler_in (there, operation),
-                                   &(PrioTaskOptions) {
-                                     .priority = priority_in (operation),
-                                     .signal = signal_in (program, operation),
-                                     .delay = json_object_get_int_member_with_default (operation, "delay", 0),
-                                     .name = name,
-                                   },
-                                   task_function, body, body_gone);
+  if (group != NULL)
+    task = prio_task_group_post_task (group, &options, task_function, body, body_gone);
+  else
+    task = prio_scheduler_post_task (scheduler_in (place_of (program, operation), operation), &options, task_function, body,
+                                     body_gone);
   prio_task_then (task, task_completed, program, NULL);
   g_hash_table_insert (program->tasks, GINT_TO_POINTER (json_object_get_int_member (operation, "id")), g_steal_pointer (&task));
 }
@@ -268,7 +313,7 @@ microtask (gpointer data)
 {
   Body *body = data;
 
-  program_log (body->program, "micro %s", body->label + 1);
+  program_log_when (body->program, "micro %s", body->label + 1);
   body_perform (body);
   body_unref (body);
 }
@@ -401,7 +446,7 @@ perform (Program *program, const char *op, JsonObject *operation)
 {
   PrioScheduler *scheduler = scheduler_in (here, operation);
 
-  if (perform_with_task (program, op, operation))
+  if (perform_with_task (program, op, operation) || perform_with_group (program, op, operation))
     return;
 
   if (g_str_equal (op, "reset"))
@@ -428,6 +473,8 @@ perform (Program *program, const char *op, JsonObject *operation)
     g_hash_table_remove (program->signals, json_object_get_string_member (operation, "signal"));
   else if (g_str_equal (op, "nest"))
     nest (json_object_get_int_member (operation, "tasks"));
+  else if (g_str_equal (op, "busy"))
+    pass_time (json_object_get_int_member (operation, "ms"));
   else
     g_error ("“%s” is no operation", op);
 }
@@ -440,6 +487,42 @@ perform_and_log (Program *program, const char *op, JsonObject *operation)
   perform (program, op, operation);
   if (program->traced)
     program_log (program, "done");
+}
+
+/* The result of the task, if it is one's, is given later. */
+static void
+body_defer (Body *body)
+{
+  if (body->task == NULL || body->deferred)
+    return;
+
+  prio_task_defer (g_object_ref (body->task));
+  body->deferred = TRUE;
+}
+
+/* Yields, or waits; returns FALSE if @op does neither, or there is nothing to wait for. */
+static gboolean
+body_pause (Body *body, const char *op, JsonObject *operation)
+{
+  Program *program = body->program;
+  gboolean waits = g_str_equal (op, "wait");
+  PrioTaskGroup *group;
+
+  if (!waits && !g_str_equal (op, "yield"))
+    return FALSE;
+
+  if (program->traced)
+    program_log (program, "do %s", op);
+  group = waits ? group_in (program, operation) : NULL;
+  if (waits && group == NULL)
+    return FALSE;
+
+  body_defer (body);
+  if (waits)
+    body_wait (body, operation, group);
+  else
+    yield (body, operation, scheduler_in (place_of (program, operation), operation));
+  return TRUE;
 }
 
 /* Performs what comes next, up to the next yield. */
@@ -458,19 +541,9 @@ body_perform (Body *body)
           body_end (body, g_error_new (thrown_quark (), 0, "thrown by %s", body->label));
           return;
         }
-      else if (g_str_equal (op, "yield"))
-        {
-          if (body->task != NULL && !body->deferred)
-            {
-              prio_task_defer (g_object_ref (body->task));
-              body->deferred = TRUE;
-            }
-          if (program->traced)
-            program_log (program, "do yield");
-          yield (body, operation, scheduler_in (place_of (program, operation), operation));
-          return;
-        }
-      else
+      else if (body_pause (body, op, operation))
+        return;
+      else if (!g_str_equal (op, "wait"))
         perform_and_log (program, op, operation);
     }
 

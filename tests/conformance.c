@@ -41,6 +41,13 @@ g_source_get_time (GSource *source)
 /* So long nothing is ever waited for. */
 #define MAX_TICKS 1000
 
+/* Something takes so long. */
+void
+pass_time (gint64 ms)
+{
+  clock_now += ms * G_TIME_SPAN_MILLISECOND;
+}
+
 static gint
 compare_strings (gconstpointer a, gconstpointer b)
 {
@@ -173,6 +180,7 @@ program_new (JsonObject *description)
   program->rejected = g_ptr_array_new_with_free_func (g_free);
   program->outcomes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   program->tasks = g_hash_table_new_full (NULL, NULL, NULL, g_object_unref);
+  program->groups = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_object_unref);
   return program;
 }
 
@@ -189,6 +197,7 @@ program_free (Program *program)
   g_ptr_array_unref (program->rejected);
   g_hash_table_unref (program->outcomes);
   g_hash_table_unref (program->tasks);
+  g_hash_table_unref (program->groups);
   for (guint i = 0; i < program->n_places; i++)
     {
       for (guint j = 0; j < program->n_schedulers; j++)
@@ -295,6 +304,15 @@ program_run (Program *program)
     }
 }
 
+static void
+make_groups (Program *program, JsonObject *groups)
+{
+  g_autoptr (GList) names = groups != NULL ? json_object_get_members (groups) : NULL;
+
+  for (GList *l = names; l != NULL; l = l->next)
+    make_group (program, l->data, json_object_get_object_member (groups, l->data));
+}
+
 static gboolean
 run_program (JsonObject *description, gboolean log)
 {
@@ -308,6 +326,7 @@ run_program (JsonObject *description, gboolean log)
 
   for (GList *l = names; l != NULL; l = l->next)
     make_signal (program, l->data, json_object_get_object_member (signals, l->data));
+  make_groups (program, get_object (description, "groups"));
 
   program_perform (program, json_object_get_array_member (description, "main"));
   program_run (program);

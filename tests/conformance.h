@@ -42,6 +42,7 @@ typedef struct
   GPtrArray *rejected;
   GHashTable *outcomes; /* id → what became of it */
   GHashTable *tasks;    /* id → PrioTask */
+  GHashTable *groups;   /* name → PrioTaskGroup */
   guint n_open;         /* bodies and tasks that are not through */
 } Program;
 
@@ -59,10 +60,14 @@ typedef struct
   gboolean deferred;
 } Body;
 
+/* conformance.c */
+void pass_time (gint64 ms);
+
 /* conformance-operations.c */
 Body *body_new (Program *program, JsonObject *operation, const char *prefix);
 void body_unref (gpointer data);
 void body_perform (Body *body);
+void program_log_when (Program *program, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void program_log (Program *program, const char *format, ...) G_GNUC_PRINTF (2, 3);
 PrioTaskPriority priority_from_nick (const char *nick);
 const char *priority_to_nick (PrioTaskPriority priority);
@@ -70,10 +75,19 @@ PrioScheduler *scheduler_in (Place *place, JsonObject *operation);
 Place *place_of (Program *program, JsonObject *operation);
 GCancellable *signal_in (Program *program, JsonObject *operation);
 PrioTaskPriority priority_in (JsonObject *operation);
+gint timeout_in (JsonObject *operation);
 PrioScheduler *make_scheduler (Program *program, GMainContext *context);
 void make_signal (Program *program, const char *name, JsonObject *description);
 gboolean place_run (Place *place);
 void program_perform (Program *program, JsonArray *operations);
+
+gboolean is_thrown (const GError *error);
+
+/* conformance-groups.c */
+void make_group (Program *program, const char *name, JsonObject *description);
+PrioTaskGroup *group_in (Program *program, JsonObject *operation);
+void body_wait (Body *body, JsonObject *operation, PrioTaskGroup *group);
+gboolean perform_with_group (Program *program, const char *op, JsonObject *operation);
 
 /* conformance-callbacks.c */
 void listen_to_signal (Program *program, const char *name, GCancellable *signal);

@@ -3,68 +3,22 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import collections
 import heapq
 import itertools
+import math
 
-PRIORITIES = ['background', 'user-visible', 'user-blocking']
+from draft_groups import Groups, take_place
+from draft_places import Entry, Place, Scheduler, State
+from draft_signals import PRIORITIES, Signals
+
 MAX_NESTING, MAX_TIME = 3, 10000  # the time in ms
-State = collections.namedtuple('State', 'scheduler abort fixed follows')  # the last three: names, or None
-
-
-class Signal:
-    def __init__(self, place, kind, priority=None):
-        self.kind, self.priority = kind, priority
-        self.aborted = self.changing = False
-        self.said = False     # `cancelled`, which comes after it is aborted
-        self.roots = []       # names that an `any` depends on
-        self.follows = None   # the root of its priority
-        self.place = place    # where it was made
-        self.dependents, self.followers = [], []  # names, in the order of their making
-
-
-class Entry:
-    """A task, or a continuation, once it is posted.  abort() ends it before it runs, reject() while it runs."""
-
-    made = itertools.count()
-
-    def __init__(self, state, run, abort, reject=lambda loosely: None):
-        self.state, self.run, self.abort, self.reject = state, run, abort, reject
-        self.place = state.scheduler.place
-        self.age, self.order = next(self.made), None
-        self.continuation = self.aborted = self.returned = False  # returned: its function has
-        self.label = None
-
-
-class Scheduler:
-    def __init__(self, place):
-        self.place = place
-        self.paused = False
-
-
-class Place:
-    """A main context."""
-
-    def __init__(self, n_schedulers):
-        self.orders, self.timers_made = itertools.count(), itertools.count()
-        self.queue, self.timers, self.microtasks = [], [], collections.deque()
-        self.idle_pending, self.idle_running, self.idle_deadline = [], [], 0
-        self.schedulers = [Scheduler(self) for _ in range(n_schedulers)]
-        self.nesting = 0
-        self.begun = False  # its thread has run it
-
-    def scheduler_of(self, op):
-        return self.schedulers[op.get('scheduler', 0)]
-
-    def is_empty(self):
-        return not (self.queue or self.timers or self.microtasks or self.idle_pending or self.idle_running)
 
 
 class Differs(Exception):
     """What was heard is not what the draft says."""
 
 
-class Model:
+class Model(Signals, Groups):
     """Runs a program.  When a destroy notify is called, when a dependent says `cancelled` whose source
     was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
     notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it
@@ -76,11 +30,12 @@ class Model:
         self.tasks = {}  # by id
         self.running = []  # tasks whose checkpoint is not over
         self.now = 0
+        self.late = False  # whether what runs was told that its timeout has passed
         self.handlers = {kind: program.get(kind, {}) for kind in ('handlers', 'notify', 'cancelled')}
         self.seen = {kind: set() for kind in self.handlers}
         self.released = {}  # label of what has ended: where, and what its destroy notify does
         self.unsaid = set()  # signals that are to say `cancelled` in their own context
-        self.untold = {}  # label and outcome of what has settled, and is told some time: where
+        self.untold = {}  # label and outcome of what has settled, and is told some time: where, and its membership
         self.n_loose = 0  # what settles now is told some time
         self.n_cancelling = 0
         self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
@@ -88,12 +43,13 @@ class Model:
         self.signals, self.dropped = {}, set()
         for name, given in program['signals'].items():
             self.make_signal(name, given)
+        self.make_groups(program.get('groups', {}))
 
         self.perform_all(program['main'], None)
         self.run_all()
-        if self.released or self.unsaid or self.untold:
+        if self.released or self.unsaid or self.untold or self.unwaited:
             raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}; '
-                          f'never told: {list(self.untold)}')
+                          f'never told: {list(self.untold)}, {list(self.unwaited)}')
 
     # What is heard
 
@@ -102,6 +58,9 @@ class Model:
         if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] != [what]:
             raise Differs(f'log[{len(self.log)}]: expected {what}, got {self.heard[len(self.log):][:3]}')
         self.log.append(what)
+
+    def say_when(self, what):
+        self.say(f'{what} late' if self.late else what)
 
     def listen(self, iterates=False):
         """Performs what has been heard next, if that comes when it likes, or by an iteration of the context."""
@@ -112,9 +71,11 @@ class Model:
                 self.n_loose += 1
                 self.perform_all(self.released.pop(name)[1], None)
                 self.n_loose -= 1
-            elif what == 'settled' and self.untold.get(name) is self.here:
+            elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
                 self.log.append(f'settled {name}')
-                del self.untold[name]
+                self.complete(self.untold.pop(name)[1], name.split()[1])
+            elif what == 'waited' and name in self.unwaited and self.unwaited[name].group.place is self.here:
+                self.unwaited.pop(name).deliver('aborted')
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
                 self.n_loose += 1
                 self.say_cancelled(name, None)
@@ -130,46 +91,20 @@ class Model:
         """The thread that made a context is its owner until another thread runs it."""
         return place is self.here or not place.begun and self.here is self.places[0]
 
-    def call_handler(self, kind, name, what, state):
-        if name in self.handlers[kind]:
-            self.say(what)
-            if name not in self.seen[kind]:
-                self.seen[kind].add(name)
-                self.perform_all(self.handlers[kind][name], state)
-
-    def say_cancelled(self, name, state):
-        if self.signals[name].said:
-            return
-        self.signals[name].said = True
-        self.unsaid.discard(name)
-        self.n_cancelling += 1
-        self.call_handler('cancelled', name, f'cancelled {name}', state)
-        self.n_cancelling -= 1
-
-    def make_signal(self, name, given):
-        signal = self.signals[name] = Signal(self.here, given['kind'], given.get('priority'))
-        if signal.kind != 'any':
-            return
-        signal.aborted = signal.said = any(self.signals[source].aborted for source in given['sources'])
-        for source in [] if signal.aborted else given['sources']:
-            other = self.signals[source]
-            for root in [source] + [root for root in other.roots if self.signals[root].kind != 'any']:
-                if root not in signal.roots:
-                    signal.roots.append(root)
-                    self.signals[root].dependents.append(name)
-        if given['priority'] in self.signals:
-            other = self.signals[given['priority']]
-            signal.follows = other.follows if other.kind == 'any' else given['priority']
-            signal.priority = other.priority
-            if signal.follows is not None:
-                self.signals[signal.follows].followers.append(name)
-
     # Scheduling
 
     def effective(self, entry):
         state = entry.state
         priority = self.signals[state.follows].priority if state.follows else state.fixed
         return 2 * PRIORITIES.index(priority) + entry.continuation
+
+    def is_late(self, entry):
+        """Whether its timeout has passed."""
+        return entry.state.expiry is not None and entry.state.expiry <= self.now
+
+    def rank(self, entry):
+        """Whatever has the least is next: first of all what is late, by its time, and then by age."""
+        return (-math.inf, entry.state.expiry, entry.order) if self.is_late(entry) else (-self.effective(entry), 0, entry.order)
 
     def enqueue(self, entry):
         entry.order = next(entry.place.orders)
@@ -196,8 +131,18 @@ class Model:
                 ran |= self.run_next(place) or len(self.log) > n_before  # what is heard is something done
             if not ran and not self.resume_all():
                 self.now += 10
+            if self.now > MAX_TIME and self.waits:
+                self.get_stuck()
+                break
             if self.now > MAX_TIME:
                 raise Differs('there is no end')
+
+    def get_stuck(self):
+        """Tasks wait for each other."""
+        number = 1
+        while self.heard is not None and len(self.log) < len(self.heard):
+            number = 1 - number
+            self.say(f'turn {number}')
 
     def resume_all(self):
         """By the thread of the first context."""
@@ -208,20 +153,31 @@ class Model:
             self.listen()
         return resumed
 
-    def run_next(self, place):
+    def enqueue_due(self, place):
         while place.timers and place.timers[0][0] <= self.now:
             self.enqueue(heapq.heappop(place.timers)[2])
+
+    def run_next(self, place):
+        self.enqueue_due(place)
         self.listen(True)
         self.checkpoint()
         self.listen(True)
         runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
         if not runnable:
             return self.run_idle(place)
-        entry = min(runnable, key=lambda entry: (-self.effective(entry), entry.order))
+        entry = min(runnable, key=self.rank)
         place.queue.remove(entry)
         self.running.append(entry)
+        late, self.late = self.late, self.is_late(entry)
         settle = entry.run()
         entry.returned = True
+        self.late = late
+        if entry.has_result or entry.is_plain:
+            self.listen()
+        if entry.has_result:
+            self.checkpoint()
+        # The loop looks at the time.
+        self.enqueue_due(place)
         self.listen()
         self.checkpoint()
         self.running.remove(entry)
@@ -259,19 +215,28 @@ class Model:
         if self.traced:
             self.released[label] = place, op.get('gone', [])
 
-    def tell(self, label, place, outcome):
+    def tell(self, label, place, outcome, member=None):
         """Its result is there: who waits for it is called in a microtask."""
         self.outcomes[label] = outcome
         told = f'{label} {outcome}'
-        if self.traced and self.n_loose > 0:
-            self.untold[told] = place
-        elif self.traced:
-            place.microtasks.append(lambda: self.say(f'settled {told}'))
 
-    def state_of_post(self, op, signal):
+        def call():
+            self.complete(member, outcome)
+            if self.traced:
+                self.say(f'settled {told}')
+
+        if self.traced and self.n_loose > 0:
+            self.untold[told] = place, member
+        elif self.traced or member:
+            place.microtasks.append(call)
+
+    def state_of_post(self, op, signal, scheduler=None, member=None):
         fixed = op.get('priority')
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
-        return State(self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows)
+        # It begins to count when the delay ends.
+        expiry = self.now + op.get('delay', 0) + op['timeout'] if op.get('timeout', 0) else None
+        return State(scheduler or self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows,
+                     expiry, member)
 
     def enqueue_delayed(self, entry, op):
         if op.get('delay', 0):
@@ -282,19 +247,28 @@ class Model:
     def post(self, op, state):
         signal = self.known(op.get('signal'))
         label = str(op['id'])
+        group, member = self.group_of(op), None
         place = self.there(op)
+        if 'group' in op:
+            if group is None:
+                return
+            place = group.place
+            signal = self.combine(group, signal, label)
+            member = self.join(group, label)
         if signal and self.signals[signal].aborted:
-            self.tell(label, place, 'aborted')
+            self.tell(label, place, 'aborted', member)
             self.release(label, place, op)
             return
-        own = self.state_of_post(op, signal)
+        own = self.state_of_post(op, signal, group, member)
 
         def end(outcome):
-            self.tell(label, place, outcome)
+            self.tell(label, place, outcome, member)
             self.release(label, place, op)
 
         def run():
-            self.say(f'start {label}')
+            if member and not member.left:
+                take_place(member)
+            self.say_when(f'start {label}')
             self.go_on(self.perform_body(op['body'], own, label), own, ended)
             return settle
 
@@ -312,7 +286,10 @@ class Model:
                 return
             settled.append(True)
             if ends:
+                self.complete(member, ends[0])
                 end(ends[0])
+                # Who waits for the task is told before those who wait for its group.
+                place.microtasks.rotate(1 if member and self.n_loose == 0 else 0)
 
         def abort(loosely):
             self.n_loose += loosely
@@ -321,14 +298,16 @@ class Model:
 
         def reject(loosely):
             self.n_loose += loosely
-            self.tell(label, place, 'aborted')
+            self.tell(label, place, 'aborted', member)
             self.n_loose -= loosely
 
         entry = Entry(own, run, abort, reject)
-        entry.label = label
+        entry.label, entry.member = label, member
         self.enqueue_delayed(entry, op)
         self.listen()
         self.tasks[op['id']] = entry  # now that the call has returned
+        if member:
+            member.is_posted = True
 
     def post_closure(self, op):
         """Posts a task without a result."""
@@ -340,7 +319,7 @@ class Model:
             self.release(label, place, op)
 
         def run():
-            self.say(f'start {label}')
+            self.say_when(f'start {label}')
             self.go_on(self.perform_body(op['body'], own, label), own, lambda outcome: None)
             end()
             return lambda: None
@@ -349,7 +328,10 @@ class Model:
             self.release(label, self.here, op)
             return
         own = self.state_of_post(op, signal)
-        self.enqueue_delayed(Entry(own, run, lambda loosely: end()), op)
+        entry = Entry(own, run, lambda loosely: end())
+        entry.has_result = False
+        entry.is_plain = signal is None and not op.get('delay', 0) and own.expiry is None
+        self.enqueue_delayed(entry, op)
 
     def post_many(self, op):
         """Posts tasks that do nothing.  The log tells when one runs, as others may be gone before or after it."""
@@ -358,7 +340,7 @@ class Model:
 
         def run():
             if self.traced:
-                self.say('one')
+                self.say_when('one')
             return lambda: None
 
         for _ in range(0 if signal and self.signals[signal].aborted else op['times']):
@@ -366,6 +348,7 @@ class Model:
 
     def go_on(self, body, state, ended):
         """Runs body to its next yield."""
+        self.resumed = state
         try:
             label, scheduler, op = next(body)
         except StopIteration:
@@ -375,9 +358,13 @@ class Model:
             assert 'thrown' in str(error), error
             ended('threw')
             return
+        if op['op'] == 'wait':
+            self.wait(body, label, op, state, ended)
+            return
         place = scheduler.place
         if place is not self.here:
             state = None  # it does not go to another context
+        late = self.late and place is self.here
         own = self.state_of_yield(op, scheduler, state)
 
         def abort(loosely):
@@ -391,7 +378,9 @@ class Model:
                 place.microtasks.append(lambda: ended('aborted'))
 
         def run():
-            self.say(f'resume {label}')
+            if own.expiry is None:
+                self.late = late  # a yield elsewhere is a callback like others
+            self.say_when(f'resume {label}')
             self.go_on(body, state, ended)
             return lambda: None
 
@@ -418,12 +407,14 @@ class Model:
         if priority is None and signal in (None, 'inherit'):
             signal = priority = 'inherit'
         # A state is that of one scheduler.
-        inherited = state if state and state.scheduler is scheduler else State(scheduler, None, 'user-visible', None)
+        inherited = State(scheduler, None, 'user-visible', None)
+        if state and scheduler in (state.scheduler, state.scheduler.outer):
+            inherited = state._replace(scheduler=scheduler)
         abort = inherited.abort if signal == 'inherit' else signal
         if priority == 'inherit':
             return inherited._replace(abort=abort)
         follows = signal if priority is None and self.signals[signal].kind != 'abort' else None
-        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows)
+        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows, inherited.expiry)
 
     def perform_body(self, ops, state, label):
         n_yields = itertools.count(1)
@@ -432,6 +423,13 @@ class Model:
                 if self.traced:
                     self.say('do yield')
                 yield f'{label}.{next(n_yields)}', self.there(op).scheduler_of(op), op
+                state = self.resumed
+            elif op['op'] == 'wait':
+                if self.traced:
+                    self.say('do wait')
+                if self.group_of(op):
+                    yield f'{label}.{next(n_yields)}', None, op
+                    state = self.resumed
             elif op['op'] == 'throw':
                 raise RuntimeError('thrown')
             else:
@@ -450,6 +448,8 @@ class Model:
 
     def perform_silently(self, op, state):
         kind = op['op']
+        if self.perform_with_group(op, state):
+            return
         if kind == 'post':
             self.post(op, state)
         elif kind == 'closure':
@@ -465,11 +465,13 @@ class Model:
         elif kind == 'unref':
             self.tasks.pop(op['id'], None)
         elif kind == 'microtask':
-            self.here.microtasks.append(lambda: self.microtask(op, state))
+            self.queue_microtask(op, state)
         elif kind == 'idle':
             self.request_idle(op)
         elif kind == 'nest':
             self.nest(op['tasks'])
+        elif kind == 'busy':
+            self.now += op['ms']
         elif kind == 'cancel':
             if op['id'] in self.tasks:
                 self.cancel(self.tasks[op['id']])
@@ -489,9 +491,16 @@ class Model:
         else:
             self.here.scheduler_of(op).paused = kind == 'pause'
 
-    def microtask(self, op, state):
-        self.say(f'micro {op["id"]}')
-        self.go_on(self.perform_body(op['body'], state, f'm{op["id"]}'), state, lambda outcome: None)
+    def queue_microtask(self, op, state):
+        late = self.late
+
+        def run():
+            before, self.late = self.late, late
+            self.say_when(f'micro {op["id"]}')
+            self.go_on(self.perform_body(op['body'], state, f'm{op["id"]}'), state, lambda outcome: None)
+            self.late = before
+
+        self.here.microtasks.append(run)
 
     def nest(self, n_tasks):
         place = self.here
@@ -513,8 +522,10 @@ class Model:
                     waiting.remove(call)
             if timeout:
                 self.dequeue(timeout)
+            late, self.late = self.late, False
             self.say(f'idle {op["id"]}{how}')
             self.go_on(self.perform_body(op['body'], state, f'i{op["id"]}'), state, lambda outcome: None)
+            self.late = late
 
         def time_out():
             call(' timeout')
@@ -526,73 +537,6 @@ class Model:
             timeout = Entry(State(scheduler, None, 'user-blocking', None), time_out, None)
             timeout.continuation = True  # in any case: before whatever else waits then
             self.enqueue_later(timeout, self.now + op['timeout'])
-
-    def set_priority(self, name, to, state):
-        signal = self.signals[name]
-        if signal.changing:
-            self.say(f'notallowed {name}')
-            return
-        if signal.priority == to:
-            return
-        signal.changing = True
-        old, signal.priority = signal.priority, to
-        self.listen()
-        self.call_handler('handlers', name, f'change {name} {old}>{to}', state)
-        self.call_handler('notify', name, f'notify {name}', state)
-        for follower in signal.followers:
-            self.set_priority(follower, to, state)
-        signal.changing = False
-
-    def abort(self, name, state, by_hand):
-        """With g_cancellable_cancel (), dependents are aborted at once, and say so in their own context."""
-        if not self.known(name) or self.signals[name].aborted:
-            if by_hand and self.known(name):
-                self.say_cancelled(name, state)
-            return
-        by_hand = by_hand or self.signals[name].kind == 'abort'
-        names = [name]
-        for marked in names:
-            names += [other for other in self.signals[marked].dependents if other not in names and not self.signals[other].aborted]
-        self.n_cancelling += 1
-        for other in names:
-            self.signals[other].aborted = True
-        for other in names:
-            waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
-            mine = sorted([entry for entry in self.running + waiting if entry.state.abort == other],
-                          key=lambda entry: entry.age)
-            # The library goes by schedulers, and may have rejected those of dependents before a handler is called.
-            loosely = (by_hand or len({entry.state.scheduler for entry in mine}) > 1
-                       or any(name in self.handlers['cancelled'] for name in names))
-            for entry in mine:
-                self.cancel(entry, loosely)
-        # Where nothing else can run in between, it is no matter that all leave their queues before the first says so.
-        for other in [] if by_hand else names:
-            self.listen()
-            self.say_cancelled(other, state)
-        if by_hand:
-            self.unsaid |= set(names[1:]) & set(self.handlers['cancelled'])
-            self.say_cancelled(name, state)
-        self.n_cancelling -= 1
-
-    def reset(self, name):
-        """GIO does not define it in a handler."""
-        if self.n_cancelling == 0:
-            self.signals[name].aborted = self.signals[name].said = False
-
-    def is_over(self, entry):
-        """A notify that comes when the library likes may come before its checkpoint ends, or after: what is heard tells."""
-        return (self.n_loose > 0 and entry.returned and entry.label is not None and self.heard is not None
-                and f'settled {entry.label} aborted' not in self.heard[len(self.log):])
-
-    def cancel(self, entry, loosely=False):
-        waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
-        loosely = loosely or entry.place is not self.here
-        if waits:
-            self.dequeue(entry)
-            entry.abort(loosely)
-        elif entry in self.running and not entry.aborted and not self.is_over(entry):
-            entry.aborted = True
-            entry.reject(loosely)
 
 
 def expect(program, heard=None):

@@ -3,6 +3,7 @@
     model.py --check VECTORS                     checks the model with vectors of the native implementation
     model.py RUNNER [--programs N] [--seed N]    checks the library with the model, on random programs
                     [--without KIND,...]         that have no such operations or handlers
+                    [--with FEATURE,...]         that have these too: timeouts, groups
                     [--replay FILE]              on the programs of FILE instead
 
 conformance-vectors.md describes the programs; RUNNER is build/tests/conformance, or a program that
@@ -23,7 +24,7 @@ import tempfile
 import time
 
 from draft import Differs, expect
-from programs import Maker, smaller
+from programs import HAVING, Maker, smaller
 
 CHUNK = 2000
 
@@ -124,19 +125,20 @@ def search(runner, chunks):
     return 0
 
 
-def random_chunks(n_programs, seed, without):
+def random_chunks(n_programs, seed, without, having):
     rng = random.Random(seed)
     for first in range(0, n_programs, CHUNK):
-        yield [Maker(rng, without).make(f'r{first + i}') for i in range(min(CHUNK, n_programs - first))]
+        yield [Maker(rng, without, having).make(f'r{first + i}') for i in range(min(CHUNK, n_programs - first))]
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--check', metavar='VECTORS')
     parser.add_argument('--replay', metavar='FILE')
-    parser.add_argument('--programs', type=int, default=int(os.environ.get('RANDOM_PROGRAMS', 10000)))
+    parser.add_argument('--programs', type=int, default=None)
     parser.add_argument('--seed', type=int, default=None)
     parser.add_argument('--without', default='')
+    parser.add_argument('--with', dest='having', default='')
     parser.add_argument('runner', nargs='*')
     given = parser.parse_args()
     if given.check:
@@ -144,11 +146,13 @@ def main():
     if given.replay:
         with open(given.replay) as file:
             return search(given.runner, [json.load(file)])
+    having = [feature for feature in HAVING if feature in given.having.split(',')]
+    n_programs = given.programs or int(os.environ.get('RANDOM_PROGRAMS') or (3000 if having else 10000))
     seed = given.seed
     if seed is None:
         seed = int(os.environ.get('RANDOM_SEED') or int.from_bytes(os.urandom(4), 'little'))
     print(f'seed {seed}', flush=True)
-    return search(given.runner, random_chunks(given.programs, seed, given.without.split(',')))
+    return search(given.runner, random_chunks(n_programs, seed, given.without.split(','), having))
 
 
 os.environ.setdefault('MALLOC_PERTURB_', '165')

@@ -11,25 +11,33 @@ from draft import PRIORITIES
 MORE = ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew']
 TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
 # In destroy notifies, and in handlers that they may come to.  What they would inherit is not defined.
+QUIET_GROUPS = ['limit', 'group priority', 'group abort', 'cancel queued']
 QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4
 
 
-class Maker:
-    """Makes programs without the kinds of operations, or of handlers, that are in @without."""
+# What the draft has not.
+HAVING = {'timeouts': ['busy'] * 3, 'groups': ['watch', 'limit', 'group priority', 'group abort', 'cancel queued']}
+UNTIL = ['drained', 'all', 'any', 'first']
 
-    def __init__(self, rng, without=()):
-        self.rng, self.without = rng, without
-        self.ids, self.micro_ids, self.idle_ids = itertools.count(1), itertools.count(1), itertools.count(1)
+
+class Maker:
+    """Makes programs without the kinds of operations, or of handlers, that are in @without, and with those that the draft has not
+    that are in @having."""
+
+    def __init__(self, rng, without=(), having=()):
+        self.rng, self.without, self.having = rng, without, having
+        self.ids, self.micro_ids, self.idle_ids, self.watch_ids = (itertools.count(1) for _ in range(4))
         self.budget = rng.randrange(4, 30)
         self.signals = {}
         self.more = {}  # what the vectors have not
         self.later, self.made = [], []  # signals that operations make
         self.traced = self.resets = False
+        self.groups = {}
         self.last_id = 0
 
     def make(self, name):
         rng = self.rng
-        if rng.randrange(3) > 0:
+        if self.having or rng.randrange(3) > 0:
             self.more = {'contexts': rng.randrange(1, 3), 'schedulers': rng.randrange(1, 4), 'slice': 0}
             self.traced = rng.randrange(2) == 0
         for i in range(rng.randrange(1, 4)):
@@ -41,14 +49,20 @@ class Maker:
             followed = [other for other in names if self.signals[other]['kind'] != 'abort']
             self.signals[f's{i}'] = {'kind': 'any', 'sources': rng.sample(names, rng.randrange(min(3, len(names) + 1))),
                                      'priority': rng.choice(PRIORITIES + followed)}
+        if 'groups' in self.having:
+            more_groups = [f'g{i}' for i in range(rng.randrange(1, 3))]
+            self.groups = {name: {'context': rng.randrange(self.more['contexts']), 'scheduler': rng.randrange(self.more['schedulers']),
+                                  'limit': rng.randrange(1, 4), 'priority': rng.choice(PRIORITIES)} for name in more_groups}
         # Who has queued tasks elsewhere may not reset, by GIO.
         self.resets = self.traced and self.more['contexts'] == 1 and 'a0' in self.signals
         self.later = [f'd{i}' for i in range(rng.randrange(4))] if self.more else []
         changing = [other for other in self.signals if self.signals[other]['kind'] != 'abort'] + self.later
-        handlers = {other: [self.operation(2, quiet=self.traced) for _ in range(rng.randrange(3))]
+        handlers = {other: calm([self.operation(2, quiet=self.traced) for _ in range(rng.randrange(3))])
                     for other in changing if rng.randrange(3) == 0}
         more = self.more_handlers(handlers) if self.traced else {}
         main = [self.operation(0) for _ in range(rng.randrange(2, 9))]
+        if self.groups:
+            more['groups'] = self.groups
         return {'name': name, **self.more, **more, 'signals': self.signals, 'handlers': handlers, 'main': main}
 
     def more_handlers(self, handlers):
@@ -86,13 +100,16 @@ class Maker:
 
     def kinds(self, in_body, quiet):
         if quiet:
-            kinds = list(QUIET)
+            kinds = QUIET + (QUIET_GROUPS if self.groups else [])
         else:
             kinds = ['post'] * 6 + ['priority'] * 2 + ['abort', 'microtask']
             if in_body:
                 kinds += ['yield'] * 4 + ['throw']
             if self.more:
                 kinds += MORE + ['any'] * len(self.later)
+            for feature in self.having:
+                kinds += HAVING[feature]
+            kinds += ['wait'] * (3 if in_body and self.groups else 0)
         kinds += ['drop'] * len(self.made)
         if self.traced and not quiet:
             kinds += TRACED + ['many'] * (self.rng.randrange(8) == 0)
@@ -126,6 +143,11 @@ class Maker:
             op['tasks'] = rng.randrange(1, 5)
         elif kind == 'many':
             op |= {'times': rng.randrange(60, 80), 'signal': rng.choice(self.all_signals())}
+            self.timing(op)
+        elif kind in HAVING['groups'] + ['wait']:
+            self.grouping(op)
+        elif kind == 'busy':
+            op['ms'] = rng.choice([10, 20, 30, 50, 100])
         elif kind in ('post', 'closure', 'microtask', 'idle'):
             op['id'] = next({'microtask': self.micro_ids, 'idle': self.idle_ids}.get(kind, self.ids))
             self.last_id = max(self.last_id, op['id'])
@@ -134,6 +156,8 @@ class Maker:
             elif kind == 'idle' and rng.randrange(2):
                 op['timeout'] = rng.choice([10, 30, 60, 100])
             op['body'] = self.body(depth, op.get('signal')) if self.budget > 0 else []
+            if kind == 'microtask':
+                op['body'] = calm(op['body'])
         return op
 
     def all_signals(self):
@@ -165,6 +189,24 @@ class Maker:
         if by_hand:
             op['by hand'] = True
 
+    def grouping(self, op):
+        rng = self.rng
+        op['group'] = rng.choice(list(self.groups))
+        if op['op'] == 'limit':
+            op['limit'] = rng.randrange(1, 4)
+        elif op['op'] == 'group priority':
+            op['to'] = rng.choice(PRIORITIES)
+        elif op['op'] in ('wait', 'watch'):
+            op['until'] = rng.choice(UNTIL)
+            if self.traced and rng.randrange(4) == 0:
+                op['signal'] = rng.choice(self.all_signals())
+        if op['op'] == 'watch':
+            op |= {'id': next(self.watch_ids), 'body': self.body(3) if self.budget > 0 and rng.randrange(2) else []}
+
+    def timing(self, op):
+        if 'timeouts' in self.having and self.rng.randrange(3) > 0:
+            op['timeout'] = self.rng.choice([-60, -20, -1, 10, 20, 30, 50, 60, 100, 200])
+
     def posting(self, op, signal=None):
         rng = self.rng
         if self.more:
@@ -175,9 +217,17 @@ class Maker:
             op['priority'] = rng.choice(PRIORITIES)
         if rng.randrange(6) == 0:
             op['delay'] = rng.choice([30, 60, 90, 120])
+        if self.groups and op['op'] == 'post' and rng.randrange(3) > 0:
+            op['group'] = rng.choice(list(self.groups))
+        self.timing(op)
         if self.traced and 'gone' not in self.without and rng.randrange(3) == 0:
             op['gone'] = self.quiet_body()
         return op
+
+
+def calm(ops):
+    """These take no time: the loop may not look at the clock after them."""
+    return [op for op in ops if op['op'] != 'busy']
 
 
 def without_one(ops):

@@ -126,6 +126,8 @@ typedef struct
   gint always;      /* the priority of a source that is always ready, or 0 */
   guint post_every; /* ms: a short task of another priority is posted, or 0 */
   gint64 duration;  /* µs, if it is not DURATION */
+  gint64 drawing;   /* how long it takes, µs, if @beside does not say */
+  gdouble share;    /* of tasks beside frames, or 0 */
 } Scene;
 
 /* What is counted in one. */
@@ -164,6 +166,9 @@ attach (Window *window, GSource *source, gint priority, GSourceFunc func)
 static gint64
 drawing_time (Window *window)
 {
+  if (window->scene.drawing != 0)
+    return window->scene.drawing;
+
   switch (window->scene.beside)
     {
     case BESIDE_DRAWING:
@@ -321,6 +326,7 @@ window_init (Window *window, const Scene *scene)
   window->clock = g_object_new (frame_clock_get_type (), NULL);
   if (scene->follow)
     prio_scheduler_follow_frame_clock (window->f.scheduler, window->clock);
+  prio_scheduler_set_frame_share (window->f.scheduler, scene->share);
   watch_display (window);
   if (scene->beside == BESIDE_HANDLER)
     attach (window, g_timeout_source_new (HANDLER_PERIOD), G_PRIORITY_DEFAULT, handle);
@@ -479,6 +485,47 @@ test_for_long (void)
     }
 }
 
+/* R8: which part of the time tasks have beside frames of @drawing µs at @rate, if the program says @share. */
+static void
+check_share (guint rate, gint64 drawing, gdouble share, gint64 step, gdouble least, gdouble most)
+{
+  for (gint flood = USER_VISIBLE; flood <= USER_BLOCKING; flood++)
+    {
+      for (guint follow = 0; follow < 2; follow++)
+        {
+          Scene scene = { .rate = rate, .step = step, .follow = follow, .drawing = drawing, .share = share };
+          Counts counts = run (&scene, flood);
+          gdouble part = (gdouble) (counts.n_steps * step) / DURATION;
+
+          g_test_message ("%4u Hz, drawing %5d us, share %.2f, steps of %5d us, %sfollowed, priority %d: %3u frames, "
+                          "tasks %.3f of the time, at most %d us between two %s",
+                          rate, (gint) drawing, share, (gint) step, follow ? "" : "not ", flood, counts.n_frames, part,
+                          (gint) counts.wait, part < least ? "TOO LITTLE" : part > most ? "TOO MUCH" : "");
+          if (part < least || part > most)
+            g_test_fail ();
+        }
+    }
+}
+
+static void
+test_share_beside_slow_frames (void)
+{
+  /* One frame after the other. */
+  check_share (1000, 20000, 0, 1000, 0.05, 0.14);
+  check_share (1000, 20000, 0.1, 1000, 0.09, 0.14);
+  check_share (1000, 20000, 0.25, 1000, 0.23, 0.28);
+  check_share (1000, 20000, 0.5, 1000, 0.48, 0.53);
+  check_share (1000, 20000, 0.9, 1000, 0.88, 0.93);
+  check_share (1000, 20000, 0.1, 100, 0.09, 0.14);
+  check_share (1000, 20000, 0.5, 20000, 0.45, 0.55);
+
+  /* Drawing leaves some time, which counts; where it leaves more than the share, nothing changes. */
+  check_share (60, 12000, 0, 100, 0.25, 0.30);
+  check_share (60, 12000, 0.5, 100, 0.48, 0.55);
+  check_share (60, 1000, 0.5, 100, 0.93, 0.94);
+  check_share (60, 1000, 0, 100, 0.93, 0.94);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -495,6 +542,7 @@ main (int argc, char **argv)
   g_test_add_func ("/frames/long-step", test_long_step);
   g_test_add_func ("/frames/short-tasks-among-long-ones", test_short_tasks_among_long_ones);
   g_test_add_func ("/frames/for-long", test_for_long);
+  g_test_add_func ("/frames/share-beside-slow-frames", test_share_beside_slow_frames);
 
   return g_test_run ();
 }

@@ -7,7 +7,9 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+/// <reference path="priosched-1-react.d.ts" />
 /// <reference path="priosched-1-web.d.ts" />
+/// <reference path="priosched-1-inside.d.ts" />
 
 declare module 'gi://PrioSched?version=1' {
     import PrioSched from '@girs/priosched-1';
@@ -36,13 +38,6 @@ declare module '@girs/priosched-1' {
         const MICRO_VERSION: number;
         /** Stands for no priority, where one is optional. */
         const PRIORITY_UNSET: number;
-        /** The timeouts of the levels of React's Scheduler, in milliseconds. */
-        const TIMEOUT_IMMEDIATE: number;
-        const TIMEOUT_USER_BLOCKING: number;
-        const TIMEOUT_NORMAL: number;
-        const TIMEOUT_LOW: number;
-        /** None. */
-        const TIMEOUT_IDLE: number;
 
         /** What the native part for GJS gives: with 'state', the state of a task crosses every promise. */
         const nativePart: 'none' | 'speed' | 'state';
@@ -186,8 +181,8 @@ declare module '@girs/priosched-1' {
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number; nextFrame: number;
-                time_slice: number; lends_priority: boolean; lendsPriority: boolean;
-                collects_statistics: boolean; collectsStatistics: boolean; timeSlice: number;
+                time_slice: number; timeSlice: number;
+                lends_priority: boolean; lendsPriority: boolean; collects_statistics: boolean; collectsStatistics: boolean;
             }
         }
 
@@ -199,7 +194,6 @@ declare module '@girs/priosched-1' {
             constructor(message?: string);
         }
 
-        /** Runs prioritized tasks in a main context. */
         /** What latest() gives. */
         interface Latest<A extends unknown[], T> {
             (...args: A): Promise<Awaited<T> | undefined>;
@@ -207,6 +201,7 @@ declare module '@girs/priosched-1' {
             abort(): void;
         }
 
+        /** Runs prioritized tasks in a main context. */
         class Scheduler extends GObject.Object {
             static $gtype: GObject.GType<Scheduler>;
             $signals: Scheduler.SignalSignatures;
@@ -236,14 +231,14 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
             /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
-            post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
+            post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and goes on with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
             /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told what it yields. */
             post_steps<V, T>(make: () => Generator<V, T, undefined>,
-                options?: (PostTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
+                options?: (TimedTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
@@ -276,15 +271,13 @@ declare module '@girs/priosched-1' {
             should_yield(): boolean;
             /** How many tasks are queued or delayed; counted when asked. */
             get_pending(): number;
-            /** Whether the timeout of the running task had passed when its turn came. */
-            did_timeout(): boolean;
-            get_current_priority(): TaskPriority;
-            run_with_priority(priority: TaskPriority, func: () => void): void;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
             follow_frame_clock(frame_clock: GObject.Object): void; unfollow_frame_clock(frame_clock: GObject.Object): void;
             get_context(): GLib.MainContext;
             get_next_frame(): number; set_next_frame(next_frame: number): void;
             get_time_slice(): number; set_time_slice(time_slice: number): void;
+            /** Which part of the time tasks have beside frames that are slow to draw, from 0 to 0.9. */
+            get_frame_share(): number; set_frame_share(share: number): void;
             /** Whether a task of the library's own that waits for another lends it its priority. */
             get_lends_priority(): boolean; set_lends_priority(lends_priority: boolean): void;
             get_collects_statistics(): boolean; set_collects_statistics(collects_statistics: boolean): void;
@@ -555,6 +548,7 @@ declare module '@girs/priosched-1' {
             post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 continuation: boolean): Posted;
             post_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number): Posted;
+            yield_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number): Posted;
             request_idle_callback(timeout: number): number;
             take_rejected(): number[] | null;
             yield(id: number): Posted;

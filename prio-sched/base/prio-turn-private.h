@@ -27,6 +27,8 @@
  *   the batch is a tenth of the time (a ninth of what the frame took), so that nine tenths of the frames remain,
  *   and tasks that have run for longer than a slice wait nine times as long.  A slice that the program has set is
  *   not shortened.
+ * - If the program has said which share tasks have beside frames, each drawing makes time due to them, what they run
+ *   is taken from it, and the turn ends before the next frame as long as some is left.
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if
  *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
  *   background tasks for one batch in half a second.
@@ -47,6 +49,9 @@
  * do, within these limits, µs. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
+
+/* A share of time, in millionths. */
+#define PRIO_WHOLE_SHARE 1000000
 
 /* How far down an iteration has come: the priority of the source that it has dispatched. */
 typedef enum
@@ -85,6 +90,8 @@ typedef struct
   gint64 flood_until;  /* until when a flood counts as detected, µs */
   gint64 balance;      /* time due to tasks during a flood, µs; if negative, due to other sources */
   gint64 share;        /* how long tasks may run after a frame, µs, or 0 */
+  guint frame_share;   /* the share that tasks have beside frames, if the program has said it, or 0 */
+  gint64 frame_due;    /* if so: time due to tasks for what drawing took, µs; if negative, due to drawing */
   gint64 frame;        /* the first announced frame for which there has been no turn yet, µs, or 0 */
 
   gint64 background_since; /* when background tasks began to wait, µs, or 0 */
@@ -119,6 +126,13 @@ prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
     turn->frame = frame;
 }
 
+/* How much time is due to those who have @share, if all others had @time, µs. */
+static inline gint64
+prio_share_of (guint share, gint64 time)
+{
+  return time * share / (PRIO_WHOLE_SHARE - share);
+}
+
 /* How long tasks may run now, µs.  @slice is the time slice of their scheduler; @is_set says whether
  * the program has set it. */
 static inline gint64
@@ -126,7 +140,7 @@ prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {
   if (turn->balance > 0)
     return MIN (slice, MAX (PRIO_MAX_LOOK, turn->balance));
-  return turn->share != 0 && !is_set ? MIN (slice, turn->share) : slice;
+  return turn->share != 0 && (!is_set || turn->frame_share != 0) ? MIN (slice, turn->share) : slice;
 }
 
 /* How long tasks may run before they look for other sources, µs. */

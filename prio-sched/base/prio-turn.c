@@ -132,6 +132,9 @@ is_over (PrioTurn *turn, gint64 now)
     {
       turn->drawn = turn->others;
       turn->drawing += now - turn->iterated;
+      if (turn->frame_share != 0)
+        turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->frame_share, now - turn->iterated),
+                               prio_share_of (turn->frame_share, MAX_WAIT));
     }
   turn->ends_before_frame = turn->drawn && may_run_after_frame (turn, used);
 
@@ -179,6 +182,8 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
   turn->continues = turn->others && turn->answered && now - turn->began < CONTINUING &&
                     (turn->frame == 0 || now < turn->frame);
   turn->answered = FALSE;
+  if (G_UNLIKELY (turn->frame_share != 0))
+    turn->ends_before_frame = turn->others && turn->frame_due > 0;
 
   if (urgent)
     turn->background_since = 0;
@@ -186,6 +191,15 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     turn->background_since = now;
   else if (now - turn->background_since >= MAX_WAIT / 2)
     turn->granted = TRUE;
+}
+
+/* Tasks have run for @ran µs.  What nothing else has asked for is not taken from the time that will be due to them. */
+static void
+count_beside_frames (PrioTurn *turn, gint64 ran)
+{
+  gint64 least = turn->share != 0 ? -prio_share_of (turn->frame_share, MAX_WAIT) : MIN (turn->frame_due, 0);
+
+  turn->frame_due = MAX (turn->frame_due - ran, least);
 }
 
 /* Tasks have run until @now, for @ran µs.  @cut says that they have stopped because their time is over. */
@@ -197,6 +211,8 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->spent += ran;
   turn->since_whole += ran;
   turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
+  if (G_UNLIKELY (turn->frame_share != 0))
+    count_beside_frames (turn, ran);
   if (!cut)
     return;
 
@@ -236,6 +252,8 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
   if (reached == PRIO_REACH_FRAME)
     {
       turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
+      if (turn->frame_share != 0)
+        turn->share = MAX (turn->frame_due, PRIO_MAX_LOOK);
     }
   else if (reached > PRIO_REACH_FRAME)
     {
@@ -257,5 +275,5 @@ prio_turn_rest (PrioTurn *turn)
   turn->rests = TRUE;
   turn->granted = FALSE;
   turn->frame = 0;
-  turn->spent = turn->since_whole = turn->rest_balance = turn->share = turn->background_since = 0;
+  turn->spent = turn->since_whole = turn->rest_balance = turn->share = turn->frame_due = turn->background_since = 0;
 }

@@ -7,6 +7,7 @@
 
 #include "loop/prio-context-private.h"
 
+#include "loop/prio-holding-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-loop-end-private.h"
 #include "loop/prio-run-queue-group-private.h"
@@ -17,6 +18,7 @@ clear (PrioLoop *loop)
 {
   prio_run_queue_free_own (loop);
   prio_lending_free (loop);
+  prio_holding_free (loop);
 }
 
 static const PrioLoopFuncs loop_funcs = {

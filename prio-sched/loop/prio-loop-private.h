@@ -54,6 +54,7 @@ enum
 
 typedef struct _PrioCounts PrioCounts;
 typedef struct _PrioFrame PrioFrame;
+typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
 
@@ -134,6 +135,7 @@ struct _PrioLoop
   PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
+  PrioHolding *holding; /* who holds the loop; NULL until somebody watches; set atomically */
   GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */

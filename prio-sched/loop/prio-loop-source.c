@@ -301,7 +301,7 @@ static void
 adapt_sources (PrioLoop *loop)
 {
   PrioTurn *turn = &loop->turn;
-  gboolean is_long = turn->n_top > 0 || turn->drawn;
+  gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame;
 
   if (loop->lane == PRIO_LANE_NONE && __atomic_load_n (&loop->n_sources, __ATOMIC_RELAXED) == 1)
     return;
@@ -357,6 +357,8 @@ prepare (PrioLoop *loop, gint *timeout)
     {
       take_over (loop);
       *timeout = -1;
+      if (G_UNLIKELY (loop->observing != NULL))
+        prio_observed_prepares (loop);
 
       /* Not g_source_get_time (), which takes GLib's lock. */
       if (loop->delays.n_items > 0 || loop->deadlines.n_items > 0)
@@ -413,11 +415,11 @@ governor_check (GSource *source)
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->asked);
   if (G_LIKELY (loop->is_timed == 0))
-    {
-      loop->checked = prio_coarse_time ();
-    }
+    loop->checked = prio_coarse_time ();
   else
     prio_loop_read_time (loop);
+  if (G_UNLIKELY (loop->observing != NULL))
+    prio_observed_checks (loop);
   leave_loop (loop);
   return FALSE;
 }

@@ -14,7 +14,7 @@
 /* Memory beyond this is returned to the system after a burst. */
 #define MAX_SPARE_RELEASES 4096
 /* Four are in use. */
-#define MAX_LEAF_LOCKS 8
+#define MAX_LEAF_LOCKS 16
 
 /* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless
  * its context is being freed at this moment. */

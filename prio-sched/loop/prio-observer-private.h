@@ -73,6 +73,9 @@ struct _PrioObserver
   void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gboolean cut, gint64 now);
   /* The other sources have had their turn, from @began to @now; @whole if it went to the bottom. */
   void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
+  /* GLib begins an iteration; then, after it may have slept, it checks its sources. */
+  void (*prepares) (PrioObserver *self, PrioLoop *loop, gint64 now);
+  void (*checks) (PrioObserver *self, PrioLoop *loop, gint64 now);
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
 
@@ -114,6 +117,8 @@ void prio_observed_idle_aborted (PrioObservedTask *task);
 void prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut);
 void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
+void prio_observed_prepares (PrioLoop *loop);
+void prio_observed_checks (PrioLoop *loop);
 
 static inline gboolean
 prio_observed_is_closure (PrioObservedTask *task)

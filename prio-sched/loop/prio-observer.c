@@ -510,6 +510,18 @@ prio_observed_turn_ends (PrioLoop *loop, gint64 now)
     TELL (turn_ended, now, loop, loop->turn.began, loop->turn.whole);
 }
 
+void
+prio_observed_prepares (PrioLoop *loop)
+{
+  TELL (prepares, g_get_monotonic_time (), loop);
+}
+
+void
+prio_observed_checks (PrioLoop *loop)
+{
+  TELL (checks, g_get_monotonic_time (), loop);
+}
+
 /* Any thread, outside: tells @observer, which is static, of all loops, until it is removed. */
 void
 prio_observer_add (PrioObserver *observer)

@@ -9,6 +9,7 @@
 
 #include "loop/prio-counts-private.h"
 #include "loop/prio-lending-private.h"
+#include "loop/prio-shares-private.h"
 
 static void
 op_add_run_queue (PrioLoop *loop, const PrioOp *op)
@@ -105,6 +106,8 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   if (run_queue->next != NULL)
     run_queue->next->prev = run_queue->prev;
 
+  if (G_UNLIKELY (prio_shares_are_said (run_queue)))
+    prio_shares_update (loop);
   prio_ready_evict (&loop->ready);
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/prio-histogram-private.h"
+#include "base/prio-longest-private.h"
 
 #define PRIO_MONITOR_MAGIC "prio-sched 1.0b" /* 16 bytes with its zero; the last letter changes with the form */
 #define PRIO_MONITOR_VARIABLE "PRIO_SCHED_MONITOR"
@@ -20,7 +21,7 @@ enum
   PRIO_MONITOR_N_PRIORITIES = 3,
   PRIO_MONITOR_N_RUNNING = 16,  /* threads that run tasks at the same time */
   PRIO_MONITOR_N_LONGEST = 10,
-  PRIO_MONITOR_NAME = 64        /* bytes, with the zero */
+  PRIO_MONITOR_NAME = PRIO_LONGEST_NAME
 };
 
 typedef struct
@@ -29,14 +30,12 @@ typedef struct
   PrioHistogram waits, runs; /* µs */
 } PrioMonitorPriority;
 
-/* A task that runs now, if `begun` is not 0, or one of the longest, by name. */
+/* A task that runs now, if `begun` is not 0. */
 typedef struct
 {
   guint32 seq;
   gint32 priority;
   gint64 begun;   /* µs of g_get_monotonic_time () */
-  gint64 longest; /* µs */
-  guint64 n_runs; /* that were among the longest */
   char name[PRIO_MONITOR_NAME];
 } PrioMonitorTask;
 
@@ -51,5 +50,5 @@ typedef struct
   PrioMonitorPriority priorities[PRIO_MONITOR_N_PRIORITIES]; /* from background */
   gint32 slots[PRIO_MONITOR_N_RUNNING];                      /* whether a thread has the place in `running` */
   PrioMonitorTask running[PRIO_MONITOR_N_RUNNING];
-  PrioMonitorTask longest[PRIO_MONITOR_N_LONGEST];           /* in no order; unused if `longest` is 0 */
+  PrioLongest longest[PRIO_MONITOR_N_LONGEST];               /* in no order; of the runs that were among the longest */
 } PrioMonitorPage;

@@ -52,18 +52,6 @@ static PRIO_TLS Place place;
 #define SET(field, value) __atomic_store_n (&(field), value, __ATOMIC_RELAXED)
 #define GET(field) __atomic_load_n (&(field), __ATOMIC_RELAXED)
 
-/* What has been written comes before what is written next, for the monitor's process too.  ThreadSanitizer
- * knows no fences, and sees no other process. */
-static inline void
-release_fence (void)
-{
-#ifdef PRIO_THREAD_SANITIZER
-  __atomic_signal_fence (__ATOMIC_RELEASE);
-#else
-  __atomic_thread_fence (__ATOMIC_RELEASE);
-#endif
-}
-
 /* Makes this process's file.  Returns what is wrong, or 0. */
 static int
 make_page (PrioMonitorPage **page)
@@ -98,7 +86,7 @@ make_page (PrioMonitorPage **page)
   (*page)->pid = getpid ();
   (*page)->started = g_get_monotonic_time ();
   g_strlcpy ((*page)->program, program != NULL ? program : "", sizeof (*page)->program);
-  release_fence ();
+  prio_release_fence ();
   memcpy ((*page)->magic, PRIO_MONITOR_MAGIC, sizeof (*page)->magic);
   return 0;
 }
@@ -149,19 +137,6 @@ task_name (const PrioObserved *task)
 }
 
 static void
-begin_change (PrioMonitorTask *task)
-{
-  SET (task->seq, task->seq + 1);
-  release_fence ();
-}
-
-static void
-end_change (PrioMonitorTask *task)
-{
-  __atomic_store_n (&task->seq, task->seq + 1, __ATOMIC_RELEASE);
-}
-
-static void
 queued (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task G_GNUC_UNUSED,
         gint64 now G_GNUC_UNUSED)
 {
@@ -188,56 +163,19 @@ begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const Pr
     {
       PrioMonitorTask *running = &page->running[place.slot];
 
-      begin_change (running);
+      prio_seq_begin (&running->seq);
       running->priority = task->priority;
       running->begun = now;
       g_strlcpy (running->name, task_name (task), sizeof running->name);
-      end_change (running);
+      prio_seq_end (&running->seq);
     }
-}
-
-/* Where a run of @name is noted among the longest.  Called with the lock. */
-static PrioMonitorTask *
-find_longest (PrioMonitorPage *page, const char *name, gint priority)
-{
-  PrioMonitorTask *shortest = &page->longest[0];
-
-  for (guint i = 0; i < PRIO_MONITOR_N_LONGEST; i++)
-    {
-      PrioMonitorTask *longest = &page->longest[i];
-
-      if (longest->longest != 0 && longest->priority == priority && g_str_equal (longest->name, name))
-        return longest;
-      if (longest->longest < shortest->longest)
-        shortest = longest;
-    }
-  return shortest;
 }
 
 static void
 note_longest (PrioMonitorPage *page, const PrioObserved *task, gint64 time)
 {
-  char name[PRIO_MONITOR_NAME];
-  PrioMonitorTask *longest;
-  gint64 enough = G_MAXINT64;
-
-  g_strlcpy (name, task_name (task), sizeof name);
   prio_lock_lock (&lock);
-  longest = find_longest (page, name, task->priority);
-  if (time > longest->longest)
-    {
-      begin_change (longest);
-      if (longest->priority != task->priority || !g_str_equal (longest->name, name))
-        longest->n_runs = 0;
-      longest->n_runs++;
-      longest->longest = time;
-      longest->priority = task->priority;
-      memcpy (longest->name, name, sizeof name);
-      end_change (longest);
-    }
-  for (guint i = 0; i < PRIO_MONITOR_N_LONGEST; i++)
-    enough = MIN (enough, page->longest[i].longest);
-  SET (longest_enough, enough);
+  SET (longest_enough, prio_longest_note (page->longest, PRIO_MONITOR_N_LONGEST, task->name, task->priority, time));
   prio_lock_unlock (&lock);
 }
 
@@ -262,9 +200,9 @@ ran (const PrioObserved *task, gboolean has_ended, gint64 now)
     {
       PrioMonitorTask *running = &page->running[place.slot];
 
-      begin_change (running);
+      prio_seq_begin (&running->seq);
       running->begun = 0;
-      end_change (running);
+      prio_seq_end (&running->seq);
     }
 }
 

@@ -138,3 +138,37 @@ prio_runner_post_timed (PrioRunner *self, guint id, gint priority, GCancellable 
   return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal,
                                                                 prio_expiry_after (op.due, timeout)));
 }
+
+/**
+ * prio_runner_yield_timed:
+ * @self: a runner
+ * @id: the number that identifies the continuation; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): what may abort the continuation: a [class@PrioSched.TaskSignal], or
+ *   any other cancellable
+ * @delay: milliseconds to wait before the continuation is queued
+ * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time()
+ *
+ * Posts the continuation of a task that has a timeout, whose time it keeps, for a binding that knows the task where the
+ * library does not: after an `await` of something else.  Elsewhere [method@PrioSched.Runner.yield] inherits it.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted], as [method@PrioSched.Runner.post_full] does
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_yield_timed (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry)
+{
+  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = TRUE };
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
+
+  op.due = prio_due_after (delay);
+  return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, expiry));
+}

@@ -10,6 +10,8 @@
 #include "task/prio-task-private.h"
 #include "prio-scheduler.h"
 
+typedef struct _PrioWatcher PrioWatcher;
+
 struct _PrioScheduler
 {
   GObject parent_instance;
@@ -20,6 +22,7 @@ struct _PrioScheduler
   gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
+  PrioWatcher *watcher; /* of long tasks; under the lock of prio-long-task.c; or NULL */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
@@ -48,6 +51,9 @@ void prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *optio
                               GAsyncReadyCallback callback, gpointer data);
 GParamSpec *prio_scheduler_make_lends_priority (void);
 GParamSpec *prio_scheduler_make_collects_statistics (void);
+GParamSpec *prio_scheduler_make_long_task (GType type);
+void prio_scheduler_watch_from_environment (PrioScheduler *self);
+void prio_scheduler_clear_watcher (PrioScheduler *self);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,

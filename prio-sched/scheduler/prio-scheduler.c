@@ -11,6 +11,7 @@
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-yield-private.h"
+#include "prio-long-task.h"
 #include "scheduler/prio-observing-private.h"
 
 /**
@@ -62,8 +63,8 @@
  * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
  * A turn also ends if some sources are always ready: beside them, tasks have half of the time.
- * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time
- * slice that has been set.
+ * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time slice that
+ * has been set, or what [method@PrioSched.Scheduler.set_frame_share] says.
  *
  * The main context is not woken while no task can run.
  *
@@ -81,6 +82,7 @@ enum
   PROP_NEXT_FRAME,
   PROP_LENDS_PRIORITY,
   PROP_COLLECTS_STATISTICS,
+  PROP_LONG_TASK_THRESHOLD,
   N_PROPS
 };
 
@@ -100,6 +102,7 @@ prio_scheduler_constructed (GObject *object)
     self->context = g_main_context_ref (g_main_context_default ());
   self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));
   g_weak_ref_set (&self->run_queue->scheduler, self);
+  prio_scheduler_watch_from_environment (self);
 }
 
 static void
@@ -133,6 +136,7 @@ prio_scheduler_finalize (GObject *object)
   PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
 
   prio_scheduler_clear_follower (self);
+  prio_scheduler_clear_watcher (self);
   prio_loop_submit (self->run_queue->loop, &op);
   g_clear_pointer (&self->context, g_main_context_unref);
 
@@ -170,6 +174,10 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_boolean (value, prio_scheduler_get_collects_statistics (self));
       break;
 
+    case PROP_LONG_TASK_THRESHOLD:
+      g_value_set_uint (value, prio_scheduler_get_long_task_threshold (self));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -200,6 +208,10 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
     case PROP_COLLECTS_STATISTICS:
       prio_scheduler_set_collects_statistics (self, g_value_get_boolean (value));
+      break;
+
+    case PROP_LONG_TASK_THRESHOLD:
+      prio_scheduler_set_long_task_threshold (self, g_value_get_uint (value));
       break;
 
     default:
@@ -265,6 +277,7 @@ install_properties (GObjectClass *object_class)
 
   properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
   properties[PROP_COLLECTS_STATISTICS] = prio_scheduler_make_collects_statistics ();
+  properties[PROP_LONG_TASK_THRESHOLD] = prio_scheduler_make_long_task (G_OBJECT_CLASS_TYPE (object_class));
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -488,79 +501,4 @@ prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
   prio_loop_submit (self->run_queue->loop, &op);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TIME_SLICE]);
   g_object_unref (self);
-}
-
-static void
-op_set_paused (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
-{
-  prio_run_queue_set_paused (op->target, op->flag);
-}
-
-static void
-set_paused (PrioScheduler *self, gboolean paused)
-{
-  PrioOp op = { .apply = op_set_paused, .target = self->run_queue, .flag = (guint8) paused };
-
-  if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
-    return;
-
-  /* Submitting may run deferred releases, which may drop the last reference but this one. */
-  g_object_ref (self);
-  prio_loop_submit (self->run_queue->loop, &op);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
-  g_object_unref (self);
-}
-
-/**
- * prio_scheduler_pause:
- * @self: a scheduler
- *
- * Holds the scheduler's tasks back.  What is posted meanwhile is queued, and delays
- * continue.  Microtasks, and other schedulers of the main context, are not affected.
- *
- * Any thread may call it.
- *
- * Since: 1.0
- */
-void
-prio_scheduler_pause (PrioScheduler *self)
-{
-  g_return_if_fail (PRIO_IS_SCHEDULER (self));
-
-  set_paused (self, TRUE);
-}
-
-/**
- * prio_scheduler_resume:
- * @self: a scheduler
- *
- * Lets the scheduler's tasks run again.  Tasks that were queued meanwhile keep their age, and
- * so their place among those of other schedulers.  Any thread may call it.
- *
- * Since: 1.0
- */
-void
-prio_scheduler_resume (PrioScheduler *self)
-{
-  g_return_if_fail (PRIO_IS_SCHEDULER (self));
-
-  set_paused (self, FALSE);
-}
-
-/**
- * prio_scheduler_get_paused: (get-property paused)
- * @self: a scheduler
- *
- * Tells whether the scheduler's tasks are held back.  Any thread may call it.
- *
- * Returns: whether it is paused
- *
- * Since: 1.0
- */
-gboolean
-prio_scheduler_get_paused (PrioScheduler *self)
-{
-  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
-
-  return __atomic_load_n (&self->paused, __ATOMIC_SEQ_CST);
 }

@@ -10,6 +10,7 @@ const {Gio, GLib, GObject} = imports.gi;
 const {Each, newLatest} = imports.overrides.PrioSchedExtras;
 const {named, toFunction} = imports.overrides.PrioSchedReasons;
 const {AbortError, toSteps} = imports.overrides.PrioSchedSteps;
+const React = imports.overrides.PrioSchedReact;
 
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
@@ -175,13 +176,13 @@ function _init() {
 
     function postWith(self, callback, options) {
         toFunction(callback);
-        const {priority, signal, delay, name} = toOptions(options);
+        const {priority, signal, delay, name, timeout} = toOptions(options);
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
-        const givenName = toName(name);
+        const givenName = toName(name), timed = React.toTimed(timeout, milliseconds);
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, null, promise, givenName);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, timed, promise, givenName);
         return promise;
     }
 
@@ -300,6 +301,7 @@ function _init() {
         tasks.takeRejected();
     };
 
+    React.make(PrioSched, tasks, {toGivenPriority});
     PrioSched.AbortError = AbortError;
     imports.overrides.PrioSchedGroups.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
 

@@ -28,6 +28,7 @@ var stateOf = function stateOf(state, tableOf) {
         return null;
     const scheduler = state.dup_scheduler();
     const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
+    found.expiry = undefined;
     found.number = 0; // no stack tells of it
     found.frames = null;
     return found;
@@ -47,7 +48,7 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
     }
     if (priority === UNSET && !(signal instanceof TaskSignal))
         priority = USER_VISIBLE;
-    return new State(table, signal, priority);
+    return new State(table, signal, priority, inherited.expiry);
 };
 
 // Returns queueMicrotask (callback).

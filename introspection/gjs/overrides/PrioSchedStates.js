@@ -57,15 +57,16 @@ function framesOf(number) {
     return found;
 }
 
-// What a task was posted with: the table of its scheduler, its signal or null, and its
-// priority, which is UNSET for that of the signal.
+// What a task was posted with: the table of its scheduler, its signal or null, its priority, which is UNSET for that of the
+// signal, and when its timeout passes, in microseconds, or null; undefined where only the library knows that.
 var State = class State {
-    constructor(table, signal, priority) {
+    constructor(table, signal, priority, expiry = null) {
         this.table = table;
         this.signal = signal;
         this.priority = priority;
+        this.expiry = expiry;
         // 0, and null, for a state that is like none.
-        const isLikeNone = signal === null && (priority === USER_VISIBLE || priority === UNSET);
+        const isLikeNone = signal === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null;
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
         this.frames = this.number === 0 ? null : framesOf(this.number);
         this.nPending = 0; // callbacks that have returned promises which are pending

@@ -49,8 +49,7 @@ function make(PrioSched) {
     let current;
     // The State that is current in the library, or null.
     let libraryState = null;
-    // The depth of main loops at which `current` was set: what a nested loop runs within a
-    // task is not part of that task.
+    // The depth of main loops at which `current` was set: what a nested loop runs is not part of the task that runs the loop.
     let depth = 0;
     // Whether a callback runs, and no job of the engine, which may belong to somebody else.
     let isCallback = false;
@@ -433,8 +432,9 @@ function make(PrioSched) {
             }
         }
 
-        #postFull(id, {signal, priority}, delay, continuation) {
-            return this.#runner.post_full(id, priority, signal, delay, continuation);
+        #postFull(id, {signal, priority, expiry}, delay, continuation) {
+            return continuation && expiry ? this.#runner.yield_timed(id, priority, signal, delay, expiry)
+                : this.#runner.post_full(id, priority, signal, delay, continuation);
         }
 
         // Counts entry, whose state is known now, until #take().
@@ -464,12 +464,12 @@ function make(PrioSched) {
                 this.#enter(id, entry, stateFor(posted), posted);
         }
 
-        // The same with all options.  The watcher, if any, gets a function that rejects the
-        // promise, and is notified when the task settles; it may also have its own way to post it.
+        // The same with all options.  The watcher, if any, gets a function that rejects the promise, is told when the task settles, and
+        // may have its own way to post it.
         postWith(callback, priority, signal, delay, watcher, promise, name = null) {
             if (priority === UNSET && !(signal instanceof TaskSignal))
                 priority = USER_VISIBLE;
-            if (signal === null && delay === 0 && name === null) {
+            if (signal === null && delay === 0 && name === null && watcher === null) {
                 this.post(callback, priority, promise);
                 return;
             }
@@ -490,8 +490,7 @@ function make(PrioSched) {
             return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
         }
 
-        // Posts a continuation of the current task, which inherits its state and resolves the last
-        // promise.
+        // Posts a continuation of the current task, which inherits its state and resolves the last promise.
         yield() {
             const entry = new Entry(null, libraryState);
             const id = this.#add(entry);
@@ -594,7 +593,8 @@ function make(PrioSched) {
         {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, unhandled});
 
     return {
-        queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain, tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort,
-        currentState, reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
+        queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain,
+        isInLibrary: state => state.expiry === undefined || state === libraryState, pending, runIn,
+        tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort, currentState, reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
     };
 }

@@ -16,6 +16,7 @@ from ..overrides import override
 from . import _PrioSched as tasks
 from . import _PrioSchedGroups as groups
 from . import _PrioSchedHelpers as helpers
+from . import _PrioSchedReact as react
 from . import _PrioSchedReasons as reasons
 from . import _PrioSchedThreads as threads
 from ._PrioSchedFutures import UNSET as _UNSET
@@ -102,6 +103,8 @@ class Scheduler(PrioSched.Scheduler):
     run_in_thread_async = _called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
+    did_timeout, get_current_priority = react.did_timeout, react.get_current_priority
+    run_with_priority = react.run_with_priority
 
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""
@@ -111,7 +114,7 @@ class Scheduler(PrioSched.Scheduler):
         """Sets how long tasks run before other sources have their turn, in microseconds; 0 is one task at a time."""
         super().set_time_slice(_to_whole(time_slice, 'time_slice', 'microseconds', 32))
 
-    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None):
+    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None):
         """Posts a task, which calls callback () when its turn has come.  Any thread may post.
 
         callback  a function, or a coroutine function: that runs as a task of asyncio where its loop is running
@@ -122,6 +125,8 @@ class Scheduler(PrioSched.Scheduler):
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
         progress  progress (value) is called, where the task yields, with what its generator has yielded last
+        timeout   milliseconds from the end of the delay after which it goes before every task whose timeout has not passed, a
+                  whole number, such as PrioSched.TIMEOUT_NORMAL; negative ones have passed; None or 0 for none: did_timeout ()
 
         A generator that callback returns, as a generator function does, is the task: it goes on as long as should_yield ()
         says no, yields then, and the result is what it returns.
@@ -139,10 +144,13 @@ class Scheduler(PrioSched.Scheduler):
 
         if progress is not None:
             callback = with_progress(table, callback, helpers.to_callback(progress))
-        if priority is None and signal is None and delay == 0 and name is None:
+        if priority is None and signal is None and delay == 0 and name is None and timeout is None:
             return table.post(callback)
         if name is not None and not isinstance(name, str):
             raise TypeError(f'a name is a string, not {name!r}')
+        milliseconds = react.to_timeout(timeout)
+        if milliseconds != 0:
+            return table.post_timed(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay), name, milliseconds)
         return table.post_with(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay), name)
 
     def run_in_thread(self, func, *args, priority=None, signal=None, name=None):
@@ -391,6 +399,7 @@ __all__.append('SchedulingState')
 
 
 groups.set_up(_to_priority, _to_delay)
+react.set_up(lambda priority: _to_priority(_given(priority)))
 
 
 class TaskGroup(groups.TaskGroup):

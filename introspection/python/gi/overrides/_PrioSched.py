@@ -28,6 +28,7 @@ PrioSched = get_introspection_module('PrioSched')
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
 _REJECTED = 0
+_MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
 
 # The State of the task to which this context belongs; None where only the library knows the
@@ -43,12 +44,13 @@ _get_native_state = PrioSched.SchedulingState.get_current
 class State:
     """What a task was posted with: what PrioSched.SchedulingState.get_current() returns in it."""
 
-    __slots__ = ('table', 'signal', 'priority')
+    __slots__ = ('table', 'signal', 'priority', 'expiry')
 
-    def __init__(self, table, signal, priority):
+    def __init__(self, table, signal, priority, expiry=None):
         self.table = table
         self.signal = signal
         self.priority = priority  # UNSET for that of the signal
+        self.expiry = expiry      # when its timeout passes, in microseconds of GLib.get_monotonic_time (), or None
 
     def dup_scheduler(self):
         """The scheduler of the task, or None if it has gone."""
@@ -61,6 +63,10 @@ class State:
     def get_priority(self):
         """The priority of the task as a number, or 0 for that of its signal."""
         return self.priority
+
+    def priority_now(self):
+        """The PrioSched.TaskPriority, which is that of its signal if it has none of its own."""
+        return self.signal.priority if self.priority == UNSET else PrioSched.TaskPriority(self.priority)
 
     def reason(self):
         """Why the library has rejected a task with this state."""
@@ -78,6 +84,20 @@ class State:
 def _call_with(state, func):
     _state.set(state)
     func()
+
+
+def own_state():
+    """The State of the task to which the current context belongs, or None."""
+    return _state.get()
+
+
+def enter_state(state):
+    """From now on, the current context belongs to the task of state.  Returns what restore_state () takes."""
+    return _state.set(state)
+
+
+def restore_state(former):
+    _state.reset(former)
 
 
 def leave_state():
@@ -109,6 +129,7 @@ class Table(TableBase):
         self.scheduler = weakref.ref(scheduler)
         self._runner = PrioSched.Runner.new(scheduler, _Entrance(self))
         self._post_full = self._runner.post_full
+        self._yield_timed = self._runner.yield_timed
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
@@ -193,10 +214,10 @@ class Table(TableBase):
 
     def _yield_without_signal(self, future, state):
         """What cleans up after an abort may yield: its reason is raised once.  Returns whether future will be done."""
-        priority = state.priority if state.priority != UNSET else int(state.signal.priority)
-        future._posted_with = self._states[priority - 1]
+        priority = int(state.priority_now())
+        future._posted_with = self._states[priority - 1] if state.expiry is None else State(self, None, priority, state.expiry)
         number = self._add(future)
-        if self._post_full(number, priority, None, 0, True) != _REJECTED:
+        if self._go_on(number, future._posted_with) != _REJECTED:
             return True
         self._take(number)
         future._posted_with = state
@@ -216,6 +237,22 @@ class Table(TableBase):
         state = self._states[priority - 1] if signal is None else State(self, signal, priority)
         return self._post_in(state, callback, delay, name)
 
+    def post_timed(self, callback, priority, signal, delay, name, timeout):
+        """A task with a timeout, whose expiry counts from the end of the delay."""
+        if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
+            priority = _USER_VISIBLE
+        task = new_task(callback, State(self, signal, priority, expiry_after(delay, timeout)), name)
+        number = self._add(task)
+        if self._runner.post_timed(number, priority, signal, delay, timeout) == _REJECTED:
+            self._reject(self._take(number))
+        return task
+
+    def _go_on(self, number, state, delay=0):
+        """Posts a continuation with state."""
+        if state.expiry is None:
+            return self._post_full(number, state.priority, state.signal, delay, True)
+        return self._yield_timed(number, state.priority, state.signal, delay, state.expiry)
+
     def call_soon(self, call):
         """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will."""
         future = Continuation()
@@ -231,7 +268,7 @@ class Table(TableBase):
         future = Continuation()
         future._posted_with = inherited = self._inherited()
         number = self._add(future)
-        if self._post_full(number, inherited.priority, inherited.signal, 0, True) == _REJECTED:
+        if self._go_on(number, inherited) == _REJECTED:
             self._reject_yield(self._take(number))
         return future
 
@@ -261,11 +298,16 @@ class Table(TableBase):
             priority = _USER_VISIBLE
 
         future = Continuation()
-        future._posted_with = State(self, signal, priority)
+        future._posted_with = state = State(self, signal, priority, inherited.expiry)
         number = self._add(future)
-        if self._post_full(number, priority, signal, delay, True) == _REJECTED:
+        if self._go_on(number, state, delay) == _REJECTED:
             self._reject(self._take(number))
         return future
+
+
+def expiry_after(delay, timeout):
+    """When that timeout passes, in microseconds of GLib.get_monotonic_time ()."""
+    return min(max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
 
 
 def new_task(callback, state, name):

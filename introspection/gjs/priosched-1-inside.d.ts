@@ -1,0 +1,52 @@
+// priosched-1-inside.d.ts: types of what looks inside: long tasks
+//
+// Part of priosched-1.d.ts, whose classes it adds to.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// <reference path="priosched-1.d.ts" />
+
+declare module '@girs/priosched-1' {
+    import type GObject from 'gi://GObject?version=2.0';
+
+    export namespace PrioSched {
+        /** What the web calls long, in milliseconds. */
+        const LONG_TASK_THRESHOLD: number;
+
+        /** What has held the main loop for the longest, by name. */
+        class LongTask {
+            static $gtype: GObject.GType<LongTask>;
+            /** The task's name, or GLib's name for another source, if it has one and is known. */
+            name: string | null;
+            /** A TaskPriority; 0 for what is no task. */
+            priority: number;
+            /** In microseconds. */
+            longest: number;
+            /** In microseconds. */
+            total: number;
+            n_runs: number;
+        }
+
+        namespace Scheduler {
+            interface SignalSignatures {
+                /** Something has held the main loop: its name, its priority or 0, and how long, in microseconds. */
+                'long-task': (name: string | null, priority: number, duration: number) => void;
+                'notify::long-task-threshold': (pspec: GObject.ParamSpec) => void;
+            }
+            interface ConstructorProps {
+                long_task_threshold: number;
+                longTaskThreshold: number;
+            }
+        }
+
+        interface Scheduler {
+            /** From which duration on what holds the main loop is told of, in milliseconds; 0 if nothing is watched. */
+            long_task_threshold: number;
+            longTaskThreshold: number;
+            get_long_task_threshold(): number;
+            set_long_task_threshold(threshold: number): void;
+            /** What has held the main loop for the longest, by name, the longest first. */
+            get_longest_tasks(): LongTask[];
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/* prio-longest.c: the longest runs, by name
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "base/prio-longest-private.h"
+
+#include <string.h>
+
+/* Copies what there is room for of @name, and no half of a character. */
+static void
+copy_name (char *to, const char *name)
+{
+  const char *end;
+
+  if (g_strlcpy (to, name, PRIO_LONGEST_NAME) < PRIO_LONGEST_NAME)
+    return;
+  end = g_utf8_find_prev_char (to, to + PRIO_LONGEST_NAME - 1);
+  if (end != NULL && g_utf8_get_char_validated (end, -1) >= (gunichar) -2)
+    to[end - to] = '\0';
+}
+
+/* Where a run of @name is noted: the record that it has, or else the least one. */
+static PrioLongest *
+find (PrioLongest *table, guint n, const char *name, gint priority)
+{
+  PrioLongest *least = &table[0];
+
+  for (guint i = 0; i < n; i++)
+    {
+      PrioLongest *record = &table[i];
+
+      if (record->longest != 0 && record->priority == priority && strcmp (record->name, name) == 0)
+        return record;
+      if (record->longest < least->longest)
+        least = record;
+    }
+  return least;
+}
+
+/* Notes a run of @time µs in @table, which has @n records.  Returns how long a run of another name has to be, at the least,
+ * to be noted. */
+gint64
+prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time)
+{
+  char copy[PRIO_LONGEST_NAME];
+  PrioLongest *record;
+  gint64 enough = G_MAXINT64;
+
+  copy_name (copy, name != NULL ? name : "");
+  time = MAX (time, 0);
+  record = find (table, n, copy, priority);
+  if (record->longest == 0 || record->priority != priority || strcmp (record->name, copy) != 0)
+    {
+      if (time > record->longest)
+        {
+          prio_seq_begin (&record->seq);
+          record->priority = priority;
+          record->longest = record->total = time;
+          record->n_runs = 1;
+          memcpy (record->name, copy, sizeof copy);
+          prio_seq_end (&record->seq);
+        }
+    }
+  else
+    {
+      prio_seq_begin (&record->seq);
+      record->longest = MAX (record->longest, time);
+      record->total += time;
+      record->n_runs++;
+      prio_seq_end (&record->seq);
+    }
+
+  for (guint i = 0; i < n; i++)
+    enough = MIN (enough, table[i].longest);
+  return enough;
+}

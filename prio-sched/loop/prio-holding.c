@@ -1,0 +1,237 @@
+/* prio-holding.c: what holds the loop, and for how long
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-holding-private.h"
+
+#include "loop/prio-others-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A leaf: guards the tables of all loops. */
+static PrioLock lock = PRIO_LOCK_INIT;
+
+void
+prio_held_free (PrioHeld *held)
+{
+  prio_loop_unref (held->loop);
+  g_free (held->name);
+  g_free (held);
+}
+
+static void
+tell (gpointer data)
+{
+  PrioHeld *held = data;
+
+  held->loop->holding->funcs->held (held);
+}
+
+/* The loop has been held for @duration µs. */
+static void
+note (PrioLoop *loop, const char *name, gint priority, gboolean is_source, gint64 duration)
+{
+  PrioHolding *holding = loop->holding;
+  PrioHeld *held;
+
+  if (is_source || priority != PRIO_PRIORITY_UNSET || duration >= holding->threshold)
+    {
+      prio_lock_lock (&lock);
+      prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration);
+      prio_lock_unlock (&lock);
+    }
+  if (duration < holding->threshold || !prio_loop_enter (loop))
+    return;
+
+  held = g_new (PrioHeld, 1);
+  *held = (PrioHeld) {
+    .loop = prio_loop_ref (loop),
+    .name = g_strdup (name),
+    .priority = priority,
+    .is_source = is_source,
+    .duration = duration,
+  };
+  prio_loop_defer_release (loop, tell, held);
+  prio_loop_leave (loop);
+}
+
+static inline PrioHolding *
+watched (PrioLoop *loop)
+{
+  return loop->holding != NULL && loop->holding->threshold != 0 ? loop->holding : NULL;
+}
+
+/* From @since on, µs, @task or @source holds the loop, or nobody knows who. */
+static void
+set_holder (PrioHolding *holding, const PrioObserved *task, GSource *source, gint64 since)
+{
+  holding->task = task;
+  holding->source = source;
+  holding->since = since;
+}
+
+/* Whoever has held @loop does so no longer; from @since on somebody else does. */
+static void
+pass_on (PrioLoop *loop, gint64 now, gint64 since)
+{
+  PrioHolding *holding = loop->holding;
+
+  if (holding->since != 0 && holding->task != NULL)
+    note (loop, holding->task->name, holding->task->priority, FALSE, now - holding->since);
+  else if (holding->since != 0)
+    note (loop, holding->source != NULL ? g_source_get_name (holding->source) : NULL, PRIO_PRIORITY_UNSET,
+          holding->source != NULL, now - holding->since);
+  set_holder (holding, NULL, NULL, since);
+}
+
+static void
+begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  pass_on (loop, now, now);
+  loop->holding->task = task;
+}
+
+static void
+ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  loop->holding->task = task;
+  pass_on (loop, now, now);
+}
+
+static void
+prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
+{
+  if (watched (loop) != NULL)
+    pass_on (loop, now, 0);
+}
+
+static void
+checks (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  prio_others_look (loop);
+  set_holder (loop->holding, NULL, NULL, now);
+}
+
+static void
+batch_begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gint64 now)
+{
+  if (watched (loop) != NULL)
+    pass_on (loop, now, now);
+}
+
+static void
+batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gboolean cut G_GNUC_UNUSED,
+             gint64 now)
+{
+  if (watched (loop) != NULL)
+    pass_on (loop, now, now);
+}
+
+static PrioObserver observer = {
+  .begins = begins,
+  .yielded = ran,
+  .ended = ran,
+  .prepares = prepares,
+  .checks = checks,
+  .batch_begins = batch_begins,
+  .batch_ended = batch_ended,
+};
+
+/* Any thread, outside: @on if a loop of this process is watched. */
+void
+prio_holding_observe (gboolean on)
+{
+  prio_loop_add_leaf_lock (&lock);
+  (on ? prio_observer_add : prio_observer_remove) (&observer);
+}
+
+/* Inside: what holds @loop for @threshold µs is told of, by @funcs; 0 if nobody wants to know. */
+void
+prio_holding_set (PrioLoop *loop, gint64 threshold, const PrioHoldingFuncs *funcs)
+{
+  if (loop->holding == NULL)
+    {
+      PrioHolding *holding = g_new0 (PrioHolding, 1);
+
+      holding->funcs = funcs;
+      __atomic_store_n (&loop->holding, holding, __ATOMIC_RELEASE);
+    }
+  if (loop->holding->threshold == 0)
+    loop->holding->seen = 0;
+  loop->holding->threshold = threshold;
+  set_holder (loop->holding, NULL, NULL, 0);
+}
+
+void
+prio_holding_free (PrioLoop *loop)
+{
+  g_clear_pointer (&loop->holding, g_free);
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const PrioLongest *x = a, *y = b;
+
+  return (x->longest < y->longest) - (x->longest > y->longest);
+}
+
+/* Any thread: copies the records into @longest, which has room for PRIO_N_HOLDERS, the longest first.  Returns how many there are. */
+guint
+prio_holding_get (PrioLoop *loop, PrioLongest *longest)
+{
+  PrioHolding *holding = __atomic_load_n (&loop->holding, __ATOMIC_ACQUIRE);
+  guint n = 0;
+
+  if (holding == NULL)
+    return 0;
+  prio_lock_lock (&lock);
+  memcpy (longest, holding->longest, sizeof holding->longest);
+  prio_lock_unlock (&lock);
+  qsort (longest, PRIO_N_HOLDERS, sizeof *longest, compare);
+  while (n < PRIO_N_HOLDERS && longest[n].longest > 0)
+    n++;
+  return n;
+}
+
+/* @source, one of the others, is about to be dispatched.  Its context is locked, so nothing may be told yet. */
+void
+prio_holding_source_begins (PrioLoop *loop, GSource *source)
+{
+  PrioHolding *holding = watched (loop);
+  gint64 now;
+
+  if (holding == NULL)
+    return;
+  now = g_get_monotonic_time ();
+  holding->unknown = holding->since != 0 ? now - holding->since : 0;
+  set_holder (holding, NULL, source, now);
+}
+
+/* In a dispatch: @source has been dispatched. */
+void
+prio_holding_source_ended (PrioLoop *loop, GSource *source)
+{
+  PrioHolding *holding = watched (loop);
+  gint64 now;
+
+  if (holding == NULL)
+    return;
+  now = g_get_monotonic_time ();
+  if (holding->unknown >= holding->threshold)
+    note (loop, NULL, PRIO_PRIORITY_UNSET, FALSE, holding->unknown);
+  holding->unknown = 0;
+  if (holding->since != 0)
+    note (loop, g_source_get_name (source), PRIO_PRIORITY_UNSET, TRUE, now - holding->since);
+  set_holder (holding, NULL, NULL, now);
+}

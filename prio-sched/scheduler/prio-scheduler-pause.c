@@ -1,0 +1,83 @@
+/* prio-scheduler-pause.c: holding the tasks of a scheduler back
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+static void
+op_set_paused (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_run_queue_set_paused (op->target, op->flag);
+}
+
+static void
+set_paused (PrioScheduler *self, gboolean paused)
+{
+  PrioOp op = { .apply = op_set_paused, .target = self->run_queue, .flag = (guint8) paused };
+
+  if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
+    return;
+
+  /* Submitting may run deferred releases, which may drop the last reference but this one. */
+  g_object_ref (self);
+  prio_loop_submit (self->run_queue->loop, &op);
+  g_object_notify (G_OBJECT (self), "paused");
+  g_object_unref (self);
+}
+
+/**
+ * prio_scheduler_pause:
+ * @self: a scheduler
+ *
+ * Holds the scheduler's tasks back.  What is posted meanwhile is queued, and delays
+ * continue.  Microtasks, and other schedulers of the main context, are not affected.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_pause (PrioScheduler *self)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  set_paused (self, TRUE);
+}
+
+/**
+ * prio_scheduler_resume:
+ * @self: a scheduler
+ *
+ * Lets the scheduler's tasks run again.  Tasks that were queued meanwhile keep their age, and
+ * so their place among those of other schedulers.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_resume (PrioScheduler *self)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  set_paused (self, FALSE);
+}
+
+/**
+ * prio_scheduler_get_paused: (get-property paused)
+ * @self: a scheduler
+ *
+ * Tells whether the scheduler's tasks are held back.  Any thread may call it.
+ *
+ * Returns: whether it is paused
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_get_paused (PrioScheduler *self)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
+
+  return __atomic_load_n (&self->paused, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,252 @@
+"""draft_groups.py: the groups of the model, their places, and the waits for them
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import itertools
+
+from draft_places import Entry, State
+
+
+class Member:
+    """A task of a group, from its post until its result is there."""
+
+    def __init__(self, group, label):
+        self.group, self.label = group, label
+        self.has_place = self.left = self.completed = False
+        self.is_posted = False  # the call has returned
+        self.n_waits = 0  # of its own, for its group
+
+
+class Wait:
+    made = itertools.count()
+
+    def __init__(self, group, until, member, told, deliver):
+        self.group, self.until, self.member, self.told, self.deliver = group, until, member, told, deliver
+        self.order = next(self.made)
+        self.own = member is not None and member.group is group  # nobody waits for who waits for his own group
+        self.failure = None  # of the last task that was not fulfilled
+        self.entry = None
+
+    def is_for_all(self):
+        return self.until in ('drained', 'all')
+
+
+class Group:
+    """To its tasks, a scheduler that is paused while no place is free."""
+
+    def __init__(self, name, place, scheduler, given):
+        self.name, self.place, self.outer = name, place, scheduler
+        self.limit = given['limit']
+        self.versions = itertools.count()  # of its signal
+        self.signal = None
+        self.n_open = self.n_waiting = self.n_taken = 0
+        self.waits = []
+
+    @property
+    def paused(self):
+        return self.outer.paused or self.n_taken >= self.limit
+
+
+class Parked:
+    """To a wait, a scheduler that never runs it."""
+
+    paused, outer = True, None
+
+    def __init__(self, place):
+        self.place = place
+
+
+def take_place(member):
+    member.has_place = True
+    member.group.n_taken += 1
+
+
+def leave_place(member):
+    member.group.n_taken -= member.has_place
+    member.has_place = False
+
+
+def leave(member):
+    """Its result is there."""
+    member.left = True
+    leave_place(member)
+
+
+class Groups:
+    """What a Model does with groups, on the threads that run their contexts."""
+
+    def make_groups(self, given):
+        self.groups, self.waits = {}, set()
+        self.unwaited = {}  # label of a wait that is told of its abort some time: how
+        for name, described in given.items():
+            place = self.places[described['context']]
+            group = self.groups[name] = Group(name, place, place.scheduler_of(described), described)
+            self.renew_signal(group, described['priority'])
+
+    def group_of(self, op):
+        """That of this context which it names, or None."""
+        group = self.groups[op['group']] if 'group' in op else None
+        return group if group and group.place is self.here else None
+
+    def renew_signal(self, group, priority):
+        group.signal = f'{group.name} {next(group.versions)}'
+        self.make_signal(group.signal, {'kind': 'task', 'priority': priority})
+
+    def combine(self, group, own, label):
+        """What aborts a task: the group, or a signal of its own, which has the priority if it has one."""
+        if own is None:
+            return group.signal
+        name = f'{group.name} task {label}'
+        follows = own if self.signals[own].kind != 'abort' else group.signal
+        self.make_signal(name, {'kind': 'any', 'sources': [own, group.signal], 'priority': follows})
+        return name
+
+    def join(self, group, label):
+        group.n_open += 1
+        return Member(group, label)
+
+    def waiting_members(self, group):
+        """The entries of those that have been posted, and have not begun, by age."""
+        entries = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]
+                   if entry.member and entry.member.group is group and entry.member.is_posted]
+        return sorted(entries, key=lambda entry: entry.age)
+
+    def complete(self, member, outcome):
+        """Who waits for the group hears of it."""
+        if member is None or member.completed:
+            return
+        group = member.group
+        member.completed = True
+        leave(member)
+        group.n_open -= 1
+        group.n_waiting -= member.n_waits > 0
+        for wait in self.waits:
+            if wait.member is member and not wait.own:
+                wait.member = None  # who has a result holds up nobody
+        self.settle_waits(group, member.label, outcome)
+
+    def settle_waits(self, group, label=None, outcome=None):
+        failed = outcome not in (None, 'fulfilled')
+        ended = []
+        for wait in group.waits:
+            if failed:
+                wait.failure = outcome
+            if wait.until == 'all' and failed:
+                ended.append((wait, outcome))
+            elif label and (wait.until == 'first' or wait.until == 'any' and not failed):
+                ended.append((wait, f'task {label}'))
+            elif group.n_open == (group.n_waiting if wait.own else 0):
+                ended.append((wait, 'ok' if wait.is_for_all() else wait.until == 'any' and wait.failure or 'none'))
+        for wait, _ in ended:
+            self.end_wait(wait)
+        for wait, result in ended:
+            group.place.microtasks.append(lambda wait=wait, result=result: wait.deliver(result))
+
+    def end_wait(self, wait):
+        self.waits.discard(wait)
+        wait.group.waits.remove(wait)
+        self.dequeue(wait.entry)
+        member = wait.member
+        if not wait.own:
+            return
+        member.n_waits -= 1
+        if member.n_waits == 0 and not member.completed:
+            wait.group.n_waiting -= 1
+            if not member.left:
+                take_place(member)
+
+    def begin_wait(self, op, label, state, go_on):
+        """Says its result, and calls go_on(), in a microtask when it is over."""
+        group, late = self.group_of(op), self.late
+
+        def deliver(result):
+            before, self.late = self.late, late
+            self.say_when(f'waited {label} {result}')
+            go_on()
+            self.late = before
+
+        signal = self.known(op.get('signal'))
+        member = state.member if state and state.member and not state.member.left else None
+        if signal and self.signals[signal].aborted:
+            group.place.microtasks.append(lambda: deliver('aborted'))
+            return
+        wait = Wait(group, op['until'], member, f'{label} aborted{" late" * late}', deliver)
+        if member and not wait.own and wait.is_for_all() and self.leads_to(group, member.group):
+            group.place.microtasks.append(lambda: deliver('circle'))
+            return
+        own = State(Parked(group.place), signal, 'user-visible', None)
+        wait.entry = Entry(own, None, lambda loosely: self.abort_wait(wait, loosely))
+        self.enqueue(wait.entry)
+        self.waits.add(wait)
+        group.waits.append(wait)
+        if wait.own:
+            member.n_waits += 1
+            if member.n_waits == 1:
+                group.n_waiting += 1
+                leave_place(member)
+        self.settle_waits(group)
+
+    def abort_wait(self, wait, loosely):
+        self.end_wait(wait)
+        if self.traced and (loosely or self.n_loose > 0):
+            self.unwaited[wait.told] = wait
+        else:
+            wait.group.place.microtasks.append(lambda: wait.deliver('aborted'))
+
+    def leads_to(self, start, end):
+        """Whether the tasks of start wait for end, or for a group whose tasks do."""
+        found = [start]
+        for group in found:
+            found += [wait.group for wait in sorted(self.waits, key=lambda wait: wait.order)
+                      if wait.member and wait.member.group is group and wait.is_for_all() and wait.group not in found]
+        return end in found
+
+    def perform_with_group(self, op, state):
+        """Returns whether it was such an operation."""
+        kind = op['op']
+        if kind not in ('limit', 'group priority', 'group abort', 'cancel queued', 'watch'):
+            return False
+        group = self.group_of(op)
+        if group is None:
+            return True
+        if kind == 'limit':
+            group.limit = op['limit']
+        elif kind == 'group priority':
+            self.set_priority(group.signal, op['to'], state)
+        elif kind == 'group abort':
+            self.abort_group(group, state)
+        elif kind == 'cancel queued':
+            self.cancel_queued(group)
+        else:
+            label = f'w{op["id"]}'
+            self.begin_wait(op, label, state,
+                            lambda: self.go_on(self.perform_body(op['body'], state, label), state, lambda outcome: None))
+        return True
+
+    def wait(self, body, label, op, state, ended):
+        """The body goes on when it is over."""
+        self.begin_wait(op, label, state, lambda: self.go_on(body, state, ended))
+        if self.running:
+            self.running[-1].returned = True
+        self.listen()
+
+    def cancel_queued(self, group):
+        taken = self.waiting_members(group)
+        for entry in taken:
+            self.cancel(entry)
+        self.listen()
+        for entry in taken:
+            self.complete(entry.member, 'aborted')
+
+    def abort_group(self, group, state):
+        taken = [entry for entry in reversed(self.running) if entry.member and entry.member.group is group]
+        taken += self.waiting_members(group)
+        for entry in taken:
+            leave(entry.member)
+        old = group.signal
+        self.renew_signal(group, self.signals[old].priority)
+        self.abort(old, state, False)
+        for entry in taken:
+            if entry.member.label in self.outcomes and self.n_loose == 0:
+                self.complete(entry.member, self.outcomes[entry.member.label])

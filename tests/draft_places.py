@@ -1,0 +1,52 @@
+"""draft_places.py: main contexts of the model, and what waits there
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import collections
+import itertools
+
+# Of these, abort, fixed and follows are names, or None; expiry is when the timeout passes, or None; member is the task of
+# a group, or None.
+State = collections.namedtuple('State', 'scheduler abort fixed follows expiry member', defaults=[None, None])
+
+
+class Entry:
+    """A task, or a continuation, once it is posted.  abort() ends it before it runs, reject() while it runs."""
+
+    made = itertools.count()
+
+    def __init__(self, state, run, abort, reject=lambda loosely: None):
+        self.state, self.run, self.abort, self.reject = state, run, abort, reject
+        self.place = state.scheduler.place
+        self.age, self.order = next(self.made), None
+        self.continuation = self.aborted = self.returned = False  # returned: its function has
+        self.label = None
+        self.has_result, self.is_plain = True, False  # a plain one has nothing but a function, and releases its data at once
+        self.member = None  # of a group
+
+
+class Scheduler:
+    outer = None
+
+    def __init__(self, place):
+        self.place = place
+        self.paused = False
+
+
+class Place:
+    """A main context."""
+
+    def __init__(self, n_schedulers):
+        self.orders, self.timers_made = itertools.count(), itertools.count()
+        self.queue, self.timers, self.microtasks = [], [], collections.deque()
+        self.idle_pending, self.idle_running, self.idle_deadline = [], [], 0
+        self.schedulers = [Scheduler(self) for _ in range(n_schedulers)]
+        self.nesting = 0
+        self.begun = False  # its thread has run it
+
+    def scheduler_of(self, op):
+        return self.schedulers[op.get('scheduler', 0)]
+
+    def is_empty(self):
+        return not (self.queue or self.timers or self.microtasks or self.idle_pending or self.idle_running)

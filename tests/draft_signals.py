@@ -1,0 +1,122 @@
+"""draft_signals.py: the signals of the model, their changes and aborts
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+PRIORITIES = ['background', 'user-visible', 'user-blocking']
+
+
+class Signal:
+    def __init__(self, place, kind, priority=None):
+        self.kind, self.priority = kind, priority
+        self.aborted = self.changing = False
+        self.said = False     # `cancelled`, which comes after it is aborted
+        self.roots = []       # names that an `any` depends on
+        self.follows = None   # the root of its priority
+        self.place = place    # where it was made
+        self.dependents, self.followers = [], []  # names, in the order of their making
+
+
+class Signals:
+    """What a Model does with signals."""
+
+    def call_handler(self, kind, name, what, state):
+        if name in self.handlers[kind]:
+            self.say(what)
+            if name not in self.seen[kind]:
+                self.seen[kind].add(name)
+                self.perform_all(self.handlers[kind][name], state)
+
+    def say_cancelled(self, name, state):
+        if self.signals[name].said:
+            return
+        self.signals[name].said = True
+        self.unsaid.discard(name)
+        self.n_cancelling += 1
+        self.call_handler('cancelled', name, f'cancelled {name}', state)
+        self.n_cancelling -= 1
+
+    def make_signal(self, name, given):
+        signal = self.signals[name] = Signal(self.here, given['kind'], given.get('priority'))
+        if signal.kind != 'any':
+            return
+        signal.aborted = signal.said = any(self.signals[source].aborted for source in given['sources'])
+        for source in [] if signal.aborted else given['sources']:
+            other = self.signals[source]
+            for root in [source] + [root for root in other.roots if self.signals[root].kind != 'any']:
+                if root not in signal.roots:
+                    signal.roots.append(root)
+                    self.signals[root].dependents.append(name)
+        if given['priority'] in self.signals:
+            other = self.signals[given['priority']]
+            signal.follows = other.follows if other.kind == 'any' else given['priority']
+            signal.priority = other.priority
+            if signal.follows is not None:
+                self.signals[signal.follows].followers.append(name)
+
+    def set_priority(self, name, to, state):
+        signal = self.signals[name]
+        if signal.changing:
+            self.say(f'notallowed {name}')
+            return
+        if signal.priority == to:
+            return
+        signal.changing = True
+        old, signal.priority = signal.priority, to
+        self.listen()
+        self.call_handler('handlers', name, f'change {name} {old}>{to}', state)
+        self.call_handler('notify', name, f'notify {name}', state)
+        for follower in signal.followers:
+            self.set_priority(follower, to, state)
+        signal.changing = False
+
+    def abort(self, name, state, by_hand):
+        """With g_cancellable_cancel (), dependents are aborted at once, and say so in their own context."""
+        if not self.known(name) or self.signals[name].aborted:
+            if by_hand and self.known(name):
+                self.say_cancelled(name, state)
+            return
+        by_hand = by_hand or self.signals[name].kind == 'abort'
+        names = [name]
+        for marked in names:
+            names += [other for other in self.signals[marked].dependents if other not in names and not self.signals[other].aborted]
+        self.n_cancelling += 1
+        for other in names:
+            self.signals[other].aborted = True
+        for other in names:
+            waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
+            mine = sorted([entry for entry in self.running + waiting if entry.state.abort == other],
+                          key=lambda entry: entry.age)
+            # The library goes by schedulers, and may have rejected those of dependents before a handler is called.
+            loosely = (by_hand or len({entry.state.scheduler for entry in mine}) > 1
+                       or any(name in self.handlers['cancelled'] for name in names))
+            for entry in mine:
+                self.cancel(entry, loosely)
+        # Where nothing else can run in between, it is no matter that all leave their queues before the first says so.
+        for other in [] if by_hand else names:
+            self.listen()
+            self.say_cancelled(other, state)
+        if by_hand:
+            self.unsaid |= set(names[1:]) & set(self.handlers['cancelled'])
+            self.say_cancelled(name, state)
+        self.n_cancelling -= 1
+
+    def reset(self, name):
+        """GIO does not define it in a handler."""
+        if self.n_cancelling == 0:
+            self.signals[name].aborted = self.signals[name].said = False
+
+    def is_over(self, entry):
+        """A notify that comes when the library likes may come before its checkpoint ends, or after: what is heard tells."""
+        return (self.n_loose > 0 and entry.returned and entry.label is not None and self.heard is not None
+                and f'settled {entry.label} aborted' not in self.heard[len(self.log):])
+
+    def cancel(self, entry, loosely=False):
+        waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
+        loosely = loosely or entry.place is not self.here
+        if waits:
+            self.dequeue(entry)
+            entry.abort(loosely)
+        elif entry in self.running and not entry.aborted and not self.is_over(entry):
+            entry.aborted = True
+            entry.reject(loosely)

@@ -1,0 +1,361 @@
+"""Tests what React's Scheduler has (seed 002) in Python: timeouts of tasks, and the current priority.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import threading
+import time
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+BACKGROUND, USER_VISIBLE, USER_BLOCKING = (PrioSched.TaskPriority(number) for number in (1, 2, 3))
+
+
+def run(function):
+    return lambda self: PrioSched.run(function(self))
+
+
+def spin(milliseconds):
+    end = time.monotonic() + milliseconds / 1000
+    while time.monotonic() < end:
+        pass
+
+
+class Case(unittest.TestCase):
+
+    def setUp(self):
+        self.log = []
+
+    def post(self, letter, priority, **options):
+        """Posts a task whose letter is capital in the log if it was told that its timeout had passed."""
+        return scheduler.post_task(lambda: self.tell(letter), priority, **options)
+
+    def tell(self, letter):
+        self.log.append(letter.upper() if scheduler.did_timeout() else letter)
+
+    async def assert_ran(self, expected):
+        await scheduler.post_task(lambda: None, 'background')
+        self.assertEqual(''.join(self.log), expected)
+        self.log.clear()
+
+
+class ScheduleCallback(Case):
+
+    def test_timeout_for_priority_level(self):
+        levels = [PrioSched.TIMEOUT_IMMEDIATE, PrioSched.TIMEOUT_USER_BLOCKING, PrioSched.TIMEOUT_NORMAL, PrioSched.TIMEOUT_LOW,
+                  PrioSched.TIMEOUT_IDLE]
+        self.assertEqual(levels, [-1, 250, 5000, 10000, 0])
+
+    @run
+    async def test_timeout(self):
+        self.post('c', 'background', timeout=60000)
+        self.post('b', 'background', timeout=5)
+        spin(10)
+        self.post('a', 'user-blocking')
+        await self.assert_ran('Bac')
+
+    @run
+    async def test_immediate_goes_first(self):
+        self.post('b', 'user-blocking')
+        self.post('a', 'background', timeout=PrioSched.TIMEOUT_IMMEDIATE)
+        self.post('c', 'background', timeout=PrioSched.TIMEOUT_IDLE)
+        self.post('d', 'background', timeout=None)
+        await self.assert_ran('Abcd')
+
+    @run
+    async def test_the_timeout_counts_from_the_end_of_the_delay(self):
+        done = self.post('a', 'user-blocking', delay=20, timeout=60000)
+        also = self.post('b', 'background', delay=10, timeout=-1)
+        self.assertEqual(self.log, [])
+        await done
+        await also
+        self.assertEqual(self.log, ['B', 'a'])
+
+    @run
+    async def test_sort_index(self):
+        for letter, timeout in (('c', -5), ('b', -60), ('a', -1000)):
+            self.post(letter, 'background', timeout=timeout)
+        await self.assert_ran('ABC')
+
+    @run
+    async def test_with_a_signal(self):
+        controller = PrioSched.TaskController('background')
+        why = KeyError('enough')
+        first = self.post('a', None, signal=controller.signal, timeout=-1, name='first')
+        self.assertEqual((first.priority, first.name), (BACKGROUND, 'first'))
+        self.post('b', 'user-blocking')
+        await self.assert_ran('Ab')
+        second = self.post('c', None, signal=controller.signal, timeout=-1)
+        controller.abort(why)
+        with self.assertRaises(KeyError):
+            await second
+        with self.assertRaises(KeyError):
+            await self.post('d', 'background', signal=controller.signal, timeout=5)
+        await self.assert_ran('')
+
+    @run
+    async def test_results_and_errors(self):
+        def fail():
+            raise ValueError('mine')
+        self.assertEqual(await scheduler.post_task(lambda: 5, timeout=-1), 5)
+        with self.assertRaisesRegex(ValueError, 'mine'):
+            await scheduler.post_task(fail, timeout=-1)
+        task = self.post('a', 'background', timeout=-1)
+        self.assertTrue(task.cancel())
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        await self.assert_ran('')
+
+    @run
+    async def test_from_another_thread(self):
+        thread = threading.Thread(target=lambda: self.post('a', 'background', timeout=-1))
+        self.post('b', 'user-visible')
+        thread.start()
+        thread.join()
+        await self.assert_ran('Ab')
+
+    def test_what_is_wrong_is_told(self):
+        for bad in ('1', 1.5, float('nan'), True):
+            with self.assertRaisesRegex(TypeError, f'timeout is a whole number of milliseconds, not {bad!r}'):
+                scheduler.post_task(lambda: None, timeout=bad)
+        for bad in (1 << 31, -(1 << 31) - 1, 1 << 64):
+            with self.assertRaisesRegex(ValueError, f'timeout is out of range: {bad}'):
+                scheduler.post_task(lambda: None, timeout=bad)
+
+
+class WorkLoop(Case):
+
+    @run
+    async def test_a_continuation_keeps_the_time_of_its_task(self):
+        told = []
+
+        async def task():
+            told.append(scheduler.did_timeout())
+            spin(10)
+            told.append(scheduler.did_timeout())
+            await scheduler.yield_()
+            self.tell('a')
+        done = scheduler.post_task(task, 'background', timeout=10)
+        await scheduler.post_task(lambda: self.post('c', 'user-blocking'), 'background')
+        await done
+        await self.assert_ran('Ac')
+        # It does not change while the task runs.
+        self.assertEqual(*told)
+
+    @run
+    async def test_and_so_does_what_yields_with_options_and_sleeps(self):
+        async def task():
+            await scheduler.yield_(priority='background')
+            self.tell('a')
+            await scheduler.sleep(1)
+            self.tell('b')
+            await scheduler.yield_(signal=Gio.Cancellable(), priority='inherit')
+            self.tell('c')
+        await scheduler.post_task(task, 'user-visible', timeout=-1)
+        await self.assert_ran('ABC')
+
+    @run
+    async def test_after_an_await_of_something_else(self):
+        other = PrioSched.Future()
+
+        async def task():
+            await other
+            # The library does not know this task.
+            self.tell('a')
+            for _ in range(2):
+                self.post('x', 'user-blocking')
+                await scheduler.yield_()
+                self.tell('a')
+
+        async def settle():
+            other._settle(5)
+        done = scheduler.post_task(task, 'background', timeout=-1)
+        await scheduler.post_task(settle, 'background')
+        await done
+        await self.assert_ran('AAAxx')
+
+    @run
+    async def test_asyncio_goes_on_with_it(self):
+        async def task():
+            await asyncio.sleep(0.001)
+            self.tell('a')
+            await scheduler.yield_()
+            self.tell('a')
+        if asyncio._get_running_loop() is None:
+            self.skipTest('no loop of asyncio runs on GLib here')
+        await scheduler.post_task(task, 'background', timeout=-1)
+        await self.assert_ran('AA')
+
+    @run
+    async def test_an_abort_is_raised_once(self):
+        controller = PrioSched.TaskController('background')
+
+        async def task():
+            try:
+                controller.abort(ValueError('mine'))
+                await scheduler.yield_()
+            finally:
+                self.tell('a')
+                await scheduler.yield_()
+                self.tell('b')
+        done = scheduler.post_task(task, signal=controller.signal, timeout=-1)
+        with self.assertRaises(ValueError):
+            await done
+        await self.assert_ran('AB')
+
+    @run
+    async def test_outside_of_the_task(self):
+        self.assertFalse(scheduler.did_timeout())
+        told = []
+
+        def nested():
+            context = GLib.MainContext.default()
+            GLib.idle_add(lambda: told.append(scheduler.did_timeout()))
+            while not told:
+                context.iteration(True)
+            self.tell('a')
+        await scheduler.post_task(nested, timeout=-1)
+        self.assertEqual(told, [False])
+        thread = threading.Thread(target=lambda: told.append(scheduler.did_timeout()))
+        await scheduler.post_task(lambda: (thread.start(), thread.join()), timeout=-1)
+        self.assertEqual(told, [False, False])
+        await self.assert_ran('A')
+
+    @run
+    async def test_a_generator(self):
+        def steps():
+            for _ in range(3):
+                spin(6)
+                self.tell('a')
+                yield
+        await scheduler.post_task(steps, 'background', timeout=5)
+        self.assertEqual(self.log[-1], 'A')
+
+
+class FlushWork(Case):
+
+    @run
+    async def test_current_priority_level(self):
+        def task():
+            self.log.append(scheduler.get_current_priority())
+
+        async def coroutine():
+            task()
+            await scheduler.yield_()
+            task()
+        self.assertEqual(scheduler.get_current_priority(), USER_VISIBLE)
+        await scheduler.post_task(task, 'background', timeout=-1)
+        await scheduler.post_task(coroutine, 'user-blocking')
+        controller = PrioSched.TaskController('background')
+        await scheduler.post_task(lambda: (task(), controller.set_priority('user-blocking'), task()), signal=controller.signal)
+        self.assertEqual(self.log, [BACKGROUND, USER_BLOCKING, USER_BLOCKING, BACKGROUND, USER_BLOCKING])
+        self.assertIsInstance(self.log[0], PrioSched.TaskPriority)
+
+    @run
+    async def test_of_a_group(self):
+        group = PrioSched.TaskGroup(limit=1, priority='background')
+        self.assertEqual(await group.post_task(scheduler.get_current_priority), BACKGROUND)
+
+    def test_in_another_thread(self):
+        priorities = []
+        other = PrioSched.Scheduler.new(GLib.MainContext())
+
+        def task():
+            priorities.append(other.get_current_priority())
+            thread = threading.Thread(target=lambda: priorities.append(scheduler.get_current_priority()))
+            thread.start()
+            thread.join()
+        PrioSched.run(scheduler.post_task(task, 'background'))
+        self.assertEqual(priorities, [USER_VISIBLE, USER_VISIBLE])
+
+
+class RunWithPriority(Case):
+
+    @run
+    async def test_it_is_called_now(self):
+        def inner(*args):
+            self.log.append((scheduler.get_current_priority(), args, scheduler.did_timeout()))
+            return 5
+
+        def task():
+            result = scheduler.run_with_priority('user-blocking', inner, 1, 'b')
+            return result, scheduler.get_current_priority()
+        self.assertEqual(await scheduler.post_task(task, 'background', timeout=-1), (5, BACKGROUND))
+        self.assertEqual(scheduler.run_with_priority('background', inner), 5)
+        self.assertEqual(self.log, [(USER_BLOCKING, (1, 'b'), True), (BACKGROUND, (), False)])
+        self.assertEqual(scheduler.get_current_priority(), USER_VISIBLE)
+
+    @run
+    async def test_what_it_raises(self):
+        def fail():
+            raise KeyError('mine')
+
+        def task():
+            with self.assertRaises(KeyError):
+                scheduler.run_with_priority(USER_BLOCKING, fail)
+            return scheduler.get_current_priority()
+        self.assertEqual(await scheduler.post_task(task, 'background'), BACKGROUND)
+
+    @run
+    async def test_what_it_begins_has_it(self):
+        controller = PrioSched.TaskController('background')
+
+        async def task():
+            def begin():
+                state = PrioSched.SchedulingState.get_current()
+                self.assertEqual((state.get_signal(), state.get_priority()), (controller.signal, 3))
+                scheduler.queue_microtask(lambda: self.log.append(scheduler.get_current_priority()))
+                return scheduler.yield_()
+            self.post('b', 'user-visible')
+            urgent = scheduler.run_with_priority('user-blocking', begin)
+            await urgent
+            self.tell('a')
+        await scheduler.post_task(task, signal=controller.signal)
+        await self.assert_ran_after_priority('ab')
+
+    async def assert_ran_after_priority(self, expected):
+        self.assertEqual(self.log.pop(0), USER_BLOCKING)
+        await self.assert_ran(expected)
+
+    @run
+    async def test_after_an_await_of_something_else(self):
+        other = PrioSched.Future()
+        controller = PrioSched.TaskController('background')
+
+        async def task():
+            await other
+            urgent = scheduler.run_with_priority('user-blocking', scheduler.yield_)
+            self.post('b', 'user-visible')
+            await urgent
+            self.tell('a')
+            controller.abort(KeyError())
+            with self.assertRaises(KeyError):
+                await scheduler.run_with_priority('user-blocking', scheduler.yield_)
+
+        async def settle():
+            other._settle(5)
+        done = scheduler.post_task(task, signal=controller.signal)
+        await scheduler.post_task(settle, 'background')
+        await done
+        await self.assert_ran('ab')
+
+    def test_what_is_wrong_is_told(self):
+        async def coroutine():
+            pass
+        for bad in ('urgent', 0, 4, True, None, float('nan')):
+            with self.assertRaisesRegex(ValueError, f'{bad!r} is no task priority'):
+                scheduler.run_with_priority(bad, lambda: None)
+        with self.assertRaisesRegex(TypeError, '5 is not callable'):
+            scheduler.run_with_priority('background', 5)
+        with self.assertRaisesRegex(TypeError, 'is a coroutine function'):
+            scheduler.run_with_priority('background', coroutine)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,535 @@
+/* test-long-tasks.c: what holds a main loop for long, and by whose fault
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-sched.h"
+
+#include "frozen-time.h"
+
+#include <string.h>
+
+#define MS 1000
+
+static GString *told;
+
+/* The clock advances only here. */
+static void
+work (gint64 ms)
+{
+  frozen_time += ms * MS;
+}
+
+static void
+long_task (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
+{
+  g_string_append_printf (told, "%s%s:%d:%" G_GINT64_FORMAT " ", data != NULL ? (const char *) data : "",
+                          name != NULL ? name : "?", priority, duration / MS);
+}
+
+static void
+run_all (void)
+{
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
+static void
+assert_told (const char *expected)
+{
+  g_assert_cmpstr (told->str, ==, expected);
+  g_string_truncate (told, 0);
+}
+
+static PrioScheduler *
+watching (guint threshold, const char *prefix)
+{
+  PrioScheduler *scheduler = prio_scheduler_new (NULL);
+
+  prio_scheduler_set_long_task_threshold (scheduler, threshold);
+  g_signal_connect (scheduler, "long-task", G_CALLBACK (long_task), (gpointer) prefix);
+  return scheduler;
+}
+
+static gboolean
+take (gpointer data)
+{
+  work (GPOINTER_TO_INT (data));
+  return G_SOURCE_REMOVE;
+}
+
+static void
+take_in_task (PrioTask *task, gpointer data)
+{
+  work (GPOINTER_TO_INT (data));
+}
+
+static void
+post (PrioScheduler *scheduler, const char *name, PrioTaskPriority priority, gint ms)
+{
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = name, .priority = priority }, take,
+                            GINT_TO_POINTER (ms), NULL);
+}
+
+/* What takes as long as the threshold is told of, with its name and priority; what is shorter is not. */
+static void
+test_tasks (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (PRIO_LONG_TASK_THRESHOLD, NULL);
+  g_autoptr (PrioTask) task = NULL;
+
+  post (scheduler, "short", PRIO_TASK_PRIORITY_USER_VISIBLE, 49);
+  post (scheduler, "long", PRIO_TASK_PRIORITY_BACKGROUND, 50);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_BLOCKING, take, GINT_TO_POINTER (70), NULL);
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .name = "task" }, take_in_task, GINT_TO_POINTER (60), NULL);
+  run_all ();
+  assert_told ("?:3:70 task:2:60 long:1:50 ");
+}
+
+static gboolean
+step (gpointer data)
+{
+  gint *left = data;
+
+  work (*left == 1 ? 80 : 10);
+  return --*left > 0;
+}
+
+/* Each step of a task counts for itself. */
+static void
+test_steps (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  gint left = 9;
+
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, step, &left, NULL);
+  run_all ();
+  assert_told ("?:2:80 ");
+}
+
+/* A threshold is that of its scheduler; whoever watches is told, of tasks of any scheduler of the main context. */
+static void
+test_schedulers (void)
+{
+  g_autoptr (PrioScheduler) one = watching (20, "one ");
+  g_autoptr (PrioScheduler) two = watching (100, "two ");
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (NULL);
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) elsewhere = prio_scheduler_new (context);
+
+  post (other, "of another", PRIO_TASK_PRIORITY_USER_VISIBLE, 30);
+  run_all ();
+  assert_told ("one of another:2:30 ");
+
+  prio_scheduler_set_long_task_threshold (one, 0);
+  post (one, "not told of", PRIO_TASK_PRIORITY_USER_VISIBLE, 30);
+  run_all ();
+  assert_told ("");
+
+  post (elsewhere, "elsewhere", PRIO_TASK_PRIORITY_USER_VISIBLE, 300);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  assert_told ("");
+  /* Meanwhile this main context was not iterated. */
+  g_main_context_iteration (NULL, FALSE);
+  g_main_context_iteration (NULL, FALSE);
+  assert_told ("two ?:0:300 ");
+  post (one, "long", PRIO_TASK_PRIORITY_USER_VISIBLE, 100);
+  run_all ();
+  assert_told ("two long:2:100 ");
+}
+
+static void
+idle_callback (PrioIdleDeadline *deadline, gpointer data)
+{
+  work (90);
+}
+
+static void
+slow_notify (gpointer data)
+{
+  work (55);
+}
+
+/* What is no function of a task: idle callbacks; destroy notifies are the fault of nobody who is known. */
+static void
+test_others (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+
+  prio_scheduler_request_idle_callback (scheduler, idle_callback, 0, NULL, NULL);
+  run_all ();
+  assert_told ("?:1:90 ");
+
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "notify", .delay = 1 }, take, NULL, slow_notify);
+  work (1);
+  run_all ();
+  assert_told ("?:0:55 ");
+}
+
+static gboolean
+run_nested (gpointer data)
+{
+  g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
+
+  work (60);
+  prio_scheduler_post_full (data, &(PrioTaskOptions) { .name = "inner" }, take, GINT_TO_POINTER (70), NULL);
+  prio_scheduler_post_full (data, &(PrioTaskOptions) { .name = "end" }, G_SOURCE_FUNC (g_main_loop_quit), loop, NULL);
+  g_main_loop_run (loop);
+  work (80);
+  return G_SOURCE_REMOVE;
+}
+
+/* A task that runs a main loop does not hold it meanwhile, but before and afterwards. */
+static void
+test_nested (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "outer" }, run_nested, scheduler, NULL);
+  run_all ();
+  assert_told ("outer:2:60 inner:2:70 outer:2:80 ");
+}
+
+static guint
+add (const char *name, GSourceFunc func, gpointer data)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, func, data, NULL);
+  if (name != NULL)
+    g_source_set_name (source, name);
+  return g_source_attach (source, NULL);
+}
+
+static gboolean
+take_and_end (gpointer data)
+{
+  work (60);
+  g_source_destroy (g_main_current_source ());
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+run_nested_in_source (gpointer data)
+{
+  work (60);
+  prio_scheduler_post_full (data, &(PrioTaskOptions) { .name = "task" }, take, GINT_TO_POINTER (70), NULL);
+  add ("source in a source", take, GINT_TO_POINTER (80));
+  run_all ();
+  work (90);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+sleep_in_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+{
+  g_assert_null (callback);
+  g_assert_null (data);
+  work (50);
+  return G_SOURCE_REMOVE;
+}
+
+/* Each of the other sources for itself, by GLib's name: new ones, those that were there before, one that ends itself, one that runs
+ * the main loop, and one that has no callback. */
+static void
+test_sources (void)
+{
+  static GSourceFuncs funcs = { .dispatch = sleep_in_dispatch };
+  guint before = add ("before", take, GINT_TO_POINTER (51));
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  g_autoptr (GSource) bare = g_source_new (&funcs, sizeof *bare);
+
+  g_assert_cmpuint (before, !=, 0);
+  add ("short", take, GINT_TO_POINTER (30));
+  add ("short, too", take, GINT_TO_POINTER (30));
+  add ("new", take, GINT_TO_POINTER (52));
+  add ("ends itself", take_and_end, NULL);
+  run_all ();
+  assert_told ("before:0:51 new:0:52 ends itself:0:60 ");
+
+  add ("nested", run_nested_in_source, scheduler);
+  run_all ();
+  assert_told ("nested:0:60 task:2:70 source in a source:0:80 nested:0:90 ");
+
+  g_source_set_name (bare, "bare");
+  g_source_set_ready_time (bare, 0);
+  g_source_attach (bare, NULL);
+  run_all ();
+  assert_told ("bare:0:50 ");
+}
+
+static gboolean
+never (gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+/* What watches does not stand in the way of those who search for their sources, or change them. */
+static void
+test_sources_stay (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  gint data = 0;
+  GSource *source;
+  guint id;
+
+  id = g_timeout_add (100000, never, &data);
+  run_all ();
+  source = g_main_context_find_source_by_user_data (NULL, &data);
+  g_assert_nonnull (source);
+  g_assert_cmpuint (g_source_get_id (source), ==, id);
+  g_assert_true (source == g_main_context_find_source_by_funcs_user_data (NULL, &g_timeout_funcs, &data));
+  g_source_set_callback (source, take, GINT_TO_POINTER (50), NULL);
+  g_source_set_ready_time (source, 0);
+  run_all ();
+  /* It has another callback, which is not watched. */
+  assert_told ("?:0:50 ");
+
+  g_idle_add (never, &data);
+  g_timeout_add (100000, never, &data);
+  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  g_assert_true (g_idle_remove_by_data (&data));
+  g_assert_true (g_source_remove_by_user_data (&data));
+}
+
+static void
+drop (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
+{
+  g_clear_object ((PrioScheduler **) data);
+}
+
+/* Whoever is told may end the scheduler, watch no longer, or run a main loop. */
+static void
+test_within (void)
+{
+  PrioScheduler *scheduler = watching (50, NULL), *held = g_object_ref (scheduler);
+
+  g_signal_connect (scheduler, "long-task", G_CALLBACK (drop), &held);
+  post (scheduler, "last", PRIO_TASK_PRIORITY_USER_VISIBLE, 50);
+  g_object_unref (scheduler);
+  run_all ();
+  g_assert_null (held);
+  assert_told ("last:2:50 ");
+
+  scheduler = watching (50, NULL);
+  g_signal_connect (scheduler, "long-task", G_CALLBACK (run_all), NULL);
+  g_signal_connect (scheduler, "long-task", G_CALLBACK (prio_scheduler_set_long_task_threshold), GUINT_TO_POINTER (0));
+  post (scheduler, "one", PRIO_TASK_PRIORITY_USER_VISIBLE, 50);
+  run_all ();
+  g_signal_handlers_disconnect_by_func (scheduler, prio_scheduler_set_long_task_threshold, GUINT_TO_POINTER (0));
+  assert_told ("one:2:50 ");
+  g_object_unref (scheduler);
+}
+
+static char *
+list (PrioScheduler *scheduler)
+{
+  g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (scheduler);
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < tasks->len; i++)
+    {
+      const PrioLongTask *task = tasks->pdata[i];
+
+      g_string_append_printf (text, "%s:%d:%d/%d/%d ", task->name != NULL ? task->name : "?", task->priority,
+                              (gint) task->longest / MS, (gint) task->total / MS, (gint) task->n_runs);
+    }
+  return g_string_free (text, FALSE);
+}
+
+/* In a main context of its own: what it has counted remains. */
+static void
+test_longest (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  g_autofree char *none = list (scheduler), *some = NULL, *same = NULL;
+  g_autoptr (GPtrArray) tasks = NULL;
+  g_autoptr (PrioLongTask) copy = NULL;
+
+  g_assert_cmpstr (none, ==, "");
+  post (scheduler, "not counted", PRIO_TASK_PRIORITY_USER_VISIBLE, 500);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  prio_scheduler_set_long_task_threshold (scheduler, 50);
+  post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 3);
+  post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 8);
+  post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 5);
+  post (scheduler, "often", PRIO_TASK_PRIORITY_BACKGROUND, 4);
+  post (scheduler, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE, 60);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  some = list (scheduler);
+  g_assert_cmpstr (some, ==, "?:2:60/60/1 often:2:8/16/3 often:1:4/4/1 ");
+
+  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  same = list (scheduler);
+  g_assert_cmpstr (same, ==, some);
+  tasks = prio_scheduler_get_longest_tasks (scheduler);
+  copy = g_boxed_copy (PRIO_TYPE_LONG_TASK, tasks->pdata[1]);
+  g_assert_cmpstr (copy->name, ==, "often");
+}
+
+/* 32 names are kept; a long one is cut off, and no character of it into pieces. */
+static void
+test_many (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  g_autoptr (GPtrArray) tasks = NULL;
+  const PrioLongTask *longest;
+
+  prio_scheduler_set_long_task_threshold (scheduler, 1000);
+  for (gint i = 1; i <= 100; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%d", i);
+
+      post (scheduler, name, PRIO_TASK_PRIORITY_USER_VISIBLE, i);
+    }
+  post (scheduler, "äääääääääääääääääääääääääääääääääääääääääääääää", PRIO_TASK_PRIORITY_USER_VISIBLE, 101);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  tasks = prio_scheduler_get_longest_tasks (scheduler);
+  g_assert_cmpuint (tasks->len, ==, 32);
+  longest = tasks->pdata[0];
+  g_assert_cmpint (longest->longest, ==, 101 * MS);
+  g_assert_true (g_utf8_validate (longest->name, -1, NULL));
+  g_assert_cmpuint (strlen (longest->name), ==, 62);
+  longest = tasks->pdata[31];
+  g_assert_cmpstr (longest->name, ==, "70");
+}
+
+static void
+notified (gpointer scheduler, GParamSpec *pspec, gpointer n)
+{
+  ++*(gint *) n;
+}
+
+static void
+test_property (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  gint n = 0;
+  guint threshold;
+
+  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, 0);
+  g_signal_connect (scheduler, "notify::long-task-threshold", G_CALLBACK (notified), &n);
+  g_object_set (scheduler, "long-task-threshold", 50, NULL);
+  prio_scheduler_set_long_task_threshold (scheduler, 50);
+  g_object_get (scheduler, "long-task-threshold", &threshold, NULL);
+  g_assert_cmpuint (threshold, ==, 50);
+  g_assert_cmpint (n, ==, 1);
+  prio_scheduler_set_long_task_threshold (scheduler, G_MAXUINT);
+  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, G_MAXUINT);
+}
+
+/* With messages, and for a scheduler that nobody has told to watch. */
+static void
+test_environment (void)
+{
+  g_autoptr (PrioScheduler) scheduler = NULL;
+
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      g_test_trap_assert_stderr ("*slow*of priority background held the main loop for 20.0 ms*");
+      return;
+    }
+
+  g_setenv ("PRIO_SCHED_LONG_TASKS", "20", TRUE);
+  frozen_time = 1;
+  scheduler = prio_scheduler_new (NULL);
+  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, 20);
+  post (scheduler, "slow", PRIO_TASK_PRIORITY_BACKGROUND, 20);
+  run_all ();
+}
+
+static void
+test_wrong_environment (void)
+{
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      return;
+    }
+
+  g_setenv ("PRIO_SCHED_LONG_TASKS", "50ms", TRUE);
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "PRIO_SCHED_LONG_TASKS: “50ms” is no number of milliseconds");
+  g_object_unref (prio_scheduler_new (NULL));
+  g_test_assert_expected_messages ();
+}
+
+static gpointer
+set_often (gpointer scheduler)
+{
+  for (guint i = 0; i < 300; i++)
+    {
+      g_autoptr (GPtrArray) tasks = NULL;
+
+      prio_scheduler_set_long_task_threshold (scheduler, i % 3);
+      tasks = prio_scheduler_get_longest_tasks (scheduler);
+    }
+  return NULL;
+}
+
+/* Any thread may ask, and say what is long, while tasks run. */
+static void
+test_threads (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  GThread *threads[2];
+
+  frozen_time = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("setter", set_often, scheduler);
+  for (guint i = 0; i < 1000; i++)
+    {
+      post (scheduler, "task", PRIO_TASK_PRIORITY_USER_VISIBLE, 0);
+      g_main_context_iteration (NULL, FALSE);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  run_all ();
+}
+
+/* A context that ends while what was long is still to be told of. */
+static void
+test_end (void)
+{
+  GMainContext *context = g_main_context_new ();
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+
+  prio_scheduler_set_long_task_threshold (scheduler, 50);
+  post (scheduler, "queued", PRIO_TASK_PRIORITY_USER_VISIBLE, 60);
+  g_object_unref (scheduler);
+  g_main_context_unref (context);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  told = g_string_new (NULL);
+  g_test_add_func ("/long-tasks/environment", test_environment);
+  g_test_add_func ("/long-tasks/wrong-environment", test_wrong_environment);
+  frozen_time = 1000 * MS;
+  g_test_add_func ("/long-tasks/property", test_property);
+  g_test_add_func ("/long-tasks/tasks", test_tasks);
+  g_test_add_func ("/long-tasks/steps", test_steps);
+  g_test_add_func ("/long-tasks/schedulers", test_schedulers);
+  g_test_add_func ("/long-tasks/others", test_others);
+  g_test_add_func ("/long-tasks/nested", test_nested);
+  g_test_add_func ("/long-tasks/sources", test_sources);
+  g_test_add_func ("/long-tasks/sources-stay", test_sources_stay);
+  g_test_add_func ("/long-tasks/within", test_within);
+  g_test_add_func ("/long-tasks/longest", test_longest);
+  g_test_add_func ("/long-tasks/many", test_many);
+  g_test_add_func ("/long-tasks/end", test_end);
+  g_test_add_func ("/long-tasks/threads", test_threads);
+  return g_test_run ();
+}
