@@ -33,14 +33,13 @@ test('counts and times', async () => {
 test('yields and aborts', async () => {
     const scheduler = new PrioSched.Scheduler({collects_statistics: true});
     const controller = new PrioSched.TaskController({priority: 'background'});
-    const aborted = [1, 2, 3].map(() => scheduler.post_task(() => {}, {signal: controller.signal}));
+    const aborted = [1, 2, 3].map(() => rejection(scheduler.post_task(() => {}, {signal: controller.signal})));
     await scheduler.post_task(async () => {
         controller.abort();
         await scheduler.yield();
         await scheduler.yield();
     });
-    for (const task of aborted)
-        await rejection(task);
+    await Promise.all(aborted);
     await PrioSched.Scheduler.get_default().post_task(() => {}, {priority: 'background'});
     const statistics = scheduler.get_statistics();
     assertEqual([statistics.get_n_run(USER_VISIBLE), statistics.get_n_continued(USER_VISIBLE)], [3, 2]);
