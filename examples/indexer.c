@@ -35,6 +35,7 @@ typedef struct
   guint n_pending, n_done, n_binary, n_failed, n_aborted;
   gboolean stopped;
 
+  gboolean statistics;
   gboolean plain;
   char **queries;
   gint interval; /* ms */
@@ -458,6 +459,7 @@ app_parse (App *app, int *argc, char ***argv, GError **error)
     { "plain", 0, 0, G_OPTION_ARG_NONE, &app->plain, N_("Use GLib's idle sources, for comparison"), NULL },
     { "query", 0, 0, G_OPTION_ARG_STRING_ARRAY, &app->queries, N_("Ask for a word at intervals"), N_("WORD") },
     { "interval", 0, 0, G_OPTION_ARG_INT, &app->interval, N_("How long the intervals are"), N_("MS") },
+    { "statistics", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &app->statistics, NULL, NULL }, /* for the tests */
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &folders, NULL, N_("[FOLDER]") },
     { NULL }
   };
@@ -487,6 +489,34 @@ app_parse (App *app, int *argc, char ***argv, GError **error)
   return TRUE;
 }
 
+static void
+print_times (PrioTimes *times)
+{
+  g_print (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", prio_times_get_count (times), prio_times_get_total (times),
+           prio_times_get_longest (times), prio_times_get_median (times), prio_times_get_percentile (times, 99));
+  prio_times_unref (times);
+}
+
+/* Numbers, for check-trace.py. */
+static void
+print_statistics (PrioScheduler *scheduler)
+{
+  static const char *const names[] = { "background", "user-visible", "user-blocking" };
+  g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (scheduler);
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      PrioTaskPriority priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + i);
+
+      g_print ("statistics %s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, names[i],
+               prio_statistics_get_n_run (statistics, priority), prio_statistics_get_n_continued (statistics, priority),
+               prio_statistics_get_n_aborted (statistics, priority));
+      print_times (prio_statistics_get_waiting_times (statistics, priority));
+      print_times (prio_statistics_get_running_times (statistics, priority));
+      g_print ("\n");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -512,7 +542,10 @@ main (int argc, char **argv)
       app.folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, folder_free);
       app.index = word_index_new ();
       waits_init (&app.waits);
+      prio_scheduler_set_collects_statistics (app.scheduler, app.statistics);
       app_run (&app);
+      if (app.statistics)
+        print_statistics (app.scheduler);
       waits_clear (&app.waits);
       word_index_free (app.index);
       g_hash_table_unref (app.folders);

@@ -15,6 +15,7 @@
 #include "prio-sched-enumtypes.h"
 #include "prio-idle-deadline.h"
 #include "prio-options.h"
+#include "prio-statistics.h"
 #include "prio-scheduling-state.h"
 #include "prio-task-signal.h"
 #include "prio-task-controller.h"

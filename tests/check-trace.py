@@ -108,6 +108,32 @@ def check_counts(events, printed):
     assert len(check_flows(events)) == ended + yielded
 
 
+def bucket_start(time):
+    """Where the step of the histogram begins that a time of so many ns is in."""
+    if time < 4:
+        return time
+    power = time.bit_length() - 1
+    return time >> power - 2 << power - 2
+
+
+def check_statistics(events, printed):
+    """The library's statistics are what the trace tells: the counts, and the times, which while there is a trace are measured for each task."""
+    lines = re.findall(r'^statistics (\S+) (.*)', printed, re.MULTILINE)
+    assert {name for name, numbers in lines} == PRIORITIES, printed
+    for priority, numbers in lines:
+        numbers = [float(number) for number in numbers.split()]
+        ran = [event for event in runs(events, priority=priority) if event['args']['kind'] != 'idle callback']
+        aborts = [event for event in events if event.get('cat') == 'abort' and event['args']['priority'] == priority and
+                  event['args']['kind'] != 'idle callback' and not event['args']['running']]
+        assert numbers[:3] == [len(ran), sum(event['args'].get('continuation', False) for event in ran), len(aborts)], (priority, numbers)
+        for told, times in ((numbers[3:8], [event['args']['waited'] for event in ran]), (numbers[8:], [event['dur'] for event in ran])):
+            times.sort()
+            assert told[:3] == [len(times), sum(times) / 1000, max(times, default=0) / 1000], (priority, told, times)
+            for number, share in zip(told[3:], (0.5, 0.99)):
+                wanted = times[int((len(times) - 1) * share)] if times else 0
+                assert abs(number - bucket_start(wanted * 1000) / 1e6) <= 0.0005, (priority, share, number, wanted)
+
+
 def check_each(traced, folder):
     path = folder / 'each.json'
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
@@ -131,6 +157,16 @@ def check_each(traced, folder):
     assert len(runs(check(path))) == 10000
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
     check_counts(check(path), result.stdout)
+
+
+def check_each_statistics(traced, folder):
+    path = folder / 'statistics.json'
+    printed = run(traced, 'statistics', env={'PRIO_SCHED_TRACE': str(path)}).stdout
+    check_statistics(check(path), printed)
+    # Without a trace the counts are the same.
+    bare = run(traced, 'statistics').stdout
+    counts = re.compile(r'^statistics (\S+ \d+ \d+ \d+ \d+) ', re.MULTILINE)
+    assert counts.findall(bare) == counts.findall(printed) and len(counts.findall(bare)) == 3, (bare, printed)
 
 
 def check_call(traced, folder):
@@ -217,19 +253,20 @@ def check_indexer(indexer, folder):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f'word{i} ' * 40000)
     path = folder / 'indexer.json'
-    result = run(indexer, '--query', 'word1', '--interval', '1', root, env={'PRIO_SCHED_TRACE': str(path)})
+    result = run(indexer, '--statistics', '--query', 'word1', '--interval', '1', root, env={'PRIO_SCHED_TRACE': str(path)})
     events = check(path)
     check_flows(events)
     printed = dict(re.findall(r'^(user-blocking|user-visible|background) +(\d+)', result.stdout, re.MULTILINE))
     for priority in PRIORITIES:
         assert len(runs(events, 'done', priority=priority)) == int(printed[priority]), (priority, printed)
     assert len(runs(events, 'done', priority='background')) == 45, printed
+    check_statistics(events, result.stdout)
     # Waits are those that the example has measured, to the microseconds between its clock and the library's.
     assert any(event['args']['waited'] > 0 for event in runs(events))
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_call, check_threads, check_fork, check_failures, check_in_use):
+    for test in (check_each, check_each_statistics, check_call, check_threads, check_fork, check_failures, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')

@@ -60,6 +60,36 @@ post_named (PrioScheduler *scheduler, const char *name, PrioTaskPriority priorit
   prio_scheduler_post_full (scheduler, &options, count_end, NULL, NULL);
 }
 
+static gboolean prints_statistics;
+
+static void
+print_times (PrioTimes *times)
+{
+  printf (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", prio_times_get_count (times), prio_times_get_total (times),
+           prio_times_get_longest (times), prio_times_get_median (times), prio_times_get_percentile (times, 99));
+  prio_times_unref (times);
+}
+
+/* Numbers, for check-trace.py. */
+static void
+print_statistics (PrioScheduler *scheduler)
+{
+  static const char *const names[] = { "background", "user-visible", "user-blocking" };
+  g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (scheduler);
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      PrioTaskPriority priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + i);
+
+      printf ("statistics %s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, names[i],
+               prio_statistics_get_n_run (statistics, priority), prio_statistics_get_n_continued (statistics, priority),
+               prio_statistics_get_n_aborted (statistics, priority));
+      print_times (prio_statistics_get_waiting_times (statistics, priority));
+      print_times (prio_statistics_get_running_times (statistics, priority));
+      printf ("\n");
+    }
+}
+
 /* Each kind of task, in @context. */
 static void
 do_each (GMainContext *context)
@@ -72,6 +102,7 @@ do_each (GMainContext *context)
   gint wanted;
   guint left = 2;
 
+  prio_scheduler_set_collects_statistics (scheduler, prints_statistics);
   for (guint i = 0; i < N_TASKS; i++)
     prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, count_end, NULL, NULL);
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, yield_twice, &left, NULL);
@@ -86,6 +117,8 @@ do_each (GMainContext *context)
   for (gint before = g_atomic_int_get (&n_ended); g_atomic_int_get (&n_ended) - before < wanted;)
     g_main_context_iteration (context, TRUE);
   run_all (context);
+  if (prints_statistics)
+    print_statistics (scheduler);
 }
 
 static gpointer
@@ -203,6 +236,11 @@ do_mode (const char *mode, const char *argument)
   scheduler = prio_scheduler_new (NULL);
   if (g_str_equal (mode, "each"))
     do_each (NULL);
+  else if (g_str_equal (mode, "statistics"))
+    {
+      prints_statistics = TRUE;
+      do_each (NULL);
+    }
   else if (g_str_equal (mode, "threads"))
     do_threads ();
   else if (g_str_equal (mode, "fork"))

@@ -176,12 +176,13 @@ declare module '@girs/priosched-1' {
                 'notify::paused': (pspec: GObject.ParamSpec) => void;
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
                 'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
+                'notify::collects-statistics': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number; nextFrame: number;
                 time_slice: number; timeSlice: number;
-                lends_priority: boolean; lendsPriority: boolean;
+                lends_priority: boolean; lendsPriority: boolean; collects_statistics: boolean; collectsStatistics: boolean;
             }
         }
 
@@ -207,18 +208,16 @@ declare module '@girs/priosched-1' {
             /** The main context that the tasks run in. */
             get context(): GLib.MainContext;
             /** When the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0. */
-            get next_frame(): number;
-            set next_frame(value: number);
+            get next_frame(): number; set next_frame(value: number);
             get nextFrame(): number; set nextFrame(value: number);
             get paused(): boolean;
             /** How long tasks run before every other source has its turn, in microseconds. */
-            get time_slice(): number;
-            set time_slice(value: number);
-            get timeSlice(): number;
-            set timeSlice(value: number);
-            get lends_priority(): boolean;
-            set lends_priority(value: boolean);
+            get time_slice(): number; set time_slice(value: number);
+            get timeSlice(): number; set timeSlice(value: number);
+            get lends_priority(): boolean; set lends_priority(value: boolean);
             get lendsPriority(): boolean; set lendsPriority(value: boolean);
+            get collects_statistics(): boolean; set collects_statistics(value: boolean);
+            get collectsStatistics(): boolean; set collectsStatistics(value: boolean);
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             static ['new'](context: GLib.MainContext | null): Scheduler;
@@ -273,24 +272,21 @@ declare module '@girs/priosched-1' {
             /** How many tasks are queued or delayed; counted when asked. */
             get_pending(): number;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
-            follow_frame_clock(frame_clock: GObject.Object): void;
-            unfollow_frame_clock(frame_clock: GObject.Object): void;
+            follow_frame_clock(frame_clock: GObject.Object): void; unfollow_frame_clock(frame_clock: GObject.Object): void;
             get_context(): GLib.MainContext;
-            get_next_frame(): number;
-            set_next_frame(next_frame: number): void;
-            get_time_slice(): number;
-            set_time_slice(time_slice: number): void;
+            get_next_frame(): number; set_next_frame(next_frame: number): void;
+            get_time_slice(): number; set_time_slice(time_slice: number): void;
             /** Which part of the time tasks of a priority have at least, from 0 to 0.5. */
             get_least_share(priority: TaskPriority): number;
             set_least_share(priority: TaskPriority, share: number): void;
             /** Which part of the time tasks have beside frames that are slow to draw, from 0 to 0.9. */
-            get_frame_share(): number;
-            set_frame_share(share: number): void;
+            get_frame_share(): number; set_frame_share(share: number): void;
             /** Whether a task of the library's own that waits for another lends it its priority. */
-            get_lends_priority(): boolean;
-            set_lends_priority(lends_priority: boolean): void;
-            pause(): void;
-            resume(): void;
+            get_lends_priority(): boolean; set_lends_priority(lends_priority: boolean): void;
+            get_collects_statistics(): boolean; set_collects_statistics(collects_statistics: boolean): void;
+            /** What tasks have done since it collects, and what waits now. */
+            get_statistics(): Statistics | null; reset_statistics(): void;
+            pause(): void; resume(): void;
             get_paused(): boolean;
         }
 
@@ -399,8 +395,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
             get completed(): boolean;
-            get name(): string | null;
-            set name(value: string | null);
+            get name(): string | null; set name(value: string | null);
             get priority(): TaskPriority;
             get state(): TaskState;
 
@@ -454,8 +449,7 @@ declare module '@girs/priosched-1' {
         class TaskGroup extends GObject.Object {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
-            get limit(): number;
-            set limit(value: number);
+            get limit(): number; set limit(value: number);
             /** How many tasks have no result yet. */
             get pending(): number;
             get priority(): TaskPriority;
@@ -478,8 +472,7 @@ declare module '@girs/priosched-1' {
             /** Cancels what has not begun; what runs goes on. */
             cancel_queued(): void;
             cancelQueued(): void;
-            get_limit(): number;
-            set_limit(limit: number): void;
+            get_limit(): number; set_limit(limit: number): void;
             get_pending(): number;
             get_priority(): TaskPriority;
             set_priority(priority: Nick | TaskPriority): boolean;
@@ -512,8 +505,7 @@ declare module '@girs/priosched-1' {
 
         /** What an idle callback is given; valid while it runs. */
         class IdleDeadline {
-            static $gtype: GObject.GType<IdleDeadline>;
-            protected constructor();
+            static $gtype: GObject.GType<IdleDeadline>; protected constructor();
             static get_current(): IdleDeadline | null;
             copy(): IdleDeadline;
             did_timeout(): boolean;
@@ -521,23 +513,34 @@ declare module '@girs/priosched-1' {
             time_remaining(): number;
         }
 
+        /** What the tasks of a scheduler have done, by priority. */
+        class Statistics {
+            static $gtype: GObject.GType<Statistics>; protected constructor();
+            get_n_queued(priority: TaskPriority): number; get_n_delayed(priority: TaskPriority): number;
+            get_n_run(priority: TaskPriority): number; get_n_continued(priority: TaskPriority): number;
+            get_n_aborted(priority: TaskPriority): number;
+            get_waiting_times(priority: TaskPriority): Times; get_running_times(priority: TaskPriority): Times;
+        }
+
+        /** How long tasks have waited or run, in milliseconds. */
+        class Times {
+            static $gtype: GObject.GType<Times>; protected constructor();
+            get_count(): number; get_total(): number; get_longest(): number; get_median(): number;
+            get_percentile(percent: number): number;
+        }
+
         /** What a running task was posted with: its signal and its priority. */
         class SchedulingState {
-            static $gtype: GObject.GType<SchedulingState>;
-            protected constructor();
-            static get_current(): SchedulingState | null;
-            dup_scheduler(): Scheduler | null;
-            get_priority(): number;
-            get_signal(): Gio.Cancellable | null;
-            resume_async(callback: Gio.AsyncReadyCallback): void;
-            resume_finish(result: Gio.AsyncResult): boolean;
+            static $gtype: GObject.GType<SchedulingState>; protected constructor();
+            static get_current(): SchedulingState | null; dup_scheduler(): Scheduler | null;
+            get_priority(): number; get_signal(): Gio.Cancellable | null;
+            resume_async(callback: Gio.AsyncReadyCallback): void; resume_finish(result: Gio.AsyncResult): boolean;
             run(func: () => void): void;
         }
 
         /** Runs tasks that are identified by numbers, for bindings of languages. */
         class Runner {
-            static $gtype: GObject.GType<Runner>;
-            protected constructor();
+            static $gtype: GObject.GType<Runner>; protected constructor();
             static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
             static new_for_property(scheduler: Scheduler, target: GObject.Object, property: string): Runner;
             static end(): boolean;

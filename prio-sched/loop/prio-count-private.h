@@ -9,7 +9,15 @@
 
 #pragma once
 
-#include "loop/prio-run-queue-private.h"
+#include "loop/prio-counts-private.h"
 
+/* By priority, from background. */
+typedef struct
+{
+  guint64 queued[PRIO_N_PRIORITIES], delayed[PRIO_N_PRIORITIES];
+  guint64 dropped[PRIO_N_PRIORITIES]; /* an abort has dropped them, and has not come to each yet */
+} PrioWaiting;
+
+void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting);
 guint prio_run_queue_count (PrioRunQueue *run_queue);
 guint prio_group_count (PrioGroup *group);

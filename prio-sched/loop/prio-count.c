@@ -7,6 +7,8 @@
 
 #include "loop/prio-count-private.h"
 
+#include "loop/prio-lending-private.h"
+
 /* Of one run queue, and of its parts. */
 typedef struct
 {
@@ -64,4 +66,94 @@ prio_group_count (PrioGroup *group)
       n += state == PRIO_ENTRY_QUEUED || state == PRIO_ENTRY_DELAYED;
     }
   return n;
+}
+
+/* What the functions below need. */
+typedef struct
+{
+  PrioRunQueue *run_queue;
+  PrioWaiting *waiting;
+} ByPriority;
+
+/* Adds @entry to @counts, by its own priority. */
+static void
+add_entry (guint64 *counts, PrioEntry *entry)
+{
+  PrioTaskPriority priority = entry->apart ? prio_lending_get_own (entry) : prio_entry_get_priority (entry);
+
+  if (entry->use != PRIO_ENTRY_OF_LIBRARY)
+    counts[prio_count_index (priority)]++;
+}
+
+static void
+add_queue (PrioHeapItem *item, gpointer data)
+{
+  const ByPriority *by = data;
+  PrioQueue *queue = prio_queue_from_ready (item->node);
+
+  for (PrioJob *job = queue->head; job != NULL; job = job->next)
+    {
+      if (queue->kind == PRIO_QUEUE_ENTRIES)
+        add_entry (by->waiting->queued, (PrioEntry *) job);
+      else
+        by->waiting->queued[prio_count_index (prio_effective_priority (queue->effective))]++;
+    }
+}
+
+static void
+add_late (PrioHeapItem *item, gpointer data)
+{
+  add_entry (((const ByPriority *) data)->waiting->queued, prio_entry_from_delay (item->node));
+}
+
+static gboolean
+is_of (PrioRunQueue *part, PrioRunQueue *run_queue)
+{
+  return part == run_queue || part->outer == run_queue;
+}
+
+static void
+add_delayed (PrioHeapItem *item, gpointer data)
+{
+  const ByPriority *by = data;
+  PrioEntry *entry = prio_entry_from_delay (item->node);
+
+  if (is_of (entry->run_queue, by->run_queue))
+    add_entry (by->waiting->delayed, entry);
+}
+
+static void
+add_dropped (PrioGroup *group, ByPriority *by)
+{
+  if (!is_of (group->run_queue, by->run_queue))
+    return;
+
+  for (PrioEntry *entry = group->entries; entry != NULL; entry = entry->abort_next)
+    {
+      if (prio_entry_get_state (entry) == PRIO_ENTRY_DROPPED)
+        add_entry (by->waiting->dropped, entry);
+    }
+}
+
+static void
+add_queued (PrioRunQueue *part, ByPriority *by)
+{
+  prio_ready_group_foreach (&part->ready, add_queue, by);
+  prio_heap_foreach (&part->late, add_late, by);
+}
+
+/* The tasks of @run_queue, and of its parts, that wait. */
+void
+prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
+{
+  PrioLoop *loop = run_queue->loop;
+  ByPriority by = { run_queue, waiting };
+
+  *waiting = (PrioWaiting) { 0 };
+  add_queued (run_queue, &by);
+  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
+    add_queued (part, &by);
+  prio_heap_foreach (&loop->delays, add_delayed, &by);
+  for (PrioGroup *group = loop->aborted_list; group != NULL; group = group->next_aborted)
+    add_dropped (group, &by);
 }

@@ -10,11 +10,14 @@
 
 #pragma once
 
-#include "loop/prio-run-queue-private.h"
+#include "loop/prio-counts-private.h"
 #include "loop/prio-id-queue-private.h"
+#include "loop/prio-observer-private.h"
 
 /* Tasks that run one after another in a dispatch.  A nested main loop has batches of its own. */
 typedef struct _PrioBatch PrioBatch;
+
+#define PRIO_COUNTING (PRIO_N_LEVELS + 1)
 
 struct _PrioBatch
 {
@@ -23,8 +26,10 @@ struct _PrioBatch
   PrioLane lane;    /* the lowest lane whose tasks it runs */
   gint depth;       /* g_main_depth () in its dispatch */
   gboolean begun;   /* a task has run */
-  guint effective;  /* the effective priority that the last task had, */
-  gboolean ahead;   /* and whether it ran before more urgent ones, by a least share */
+  guint effective;  /* the effective priority that the last task had, or COUNTING if what runs is counted */
+  gint ran;         /* where there are least shares, what it had, or -1, */
+  gboolean ahead;   /* and whether it ran before more urgent ones, by such a share */
+  guint max;        /* how many tasks may run before it counts them for the stopwatch */
   gboolean over;    /* its time is over */
   gboolean within;  /* it is in the turn of the other sources: only groups with places run tasks */
   gint64 entered;   /* when it began, µs */
@@ -35,13 +40,14 @@ struct _PrioBatch
   gint64 allowance; /* how long tasks may run, µs */
   gint64 look;      /* how long they may run before the batch looks for other sources, µs */
   PrioStopwatch watch;
+  PrioLot *lot;     /* if @effective is COUNTING */
 
   /* While task ids run: */
   PrioIdQueue *ids;
   gboolean running; /* a task id is running; its state and entry follow */
   PrioState state;
   PrioEntry *entry; /* or NULL */
-  struct _PrioObservedTask *observed; /* of @entry; NULL if it is not observed */
+  PrioObservedTask *observed; /* of @entry; NULL if it is not observed */
   const PrioState *outer_state;
 };
 
@@ -49,8 +55,6 @@ gboolean prio_batch_end_id (PrioBatch *batch);
 guint prio_batch_next_id (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
-GObject *prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue);
-void prio_loop_forget_source (PrioLoop *loop);
 void prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now);
 gboolean prio_loop_is_owner (PrioLoop *loop);
 

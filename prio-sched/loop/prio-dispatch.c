@@ -11,55 +11,12 @@
 #include "loop/prio-dispatch-private.h"
 
 #include "loop/prio-current-private.h"
+#include "loop/prio-dispatch-counts-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
 #include "loop/prio-shares-private.h"
 #include "loop/prio-traits-private.h"
-
-/* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
-GObject *
-prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
-{
-  if (loop->source_run_queue != run_queue)
-    {
-      prio_loop_forget_source (loop);
-      loop->source = g_weak_ref_get (&run_queue->scheduler);
-      loop->source_run_queue = loop->source != NULL ? run_queue : NULL;
-    }
-  return loop->source;
-}
-
-void
-prio_loop_forget_source (PrioLoop *loop)
-{
-  loop->source_run_queue = NULL;
-  g_clear_object (&loop->source);
-}
-
-/* Runs all microtasks, and those that are queued meanwhile (§4.1.4). */
-void
-prio_loop_checkpoint (PrioLoop *loop)
-{
-  const PrioState *outer = prio_thread.state;
-  PrioMicrotask microtask;
-
-  while (prio_microtasks_pop (&loop->microtasks, &microtask))
-    {
-      PrioState *state = microtask.state.run_queue != NULL ? &microtask.state : NULL;
-
-      if (state != NULL)
-        state->depth = g_main_depth ();
-      prio_thread.state = state;
-      prio_thread.runs_jobs = FALSE;
-      microtask.func (microtask.data);
-      prio_thread.state = outer;
-
-      if (microtask.notify != NULL)
-        microtask.notify (microtask.data);
-      prio_state_release (&microtask.state);
-    }
-}
 
 /* Queues the delayed tasks that are due.  Each gets its order only now (§2.4.2, steps 11 to 13). */
 void
@@ -69,6 +26,7 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
     {
       PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
 
+      prio_loop_note_time (loop, now);
       prio_heap_remove (&loop->delays, node);
       prio_run_queue_enqueue (prio_entry_from_delay (node));
       if (G_UNLIKELY (prio_entry_from_delay (node)->is_observed))
@@ -93,14 +51,16 @@ state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state
   return run_queue != loop->own ? state : NULL;
 }
 
-/* Runs up to @max jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each record before
- * its function runs, which may do anything. */
-static guint
-run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
+/* Runs up to `max` jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each
+ * record before its function runs, which may do anything.  If @counted, they are a lot, whose orders are looked at. */
+static G_ALWAYS_INLINE inline guint
+run_jobs_of (PrioBatch *batch, PrioQueue *queue, gboolean counted)
 {
+  PrioLoop *loop = batch->loop;
   PrioRunQueue *run_queue = queue->run_queue;
   PrioEffective effective = queue->effective;
-  PrioState state = { .run_queue = run_queue, .priority = (gint8) prio_effective_priority (effective), .depth = depth };
+  PrioState state = { .run_queue = run_queue, .priority = (gint8) prio_effective_priority (effective),
+                      .depth = batch->depth };
   const PrioState *inner = state_to_run_in (loop, run_queue, &state);
   const PrioState *outer = prio_thread.state;
   guint n = 0;
@@ -117,11 +77,17 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
       prio_ready_head_gone (&loop->ready, &run_queue->ready, queue);
       prio_slab_free (&loop->jobs, record);
       n++;
+      if (counted)
+        prio_lot_add (batch->lot, loop->ages, job.order);
 
       again = job.func (job.data);
 
       run_queue->users--;
-      if (again)
+      if (again && counted)
+        {
+          prio_batch_append_again (run_queue, effective, &job);
+        }
+      else if (again)
         {
           prio_run_queue_append_job (run_queue, effective | 1, job.func, job.data, job.notify);
         }
@@ -132,10 +98,27 @@ run_jobs (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
           prio_thread.state = inner;
         }
     }
-  while (n < max && is_still_next (loop, queue, effective));
+  while (n < batch->max && is_still_next (loop, queue, effective));
 
   prio_thread.state = outer;
   prio_run_queue_release (run_queue);
+  return n;
+}
+
+static inline guint
+run_jobs (PrioBatch *batch, PrioQueue *queue)
+{
+  return run_jobs_of (batch, queue, FALSE);
+}
+
+static G_GNUC_NO_INLINE guint
+run_counted_jobs (PrioBatch *batch, PrioQueue *queue)
+{
+  guint n;
+
+  prio_batch_count_jobs (batch, queue);
+  n = run_jobs_of (batch, queue, TRUE);
+  batch->lot->running = FALSE;
   return n;
 }
 
@@ -187,6 +170,8 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
   PrioObservedTask *task = prio_observed_begins (entry);
 
+  prio_observed_begin_run (task, entry);
+
   if (prio_observed_is_closure (task))
     {
       gboolean again = entry->job.func (entry->job.data);
@@ -194,7 +179,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_thread.state = outer;
       if (again && !prio_entry_is_aborted (entry))
         {
-          prio_observed_yields (task);
+          prio_observed_yield_run (task);
           entry->continuation = TRUE;
           prio_run_queue_enqueue (entry);
           prio_observed_queued (entry);
@@ -215,7 +200,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
     }
-  prio_observed_ended (task);
+  prio_observed_end_run (task);
 }
 
 /* Runs @entry, whose state is current. */
@@ -254,7 +239,7 @@ run_rare (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *o
 }
 
 /* Runs the head of @queue. */
-static void
+static G_ALWAYS_INLINE inline void
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 {
   PrioEntry *entry = prio_queue_pop_entry (queue);
@@ -271,10 +256,19 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     run (loop, entry, outer);
 }
 
-/* Runs up to @max entries of @queue, as long as they are the next of all.  Returns how many it has run. */
-static guint
-run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
+static G_GNUC_NO_INLINE void
+run_counted_entry (PrioBatch *batch, PrioQueue *queue)
 {
+  prio_batch_count_entry (batch, (PrioEntry *) queue->head);
+  run_entry (batch->loop, queue, batch->depth);
+  batch->lot->running = FALSE;
+}
+
+/* Runs up to `max` entries of @queue, as long as they are the next of all.  Returns how many it has run. */
+static guint
+run_entries (PrioBatch *batch, PrioQueue *queue)
+{
+  PrioLoop *loop = batch->loop;
   PrioEffective effective = queue->effective;
   PrioRunQueue *run_queue = queue->run_queue;
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
@@ -284,7 +278,7 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
   if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
     {
       prio_lending_rejoin ((PrioEntry *) queue->head);
-      max = 1;
+      batch->max = 1;
     }
 
   /* The queue is part of the run queue, or of the group. */
@@ -294,10 +288,13 @@ run_entries (PrioLoop *loop, PrioQueue *queue, gint depth, guint max)
 
   do
     {
-      run_entry (loop, queue, depth);
+      if (G_LIKELY (batch->effective != PRIO_COUNTING))
+        run_entry (loop, queue, batch->depth);
+      else
+        run_counted_entry (batch, queue);
       n++;
     }
-  while (n < max && queue->effective == effective && is_still_next (loop, queue, effective) &&
+  while (n < batch->max && queue->effective == effective && is_still_next (loop, queue, effective) &&
          ((PrioEntry *) queue->head)->use != PRIO_ENTRY_OF_ID);
 
   if (group != NULL)
@@ -343,6 +340,20 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
   batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
 }
 
+/* The next task is one of @queue, which has another effective priority than the last one, or tasks are counted. */
+static inline void
+turn_to (PrioBatch *batch, PrioQueue *queue)
+{
+  if (G_UNLIKELY (batch->effective == PRIO_COUNTING))
+    {
+      prio_batch_count_next (batch, queue);
+      return;
+    }
+  /* Other tasks may take longer. */
+  prio_stopwatch_hurry (&batch->watch);
+  batch->effective = queue->effective;
+}
+
 /* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
@@ -362,22 +373,21 @@ choose (PrioBatch *batch)
   if (G_UNLIKELY (batch->within) && !queue->run_queue->has_places)
     return NULL;
   if (G_UNLIKELY (loop->shares != NULL) && !batch->within)
-    queue = prio_shares_choose (loop, queue, batch->begun ? (gint) batch->effective : -1, batch->entered, &batch->ahead);
+    queue = prio_shares_choose (loop, queue, &batch->ran, batch->entered, &batch->ahead);
 
-  /* Other tasks may take longer. */
   if (batch->effective != queue->effective)
-    prio_stopwatch_hurry (&batch->watch);
-  batch->effective = queue->effective;
+    turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
   return queue;
 }
 
-/* How many tasks may run before the stopwatch counts them. */
-static inline guint
-how_many (PrioBatch *batch)
+/* Sets how many tasks may run before the stopwatch counts them. */
+static inline PrioBatch *
+limit (PrioBatch *batch)
 {
-  return batch->raw == 0 ? 1 : prio_stopwatch_allows (&batch->watch);
+  batch->max = batch->raw == 0 ? 1 : prio_stopwatch_allows (&batch->watch);
+  return batch;
 }
 
 /* @n tasks have run. */
@@ -391,6 +401,8 @@ count (PrioBatch *batch, guint n)
     return;
 
   batch->now = now;
+  if (G_UNLIKELY (batch->effective == PRIO_COUNTING))
+    prio_batch_count_reading (batch, now);
   prio_loop_expire_delays (batch->loop, now);
   if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))
     batch->over = TRUE;
@@ -427,7 +439,10 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   prio_run_queue_head_gone (queue->run_queue, queue);
   prio_thread.state = &batch->state;
   if (G_UNLIKELY (batch->entry != NULL && batch->entry->is_observed))
-    batch->observed = prio_observed_begins (batch->entry);
+    {
+      batch->observed = prio_observed_begins (batch->entry);
+      prio_observed_begin_run (batch->observed, batch->entry);
+    }
   return id;
 }
 
@@ -456,7 +471,7 @@ prio_batch_end_id (PrioBatch *batch)
         prio_observed_leaves (batch->observed, batch->entry);
       prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
-        prio_observed_ended (g_steal_pointer (&batch->observed));
+        prio_observed_end_run (g_steal_pointer (&batch->observed));
     }
   else
     {
@@ -500,42 +515,29 @@ run_ids (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
   prio_id_queue_release (ids);
 }
 
-/* Whether the calling thread owns the context; if so, it is the owner thread from now on.  The last owner
- * thread may not own the context any more: perhaps no thread runs it now, or one that has not acquired the lock yet. */
-gboolean
-prio_loop_is_owner (PrioLoop *loop)
+/* Tasks have run in @batch. */
+static void
+account (const PrioBatch *batch)
 {
-  gboolean is_owner;
+  PrioLoop *loop = batch->loop;
 
-  /* Within a dispatch it owns the context. */
-  for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
-    {
-      if (batch->loop == loop)
-        return TRUE;
-    }
-
-  if (prio_loop_enter (loop))
-    {
-      is_owner = g_main_context_is_owner (loop->context);
-      prio_loop_leave (loop);
-      return is_owner;
-    }
-
-  prio_lock_lock (&loop->mailbox.lock);
-  is_owner = !loop->mailbox.closed && g_main_context_is_owner (loop->context);
-  prio_lock_unlock (&loop->mailbox.lock);
-  if (is_owner)
-    prio_biased_lock_acquire (&loop->lock);
-  return is_owner;
+  if (batch->ran >= 0 && loop->shares != NULL)
+    prio_shares_count (loop, (guint) batch->ran, batch->ahead, batch->now);
+  prio_turn_announce_frame (&loop->turn, loop->next_frame);
+  if (batch->within && loop->turn.others)
+    prio_turn_continued (&loop->turn, batch->now - batch->entered);
+  else
+    prio_turn_tasks_ran (&loop->turn, batch->now, batch->now - batch->entered, batch->shortest, batch->over);
 }
 
 /* Runs tasks as long as the next one is of @lane or above, and the time lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
+  PrioLot lot; /* not used by most */
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
-                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others };
+                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others, .lot = &lot, .ran = -1 };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);
@@ -550,19 +552,24 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     loop->has_pending = TRUE;
   prio_stopwatch_start (&batch.watch, now);
   loop->asked = batch.watch;
+  if (G_UNLIKELY (loop->ages != NULL))
+    prio_batch_count_from (&batch, now);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_batch_begins (loop, lane, now);
 
   while ((queue = choose (&batch)) != NULL)
     {
       if (queue->kind == PRIO_QUEUE_JOBS)
-        count (&batch, run_jobs (loop, queue, batch.depth, how_many (&batch)));
+        count (&batch, G_LIKELY (batch.effective != PRIO_COUNTING) ? run_jobs (limit (&batch), queue)
+                                                                   : run_counted_jobs (limit (&batch), queue));
       else if ((ids = prio_id_queue_of_head (queue)) != NULL)
         run_ids (&batch, ids, queue);
       else
-        count (&batch, run_entries (loop, queue, batch.depth, how_many (&batch)));
+        count (&batch, run_entries (limit (&batch), queue));
     }
 
+  if (G_UNLIKELY (batch.effective == PRIO_COUNTING))
+    prio_batch_count_to_end (&batch);
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
     prio_idle_run (loop, batch.now);
 
@@ -570,15 +577,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_batch_ended (loop, lane, batch.over);
   if (batch.begun)
-    {
-      if (G_UNLIKELY (loop->shares != NULL))
-        prio_shares_count (loop, batch.effective, batch.ahead, batch.now);
-      prio_turn_announce_frame (&loop->turn, loop->next_frame);
-      if (batch.within && loop->turn.others)
-        prio_turn_continued (&loop->turn, batch.now - batch.entered);
-      else
-        prio_turn_tasks_ran (&loop->turn, batch.now, batch.now - batch.entered, batch.shortest, batch.over);
-    }
+    account (&batch);
   prio_thread.batch = batch.outer;
   prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);

@@ -7,6 +7,8 @@
 
 #include "loop/prio-id-queue-private.h"
 
+#include "loop/prio-counts-private.h"
+
 /* Any thread: no other thread knows @ids yet. */
 void
 prio_id_queue_init (PrioIdQueue *ids, PrioRunQueue *run_queue, const PrioIdQueueFuncs *funcs)
@@ -75,7 +77,11 @@ prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective)
   job->data = GUINT_TO_POINTER (id);
   prio_id_queue_hold (ids);
   if (prio_queue_append (queue, job))
-    prio_run_queue_job_begins_queue (ids->run_queue, queue);
+    {
+      if (G_UNLIKELY (loop->ages != NULL))
+        prio_loop_note_post (loop, job->order);
+      prio_run_queue_job_begins_queue (ids->run_queue, queue);
+    }
 }
 
 static void

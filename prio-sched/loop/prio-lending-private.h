@@ -34,5 +34,6 @@ void prio_lending_end (PrioEntry *entry, gboolean aborted);
 void prio_lending_prepare (PrioEntry *entry);
 void prio_lending_rejoin (PrioEntry *entry);
 PrioQueue *prio_lending_get_queue (PrioEntry *entry);
+PrioTaskPriority prio_lending_get_own (PrioEntry *entry);
 void prio_lending_group_changed (PrioGroup *group);
 void prio_lending_group_aborted (PrioGroup *group);

@@ -535,6 +535,15 @@ prio_lending_get_queue (PrioEntry *entry)
   return &node_of_entry (entry->run_queue->loop->lending, entry)->queue;
 }
 
+/* The priority of @entry, which stands apart, by itself. */
+PrioTaskPriority
+prio_lending_get_own (PrioEntry *entry)
+{
+  const Node *node = node_of_entry (entry->run_queue->loop->lending, entry);
+
+  return node->follows != NULL ? prio_group_get_priority (node->follows) : (PrioTaskPriority) entry->priority;
+}
+
 static void
 update_group (PrioGroup *group, gboolean aborted)
 {

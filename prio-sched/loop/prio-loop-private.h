@@ -20,6 +20,7 @@
 
 #pragma once
 
+#include "base/prio-ages-private.h"
 #include "base/prio-biased-lock-private.h"
 #include "queue/prio-group-private.h"
 #include "loop/prio-mailbox-private.h"
@@ -51,6 +52,7 @@ enum
   PRIO_N_SOURCES
 };
 
+typedef struct _PrioCounts PrioCounts;
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
@@ -120,6 +122,8 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
+  PrioAges *ages;  /* NULL while no scheduler collects statistics */
+  guint n_collect, n_lots; /* schedulers that do, and batches that count */
   PrioSlab jobs, entries;
   PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
   PrioReady ready;
@@ -127,8 +131,7 @@ struct _PrioLoop
   PrioHeap deadlines; /* of queued entries with a timeout: by the time when it passes, µs, and then by age */
   guint64 next_delay;
   PrioMicrotasks microtasks;
-  PrioRunQueue *run_queues;
-  PrioRunQueue *own; /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
+  PrioRunQueue *run_queues, *own; /* the latter for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
   PrioShares *shares;   /* the least shares of tasks among each other; NULL if there are none */
@@ -184,6 +187,7 @@ void prio_loop_flush_releases (PrioLoop *loop);
 /* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 void prio_loop_catch_up (PrioLoop *loop);
+void prio_loop_read_time (PrioLoop *loop);
 void prio_loop_process_mailbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);

@@ -421,8 +421,10 @@ governor_check (GSource *source)
   /* From now on a push need not wake the context, which may be about to end. */
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->asked);
-  loop->checked = G_LIKELY (loop->is_timed == 0) ? prio_coarse_time () : g_get_monotonic_time ();
-  loop->is_timed -= loop->is_timed > 0;
+  if (G_LIKELY (loop->is_timed == 0))
+    loop->checked = prio_coarse_time ();
+  else
+    prio_loop_read_time (loop);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_checks (loop);
   leave_loop (loop);

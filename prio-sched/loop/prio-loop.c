@@ -73,6 +73,7 @@ prio_loop_unref (PrioLoop *loop)
   g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
   g_clear_pointer (&loop->members, g_hash_table_unref);
   g_free (loop->releases);
+  g_free (loop->ages);
   g_aligned_free (loop);
 }
 
@@ -242,6 +243,8 @@ prio_loop_process_mailbox (PrioLoop *loop)
   PrioMailboxChunk *chunk = prio_mailbox_take (&loop->mailbox);
   const char *posting_name = g_steal_pointer (&prio_thread.posting_name);
 
+  if (G_UNLIKELY (loop->ages != NULL))
+    prio_ages_note (loop->ages, loop->next_order, g_get_monotonic_time ());
   while (chunk != NULL)
     {
       PrioMailboxChunk *next = chunk->next;
@@ -547,4 +550,18 @@ prio_loop_trim (PrioLoop *loop)
   prio_slab_trim (&loop->jobs);
   prio_slab_trim (&loop->entries);
   prio_slab_trim (&loop->groups);
+}
+
+/* The governor checks its sources, and somebody wants to know exactly when. */
+void
+prio_loop_read_time (PrioLoop *loop)
+{
+  loop->checked = g_get_monotonic_time ();
+  if (loop->ages == NULL)
+    {
+      loop->is_timed--;
+      return;
+    }
+  prio_ages_note (loop->ages, loop->next_order, loop->checked);
+  loop->is_timed = 1;
 }

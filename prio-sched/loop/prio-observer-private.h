@@ -99,14 +99,16 @@ struct _PrioObservedTask
   gboolean was_job;
   gboolean runs;
   gboolean was_aborted;
+  gint64 waited_since;     /* when it entered its queue last, also if that was before the observation, if it is counted; */
+  PrioCounts *counts;      /* where this run is counted if it still is when it ends, or NULL */
   PrioObservedTask *outer; /* while it runs: what prio_thread.observed was */
 };
 
 void prio_observed_queued (PrioEntry *entry);
 PrioObservedTask *prio_observed_begins (PrioEntry *entry);
-void prio_observed_yields (PrioObservedTask *task);
+gint64 prio_observed_yields (PrioObservedTask *task);
 void prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry);
-void prio_observed_ended (PrioObservedTask *task);
+gint64 prio_observed_ended (PrioObservedTask *task);
 
 PrioObservedTask *prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now);
 void prio_observed_idle_begins (PrioObservedTask *task);

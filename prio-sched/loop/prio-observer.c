@@ -85,6 +85,7 @@ observed_aborted (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
   gint64 now = g_get_monotonic_time ();
 
+  refresh (task, entry);
   entry->funcs = task->original;
   entry->is_observed = FALSE;
   TELL (aborted, now, task->loop, &task->told, FALSE);
@@ -447,22 +448,28 @@ prio_observed_begins (PrioEntry *entry)
   return task;
 }
 
-/* In a dispatch: its function has returned, and it is about to be queued again. */
-void
+/* In a dispatch: its function has returned, and it is about to be queued again.  Returns the time. */
+gint64
 prio_observed_yields (PrioObservedTask *task)
 {
+  gint64 now = g_get_monotonic_time ();
+
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  TELL (yielded, g_get_monotonic_time (), task->loop, &task->told);
+  TELL (yielded, now, task->loop, &task->told);
+  return now;
 }
 
-/* In a dispatch: all of it is over, and its entry has gone. */
-void
+/* In a dispatch: all of it is over, and its entry has gone.  Returns the time. */
+gint64
 prio_observed_ended (PrioObservedTask *task)
 {
+  gint64 now = g_get_monotonic_time ();
+
   prio_thread.observed = task->outer;
-  TELL (ended, g_get_monotonic_time (), task->loop, &task->told);
+  TELL (ended, now, task->loop, &task->told);
   task_free (task);
+  return now;
 }
 
 /* An idle callback has been requested. */

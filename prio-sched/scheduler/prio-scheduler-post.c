@@ -8,15 +8,20 @@
 #include "scheduler/prio-scheduler-post-private.h"
 
 #include "signal/prio-dependence-private.h"
+#include "loop/prio-counts-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-util-private.h"
 
 static void
-op_post_job (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+op_post_job (PrioLoop *loop, const PrioOp *op)
 {
-  prio_run_queue_append_job (op->target, prio_effective ((PrioTaskPriority) op->priority, FALSE), op->func,
-                             op->data, op->notify);
+  PrioRunQueue *run_queue = op->target;
+  PrioEffective effective = prio_effective ((PrioTaskPriority) op->priority, FALSE);
+
+  if (G_UNLIKELY (loop->ages != NULL) && run_queue->jobs[effective].tail == NULL)
+    prio_loop_note_post (loop, loop->next_order);
+  prio_run_queue_append_job (run_queue, effective, op->func, op->data, op->notify);
 }
 
 /* Appends in the common case: owner thread, spare record, queue not empty.  It calls no function, which halves its

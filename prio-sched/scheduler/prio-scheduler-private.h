@@ -18,6 +18,7 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
+  gint collects;     /* atomic: what was requested last */
   gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
@@ -49,6 +50,7 @@ PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
 void prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
                               GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify);
 GParamSpec *prio_scheduler_make_lends_priority (void);
+GParamSpec *prio_scheduler_make_collects_statistics (void);
 GParamSpec *prio_scheduler_make_long_task (GType type);
 void prio_scheduler_watch_from_environment (PrioScheduler *self);
 void prio_scheduler_clear_watcher (PrioScheduler *self);

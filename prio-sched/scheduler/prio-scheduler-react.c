@@ -120,7 +120,7 @@ prio_scheduler_get_first_task (PrioScheduler *self)
           PrioEntry *entry = (PrioEntry *) queue->head;
 
           if (entry->use == PRIO_ENTRY_OF_PROGRAM && entry->funcs->run == prio_task_entry_funcs.run &&
-              prio_task_from_entry (entry)->func != NULL)
+              prio_task_get_func (prio_task_from_entry (entry)) != NULL)
             task = prio_task_from_entry (entry);
         }
       prio_loop_leave (loop);

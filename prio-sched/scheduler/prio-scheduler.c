@@ -82,6 +82,7 @@ enum
   PROP_PAUSED,
   PROP_NEXT_FRAME,
   PROP_LENDS_PRIORITY,
+  PROP_COLLECTS_STATISTICS,
   PROP_LONG_TASK_THRESHOLD,
   N_PROPS
 };
@@ -174,6 +175,10 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_boolean (value, prio_scheduler_get_lends_priority (self));
       break;
 
+    case PROP_COLLECTS_STATISTICS:
+      g_value_set_boolean (value, prio_scheduler_get_collects_statistics (self));
+      break;
+
     case PROP_LONG_TASK_THRESHOLD:
       g_value_set_uint (value, prio_scheduler_get_long_task_threshold (self));
       break;
@@ -204,6 +209,10 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
     case PROP_LENDS_PRIORITY:
       prio_scheduler_set_lends_priority (self, g_value_get_boolean (value));
+      break;
+
+    case PROP_COLLECTS_STATISTICS:
+      prio_scheduler_set_collects_statistics (self, g_value_get_boolean (value));
       break;
 
     case PROP_LONG_TASK_THRESHOLD:
@@ -272,6 +281,7 @@ install_properties (GObjectClass *object_class)
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
+  properties[PROP_COLLECTS_STATISTICS] = prio_scheduler_make_collects_statistics ();
   properties[PROP_LONG_TASK_THRESHOLD] = prio_scheduler_make_long_task (G_OBJECT_CLASS_TYPE (object_class));
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
@@ -502,46 +512,4 @@ prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
   prio_loop_submit (self->run_queue->loop, &op);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TIME_SLICE]);
   g_object_unref (self);
-}
-
-static void
-op_add_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
-{
-  PrioRunQueue *outer = op->data;
-
-  __atomic_store_n (&((PrioRunQueue *) op->target)->slice, prio_run_queue_get_slice (outer), __ATOMIC_RELAXED);
-  prio_run_queue_set_outer (op->target, outer);
-}
-
-static void
-op_set_full (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
-{
-  prio_run_queue_set_full (op->target, TRUE);
-}
-
-/* A scheduler whose tasks are said to be those of @outer, and run in its main context, and are paused with it, but can be
- * held back apart.  It does not keep the context alive. */
-PrioScheduler *
-prio_scheduler_new_inner (PrioScheduler *outer)
-{
-  PrioScheduler *self = prio_scheduler_new (outer->context);
-  PrioOp op = { .apply = op_add_part, .target = self->run_queue, .data = outer->run_queue };
-
-  prio_loop_submit (self->run_queue->loop, &op);
-  g_weak_ref_set (&self->run_queue->scheduler, outer);
-  self->run_queue->has_places = TRUE;
-  g_clear_pointer (&self->context, g_main_context_unref);
-  return self;
-}
-
-/* One whose tasks never run: they wait for an abort, for the end of the context, or for prio_task_settle_queued (). */
-PrioScheduler *
-prio_scheduler_new_parked (PrioScheduler *outer)
-{
-  PrioScheduler *self = prio_scheduler_new (outer->context);
-  PrioOp op = { .apply = op_set_full, .target = self->run_queue };
-
-  prio_loop_submit (self->run_queue->loop, &op);
-  g_clear_pointer (&self->context, g_main_context_unref);
-  return self;
 }

@@ -358,12 +358,12 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
     case PRIO_ENTRY_DELAYED:
     case PRIO_ENTRY_QUEUED:
       g_atomic_int_set (&self->cancelled, TRUE);
-      prio_run_queue_abort_entry (&self->entry);
+      prio_run_queue_abort_waiting (&self->entry);
       break;
 
     case PRIO_ENTRY_DROPPED:
       /* Its signal was aborted before, and gives the reason. */
-      prio_run_queue_abort_entry (&self->entry);
+      prio_run_queue_abort_waiting (&self->entry);
       break;
 
     case PRIO_ENTRY_RUNNING:

@@ -1,0 +1,63 @@
+/* prio-checkpoint.c: what a dispatch needs around its tasks: the microtask checkpoint, the slice, and who the owner is
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-dispatch-private.h"
+
+#include "loop/prio-current-private.h"
+
+/* Runs all microtasks, and those that are queued meanwhile (§4.1.4). */
+void
+prio_loop_checkpoint (PrioLoop *loop)
+{
+  const PrioState *outer = prio_thread.state;
+  PrioMicrotask microtask;
+
+  while (prio_microtasks_pop (&loop->microtasks, &microtask))
+    {
+      PrioState *state = microtask.state.run_queue != NULL ? &microtask.state : NULL;
+
+      if (state != NULL)
+        state->depth = g_main_depth ();
+      prio_thread.state = state;
+      prio_thread.runs_jobs = FALSE;
+      microtask.func (microtask.data);
+      prio_thread.state = outer;
+
+      if (microtask.notify != NULL)
+        microtask.notify (microtask.data);
+      prio_state_release (&microtask.state);
+    }
+}
+
+/* Whether the calling thread owns the context; if so, it is the owner thread from now on.  The last owner
+ * thread may not own the context any more: perhaps no thread runs it now, or one that has not acquired the lock yet. */
+gboolean
+prio_loop_is_owner (PrioLoop *loop)
+{
+  gboolean is_owner;
+
+  /* Within a dispatch it owns the context. */
+  for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
+    {
+      if (batch->loop == loop)
+        return TRUE;
+    }
+
+  if (prio_loop_enter (loop))
+    {
+      is_owner = g_main_context_is_owner (loop->context);
+      prio_loop_leave (loop);
+      return is_owner;
+    }
+
+  prio_lock_lock (&loop->mailbox.lock);
+  is_owner = !loop->mailbox.closed && g_main_context_is_owner (loop->context);
+  prio_lock_unlock (&loop->mailbox.lock);
+  if (is_owner)
+    prio_biased_lock_acquire (&loop->lock);
+  return is_owner;
+}

@@ -1,0 +1,570 @@
+/* test-statistics.c: what the tasks of a scheduler have done, and how long it took
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "frozen-time.h"
+
+#include "helpers.h"
+
+#define N_PRIORITIES 3
+
+static PrioStatistics *
+get (Fixture *f)
+{
+  return prio_scheduler_get_statistics (f->scheduler);
+}
+
+static void
+begin (Fixture *f)
+{
+  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+}
+
+/* Expects these numbers of @priority. */
+static void
+expect (Fixture *f, PrioTaskPriority priority, guint64 run, guint64 continued, guint64 aborted, guint64 waiting)
+{
+  g_autoptr (PrioStatistics) statistics = get (f);
+
+  g_assert_cmpuint (prio_statistics_get_n_run (statistics, priority), ==, run);
+  g_assert_cmpuint (prio_statistics_get_n_continued (statistics, priority), ==, continued);
+  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, priority), ==, aborted);
+  g_assert_cmpuint (prio_statistics_get_n_queued (statistics, priority) + prio_statistics_get_n_delayed (statistics, priority),
+                    ==, waiting);
+}
+
+static gboolean
+nothing (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+yield_some (gpointer data)
+{
+  guint *left = data;
+
+  return *left > 0 ? (*left)--, G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+}
+
+static void
+do_nothing (PrioTask *task, gpointer data)
+{
+}
+
+static void
+run_ids (guint id, gpointer data)
+{
+  PrioRunner **runner = data;
+
+  for (; id != 0; id = prio_runner_next ())
+    {
+      if (id == 7)
+        prio_runner_yield (*runner, 8);
+    }
+}
+
+static void
+yielded (GObject *source, GAsyncResult *result, gpointer data)
+{
+  prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL);
+}
+
+static void
+yield_once (PrioTask *task, gpointer data)
+{
+  prio_scheduler_yield_async (data, yielded, NULL);
+}
+
+static gpointer
+post_elsewhere (gpointer data)
+{
+  Fixture *f = data;
+
+  for (guint i = 0; i < 10; i++)
+    prio_scheduler_post (f->scheduler, BACKGROUND, nothing, NULL, NULL);
+  return NULL;
+}
+
+static void
+test_each_kind (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_BLOCKING);
+  PrioTaskOptions follows = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions timed = { .priority = BACKGROUND, .timeout = PRIO_TIMEOUT_IMMEDIATE };
+  PrioTaskOptions late = { .priority = USER_BLOCKING, .delay = 1000000 };
+  PrioRunner *runner;
+  guint left = 3;
+
+  expect (f, USER_VISIBLE, 0, 0, 0, 0);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, nothing, NULL, NULL);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 0, 0, 0, 0);
+
+  begin (f);
+  for (guint i = 0; i < 100; i++)
+    prio_scheduler_post (f->scheduler, USER_VISIBLE, nothing, NULL, NULL);
+  prio_scheduler_post (f->scheduler, BACKGROUND, yield_some, &left, NULL);
+  g_assert_true (prio_scheduler_post_full (f->scheduler, &follows, nothing, NULL, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &timed, do_nothing, NULL, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &late, do_nothing, NULL, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, NULL, yield_once, f->scheduler, NULL));
+  for (guint i = 0; i < 5; i++)
+    g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL));
+  expect (f, USER_VISIBLE, 0, 0, 0, 102);
+  expect (f, BACKGROUND, 0, 0, 0, 2);
+  expect (f, USER_BLOCKING, 0, 0, 0, 6);
+  prio_task_controller_set_priority (controller, BACKGROUND, NULL);
+  expect (f, BACKGROUND, 0, 0, 0, 3);
+
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 102, 1, 0, 0);
+  expect (f, BACKGROUND, 6, 3, 0, 0);
+  expect (f, USER_BLOCKING, 5, 0, 0, 1);
+
+  prio_scheduler_reset_statistics (f->scheduler);
+  expect (f, USER_BLOCKING, 0, 0, 0, 1);
+  runner = prio_runner_new (f->scheduler, run_ids, &runner, NULL);
+  for (guint i = 5; i < 8; i++)
+    prio_runner_post (runner, i, USER_VISIBLE);
+  prio_runner_post_full (runner, 9, BACKGROUND, follows.signal, 0, FALSE);
+  g_thread_join (g_thread_new ("another", post_elsewhere, f));
+  fixture_run (f);
+  prio_runner_unref (runner);
+  expect (f, USER_VISIBLE, 4, 1, 0, 0);
+  expect (f, BACKGROUND, 11, 0, 0, 0);
+
+  prio_scheduler_set_collects_statistics (f->scheduler, FALSE);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, nothing, NULL, NULL);
+  expect (f, USER_VISIBLE, 4, 1, 0, 1);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 4, 1, 0, 0);
+  begin (f);
+  expect (f, USER_VISIBLE, 0, 0, 0, 0);
+}
+
+/* An abort counts at once, and what ran when it came has run. */
+static void
+test_aborts (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions later = { .signal = options.signal, .delay = 1000000, .priority = USER_BLOCKING };
+  g_autoptr (PrioTask) task = NULL;
+
+  begin (f);
+  for (guint i = 0; i < 200; i++)
+    prio_scheduler_post_full (f->scheduler, &options, nothing, NULL, NULL);
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &later, do_nothing, NULL, NULL));
+  task = prio_scheduler_post_task (f->scheduler, NULL, do_nothing, NULL, NULL);
+  expect (f, BACKGROUND, 0, 0, 0, 200);
+  prio_task_cancel (task);
+  expect (f, USER_VISIBLE, 0, 0, 1, 0);
+  /* By hand the rest of it comes with the next dispatch. */
+  g_cancellable_cancel (options.signal);
+  expect (f, BACKGROUND, 0, 0, 200, 0);
+  expect (f, USER_BLOCKING, 0, 0, 1, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 200, 0);
+  expect (f, USER_BLOCKING, 0, 0, 1, 0);
+  g_assert_false (prio_scheduler_post_full (f->scheduler, &options, nothing, NULL, NULL));
+  expect (f, BACKGROUND, 0, 0, 200, 0);
+}
+
+static void
+abort_itself (PrioTask *task, gpointer data)
+{
+  prio_task_controller_abort (data, NULL);
+}
+
+static void
+test_aborted_while_it_runs (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+
+  begin (f);
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &options, abort_itself, controller, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
+  fixture_run (f);
+  expect (f, BACKGROUND, 1, 0, 1, 0);
+}
+
+/* What a task may do with it. */
+typedef struct
+{
+  Fixture *f;
+  guint n_before; /* tasks that have ended when this one runs */
+  enum { ASK, BEGIN, END, RESET, NEST } what;
+} Act;
+
+static gboolean
+act (gpointer data)
+{
+  Act *self = data;
+
+  switch (self->what)
+    {
+    case ASK: expect (self->f, USER_VISIBLE, self->n_before, 0, 0, 9 - self->n_before); break;
+    case BEGIN: begin (self->f); break;
+    case END: prio_scheduler_set_collects_statistics (self->f->scheduler, FALSE); break;
+    case RESET: prio_scheduler_reset_statistics (self->f->scheduler); break;
+    case NEST: fixture_run (self->f); break;
+    }
+  return G_SOURCE_REMOVE;
+}
+
+static void
+post_among_nine (Fixture *f, Act *self)
+{
+  for (guint i = 0; i < 10; i++)
+    prio_scheduler_post (f->scheduler, USER_VISIBLE, i == 5 ? act : nothing, self, NULL);
+}
+
+/* The numbers are exact within a task too, whatever it does with them. */
+static void
+test_within_a_task (Fixture *f, gconstpointer data)
+{
+  Act self = { f, 5, BEGIN };
+
+  frozen_time = 1000000;
+  post_among_nine (f, &self);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 4, 0, 0, 0);
+  for (guint i = 0; i < 3; i++)
+    {
+      prio_scheduler_reset_statistics (f->scheduler);
+      self.what = ASK;
+      post_among_nine (f, &self);
+      fixture_run (f);
+      expect (f, USER_VISIBLE, 10, 0, 0, 0);
+    }
+  self.what = RESET;
+  post_among_nine (f, &self);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 5, 0, 0, 0);
+  self.what = NEST;
+  post_among_nine (f, &self);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 15, 0, 0, 0);
+  self.what = END;
+  post_among_nine (f, &self);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 20, 0, 0, 0);
+  frozen_time = 0;
+}
+
+static gboolean
+take_a_while (gpointer data)
+{
+  frozen_time += GPOINTER_TO_INT (data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+post_long (Fixture *f, PrioTaskPriority priority, gint time)
+{
+  prio_scheduler_post (f->scheduler, priority, take_a_while, GINT_TO_POINTER (time), NULL);
+}
+
+/* Tasks that take so long are timed one by one: to the microsecond. */
+static void
+test_times (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTimes) runs = NULL, waits = NULL, none = NULL;
+
+  frozen_time = 1000000;
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+  begin (f);
+  for (guint i = 1; i <= 100; i++)
+    post_long (f, USER_VISIBLE, (gint) i * 100);
+  post_long (f, BACKGROUND, 1);
+  frozen_time += 50000;
+  fixture_run (f);
+
+  statistics = get (f);
+  runs = prio_statistics_get_running_times (statistics, USER_VISIBLE);
+  waits = prio_statistics_get_waiting_times (statistics, USER_VISIBLE);
+  none = prio_statistics_get_running_times (statistics, USER_BLOCKING);
+  g_assert_cmpuint (prio_times_get_count (runs), ==, 100);
+  g_assert_cmpfloat (prio_times_get_total (runs), ==, 505);
+  g_assert_cmpfloat (prio_times_get_longest (runs), ==, 10);
+  g_assert_cmpfloat (prio_times_get_median (runs), <=, 5);
+  g_assert_cmpfloat (prio_times_get_median (runs), >, 4);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 0), <=, 0.1);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 100), >, 8);
+  g_assert_cmpuint (prio_times_get_count (waits), ==, 100);
+  g_assert_cmpfloat (prio_times_get_longest (waits), ==, 50 + 495);
+  g_assert_cmpuint (prio_times_get_count (none), ==, 0);
+  g_assert_cmpfloat (prio_times_get_longest (none), ==, 0);
+  g_assert_cmpfloat (prio_times_get_median (none), ==, 0);
+  frozen_time = 0;
+}
+
+/* One long task among many short ones is the longest, to within 20 µs. */
+static void
+test_long_among_short (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTimes) runs = NULL;
+
+  frozen_time = 1000000;
+  begin (f);
+  for (guint i = 0; i < 2000; i++)
+    post_long (f, USER_VISIBLE, i == 1500 ? 3000 : i % 10 == 0);
+  fixture_run (f);
+  statistics = get (f);
+  runs = prio_statistics_get_running_times (statistics, USER_VISIBLE);
+  g_assert_cmpuint (prio_times_get_count (runs), ==, 2000);
+  g_assert_cmpfloat_with_epsilon (prio_times_get_total (runs), 3.2, 0.002);
+  g_assert_cmpfloat_with_epsilon (prio_times_get_longest (runs), 3, 0.0201);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 99), <, 0.02);
+  frozen_time = 0;
+}
+
+/* What is queued at other times is told apart, also if there are more such times than are kept. */
+static void
+test_waits (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTimes) waits = NULL;
+
+  frozen_time = 1000000;
+  begin (f);
+  prio_scheduler_pause (f->scheduler);
+  for (guint i = 0; i < 4000; i++)
+    {
+      post_long (f, USER_VISIBLE, 0);
+      frozen_time += 1000;
+      g_main_context_iteration (f->context, FALSE);
+    }
+  prio_scheduler_resume (f->scheduler);
+  fixture_run (f);
+  statistics = get (f);
+  waits = prio_statistics_get_waiting_times (statistics, USER_VISIBLE);
+  g_assert_cmpuint (prio_times_get_count (waits), ==, 4000);
+  g_assert_cmpfloat_with_epsilon (prio_times_get_longest (waits), 4000, 1);
+  g_assert_cmpfloat_with_epsilon (prio_times_get_total (waits), 8002000, 8002000 / 16);
+  g_assert_cmpfloat (prio_times_get_median (waits), <=, 2000 * 17 / 16);
+  g_assert_cmpfloat (prio_times_get_median (waits), >=, 1600);
+  frozen_time = 0;
+}
+
+/* A random program: whatever happens, each is counted once. */
+typedef struct
+{
+  Fixture *f;
+  GRand *random;
+  guint64 n_posted, n_yielded;
+  guint n_left;
+} Program;
+
+static void do_something (Program *program);
+
+static void
+check_sum (Program *program, guint n_running)
+{
+  g_autoptr (PrioStatistics) statistics = get (program->f);
+  guint64 sum = n_running, continued = 0, ran = 0, timed = 0;
+
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      g_autoptr (PrioTimes) runs = prio_statistics_get_running_times (statistics, priority);
+      g_autoptr (PrioTimes) waits = prio_statistics_get_waiting_times (statistics, priority);
+
+      ran += prio_statistics_get_n_run (statistics, priority);
+      continued += prio_statistics_get_n_continued (statistics, priority);
+      sum += prio_statistics_get_n_run (statistics, priority) + prio_statistics_get_n_aborted (statistics, priority) +
+             prio_statistics_get_n_queued (statistics, priority) + prio_statistics_get_n_delayed (statistics, priority);
+      timed += prio_times_get_count (runs);
+      if (n_running == 0)
+        g_assert_cmpuint (prio_times_get_count (runs), ==, prio_times_get_count (waits));
+    }
+  g_assert_cmpuint (sum, ==, program->n_posted + program->n_yielded);
+  g_assert_cmpuint (continued, <=, program->n_yielded);
+  g_assert_cmpuint (timed, <=, ran);
+  if (n_running == 0)
+    g_assert_cmpuint (timed, ==, ran);
+}
+
+static void
+do_within (Program *program)
+{
+  do_something (program);
+  if (g_rand_int_range (program->random, 0, 3) == 0)
+    check_sum (program, 1);
+}
+
+static gboolean
+step (gpointer data)
+{
+  Program *program = data;
+
+  do_within (program);
+  if (g_rand_int_range (program->random, 0, 5) > 0)
+    return G_SOURCE_REMOVE;
+  program->n_yielded++;
+  return G_SOURCE_CONTINUE;
+}
+
+/* One that may be aborted while it runs does not yield. */
+static gboolean
+step_once (gpointer data)
+{
+  do_within (data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+step_task (PrioTask *task, gpointer data)
+{
+  do_within (data);
+}
+
+static void
+do_something (Program *program)
+{
+  static PrioTaskController *controllers[4];
+  guint which = (guint) g_rand_int_range (program->random, 0, 4);
+  PrioTaskPriority priority = (PrioTaskPriority) (BACKGROUND + g_rand_int_range (program->random, 0, 3));
+  PrioTaskOptions options = { .priority = g_rand_boolean (program->random) ? PRIO_PRIORITY_UNSET : priority };
+
+  if (program->n_left == 0)
+    {
+      for (guint i = 0; i < 4; i++)
+        g_clear_object (&controllers[i]);
+      return;
+    }
+  program->n_left--;
+  if (controllers[which] == NULL)
+    controllers[which] = prio_task_controller_new (priority);
+  options.signal = G_CANCELLABLE (prio_task_controller_get_signal (controllers[which]));
+  options.delay = g_rand_int_range (program->random, 0, 4) == 0;
+  if (g_rand_int_range (program->random, 0, 6) == 0)
+    options.timeout = PRIO_TIMEOUT_IMMEDIATE;
+
+  switch (g_rand_int_range (program->random, 0, 8))
+    {
+    case 0:
+      prio_task_controller_abort (controllers[which], NULL);
+      g_clear_object (&controllers[which]);
+      break;
+    case 1:
+      prio_task_controller_set_priority (controllers[which], priority, NULL);
+      break;
+    case 2:
+    case 3:
+      prio_scheduler_post (program->f->scheduler, priority, step, program, NULL);
+      program->n_posted++;
+      break;
+    case 4:
+      program->n_posted += prio_scheduler_post_full (program->f->scheduler, &options, step_once, program, NULL);
+      break;
+    case 5:
+      options.signal = NULL;
+      program->n_posted += prio_scheduler_post_full (program->f->scheduler, &options, step, program, NULL);
+      break;
+    default:
+      {
+        g_autoptr (PrioTask) task = prio_scheduler_post_task (program->f->scheduler, &options, step_task, program, NULL);
+
+        program->n_posted++;
+        if (g_rand_int_range (program->random, 0, 5) == 0)
+          prio_task_cancel (task);
+        break;
+      }
+    }
+}
+
+static void
+test_random_programs (Fixture *f, gconstpointer data)
+{
+  begin (f);
+  for (guint32 seed = 0; seed < 60; seed++)
+    {
+      Program program = { f, g_rand_new_with_seed (seed), .n_left = 300 };
+
+      frozen_time = 1000000;
+      prio_scheduler_reset_statistics (f->scheduler);
+      prio_scheduler_set_time_slice (f->scheduler, seed % 3 == 0 ? 0 : 5000);
+      while (program.n_left > 0)
+        {
+          for (guint i = 0; i < 20; i++)
+            do_something (&program);
+          check_sum (&program, 0);
+          frozen_time += 700;
+          g_main_context_iteration (f->context, FALSE);
+          check_sum (&program, 0);
+        }
+      do_something (&program);
+      frozen_time += 100000;
+      fixture_run (f);
+      check_sum (&program, 0);
+      g_rand_free (program.random);
+    }
+  frozen_time = 0;
+}
+
+static gpointer
+ask_elsewhere (gpointer data)
+{
+  g_assert_null (prio_scheduler_get_statistics (((Fixture *) data)->scheduler));
+  return NULL;
+}
+
+static void
+noted (GObject *object, GParamSpec *pspec, gpointer count)
+{
+  (*(guint *) count)++;
+}
+
+static void
+test_properties (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = get (f);
+  g_autoptr (PrioTimes) times = prio_statistics_get_waiting_times (statistics, USER_VISIBLE);
+  gboolean collects = TRUE;
+  guint n = 0;
+
+  g_signal_connect (f->scheduler, "notify::collects-statistics", G_CALLBACK (noted), &n);
+  g_object_get (f->scheduler, "collects-statistics", &collects, NULL);
+  g_assert_false (collects);
+  g_object_set (f->scheduler, "collects-statistics", TRUE, NULL);
+  begin (f);
+  g_assert_true (prio_scheduler_get_collects_statistics (f->scheduler));
+  g_assert_cmpuint (n, ==, 1);
+
+  g_assert_true (g_main_context_acquire (f->context));
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*on the thread that runs*");
+  g_thread_join (g_thread_new ("another", ask_elsewhere, f));
+  g_test_assert_expected_messages ();
+  g_main_context_release (f->context);
+
+  if (HAS_CHECKS)
+    {
+      assert_told ("*NULL is no PrioScheduler*", g_assert_null (prio_scheduler_get_statistics (NULL)));
+      assert_told ("*self != NULL*", g_assert_cmpuint (prio_statistics_get_n_run (NULL, USER_VISIBLE), ==, 0));
+      assert_told ("*17*", g_assert_cmpuint (prio_statistics_get_n_run (statistics, (PrioTaskPriority) 17), ==, 0));
+      assert_told ("*percent*", g_assert_cmpfloat (prio_times_get_percentile (times, 101), ==, 0));
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name, func) g_test_add ("/scheduler/statistics/" name, Fixture, NULL, fixture_set_up, func, fixture_tear_down)
+  ADD ("each-kind", test_each_kind);
+  ADD ("aborts", test_aborts);
+  ADD ("aborted-while-it-runs", test_aborted_while_it_runs);
+  ADD ("within-a-task", test_within_a_task);
+  ADD ("times", test_times);
+  ADD ("long-among-short", test_long_among_short);
+  ADD ("waits", test_waits);
+  ADD ("random-programs", test_random_programs);
+  ADD ("properties", test_properties);
+  return g_test_run ();
+}
