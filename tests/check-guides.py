@@ -40,7 +40,8 @@ class Runner:
     def __init__(self, build, python, gjs, work):
         self.work, self.build = work, build
         self.interpreters = {'python': python, 'js': gjs}
-        self.environment = os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled', 'G_DEBUG': 'fatal-warnings'}
+        self.environment = os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled', 'G_DEBUG': 'fatal-warnings',
+                                         'LD_LIBRARY_PATH': f'{build}/prio-sched:{build}/dex:{os.environ.get("LD_LIBRARY_PATH", "")}'}
 
     def flags(self, program):
         ours = 'prio-sched-dex-1' if 'dex.h>' in program else 'prio-sched-1'

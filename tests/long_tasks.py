@@ -73,7 +73,7 @@ class LongTasks(unittest.TestCase):
             return GLib.SOURCE_REMOVE
         source = GLib.timeout_source_new(0)
         source.set_name('tick')
-        source.set_callback(lambda _: tick())
+        source.set_callback(lambda *_: tick())
         source.attach(None)
         self.run_tasks(scheduler.sleep(5))
         self.assertIn('tick', self.names(0))

@@ -112,7 +112,7 @@ static void
 test_schedulers (void)
 {
   g_autoptr (PrioScheduler) one = watching (20, "one ");
-  g_autoptr (PrioScheduler) two = watching (100, "two ");
+  g_autoptr (PrioScheduler) two G_GNUC_UNUSED = watching (100, "two ");
   g_autoptr (PrioScheduler) other = prio_scheduler_new (NULL);
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (PrioScheduler) elsewhere = prio_scheduler_new (context);
@@ -168,13 +168,20 @@ test_others (void)
 }
 
 static gboolean
+quit (gpointer loop)
+{
+  g_main_loop_quit (loop);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
 run_nested (gpointer data)
 {
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
 
   work (60);
   prio_scheduler_post_full (data, &(PrioTaskOptions) { .name = "inner" }, take, GINT_TO_POINTER (70), NULL);
-  prio_scheduler_post_full (data, &(PrioTaskOptions) { .name = "end" }, G_SOURCE_FUNC (g_main_loop_quit), loop, NULL);
+  prio_scheduler_post_full (data, &(PrioTaskOptions) { .name = "end" }, quit, loop, NULL);
   g_main_loop_run (loop);
   work (80);
   return G_SOURCE_REMOVE;

@@ -421,7 +421,6 @@ test_continuation_aborted (Fixture *f, gconstpointer data)
 {
   PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioTask) task = post_continued (f, &(PrioTaskOptions) { .signal = signal_of (controller) }, NULL);
-  g_autoptr (GError) error = NULL;
 
   g_main_context_iteration (f->context, FALSE);
   post_step (f, USER_BLOCKING, 'x', abort_now, controller);
