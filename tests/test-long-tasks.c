@@ -258,7 +258,8 @@ test_sources (void)
 
   add ("nested", run_nested_in_source, scheduler);
   run_all ();
-  assert_told ("nested:0:60 task:2:70 source in a source:0:80 nested:0:90 ");
+  /* A source is told of when the main loop gets to those of its priority, a task after its batch. */
+  assert_told ("task:2:70 nested:0:60 source in a source:0:80 nested:0:90 ");
 
   g_source_set_name (bare, "bare");
   g_source_set_ready_time (bare, 0);
@@ -529,6 +530,50 @@ test_end (void)
   g_main_context_unref (context);
 }
 
+static gboolean
+count_run (gpointer data)
+{
+  return ++*(guint *) data > 0;
+}
+
+/* A program that iterates its main context between other work of its own has its sources dispatched as if nobody watched. */
+static void
+test_reports_take_no_iteration (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (5, NULL);
+  guint n_runs = 0, id = g_idle_add (count_run, &n_runs);
+
+  for (guint i = 0; i < 20; i++, work (8))
+    g_main_context_iteration (NULL, FALSE);
+  g_assert_cmpuint (n_runs, ==, 20);
+  g_source_remove (id);
+  run_all ();
+  g_assert_cmpuint (told->len, >=, 19 * strlen ("?:0:8 "));
+  g_string_truncate (told, 0);
+}
+
+static void
+work_long (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
+{
+  ++*(guint *) data;
+  work (60);
+}
+
+/* The time of whoever is told is not told of: his handler would hear of itself for ever. */
+static void
+test_slow_handler (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  guint n_handled = 0;
+
+  g_signal_connect (scheduler, "long-task", G_CALLBACK (work_long), &n_handled);
+  post (scheduler, "task", PRIO_TASK_PRIORITY_USER_VISIBLE, 70);
+  add ("source", take, GINT_TO_POINTER (80));
+  run_all ();
+  assert_told ("task:2:70 source:0:80 ");
+  g_assert_cmpuint (n_handled, ==, 2);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -549,5 +594,7 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/many", test_many);
   g_test_add_func ("/long-tasks/end", test_end);
   g_test_add_func ("/long-tasks/threads", test_threads);
+  g_test_add_func ("/long-tasks/reports-take-no-iteration", test_reports_take_no_iteration);
+  g_test_add_func ("/long-tasks/slow-handler", test_slow_handler);
   return g_test_run ();
 }
