@@ -4,7 +4,11 @@
  * and what takes as long as the threshold is told of, whoever it is: a task; one of the other sources, by GLib's name for it
  * (prio-others); or nobody knows who, which may also be code of the program between two iterations.
  *
- * What runs a main loop itself does not hold it meanwhile: time counts from when the main loop went on last.
+ * What runs a main loop itself does not hold it meanwhile: time counts from when the main loop went on last.  Who is told does not hold it
+ * either: however slow his handler is, it leads to no other report.
+ *
+ * What is noted outside a batch is told by a source of the priority of the source that was long, or of an idle source: so
+ * reports keep nothing from being dispatched that was dispatched without them.
  *
  * Threads: the owner thread, but for prio_holding_get ().
  *
@@ -37,6 +41,8 @@ struct _PrioHolding
 {
   const PrioHoldingFuncs *funcs;
   gint64 threshold; /* µs; 0 while nobody watches */
+  gboolean in_batch; /* tasks run: what is noted now is told at the end of their batch */
+  guint n_reports;   /* sources that are to tell something */
   gint64 since;     /* from when on time is the holder's, µs; 0 while GLib may sleep */
   const PrioObserved *task; /* the holder: a task, */
   GSource *source;          /* or one of the other sources, in its dispatch; or both are NULL */

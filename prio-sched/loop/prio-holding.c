@@ -12,6 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many may wait until the loop gets to them; what is long meanwhile is only among the longest. */
+#define MAX_REPORTS 64
+
+/* A source that tells of something once. */
+typedef struct
+{
+  GSource source;
+  PrioHeld *held;
+} Report;
+
 /* A leaf: guards the tables of all loops. */
 static PrioLock lock = PRIO_LOCK_INIT;
 
@@ -23,19 +33,65 @@ prio_held_free (PrioHeld *held)
   g_free (held);
 }
 
+/* Outside.  The time that this takes is nobody's. */
 static void
 tell (gpointer data)
 {
   PrioHeld *held = data;
+  PrioLoop *loop = prio_loop_ref (held->loop);
+  gint64 before = g_get_monotonic_time ();
 
-  held->loop->holding->funcs->held (held);
+  loop->holding->funcs->held (held);
+  if (loop->holding->since != 0 && loop->holding->since <= before)
+    loop->holding->since += g_get_monotonic_time () - before;
+  prio_loop_unref (loop);
 }
 
-/* The loop has been held for @duration µs. */
+static gboolean
+report_prepare (GSource *source G_GNUC_UNUSED, gint *timeout)
+{
+  *timeout = 0;
+  return TRUE;
+}
+
+static gboolean
+report_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioHeld *held = g_steal_pointer (&((Report *) source)->held);
+
+  held->loop->holding->n_reports--;
+  tell (held);
+  return G_SOURCE_REMOVE;
+}
+
 static void
-note (PrioLoop *loop, const char *name, gint priority, gboolean is_source, gint64 duration)
+report_finalize (GSource *source)
+{
+  g_clear_pointer (&((Report *) source)->held, prio_held_free);
+}
+
+/* It has no callback, so prio-others leaves it alone. */
+static GSourceFuncs report_funcs = { .prepare = report_prepare, .dispatch = report_dispatch, .finalize = report_finalize };
+
+/* Has @held told of as soon as the loop gets to sources of @priority. */
+static void
+report (PrioHolding *holding, PrioHeld *held, gint priority)
+{
+  g_autoptr (GSource) source = g_source_new (&report_funcs, sizeof (Report));
+
+  holding->n_reports++;
+  ((Report *) source)->held = held;
+  g_source_set_priority (source, priority);
+  g_source_set_static_name (source, "prio-sched long task");
+  g_source_attach (source, held->loop->context);
+}
+
+/* The loop has been held for @duration µs, by a task of @priority, by @source, or by nobody who is known. */
+static void
+note (PrioLoop *loop, const char *name, gint priority, GSource *source, gint64 duration)
 {
   PrioHolding *holding = loop->holding;
+  gboolean is_source = source != NULL;
   PrioHeld *held;
 
   if (is_source || priority != PRIO_PRIORITY_UNSET || duration >= holding->threshold)
@@ -44,7 +100,7 @@ note (PrioLoop *loop, const char *name, gint priority, gboolean is_source, gint6
       prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration);
       prio_lock_unlock (&lock);
     }
-  if (duration < holding->threshold || !prio_loop_enter (loop))
+  if (duration < holding->threshold || holding->n_reports >= MAX_REPORTS || !prio_loop_enter (loop))
     return;
 
   held = g_new (PrioHeld, 1);
@@ -55,8 +111,11 @@ note (PrioLoop *loop, const char *name, gint priority, gboolean is_source, gint6
     .is_source = is_source,
     .duration = duration,
   };
-  prio_loop_defer_release (loop, tell, held);
+  if (holding->in_batch)
+    prio_loop_defer_release (loop, tell, held);
   prio_loop_leave (loop);
+  if (!holding->in_batch)
+    report (holding, held, is_source ? g_source_get_priority (source) : G_PRIORITY_DEFAULT_IDLE);
 }
 
 static inline PrioHolding *
@@ -81,10 +140,10 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
   PrioHolding *holding = loop->holding;
 
   if (holding->since != 0 && holding->task != NULL)
-    note (loop, holding->task->name, holding->task->priority, FALSE, now - holding->since);
+    note (loop, holding->task->name, holding->task->priority, NULL, now - holding->since);
   else if (holding->since != 0)
     note (loop, holding->source != NULL ? g_source_get_name (holding->source) : NULL, PRIO_PRIORITY_UNSET,
-          holding->source != NULL, now - holding->since);
+          holding->source, now - holding->since);
   set_holder (holding, NULL, NULL, since);
 }
 
@@ -93,6 +152,7 @@ begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *ta
 {
   if (watched (loop) == NULL)
     return;
+  loop->holding->in_batch = TRUE;
   pass_on (loop, now, now);
   loop->holding->task = task;
 }
@@ -109,8 +169,10 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task,
 static void
 prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 {
-  if (watched (loop) != NULL)
-    pass_on (loop, now, 0);
+  if (watched (loop) == NULL)
+    return;
+  pass_on (loop, now, 0);
+  loop->holding->in_batch = FALSE;
 }
 
 static void
@@ -133,8 +195,10 @@ static void
 batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gboolean cut G_GNUC_UNUSED,
              gint64 now)
 {
-  if (watched (loop) != NULL)
-    pass_on (loop, now, now);
+  if (watched (loop) == NULL)
+    return;
+  pass_on (loop, now, now);
+  loop->holding->in_batch = FALSE;
 }
 
 static PrioObserver observer = {
@@ -229,9 +293,9 @@ prio_holding_source_ended (PrioLoop *loop, GSource *source)
     return;
   now = g_get_monotonic_time ();
   if (holding->unknown >= holding->threshold)
-    note (loop, NULL, PRIO_PRIORITY_UNSET, FALSE, holding->unknown);
+    note (loop, NULL, PRIO_PRIORITY_UNSET, NULL, holding->unknown);
   holding->unknown = 0;
   if (holding->since != 0)
-    note (loop, g_source_get_name (source), PRIO_PRIORITY_UNSET, TRUE, now - holding->since);
+    note (loop, g_source_get_name (source), PRIO_PRIORITY_UNSET, source, now - holding->since);
   set_holder (holding, NULL, NULL, now);
 }
