@@ -388,6 +388,25 @@ class Cancellation(unittest.TestCase):
             await task
 
     @posted
+    async def test_a_task_cannot_await_itself_at_once(self):
+        async def function():
+            await tasks[0]
+        tasks = [scheduler.post_task(function)]
+        with self.assertRaisesRegex(RuntimeError, 'cannot await itself'):
+            await tasks[0]
+
+    @posted
+    async def test_a_circle_of_tasks_ends_when_one_is_cancelled(self):
+        async def await_other(i):
+            await tasks[1 - i]
+        tasks = [scheduler.post_task(lambda i=i: await_other(i)) for i in range(2)]
+        await scheduler.sleep(1)
+        self.assertTrue(tasks[0].cancel())
+        for task in tasks:
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+    @posted
     async def test_a_bare_yield(self):
         """P11: it is a yield, whose continuation goes before new tasks."""
         log = []

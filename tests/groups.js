@@ -60,6 +60,15 @@ test('functions, thenables, results and errors', async () => {
     assertEqual(await group.postTask(() => 8, {delay: 2}), 8);
 });
 
+test('a result whose then cannot be read rejects, and needs no place', async () => {
+    const group = new TaskGroup({limit: 1}), error = new Error('no then');
+    const refused = group.postTask(() => ({get then() {
+        throw error;
+    }}));
+    assert(await rejection(refused) === error);
+    assertEqual(await group.postTask(() => 'next'), 'next');
+});
+
 test('the next one is chosen by priority and age', async () => {
     const group = new TaskGroup({limit: 1, priority: 'background'}), log = [], wait = newTurn();
     const controller = new TaskController({priority: 'background'});

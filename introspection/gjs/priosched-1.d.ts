@@ -236,7 +236,7 @@ declare module '@girs/priosched-1' {
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
-            /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told what it yields. */
+            /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told the last value of each slice. */
             post_steps<V, T>(make: () => Generator<V, T, undefined>,
                 options?: (TimedTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */

@@ -227,6 +227,10 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
           task->aborted = FALSE;
           is_done = prio_call_slow ((PyObject *) driver, "cancel_coroutine", Py_None);
         }
+      else if (driver->waits_for == (PyObject *) task)
+        {
+          is_done = prio_call_slow ((PyObject *) driver, "refuse_itself", NULL);
+        }
     }
   Py_DECREF (driver);
   return is_done;

@@ -54,7 +54,15 @@ function returnTo(group, handle, outcome) {
 function follow(entry, group, handle) {
     const {resolve, reject} = entry;
     entry.resolve = value => {
-        if (isThenable(value)) {
+        let isPromised;
+        try {
+            isPromised = isThenable(value);
+        } catch (error) {
+            // Its getter of then has thrown, which is how it ends, as with a promise.
+            entry.reject(error);
+            return;
+        }
+        if (isPromised) {
             const promise = Promise.resolve(value);
             promise.then(result => returnTo(group, handle, {isRejected: false, value: result}),
                 error => returnTo(group, handle, {isRejected: true, value: error}));

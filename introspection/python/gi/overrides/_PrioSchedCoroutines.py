@@ -217,6 +217,17 @@ class Driver(DriverBase, _Abortable):
 
     def attach(self, future):
         self.future = future
+        if self.waits_for is future:
+            self.refuse_itself()
+
+    def refuse_itself(self):
+        """It awaits its own future, which was not its own yet when it began to."""
+        self.throw_in(RuntimeError(f'{self.future!r} cannot await itself'))
+
+    def throw_in(self, error):
+        """Raises error where it awaits, which goes on."""
+        self.waits_for.remove_done_callback(self)
+        run_in_turn(lambda: self.step(error))
 
     def own_main_context(self):
         """The main context that runs it, or None if it has gone."""

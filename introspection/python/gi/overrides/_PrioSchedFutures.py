@@ -63,17 +63,27 @@ def run_in_turn(call):
         raise interrupt
 
 
-def _cancel_in_turn(cancel):
-    """Calls cancel (), or leaves that to the _cancel_in_turn() that is running in this thread: chains do not nest."""
+def _cancel_in_turn(run, msg):
+    """Cancels what runs a coroutine, or leaves that to the _cancel_in_turn() that is running in this thread: chains do not nest.
+
+    In a circle of tasks that await each other, the first is woken up.
+    """
     cancels = local.cancels
     if cancels is not None:
-        cancels.append(cancel)
+        cancels.append((run, msg))
         return
 
-    local.cancels = cancels = collections.deque((cancel,))
+    local.cancels = cancels = collections.deque(((run, msg),))
+    cancelled = {}  # what each of them awaited
     try:
         while cancels:
-            cancels.popleft()()
+            run, msg = cancels.popleft()
+            waits_for = getattr(run, 'waits_for', None)
+            if waits_for is not None and cancelled.get(run) is waits_for:
+                run.throw_in(CancelledError() if msg is None else CancelledError(msg))
+            else:
+                cancelled[run] = waits_for
+                run.cancel_coroutine(msg)
     finally:
         local.cancels = None
 
@@ -401,7 +411,7 @@ class PostedTask(Future):
         elif hasattr(callback, 'cancel_coroutine'):
             if callback.ended:
                 return False
-            _cancel_in_turn(lambda: callback.cancel_coroutine(msg))
+            _cancel_in_turn(callback, msg)
             if self._is_out_of_reach():
                 super().cancel(msg)
         else:
