@@ -540,7 +540,7 @@ count_run (gpointer data)
 static void
 test_reports_take_no_iteration (void)
 {
-  g_autoptr (PrioScheduler) scheduler = watching (5, NULL);
+  g_autoptr (PrioScheduler) scheduler G_GNUC_UNUSED = watching (5, NULL);
   guint n_runs = 0, id = g_idle_add (count_run, &n_runs);
 
   for (guint i = 0; i < 20; i++, work (8))
