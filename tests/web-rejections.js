@@ -93,9 +93,9 @@ for (const [kind, make] of Object.entries(kinds)) {
     });
 }
 
-// Lets everything else that is ready run.
+// Lets everything else that is ready run, on a loaded machine and under a sanitizer too.
 async function settle() {
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 60; i++) {
         await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_LOW, 5, () => {
             resolve();
             return false;
