@@ -56,6 +56,17 @@ fixture_run (Fixture *f)
     idle = g_main_context_iteration (f->context, FALSE) ? 0 : idle + 1;
 }
 
+/* Has @func called whenever the main loop gets to sources of @priority. */
+static inline void
+attach_source (GMainContext *context, gint priority, GSourceFunc func, gpointer data)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_priority (source, priority);
+  g_source_set_callback (source, func, data, NULL);
+  g_source_attach (source, context);
+}
+
 /* Expects that @expression logs one critical, and nothing else. */
 #define assert_told(message, expression)                                \
   G_STMT_START                                                          \

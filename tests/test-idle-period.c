@@ -3,32 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-time.h"
-#include "helpers.h"
-
-#define MS 1000
-
-static void
-set_up (Fixture *f, gconstpointer data)
-{
-  frozen_time = 1000 * G_USEC_PER_SEC;
-  fixture_set_up (f, data);
-}
-
-static void
-pass (gint64 ms)
-{
-  frozen_time += ms * MS;
-}
-
-#define assert_ran(f, expected)                         \
-  G_STMT_START                                          \
-  {                                                     \
-    fixture_run (f);                                    \
-    g_assert_cmpstr ((f)->log->str, ==, expected);      \
-    g_string_truncate ((f)->log, 0);                    \
-  }                                                     \
-  G_STMT_END
+#include "frozen-fixture.h"
 
 /* Logs its letter, and what is left of the time. */
 static void
@@ -196,7 +171,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-#define add(path, func) g_test_add ("/idle-period/" path, Fixture, NULL, set_up, func, fixture_tear_down)
+#define add(path, func) g_test_add ("/idle-period/" path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
   add ("start 2, 12: last_deadline", test_last_deadline);
   add ("start 5.1: timers", test_timers);
   add ("start 5.2, 5.3: frames", test_frames);

@@ -5,27 +5,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-time.h"
-#include "helpers.h"
-
-#define MS 1000
+#include "frozen-fixture.h"
 
 static void
 set_up (Fixture *f, gconstpointer data)
 {
-  frozen_time = 1000 * G_USEC_PER_SEC;
-  fixture_set_up (f, data);
+  frozen_set_up (f, data);
   step_n_freed = 0;
 }
-
-#define assert_ran(f, expected)                         \
-  G_STMT_START                                          \
-  {                                                     \
-    fixture_run (f);                                    \
-    g_assert_cmpstr ((f)->log->str, ==, expected);      \
-    g_string_truncate ((f)->log, 0);                    \
-  }                                                     \
-  G_STMT_END
 
 /* The slice is the whole milliseconds of a frame. */
 static void
@@ -96,17 +83,6 @@ log_g (gpointer data)
 }
 
 static void
-attach_source (Fixture *f, GSourceFunc func, gint priority)
-{
-  GSource *source = g_idle_source_new ();
-
-  g_source_set_priority (source, priority);
-  g_source_set_callback (source, func, f, NULL);
-  g_source_attach (source, f->context);
-  g_source_unref (source);
-}
-
-static void
 step_ask (Step *step)
 {
   ask (step->f);
@@ -116,12 +92,12 @@ step_ask (Step *step)
 static void
 test_request_paint (Fixture *f, gconstpointer data)
 {
-  attach_source (f, log_g, G_PRIORITY_DEFAULT);
+  attach_source (f->context, G_PRIORITY_DEFAULT, log_g, f);
   post_letter (f, USER_BLOCKING, 'a');
   post_letter (f, USER_BLOCKING, 'b');
   assert_ran (f, "abg");
 
-  attach_source (f, log_g, G_PRIORITY_DEFAULT);
+  attach_source (f->context, G_PRIORITY_DEFAULT, log_g, f);
   post_step (f, USER_BLOCKING, 'a', step_request, NULL);
   for (guint i = 0; i < 3; i++)
     post_step (f, USER_BLOCKING, 'b', step_ask, NULL);
@@ -155,7 +131,7 @@ static void
 test_request_paint_anywhere (Fixture *f, gconstpointer data)
 {
   prio_scheduler_request_paint (f->scheduler);
-  attach_source (f, request_in_handler, G_PRIORITY_DEFAULT);
+  attach_source (f->context, G_PRIORITY_DEFAULT, request_in_handler, f);
   assert_ran (f, "01");
   post_step (f, USER_BLOCKING, 'a', step_request_elsewhere, NULL);
   assert_ran (f, "a0");

@@ -5,32 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-time.h"
-#include "helpers.h"
-
-#define MS 1000
-
-static void
-set_up (Fixture *f, gconstpointer data)
-{
-  frozen_time = 1000 * G_USEC_PER_SEC;
-  fixture_set_up (f, data);
-}
-
-static void
-pass (gint64 ms)
-{
-  frozen_time += ms * MS;
-}
-
-#define assert_ran(f, expected)                         \
-  G_STMT_START                                          \
-  {                                                     \
-    fixture_run (f);                                    \
-    g_assert_cmpstr ((f)->log->str, ==, expected);      \
-    g_string_truncate ((f)->log, 0);                    \
-  }                                                     \
-  G_STMT_END
+#include "frozen-fixture.h"
 
 static gint last_timeout;
 
@@ -87,17 +62,6 @@ log_host (gpointer data)
 }
 
 static void
-attach_host (Fixture *f)
-{
-  GSource *source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, log_host, f, NULL);
-  g_source_attach (source, f->context);
-  g_source_unref (source);
-}
-
-static void
 step_take (Step *step)
 {
   pass (GPOINTER_TO_INT (step->data));
@@ -107,7 +71,7 @@ step_take (Step *step)
 static void
 test_has_more_work (Fixture *f, gconstpointer data)
 {
-  attach_host (f);
+  attach_source (f->context, G_PRIORITY_DEFAULT, log_host, f);
   for (char letter = 'a'; letter < 'e'; letter++)
     post_step (f, USER_BLOCKING, letter, step_take, GINT_TO_POINTER (3));
   assert_ran (f, "ahbcd");
@@ -282,7 +246,7 @@ test_slices (Fixture *f, gconstpointer data)
 {
   gint left = 6;
 
-  attach_host (f);
+  attach_source (f->context, G_PRIORITY_DEFAULT, log_host, f);
   prio_scheduler_post (f->scheduler, USER_BLOCKING, work_until_it_is_time, step_new (f, 'a', NULL, &left), step_free);
   post_letter (f, USER_BLOCKING, 'b');
   post_letter (f, USER_VISIBLE, 'c');
@@ -323,7 +287,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-#define add(path, func) g_test_add ("/react/" path, Fixture, NULL, set_up, func, fixture_tear_down)
+#define add(path, func) g_test_add ("/react/" path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
   add ("requestHostCallback: isMessageLoopRunning", test_request_host_callback);
   add ("performWorkUntilDeadline: hasMoreWork", test_has_more_work);
   add ("performWorkUntilDeadline: an error", test_error);

@@ -5,23 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-time.h"
-#include "helpers.h"
-
-#define MS 1000
-
-static void
-set_up (Fixture *f, gconstpointer data)
-{
-  frozen_time = 1000 * G_USEC_PER_SEC;
-  fixture_set_up (f, data);
-}
-
-static void
-pass (gint64 ms)
-{
-  frozen_time += ms * MS;
-}
+#include "frozen-fixture.h"
 
 /* Posts a step, whose letter is capital in the log if it was told that its timeout had passed. */
 static void
@@ -59,15 +43,6 @@ post_timed_step (Fixture *f, PrioTaskPriority priority, gint timeout, char lette
   prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .timeout = timeout }, step_run,
                             step_new (f, letter, tell_then, then), step_free);
 }
-
-#define assert_ran(f, expected)                         \
-  G_STMT_START                                          \
-  {                                                     \
-    fixture_run (f);                                    \
-    g_assert_cmpstr ((f)->log->str, ==, expected);      \
-    g_string_truncate ((f)->log, 0);                    \
-  }                                                     \
-  G_STMT_END
 
 /* Without a timeout, order is strict however long it takes; with one, the time comes. */
 static void
@@ -542,7 +517,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-#define add(path, func) g_test_add ("/react/" path, Fixture, NULL, set_up, func, fixture_tear_down)
+#define add(path, func) g_test_add ("/react/" path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
   add ("scheduleCallback: options.timeout", test_timeout);
   add ("scheduleCallback: timeoutForPriorityLevel", test_level_timeouts);
   add ("scheduleCallback: options.delay, expirationTime = startTime + timeout", test_delay_and_timeout);

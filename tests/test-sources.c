@@ -46,23 +46,12 @@ keep_on (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-static void
-attach_flood (Fixture *f)
-{
-  GSource *source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, keep_on, NULL, NULL);
-  g_source_attach (source, f->context);
-  g_source_unref (source);
-}
-
 /* C10: beside a flood of others the source of a turn is never dispatched, and turns end by their time. */
 static void
 test_turns_that_end_by_time (Fixture *f, gconstpointer data)
 {
   prio_scheduler_set_time_slice (f->scheduler, 1);
-  attach_flood (f);
+  attach_source (f->context, G_PRIORITY_DEFAULT, keep_on, NULL);
   prio_scheduler_post (f->scheduler, USER_VISIBLE, keep_on, NULL, NULL);
 
   for (guint i = 0; i < 1000; i++)

@@ -1,0 +1,34 @@
+/* frozen-fixture.h: a fixture in a time that stands still until the test lets it pass
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "frozen-time.h"
+#include "helpers.h"
+
+#define MS 1000
+
+static inline void
+frozen_set_up (Fixture *f, gconstpointer data)
+{
+  frozen_time = 1000 * G_USEC_PER_SEC;
+  fixture_set_up (f, data);
+}
+
+static inline void
+pass (gint64 ms)
+{
+  frozen_time += ms * MS;
+}
+
+/* Runs what is ready, and expects that this is all that is logged. */
+#define assert_ran(f, expected)                         \
+  G_STMT_START                                          \
+  {                                                     \
+    fixture_run (f);                                    \
+    g_assert_cmpstr ((f)->log->str, ==, expected);      \
+    g_string_truncate ((f)->log, 0);                    \
+  }                                                     \
+  G_STMT_END
