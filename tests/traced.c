@@ -9,6 +9,8 @@
 
 #include "prio-sched.h"
 
+#include "print-statistics.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,34 +63,6 @@ post_named (PrioScheduler *scheduler, const char *name, PrioTaskPriority priorit
 }
 
 static gboolean prints_statistics;
-
-static void
-print_times (PrioTimes *times)
-{
-  printf (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", prio_times_get_count (times), prio_times_get_total (times),
-           prio_times_get_longest (times), prio_times_get_median (times), prio_times_get_percentile (times, 99));
-  prio_times_unref (times);
-}
-
-/* Numbers, for check-trace.py. */
-static void
-print_statistics (PrioScheduler *scheduler)
-{
-  static const char *const names[] = { "background", "user-visible", "user-blocking" };
-  g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (scheduler);
-
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    {
-      PrioTaskPriority priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + i);
-
-      printf ("statistics %s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, names[i],
-               prio_statistics_get_n_run (statistics, priority), prio_statistics_get_n_continued (statistics, priority),
-               prio_statistics_get_n_aborted (statistics, priority));
-      print_times (prio_statistics_get_waiting_times (statistics, priority));
-      print_times (prio_statistics_get_running_times (statistics, priority));
-      printf ("\n");
-    }
-}
 
 /* Each kind of task, in @context. */
 static void
