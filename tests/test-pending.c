@@ -186,8 +186,8 @@ test_nobody_runs (void)
 {
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
-  g_autoptr (PrioTask) task = prio_scheduler_post_task (scheduler, NULL, do_nothing, NULL, NULL);
 
+  g_object_unref (prio_scheduler_post_task (scheduler, NULL, do_nothing, NULL, NULL));
   g_thread_join (g_thread_new ("asker", ask_all_elsewhere, scheduler));
   g_assert_cmpuint (prio_scheduler_get_pending (scheduler), ==, 1);
   ask_all (scheduler);
