@@ -45,7 +45,9 @@ cancel_posted (Step *step)
 static void
 abort_controller (Step *step)
 {
-  prio_task_controller_abort (controller, g_error_new (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "enough"));
+  g_autoptr (GError) reason = g_error_new (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "enough");
+
+  prio_task_controller_abort (controller, reason);
 }
 
 /* Goes on with 'b', and has what is in its data done before that. */

@@ -16,7 +16,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
     {
     case PRIO_ENTRY_DELAYED:
     case PRIO_ENTRY_QUEUED:
-      g_atomic_int_set (&self->cancelled, TRUE);
+      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
       prio_run_queue_abort_waiting (&self->entry);
       break;
 
@@ -26,15 +26,21 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
       break;
 
     case PRIO_ENTRY_RUNNING:
-      g_atomic_int_set (&self->cancelled, TRUE);
+      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
       prio_run_queue_abort_running (&self->entry);
       prio_run_queue_abort_entry (&self->entry);
       break;
 
     default:
+      if (prio_task_is_completed (self))
+        break;
       /* The task may have deferred its result: prio_task_return_error_if_cancelled () finds this. */
-      if (!prio_task_is_completed (self))
-        g_atomic_int_set (&self->cancelled, TRUE);
+      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
+      if (self->next != NULL || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0)
+        {
+          prio_task_abort (self);
+          return;
+        }
       break;
     }
   prio_loop_defer_release (loop, g_object_unref, self);
@@ -49,7 +55,8 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
  * but the task has the error as its result at once.  A task that has deferred its result, and
  * whose function has returned, is not ended by the call: it hears of it when it calls
- * [method@PrioSched.Task.return_error_if_cancelled].  For a completed task the call does nothing.
+ * [method@PrioSched.Task.return_error_if_cancelled].  One that goes on with another function,
+ * [method@PrioSched.Task.continue_with], is as one that is queued or runs.  For a completed task the call does nothing.
  *
  * Any thread may call it.  A call from a thread other than the one that runs the scheduler's main
  * context takes effect when that thread comes to it: at the end of the running task at the latest.

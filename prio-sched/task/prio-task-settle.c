@@ -119,12 +119,32 @@ prio_task_drop (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
+/* Owner thread: the task has its result, and does not go on. */
+static G_GNUC_NO_INLINE void
+drop_next (PrioTask *self)
+{
+  PrioTaskNext *next = g_steal_pointer (&self->next);
+
+  if (next->waits == NULL)
+    {
+      prio_state_release (&next->state);
+      prio_loop_defer_release (self->entry.run_queue->loop, next->release, next);
+    }
+  else if (prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_QUEUED)
+    {
+      prio_run_queue_abort_waiting (&next->waits->entry);
+    }
+}
+
 /* Owner thread: the task has its result, and releases its user data and its entry. */
 static inline void
 finish (PrioTask *self)
 {
   PrioEntry *entry = &self->entry;
   PrioEntryState state = prio_entry_get_state (entry);
+
+  if (G_UNLIKELY (self->next != NULL))
+    drop_next (self);
 
   if (entry->job.notify != NULL)
     prio_loop_defer_release (entry->run_queue->loop, g_steal_pointer (&entry->job.notify), entry->job.data);
@@ -259,6 +279,8 @@ task_ran (PrioEntry *entry)
        * reference; otherwise this is the last one, and the task fails.  A runner has ended its inner task before. */
       if (state != PRIO_ENTRY_DONE)
         prio_run_queue_release_entry (entry);
+      if (self->next != NULL)
+        self->next->begin (self->next, self);
       prio_before_unref (self);
       g_object_unref (self);
       return;
