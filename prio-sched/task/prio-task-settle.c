@@ -371,7 +371,7 @@ prio_task_return (PrioTask *self, PrioResult *result)
 }
 
 /* Gives a task that is queued, and has no function, its result: @error or, if that is NULL, @value, which may be NULL too.  Takes
- * them.  One that has been aborted stays so.  The owner thread calls it, outside. */
+ * them.  One that has been aborted stays so.  The owner thread calls it, outside, and then flushes what that releases. */
 void
 prio_task_settle_queued (PrioTask *self, GObject *value, GError *error)
 {
@@ -398,7 +398,6 @@ prio_task_settle_queued (PrioTask *self, GObject *value, GError *error)
 
   if (!settled && result.destroy != NULL)
     result.destroy (result.value.pointer);
-  prio_loop_flush_releases (loop);
 }
 
 /* Owner thread: appends a callback.  The caller sets its fields. */
@@ -543,8 +542,7 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
 
   if (G_UNLIKELY (callback == NULL))
     {
-      if (notify != NULL)
-        notify (user_data);
+      prio_release_now (notify, user_data);
       return;
     }
 
