@@ -175,7 +175,7 @@ static void
 note_longest (PrioMonitorPage *page, const PrioObserved *task, gint64 time)
 {
   prio_lock_lock (&lock);
-  SET (longest_enough, prio_longest_note (page->longest, PRIO_MONITOR_N_LONGEST, task->name, task->priority, time));
+  SET (longest_enough, prio_longest_note (page->longest, PRIO_MONITOR_N_LONGEST, task->name, task->priority, time, FALSE));
   prio_lock_unlock (&lock);
 }
 
