@@ -33,8 +33,8 @@ class Hearing:
             if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
                 self.log.append(f'gone {name}')
                 self.forget_queued(name)
-                if name in self.given_elsewhere and self.choose():
-                    self.complete(self.given_elsewhere[name], self.outcomes[name])
+                if not in_call:
+                    self.complete_first()
                 self.n_loose += 1
                 self.perform_all(self.released.pop(name)[1], None)
                 self.n_loose -= 1
@@ -58,6 +58,12 @@ class Hearing:
         """A microtask runs when the function has returned: the data of a task without a result may be gone in it."""
         for entry in [entry for entry in self.running if entry.returned and not entry.has_result and entry.release]:
             entry.release()
+
+    def complete_first(self):
+        """A destroy notify may be called when the next microtask has begun: the waits for a group have heard of its task."""
+        member = getattr(self.here.microtasks[0], 'member', None) if self.here.microtasks else None
+        if member and not member.completed and self.choose():
+            self.complete(member, self.outcomes[member.label])
 
     def choose(self):
         self.n_chosen += 1
