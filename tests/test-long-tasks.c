@@ -28,10 +28,16 @@ long_task (PrioScheduler *scheduler, const char *name, gint priority, gint64 dur
 }
 
 static void
+run_in (GMainContext *context)
+{
+  while (g_main_context_iteration (context, FALSE))
+    ;
+}
+
+static void
 run_all (void)
 {
-  while (g_main_context_iteration (NULL, FALSE))
-    ;
+  run_in (NULL);
 }
 
 static void
@@ -61,7 +67,7 @@ take (gpointer data)
 static void
 take_in_task (PrioTask *task, gpointer data)
 {
-  work (GPOINTER_TO_INT (data));
+  take (data);
 }
 
 static void
@@ -127,8 +133,7 @@ test_schedulers (void)
   assert_told ("");
 
   post (elsewhere, "elsewhere", PRIO_TASK_PRIORITY_USER_VISIBLE, 300);
-  while (g_main_context_iteration (context, FALSE))
-    ;
+  run_in (context);
   assert_told ("");
   /* Meanwhile this main context was not iterated. */
   g_main_context_iteration (NULL, FALSE);
@@ -406,19 +411,18 @@ test_longest (void)
   g_autofree char *none = list (scheduler), *some = NULL, *same = NULL;
   g_autoptr (GPtrArray) tasks = NULL;
   g_autoptr (PrioLongTask) copy = NULL;
+  gint64 begun = frozen_time + 500 * MS;
 
   g_assert_cmpstr (none, ==, "");
   post (scheduler, "not counted", PRIO_TASK_PRIORITY_USER_VISIBLE, 500);
-  while (g_main_context_iteration (context, FALSE))
-    ;
+  run_in (context);
   prio_scheduler_set_long_task_threshold (scheduler, 50);
   post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 3);
   post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 8);
   post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 5);
   post (scheduler, "often", PRIO_TASK_PRIORITY_BACKGROUND, 4);
   post (scheduler, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE, 60);
-  while (g_main_context_iteration (context, FALSE))
-    ;
+  run_in (context);
   some = list (scheduler);
   g_assert_cmpstr (some, ==, "?:2:60/60/1 often:2:8/16/3 often:1:4/4/1 ");
 
@@ -428,6 +432,7 @@ test_longest (void)
   tasks = prio_scheduler_get_longest_tasks (scheduler);
   copy = g_boxed_copy (PRIO_TYPE_LONG_TASK, tasks->pdata[1]);
   g_assert_cmpstr (copy->name, ==, "often");
+  g_assert_cmpint (copy->ended, ==, begun + 11 * MS);
 }
 
 /* 32 names are kept; a long one is cut off, and no character of it into pieces. */
@@ -447,8 +452,7 @@ test_many (void)
       post (scheduler, name, PRIO_TASK_PRIORITY_USER_VISIBLE, i);
     }
   post (scheduler, "äääääääääääääääääääääääääääääääääääääääääääääää", PRIO_TASK_PRIORITY_USER_VISIBLE, 101);
-  while (g_main_context_iteration (context, FALSE))
-    ;
+  run_in (context);
   tasks = prio_scheduler_get_longest_tasks (scheduler);
   g_assert_cmpuint (tasks->len, ==, 32);
   longest = tasks->pdata[0];
