@@ -305,7 +305,7 @@ class Model(Hearing, Signals, Groups, Lending):
             self.say_when(f'start {label}')
             inner = self.begin_lending(entry, own)
             self.go_on(self.perform_body(op['body'], inner, label), inner, lambda outcome: None)
-            end()
+            entry.release()
             return lambda: None
 
         if signal and self.signals[signal].aborted:
@@ -313,7 +313,7 @@ class Model(Hearing, Signals, Groups, Lending):
             return
         own = self.state_of_post(op, signal)
         entry = Entry(own, run, lambda loosely: end())
-        entry.has_result, entry.node = False, Node(own)
+        entry.has_result, entry.node, entry.release = False, Node(own), functools.cache(end)
         entry.is_plain = signal is None and not op.get('delay', 0) and own.expiry is None
         self.enqueue_delayed(entry, op)
 

@@ -41,8 +41,10 @@ class Hearing:
             elif in_call:  # no microtask runs there
                 return
             elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
+                self.release_plain()
                 self.say_untold(name)
             elif what == 'waited' and name in self.unwaited and self.unwaited[name][0].group.place is self.here:
+                self.release_plain()
                 wait, result = self.unwaited.pop(name)
                 wait.deliver(result)
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
@@ -51,6 +53,11 @@ class Hearing:
                 self.n_loose -= 1
             else:
                 return
+
+    def release_plain(self):
+        """A microtask runs when the function has returned: the data of a task without a result may be gone in it."""
+        for entry in [entry for entry in self.running if entry.returned and not entry.has_result and entry.release]:
+            entry.release()
 
     def choose(self):
         self.n_chosen += 1

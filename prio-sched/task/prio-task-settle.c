@@ -590,8 +590,7 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
 
   if (G_UNLIKELY (callback == NULL))
     {
-      if (notify != NULL)
-        notify (user_data);
+      prio_release_now (notify, user_data);
       return;
     }
 
