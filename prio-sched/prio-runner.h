@@ -133,6 +133,8 @@ PrioPosted  prio_runner_yield_timed  (PrioRunner       *self,
 
 PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_get_first    (PrioRunner       *self);
+PRIO_AVAILABLE_IN_ALL
+gboolean    prio_runner_is_owner     (PrioRunner       *self);
 
 PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_request_idle_callback (PrioRunner *self,

@@ -124,8 +124,9 @@ class Model(Hearing, Signals, Groups, Lending):
 
     def run_next(self, place):
         self.enqueue_due(place)
-        self.listen(True)
-        self.checkpoint()
+        for _ in range(2):
+            self.listen(True)
+            self.checkpoint()
         self.listen(True)
         runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
         if not runnable:

@@ -435,6 +435,62 @@ class States(unittest.TestCase):
         self.assertEqual(await task, 1)
 
 
+class Threads(unittest.TestCase):
+
+    def check_elsewhere(self, what, *calls):
+        """Each call, on another thread than that of the main context, raises an error which says so."""
+        told = []
+
+        def call_all():
+            for call in calls:
+                try:
+                    told.append(call())
+                except RuntimeError as error:
+                    told.append(str(error))
+        thread = threading.Thread(target=call_all)
+        thread.start()
+        thread.join()
+        for message in told:
+            self.assertRegex(str(message), what)
+        self.assertEqual(len(told), len(calls))
+
+    def no_criticals(self):
+        # What the library itself would say ends the program.
+        before = GLib.log_set_always_fatal(GLib.LogLevelFlags.LEVEL_CRITICAL | GLib.LogLevelFlags.LEVEL_ERROR)
+        self.addCleanup(GLib.log_set_always_fatal, before)
+
+    def test_methods_belong_to_one_thread(self):
+        self.no_criticals()
+        group = PrioSched.TaskGroup(limit=1)
+        task = group.post_task(lambda: 1)
+
+        def set_limit():
+            group.limit = 3
+        self.check_elsewhere(
+            'group belongs to the thread that runs .* main context, and this is another one',
+            lambda: group.post_task(int), group.drained, group.all, group.any, group.first, group.abort,
+            lambda: group.abort(ValueError()), group.cancel_queued, lambda: group.set_limit(2), set_limit,
+            lambda: group.set_priority('background'))
+        self.assertEqual((group.limit, group.priority.value_nick, group.pending), (1, 'user-visible', 1))
+        self.assertFalse(group.signal.aborted)
+        self.assertEqual(PrioSched.run(task), 1)
+
+    def test_of_another_context(self):
+        self.no_criticals()
+        scheduler = PrioSched.Scheduler.new(GLib.MainContext())
+        group = PrioSched.TaskGroup(scheduler)
+        self.check_elsewhere('group belongs to the thread', group.drained, group.abort)
+
+    def test_what_a_scheduler_counts(self):
+        self.no_criticals()
+        scheduler.props.collects_statistics = True
+        self.addCleanup(lambda: setattr(scheduler.props, 'collects_statistics', False))
+        self.check_elsewhere('on the thread that runs .* main context, and this is another one',
+                             scheduler.get_pending, scheduler.get_statistics)
+        self.assertEqual(scheduler.get_pending(), 0)
+        self.assertIsNotNone(scheduler.get_statistics())
+
+
 class Lives(unittest.TestCase):
 
     @run

@@ -446,7 +446,7 @@ class Callbacks(Case):
                 told.append(str(error))
         thread = threading.Thread(target=ask)
         await scheduler.post_task(lambda: (thread.start(), thread.join()))
-        self.assertRegex(told[0], 'another thread runs the main context')
+        self.assertRegex(told[0], 'first task is told on the thread that runs .* main context, and this is another one')
 
     @run
     async def test_wrap_callback(self):

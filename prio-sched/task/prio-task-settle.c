@@ -418,7 +418,7 @@ prio_task_cancel_quietly (PrioTask *self)
 }
 
 /* Gives a task that is queued, and has no function, its result: @error or, if that is NULL, @value, which may be NULL too.  Takes
- * them.  One that has been aborted stays so.  The owner thread calls it, outside. */
+ * them.  One that has been aborted stays so.  The owner thread calls it, outside, and then flushes what that releases. */
 void
 prio_task_settle_queued (PrioTask *self, GObject *value, GError *error)
 {
@@ -445,7 +445,6 @@ prio_task_settle_queued (PrioTask *self, GObject *value, GError *error)
 
   if (!settled && result.destroy != NULL)
     result.destroy (result.value.pointer);
-  prio_loop_flush_releases (loop);
 }
 
 /* Owner thread: appends a callback.  The caller sets its fields. */

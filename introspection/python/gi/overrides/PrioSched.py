@@ -108,6 +108,16 @@ class Scheduler(PrioSched.Scheduler):
     force_frame_rate, get_first_task = react.force_frame_rate, react.get_first_task
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
+    def get_pending(self):
+        """How many tasks are queued or delayed.  Raises RuntimeError on another thread than that of the main context."""
+        tasks.table_of(self).check_owner('the tasks are counted on')
+        return super().get_pending()
+
+    def get_statistics(self):
+        """The PrioSched.Statistics, or None if none are collected.  Raises RuntimeError on another thread, as get_pending () does."""
+        tasks.table_of(self).check_owner('the statistics are told on')
+        return super().get_statistics()
+
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""
         super().set_next_frame(_to_whole(next_frame, 'next_frame', 'microseconds', 63))

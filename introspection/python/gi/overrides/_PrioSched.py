@@ -141,6 +141,11 @@ class Table(TableBase):
         entry = self._peek(self._runner.get_first())
         return entry if entry.__class__ is PostedTask else None
 
+    def check_owner(self, what):
+        """Raises RuntimeError, where the library would log a critical message, on a thread to which the tasks do not belong."""
+        if not self._runner.is_owner():
+            raise RuntimeError(f"{what} the thread that runs the scheduler's main context, and this is another one")
+
     # Running
 
     def _take_rejected(self):

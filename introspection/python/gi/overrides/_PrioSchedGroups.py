@@ -145,7 +145,7 @@ class TaskGroup(PrioSched.TaskGroup):
     priority   of those tasks that have none of their own
 
     A coroutine counts until it has ended.  Whoever uses a group holds its scheduler, if that is not the default one: the group
-    does not.  All methods belong to the thread that runs the scheduler's main context.
+    does not.  All methods belong to the thread that runs the scheduler's main context, and raise RuntimeError on another one.
     """
 
     def __init__(self, scheduler=None, limit=None, priority='user-visible'):
@@ -178,7 +178,9 @@ class TaskGroup(PrioSched.TaskGroup):
         self.set_limit(limit)
 
     def set_limit(self, limit):
-        super().set_limit(_to_limit(limit))
+        limit = _to_limit(limit)
+        self._check_owner()
+        super().set_limit(limit)
 
     @property
     def pending(self):
@@ -195,7 +197,9 @@ class TaskGroup(PrioSched.TaskGroup):
 
         Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
         """
-        super().set_priority(_to_own_priority(priority))
+        priority = _to_own_priority(priority)
+        self._check_owner()
+        super().set_priority(priority)
 
     @property
     def signal(self):
@@ -218,6 +222,7 @@ class TaskGroup(PrioSched.TaskGroup):
         if name is not None and not isinstance(name, str):
             raise TypeError(f'a name is a string, not {name!r}')
         priority, signal, delay = _to_priority(priority), helpers.to_signal(signal), _to_delay(delay)
+        self._check_owner()
         table, own_signal = self._table, self.get_signal()
         state = _GroupState(table, own_signal, priority)
         state.group = self
@@ -227,7 +232,7 @@ class TaskGroup(PrioSched.TaskGroup):
         if combined is None:
             table._take(number)
             self._check_scheduler()
-            raise RuntimeError('a group belongs to the thread that runs its main context, and this is another one')
+            raise RuntimeError('the main context of the group has gone')
         if signal is not None:
             state.signal = combined
             reasons.keep_reasons_of(combined, [signal, own_signal])
@@ -236,6 +241,10 @@ class TaskGroup(PrioSched.TaskGroup):
         else:
             _Place(task)
         return task
+
+    def _check_owner(self):
+        if hasattr(self, '_tasks') or self.ref_scheduler() is not None:
+            self._table.check_owner('a group belongs to')
 
     def _check_scheduler(self):
         if self.ref_scheduler() is None:
@@ -256,6 +265,7 @@ class TaskGroup(PrioSched.TaskGroup):
         """
         if reason is not None and not isinstance(reason, BaseException):
             raise TypeError(f'a reason is an exception, not {reason!r}')
+        self._check_owner()
         if reason is None:
             reason = reasons.AbortError()
         if reasons.is_of_library(reason):
@@ -265,10 +275,12 @@ class TaskGroup(PrioSched.TaskGroup):
 
     def cancel_queued(self):
         """Cancels the tasks that have not begun: awaiting one raises asyncio.CancelledError."""
+        self._check_owner()
         super().cancel_queued()
 
     def _wait(self, until, signal, returns=False):
         self._check_scheduler()
+        self._check_owner()
         return _Wait(self, until, helpers.to_signal(signal), returns).future
 
     def drained(self, signal=None):

@@ -170,17 +170,13 @@ def force_frame_rate(self, fps):
 def get_first_task(self):
     """The task that comes next: a PrioSched.PostedTask, or a PrioSched.Task of the library's own.
 
-    None if there is none, or if the first is a continuation or a bare function of the library's.  Raises RuntimeError on a thread
-    that does not run the scheduler's main context while another one does.
+    None if there is none, or if the first is a continuation or a bare function of the library's.  Raises RuntimeError on another
+    thread than that which runs the scheduler's main context.
     """
-    context = self.get_context()
-    if not context.acquire():
-        raise RuntimeError(f'another thread runs the main context of {self!r}, and only that one tells the first task')
-    try:
-        task = tasks.table_of(self).get_first()
-        return task if task is not None else _native_get_first_task(self)
-    finally:
-        context.release()
+    table = tasks.table_of(self)
+    table.check_owner('the first task is told on')
+    task = table.get_first()
+    return task if task is not None else _native_get_first_task(self)
 
 
 class _Scheduled:
