@@ -22,6 +22,8 @@ declare module '@girs/priosched-1' {
             priority: number;
             /** In microseconds. */
             longest: number;
+            /** When that run ended, in microseconds of GLib.get_monotonic_time(). */
+            ended: number;
             /** In microseconds. */
             total: number;
             n_runs: number;

@@ -224,6 +224,8 @@ declare module '@girs/priosched-1' {
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
             static ref_thread_default(): Scheduler;
+            /** Those that somebody holds, of whatever main context, the oldest first. */
+            static list_all(): Scheduler[];
             connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect(signal: string, callback: (...args: any[]) => any): number;
