@@ -157,6 +157,58 @@ test('many are aborted in slices, and each is rejected', async () => {
     assertEqual(rejected, n);
 });
 
+test('an abort does not wait for a promise that is pending', async () => {
+    const group = new TaskGroup({limit: 1}), wait = newTurn(), log = [];
+    for (const promise of [new Promise(() => {}), wait.promise, {then() {}}]) {
+        const task = rejection(group.postTask(() => promise));
+        await turns();
+        assertEqual(group.pending, 1);
+        const all = rejection(group.all()), drained = group.drained();
+        group.abort('why');
+        assertEqual(await all, 'why');
+        await drained;
+        assertEqual(group.pending, 0);
+        if (promise instanceof Promise)
+            assertEqual(await task, 'why');
+        assertEqual(await group.postTask(() => 'next'), 'next');
+    }
+    // What comes late gives no place a second time.
+    const others = [newTurn(), newTurn()];
+    const posted = others.map((other, i) => group.postTask(() => {
+        log.push(i);
+        return other.promise;
+    }));
+    await turns();
+    wait.come('late');
+    await turns();
+    assertEqual([log.length, group.pending], [1, 2]);
+    others.forEach(other => other.come(1));
+    await Promise.all(posted);
+    assertEqual(group.pending, 0);
+});
+
+test('an abort in the function of a task, and of one that cleans up', async () => {
+    const group = new TaskGroup({limit: 2}), wait = newTurn(), log = [];
+    const cleaning = rejection(group.postTask(async () => {
+        try {
+            await wait.promise;
+            await scheduler.yield();
+        } catch (error) {
+            log.push(error);
+        }
+    }));
+    await turns();
+    const own = rejection(group.postTask(() => {
+        group.abort('own');
+        return new Promise(() => {});
+    }));
+    assertEqual([await own, await cleaning], ['own', 'own']);
+    assertEqual(group.pending, 0);
+    wait.come();
+    await turns();
+    assertEqual(log, ['own']);
+});
+
 test('all', async () => {
     const group = new TaskGroup({limit: 2}), why = new Error('no');
     assertEqual(await group.all(), undefined);
