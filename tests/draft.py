@@ -9,26 +9,22 @@ import itertools
 import math
 
 from draft_groups import Groups, leave, take_place
+from draft_hearing import Differs, Hearing
 from draft_lending import Lending, Node
 from draft_places import Entry, Place, Scheduler, State
 from draft_signals import PRIORITIES, Signals
 
 MAX_NESTING, MAX_TIME = 3, 10000  # the time in ms
+MAX_TRIES = 50
 
 
-class Differs(Exception):
-    """What was heard is not what the draft says."""
+class Model(Hearing, Signals, Groups, Lending):
+    """Runs a program."""
 
-
-class Model(Signals, Groups, Lending):
-    """Runs a program.  When a destroy notify is called, when a dependent says `cancelled` whose source
-    was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
-    notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it
-    might."""
-
-    def __init__(self, program, heard=None):
+    def __init__(self, program, heard=None, choices=()):
         self.log, self.outcomes, self.rejected = [], {}, []
-        self.traced, self.heard = program.get('traced', False), heard
+        self.prepare_hearing(heard, choices)
+        self.program, self.traced = program, program.get('traced', False)
         self.tasks = {}  # by id
         self.running = []  # tasks whose checkpoint is not over
         self.now = 0
@@ -48,59 +44,12 @@ class Model(Signals, Groups, Lending):
         self.make_groups(program.get('groups', {}))
         self.prepare_lending(program)
 
-        self.perform_all(program['main'], None)
+    def run(self):
+        self.perform_all(self.program['main'], None)
         self.run_all()
         if self.released or self.unsaid or self.untold or self.unwaited:
             raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}; '
                           f'never told: {list(self.untold)}, {list(self.unwaited)}')
-
-    # What is heard
-
-    def say(self, what):
-        self.listen()
-        if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] != [what]:
-            raise Differs(f'log[{len(self.log)}]: expected {what}, got {self.heard[len(self.log):][:3]}')
-        self.log.append(what)
-
-    def say_when(self, what):
-        self.say(f'{what} late' if self.late else what)
-
-    def listen(self, iterates=False, in_call=False):
-        """Performs what has been heard next, if that comes when it likes, or by an iteration of the context."""
-        while self.heard is not None and len(self.log) < len(self.heard):
-            what, _, name = self.heard[len(self.log)].partition(' ')
-            if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
-                self.log.append(f'gone {name}')
-                self.forget_queued(name)
-                self.n_loose += 1
-                self.perform_all(self.released.pop(name)[1], None)
-                self.n_loose -= 1
-            elif in_call:  # no microtask runs there
-                return
-            elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
-                self.say_untold(name)
-            elif what == 'waited' and name in self.unwaited and self.unwaited[name][0].group.place is self.here:
-                wait, result = self.unwaited.pop(name)
-                wait.deliver(result)
-            elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
-                self.n_loose += 1
-                self.say_cancelled(name, None)
-                self.n_loose -= 1
-            else:
-                return
-
-    def say_untold(self, told):
-        label, outcome = told.split()
-        # It may be told when its function has returned, and its checkpoint is over.
-        for entry in [entry for entry in self.running if entry.label == label and entry.returned]:
-            entry.release()
-        self.log.append(f'settled {told}')
-        self.complete(self.untold.pop(told)[1], outcome)
-        self.react(label)
-
-    def hear(self, what):
-        if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] == [what]:
-            self.log.append(what)
 
     def is_inside(self, place):
         """The thread that made a context is its owner until another thread runs it."""
@@ -174,8 +123,9 @@ class Model(Signals, Groups, Lending):
 
     def run_next(self, place):
         self.enqueue_due(place)
-        self.listen(True)
-        self.checkpoint()
+        for _ in range(2):
+            self.listen(True)
+            self.checkpoint()
         self.listen(True)
         runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
         if not runnable:
@@ -242,6 +192,7 @@ class Model(Signals, Groups, Lending):
                 self.say(f'settled {told}')
             self.react(label)
 
+        call.member = member
         if self.traced and self.n_loose > 0:
             self.untold[told] = place, member
         elif self.traced or member or self.lends:
@@ -351,8 +302,9 @@ class Model(Signals, Groups, Lending):
 
         def run():
             self.say_when(f'start {label}')
-            self.go_on(self.perform_body(op['body'], own, label), own, lambda outcome: None)
-            end()
+            inner = self.begin_lending(entry, own)
+            self.go_on(self.perform_body(op['body'], inner, label), inner, lambda outcome: None)
+            entry.release()
             return lambda: None
 
         if signal and self.signals[signal].aborted:
@@ -360,7 +312,7 @@ class Model(Signals, Groups, Lending):
             return
         own = self.state_of_post(op, signal)
         entry = Entry(own, run, lambda loosely: end())
-        entry.has_result = False
+        entry.has_result, entry.node, entry.release = False, Node(own), functools.cache(end)
         entry.is_plain = signal is None and not op.get('delay', 0) and own.expiry is None
         self.enqueue_delayed(entry, op)
 
@@ -583,5 +535,15 @@ class Model(Signals, Groups, Lending):
 
 
 def expect(program, heard=None):
-    model = Model(program, heard)
-    return {'log': model.log, 'outcomes': model.outcomes, 'rejected': sorted(model.rejected)}
+    """What becomes of it; raises Differs if that is not what was heard, however the choices are made."""
+    left = [()]
+    for choices in left:
+        model = Model(program, heard, choices)
+        try:
+            model.run()
+            return {'log': model.log, 'outcomes': model.outcomes, 'rejected': sorted(model.rejected)}
+        except Differs as error:
+            wrong = wrong if choices else error
+        if len(left) < MAX_TRIES:
+            left += [choices + (False,) * n + (True,) for n in range(model.n_chosen - len(choices))]
+    raise wrong

@@ -301,6 +301,34 @@ test_many_waits (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_waited, ==, 2 * N);
 }
 
+static void
+abort_controller (gpointer data)
+{
+  prio_task_controller_abort (data, NULL);
+}
+
+/* It is called after all of them have their result, and not between them. */
+static void
+test_waits_end_before_a_destroy_notify (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  Waited all[3] = { 0 };
+
+  g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, controller, abort_controller));
+  for (guint i = 0; i < 3; i++)
+    prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, i == 1 ? G_CANCELLABLE (signal_of (controller)) : NULL, waited,
+                                &all[i]);
+  fixture_run (f);
+  g_assert_true (g_cancellable_is_cancelled (G_CANCELLABLE (signal_of (controller))));
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_no_error (all[i].error);
+      g_assert_cmpuint (all[i].n_done, ==, 1);
+      waited_clear (&all[i]);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -312,6 +340,7 @@ main (int argc, char **argv)
   add_test ("/group/wait-in-a-function", test_wait_in_a_function);
   add_test ("/group/wait-of-a-task-that-is-over", test_wait_of_a_task_that_is_over);
   add_test ("/group/circle-of-groups", test_circle_of_groups);
+  add_test ("/group/waits-end-before-a-destroy-notify", test_waits_end_before_a_destroy_notify);
   add_test ("/group/many-waits", test_many_waits);
 
   return g_test_run ();

@@ -145,6 +145,57 @@ test_elsewhere (Fixture *f, gconstpointer data)
     }
 }
 
+/* What all who are asked say on a thread that does not run the context. */
+static gpointer
+ask_all_elsewhere (gpointer data)
+{
+  PrioScheduler *scheduler = data;
+
+  assert_told ("*prio_scheduler_get_pending(): *on the thread that runs*",
+               g_assert_cmpuint (prio_scheduler_get_pending (scheduler), ==, 0));
+  assert_told ("*prio_scheduler_get_statistics(): *on the thread that runs*",
+               g_assert_null (prio_scheduler_get_statistics (scheduler)));
+  assert_told ("*prio_scheduler_get_first_task(): *on the thread that runs*",
+               g_assert_null (prio_scheduler_get_first_task (scheduler)));
+  return NULL;
+}
+
+/* What they say on one that does. */
+static gpointer
+ask_all (gpointer data)
+{
+  PrioScheduler *scheduler = data;
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTask) first = NULL;
+  g_autoptr (GMainContext) context = g_main_context_ref (prio_scheduler_get_context (scheduler));
+
+  g_assert_true (g_main_context_acquire (context));
+  g_assert_cmpuint (prio_scheduler_get_pending (scheduler), ==, 1);
+  first = prio_scheduler_get_first_task (scheduler);
+  g_assert_nonnull (first);
+  statistics = prio_scheduler_get_statistics (scheduler);
+  g_assert_cmpuint (prio_statistics_get_n_queued (statistics, USER_VISIBLE), ==, 1);
+  g_main_context_release (context);
+  return NULL;
+}
+
+/* Where nobody runs the context its tasks are told by the thread that posts them, and the others do not become that by asking;
+ * but one that acquires the context may ask. */
+static void
+test_nobody_runs (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+
+  g_object_unref (prio_scheduler_post_task (scheduler, NULL, do_nothing, NULL, NULL));
+  g_thread_join (g_thread_new ("asker", ask_all_elsewhere, scheduler));
+  g_assert_cmpuint (prio_scheduler_get_pending (scheduler), ==, 1);
+  ask_all (scheduler);
+  g_thread_join (g_thread_new ("owner", ask_all, scheduler));
+  ask_all_elsewhere (scheduler);
+  ask_all (scheduler);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -154,6 +205,7 @@ main (int argc, char **argv)
   add_test ("/pending/apart", test_apart);
   add_test ("/pending/of-signal", test_of_signal);
   add_test ("/pending/elsewhere", test_elsewhere);
+  g_test_add_func ("/pending/nobody-runs", test_nobody_runs);
 
   return g_test_run ();
 }

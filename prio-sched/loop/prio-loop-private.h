@@ -186,6 +186,21 @@ void prio_loop_flush_releases (PrioLoop *loop);
 
 /* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
+
+/* Outside: calls a destroy notify, or nothing if that is NULL, at once.  It does not inherit the state of the task that runs. */
+static inline void
+prio_release_now (GDestroyNotify notify, gpointer data)
+{
+  const PrioState *state = prio_thread.state;
+
+  if (notify == NULL)
+    return;
+
+  prio_thread.state = &prio_state_none;
+  notify (data);
+  prio_thread.state = state;
+}
+
 void prio_loop_catch_up (PrioLoop *loop);
 void prio_loop_read_time (PrioLoop *loop);
 void prio_loop_process_mailbox (PrioLoop *loop);

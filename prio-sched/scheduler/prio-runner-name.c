@@ -43,8 +43,7 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
   if (self->ids.run_queue == NULL)
     {
       /* Nothing will run any more. */
-      if (notify != NULL)
-        notify (user_data);
+      prio_release_now (notify, user_data);
       return;
     }
   self->name_func = func;

@@ -34,19 +34,13 @@
 guint
 prio_scheduler_get_pending (PrioScheduler *self)
 {
-  PrioLoop *loop;
   guint n;
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
 
-  loop = self->run_queue->loop;
-  if (!prio_loop_enter (loop))
-    {
-      g_critical ("%s(): the tasks are counted on the thread that runs the scheduler's main context, and this is another one",
-                  G_STRFUNC);
-      return 0;
-    }
+  if (!prio_scheduler_enter (self, G_STRFUNC, "how many tasks wait is"))
+    return 0;
   n = prio_run_queue_count (self->run_queue);
-  prio_loop_leave (loop);
+  prio_loop_leave (self->run_queue->loop);
   return n;
 }

@@ -323,8 +323,7 @@ submit_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 
     return TRUE;
 
   prio_thread.posting_name = NULL;
-  if (notify != NULL)
-    notify (data);
+  prio_release_now (notify, data);
   return FALSE;
 }
 

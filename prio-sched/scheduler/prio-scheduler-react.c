@@ -89,7 +89,7 @@ prio_scheduler_request_paint (PrioScheduler *self)
  * closure, a continuation or a task of a language binding, the result is %NULL, as it is if there is none:
  * [method@PrioSched.Scheduler.get_pending] tells that apart.
  *
- * Call it on the thread that runs the scheduler's main context.  While another one does, it logs a critical
+ * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical
  * message, and returns %NULL.
  *
  * Returns: (transfer full) (nullable): the first task, or %NULL
@@ -101,34 +101,23 @@ prio_scheduler_get_first_task (PrioScheduler *self)
 {
   PrioTask *task = NULL;
   PrioQueue *queue;
-  PrioLoop *loop;
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
 
-  loop = self->run_queue->loop;
-  if (!g_main_context_acquire (loop->context))
-    {
-      g_critical ("%s(): the first task is told on the thread that runs the scheduler's main context, and this is another one",
-                  G_STRFUNC);
-      return NULL;
-    }
-  if (prio_loop_is_owner (loop) && prio_loop_enter (loop))
-    {
-      queue = prio_run_queue_first (self->run_queue);
-      if (queue != NULL && queue->kind == PRIO_QUEUE_ENTRIES)
-        {
-          PrioEntry *entry = (PrioEntry *) queue->head;
+  if (!prio_scheduler_enter (self, G_STRFUNC, "the first task is"))
+    return NULL;
 
-          if (entry->use == PRIO_ENTRY_OF_PROGRAM && entry->funcs->run == prio_task_entry_funcs.run &&
-              prio_task_get_func (prio_task_from_entry (entry)) != NULL)
-            task = prio_task_from_entry (entry);
-        }
-      prio_loop_leave (loop);
+  queue = prio_run_queue_first (self->run_queue);
+  if (queue != NULL && queue->kind == PRIO_QUEUE_ENTRIES)
+    {
+      PrioEntry *entry = (PrioEntry *) queue->head;
+
+      /* The loop holds what is queued, so this reference is not the second, of which a binding would hear. */
+      if (entry->use == PRIO_ENTRY_OF_PROGRAM && entry->funcs->run == prio_task_entry_funcs.run &&
+          prio_task_get_func (prio_task_from_entry (entry)) != NULL)
+        task = g_object_ref (prio_task_from_entry (entry));
     }
-  /* Only this thread could run it meanwhile. */
-  if (task != NULL)
-    g_object_ref (task);
-  g_main_context_release (loop->context);
+  prio_loop_leave (self->run_queue->loop);
   return task;
 }
 

@@ -103,24 +103,18 @@ PrioStatistics *
 prio_scheduler_get_statistics (PrioScheduler *self)
 {
   PrioStatistics *statistics;
-  PrioLoop *loop;
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
 
-  loop = self->run_queue->loop;
-  if (!prio_loop_enter (loop))
-    {
-      g_critical ("%s(): the statistics are told on the thread that runs the scheduler's main context, and this is another one",
-                  G_STRFUNC);
-      return NULL;
-    }
+  if (!prio_scheduler_enter (self, G_STRFUNC, "the statistics are"))
+    return NULL;
 
   statistics = g_atomic_rc_box_new0 (PrioStatistics);
   prio_run_queue_copy_counts (self->run_queue, &statistics->counts);
   prio_run_queue_count_waiting (self->run_queue, &statistics->waiting);
   for (guint i = 0; i < PRIO_N_PRIORITIES && self->run_queue->counts != NULL; i++)
     statistics->counts.of[i].n_aborted += statistics->waiting.dropped[i];
-  prio_loop_leave (loop);
+  prio_loop_leave (self->run_queue->loop);
   return statistics;
 }
 

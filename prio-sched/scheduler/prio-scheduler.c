@@ -459,6 +459,19 @@ prio_scheduler_should_yield (PrioScheduler *self)
   return prio_loop_should_yield (loop, self->run_queue, state);
 }
 
+/* Enters for @function, if this is the thread that runs the context or, while none does, the one that did last; if not, says so:
+ * @what is what is told there.  Nobody becomes the owner by asking, but a thread that has acquired the context is. */
+gboolean
+prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what)
+{
+  PrioLoop *loop = self->run_queue->loop;
+
+  if (prio_loop_enter (loop) || (prio_loop_is_owner (loop) && prio_loop_enter (loop)))
+    return TRUE;
+  g_critical ("%s(): %s told on the thread that runs the scheduler's main context, and this is another one", function, what);
+  return FALSE;
+}
+
 /**
  * prio_scheduler_get_time_slice: (get-property time-slice)
  * @self: a scheduler

@@ -189,6 +189,7 @@ fail_circle (PrioTask *task)
   prio_task_settle_queued (task, NULL,
                            g_error_new_literal (PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
                                                 _("A task cannot wait for a group that waits for the task's own group")));
+  prio_loop_flush_releases (prio_task_get_entry (task)->run_queue->loop);
 }
 
 /* Each wait is visited once in all: in the list of those that @completed ends, or when no task is left. */
@@ -256,7 +257,8 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 
   g_object_ref (self);
   g_array_sort (ended, compare_ended);
-  /* First all of them are found: one that ends changes what the others wait for. */
+  /* First all of them are found: one that ends changes what the others wait for.  A destroy notify may abort them, so it is
+   * called after the last has ended. */
   for (guint i = 0; i < ended->len; i++)
     end_wait (prio_task_get_entry (g_array_index (ended, PrioEnded, i).task)->job.data);
   for (guint i = 0; i < ended->len; i++)
@@ -266,6 +268,7 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
       prio_task_settle_queued (one->task, (GObject *) one->value, one->error);
       g_object_unref (one->task);
     }
+  prio_loop_flush_releases (prio_task_group_get_loop (self));
   g_object_unref (self);
 }
 
@@ -335,7 +338,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
     begin_to_wait (self, wait, member);
   wait->link.data = wait;
   g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
-  prio_scheduler_submit_task (self->parked, g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
+  prio_scheduler_submit_task (g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
 
   if (prio_task_get_completed (task))
     return;

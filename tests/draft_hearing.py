@@ -1,0 +1,83 @@
+"""draft_hearing.py: how the model listens to what the library does, where the draft leaves that open
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+
+class Differs(Exception):
+    """What was heard is not what the draft says."""
+
+
+class Hearing:
+    """What a Model does with the log of the library.  When a destroy notify is called, when a dependent says `cancelled`
+    whose source was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
+    notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it might.  Where
+    the log does not show which of two things came first, it is as the choices say, one after the other."""
+
+    def prepare_hearing(self, heard, choices):
+        self.heard, self.choices, self.n_chosen = heard, choices, 0
+
+    def say(self, what):
+        self.listen()
+        if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] != [what]:
+            raise Differs(f'log[{len(self.log)}]: expected {what}, got {self.heard[len(self.log):][:3]}')
+        self.log.append(what)
+
+    def say_when(self, what):
+        self.say(f'{what} late' if self.late else what)
+
+    def listen(self, iterates=False, in_call=False):
+        """Performs what has been heard next, if that comes when it likes, or by an iteration of the context."""
+        while self.heard is not None and len(self.log) < len(self.heard):
+            what, _, name = self.heard[len(self.log)].partition(' ')
+            if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
+                self.log.append(f'gone {name}')
+                self.forget_queued(name)
+                if not in_call:
+                    self.complete_first()
+                self.n_loose += 1
+                self.perform_all(self.released.pop(name)[1], None)
+                self.n_loose -= 1
+            elif in_call:  # no microtask runs there
+                return
+            elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
+                self.release_plain()
+                self.say_untold(name)
+            elif what == 'waited' and name in self.unwaited and self.unwaited[name][0].group.place is self.here:
+                self.release_plain()
+                wait, result = self.unwaited.pop(name)
+                wait.deliver(result)
+            elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
+                self.n_loose += 1
+                self.say_cancelled(name, None)
+                self.n_loose -= 1
+            else:
+                return
+
+    def release_plain(self):
+        """A microtask runs when the function has returned: the data of a task without a result may be gone in it."""
+        for entry in [entry for entry in self.running if entry.returned and not entry.has_result and entry.release]:
+            entry.release()
+
+    def complete_first(self):
+        """A destroy notify may be called when the next microtask has begun: the waits for a group have heard of its task."""
+        member = getattr(self.here.microtasks[0], 'member', None) if self.here.microtasks else None
+        if member and not member.completed and self.choose():
+            self.complete(member, self.outcomes[member.label])
+
+    def choose(self):
+        self.n_chosen += 1
+        return self.n_chosen <= len(self.choices) and self.choices[self.n_chosen - 1]
+
+    def say_untold(self, told):
+        label, outcome = told.split()
+        # It may be told when its function has returned, and its checkpoint is over.
+        for entry in [entry for entry in self.running if entry.label == label and entry.returned]:
+            entry.release()
+        self.log.append(f'settled {told}')
+        self.complete(self.untold.pop(told)[1], outcome)
+        self.react(label)
+
+    def hear(self, what):
+        if self.heard is not None and self.heard[len(self.log):len(self.log) + 1] == [what]:
+            self.log.append(what)
