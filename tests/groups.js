@@ -86,6 +86,28 @@ test('the next one is chosen by priority and age', async () => {
     assertEqual(group.signal.priority, 3);
 });
 
+test('timeouts', async () => {
+    const group = new TaskGroup({limit: 1}), log = [];
+    const post = (name, options) => group.postTask(async () => {
+        log.push(`${name} ${scheduler.did_timeout()}`);
+        await scheduler.yield();
+        log.push(`${name} ${scheduler.did_timeout()}`);
+    }, options);
+    await Promise.all([
+        post('urgent', {priority: 'user-blocking'}),
+        post('late', {priority: 'background', timeout: PrioSched.TIMEOUT_IMMEDIATE}),
+        post('in time', {priority: 'background', timeout: 1e8}),
+        post('never', {priority: 'background', timeout: PrioSched.TIMEOUT_IDLE}),
+        post('delayed', {priority: 'background', delay: 1, timeout: 1e8}),
+    ]);
+    assertEqual(log, ['late true', 'late true', 'urgent false', 'urgent false', 'in time false', 'in time false', 'never false',
+        'never false', 'delayed false', 'delayed false']);
+    const controller = new TaskController({priority: 'background'});
+    const aborted = rejection(group.postTask(() => 1, {signal: controller.signal, timeout: 5}));
+    controller.abort('mine');
+    assertEqual(await aborted, 'mine');
+});
+
 test('a limit that changes, and pending that is notified', async () => {
     const group = new TaskGroup({limit: 1}), log = [], pending = [], waits = [newTurn(), newTurn(), newTurn()];
     group.connect('notify::pending', () => pending.push(group.pending));
@@ -306,6 +328,8 @@ test('bad input is told by name', () => {
         [() => group.postTask(() => 1, {limit: 3}), '“limit” is no option of postTask ()'],
         [() => group.postTask(() => 1, {signal: 3}), '3 is no signal'],
         [() => group.postTask(() => 1, {delay: -1}), '-1 is no delay'],
+        [() => group.postTask(() => 1, {timeout: 'x'}), '“x” is no timeout'],
+        [() => group.postTask(() => 1, {timeout: NaN}), 'NaN is no timeout'],
         [() => group.drained({signal: 'x'}), '“x” is no signal'],
         [() => group.set_priority('low'), '“low” is no task priority'],
     ])
