@@ -469,7 +469,10 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
-            /** Aborts all tasks; the group goes on. The reason may be any value. */
+            /**
+             * Aborts all tasks; the group goes on. The reason may be any value. It does not wait for the promises of those that run:
+             * their places are free, and what their functions still do, which hear of it by the signal, is nothing to the group.
+             */
             abort(reason?: unknown): void;
             /** Cancels what has not begun; what runs goes on. */
             cancel_queued(): void;
