@@ -518,22 +518,6 @@ declare module '@girs/priosched-1' {
             time_remaining(): number;
         }
 
-        /** What the tasks of a scheduler have done, by priority. */
-        class Statistics {
-            static $gtype: GObject.GType<Statistics>; protected constructor();
-            get_n_queued(priority: TaskPriority): number; get_n_delayed(priority: TaskPriority): number;
-            get_n_run(priority: TaskPriority): number; get_n_continued(priority: TaskPriority): number;
-            get_n_aborted(priority: TaskPriority): number;
-            get_waiting_times(priority: TaskPriority): Times; get_running_times(priority: TaskPriority): Times;
-        }
-
-        /** How long tasks have waited or run, in milliseconds. */
-        class Times {
-            static $gtype: GObject.GType<Times>; protected constructor();
-            get_count(): number; get_total(): number; get_longest(): number; get_median(): number;
-            get_percentile(percent: number): number;
-        }
-
         /** What a running task was posted with: its signal and its priority. */
         class SchedulingState {
             static $gtype: GObject.GType<SchedulingState>; protected constructor();
