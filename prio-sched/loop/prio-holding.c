@@ -92,7 +92,7 @@ note (PrioLoop *loop, const PrioObserved *task, GSource *source, gint64 duration
 {
   PrioHolding *holding = loop->holding;
   const char *name = task != NULL ? task->name : source != NULL ? g_source_get_name (source) : NULL;
-  gint priority = task != NULL ? task->priority : PRIO_PRIORITY_UNSET;
+  gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
   gboolean is_source = task == NULL && source != NULL;
   PrioHeld *held;
 
