@@ -132,6 +132,9 @@ PrioPosted  prio_runner_yield_timed  (PrioRunner       *self,
                                       gint64            expiry);
 
 PRIO_AVAILABLE_IN_ALL
+gboolean    prio_runner_cancel       (PrioRunner       *self,
+                                      guint             id);
+PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_get_first    (PrioRunner       *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean    prio_runner_is_owner     (PrioRunner       *self);

@@ -34,7 +34,6 @@ class Model(Hearing, Signals, Groups, Lending):
         self.released = {}  # label of what has ended: where, and what its destroy notify does
         self.unsaid = set()  # signals that are to say `cancelled` in their own context
         self.untold = {}  # label and outcome of what has settled, and is told some time: where, and its membership
-        self.given_elsewhere = {}  # label of a group's task that another thread has given its result: its membership
         self.n_loose = 0  # what settles now is told some time
         self.n_cancelling = 0
         self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
@@ -193,6 +192,7 @@ class Model(Hearing, Signals, Groups, Lending):
                 self.say(f'settled {told}')
             self.react(label)
 
+        call.label = label
         if self.traced and self.n_loose > 0:
             self.untold[told] = place, member
         elif self.traced or member or self.lends:
@@ -236,8 +236,6 @@ class Model(Hearing, Signals, Groups, Lending):
             self.end_lending(entry.node, outcome == 'aborted')
             if member:
                 leave(member)
-                if self.here is not place:
-                    self.given_elsewhere[label] = member
             self.tell(label, place, outcome, member)
             self.release(label, place, op)
 

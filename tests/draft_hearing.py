@@ -33,8 +33,8 @@ class Hearing:
             if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
                 self.log.append(f'gone {name}')
                 self.forget_queued(name)
-                if name in self.given_elsewhere and self.choose():
-                    self.complete(self.given_elsewhere[name], self.outcomes[name])
+                if not in_call:
+                    self.complete_first()
                 self.n_loose += 1
                 self.perform_all(self.released.pop(name)[1], None)
                 self.n_loose -= 1
@@ -58,6 +58,23 @@ class Hearing:
         """A microtask runs when the function has returned: the data of a task without a result may be gone in it."""
         for entry in [entry for entry in self.running if entry.returned and not entry.has_result and entry.release]:
             entry.release()
+
+    def complete_first(self):
+        """A destroy notify may be called when the waits for a group have heard of a task, and its callbacks have not."""
+        told = next((what for what in self.heard[len(self.log):] if what.startswith('settled ')), None)
+        label, outcome = told.split()[1:] if told else (None, None)
+        member = self.members.get(label)
+        if member and not member.completed and self.outcomes.get(label) == outcome and self.choose():
+            self.complete(member, outcome)
+
+    def hasten(self, entry):
+        """It is cancelled when its signal has been aborted: the library may have come to it before, or come to it now."""
+        queue = entry.place.microtasks
+        waiting = [call for call in queue if getattr(call, 'label', None) in self.released]
+        mine = [call for call in waiting if call.label == entry.label]
+        if mine and waiting[0] is not mine[0] and self.choose():
+            queue.remove(mine[0])
+            queue.insert(queue.index(waiting[0]), mine[0])
 
     def choose(self):
         self.n_chosen += 1

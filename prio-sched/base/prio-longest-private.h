@@ -26,7 +26,8 @@ typedef struct
   char name[PRIO_LONGEST_NAME];
 } PrioLongest;
 
-gint64 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now);
+gint64 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now,
+                          gboolean goes_on);
 
 /* What has been written comes before what is written next, for another process too.  ThreadSanitizer
  * knows no fences, and sees no other process. */

@@ -54,6 +54,7 @@ PrioCounts *prio_counts_ref (PrioCounts *self);
 void prio_counts_unref (PrioCounts *self);
 void prio_counts_share (PrioRunQueue *run_queue, PrioCounts *counts);
 void prio_counts_aborted (PrioEntry *entry);
+void prio_counts_job_aborted (PrioQueue *queue);
 void prio_counts_ran (PrioCounts *self, guint priority, gboolean continuation, gint64 waited, gint64 ran);
 
 void prio_lot_find (PrioLot *lot, PrioAges *ages, guint64 order);

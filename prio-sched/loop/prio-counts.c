@@ -49,6 +49,13 @@ prio_counts_aborted (PrioEntry *entry)
     self->of[prio_count_index (prio_entry_get_priority (entry))].n_aborted++;
 }
 
+/* A task of @queue, which has jobs or task ids, and whose scheduler collects, has been taken out. */
+void
+prio_counts_job_aborted (PrioQueue *queue)
+{
+  queue->run_queue->counts->of[prio_count_index (prio_effective_priority (queue->effective))].n_aborted++;
+}
+
 static void
 count_runs (PrioCount *count, gboolean continuation, guint n)
 {

@@ -9,6 +9,8 @@
  * record, and supply its functions.  It is closed when it has no users any more; its users are
  * its scheduler, idle callbacks and task ids, and the last of them goes with the context at the latest.
  *
+ * One that is an entry is found by its number at once, whatever its state; one that is a job only by looking for it.
+ *
  * Everything here belongs to the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -34,6 +36,9 @@ struct _PrioIdQueue
   const PrioIdQueueFuncs *funcs;
   PrioRunQueue *run_queue; /* NULL once it is closed */
   PrioQueue queues[PRIO_N_EFFECTIVE];
+  PrioEntry **index; /* its entries, by the lowest bits of their numbers; NULL as long as there are none */
+  guint n_places;    /* of the index: a power of two */
+  guint n_entries;   /* in it */
   gsize users; /* the scheduler, idle callbacks, and task ids that are queued or running */
   PrioIdQueue *next, *prev; /* among the PrioIdQueues of the run queue */
 };
@@ -45,6 +50,7 @@ void prio_id_queue_open (PrioIdQueue *ids);
 void prio_id_queue_close (PrioIdQueue *ids);
 void prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective);
 PrioEntry *prio_id_queue_new_entry (PrioIdQueue *ids, guint id, gboolean continuation);
+gboolean prio_id_queue_cancel (PrioIdQueue *ids, guint id);
 void prio_id_queues_let_go (PrioRunQueue *run_queue);
 
 static inline void

@@ -9,6 +9,11 @@
 
 #include "loop/prio-counts-private.h"
 
+#define MIN_PLACES 16
+
+/* As many jobs of each queue are looked at to find one. */
+#define MAX_LOOKED_AT 1000
+
 /* Any thread: no other thread knows @ids yet. */
 void
 prio_id_queue_init (PrioIdQueue *ids, PrioRunQueue *run_queue, const PrioIdQueueFuncs *funcs)
@@ -49,6 +54,8 @@ prio_id_queue_close (PrioIdQueue *ids)
   if (ids->next != NULL)
     ids->next->prev = ids->prev;
   ids->next = ids->prev = NULL;
+  ids->n_places = 0;
+  g_clear_pointer (&ids->index, g_free);
 
   ids->funcs->closed (ids);
   prio_run_queue_release (run_queue);
@@ -84,6 +91,56 @@ prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective)
     }
 }
 
+static inline PrioEntry **
+place_of (PrioIdQueue *ids, guint id)
+{
+  return &ids->index[id & (ids->n_places - 1)];
+}
+
+static void
+enter_index (PrioIdQueue *ids, PrioEntry *entry)
+{
+  PrioEntry **place = place_of (ids, entry->job.id);
+
+  entry->job.next_id = *place;
+  *place = entry;
+}
+
+static void
+make_index (PrioIdQueue *ids, guint n_places)
+{
+  PrioEntry **before = ids->index;
+  guint n_before = ids->n_places;
+
+  ids->index = g_new0 (PrioEntry *, n_places);
+  ids->n_places = n_places;
+  for (guint i = 0; i < n_before; i++)
+    {
+      for (PrioEntry *entry = before[i], *next; entry != NULL; entry = next)
+        {
+          next = entry->job.next_id;
+          enter_index (ids, entry);
+        }
+    }
+  g_free (before);
+}
+
+static void
+leave_index (PrioIdQueue *ids, PrioEntry *entry)
+{
+  PrioEntry **link = place_of (ids, entry->job.id);
+
+  while (*link != entry)
+    link = &(*link)->job.next_id;
+  *link = entry->job.next_id;
+  /* After a burst. */
+  if (--ids->n_entries == 0 && ids->n_places > MIN_PLACES)
+    {
+      ids->n_places = 0;
+      g_clear_pointer (&ids->index, g_free);
+    }
+}
+
 static void
 id_aborted (PrioEntry *entry)
 {
@@ -98,6 +155,7 @@ id_released (PrioEntry *entry)
 {
   PrioIdQueue *ids = entry->job.data;
 
+  leave_index (ids, entry);
   prio_id_queue_release (ids);
   prio_slab_free (&entry->run_queue->loop->entries, entry);
 }
@@ -119,5 +177,69 @@ prio_id_queue_new_entry (PrioIdQueue *ids, guint id, gboolean continuation)
   entry->use = PRIO_ENTRY_OF_ID;
   entry->job.id = id;
   entry->continuation = continuation;
+  if (ids->n_entries++ == ids->n_places)
+    make_index (ids, MAX (2 * ids->n_places, MIN_PLACES));
+  enter_index (ids, entry);
   return entry;
+}
+
+/* Takes the job that is @id out of @queue, if it is among the oldest there. */
+static gboolean
+cancel_job (PrioIdQueue *ids, PrioQueue *queue, guint id)
+{
+  PrioRunQueue *run_queue = ids->run_queue;
+  PrioJob *before = NULL, *job = queue->head;
+
+  for (guint i = 0; job != NULL && GPOINTER_TO_UINT (job->data) != id; i++)
+    {
+      before = job;
+      job = i < MAX_LOOKED_AT ? job->next : NULL;
+    }
+  if (job == NULL)
+    return FALSE;
+
+  if (before == NULL)
+    {
+      prio_queue_pop_job (queue);
+      prio_run_queue_head_gone (run_queue, queue);
+    }
+  else
+    {
+      before->next = job->next;
+      if (queue->tail == job)
+        queue->tail = before;
+    }
+  prio_slab_free (&run_queue->loop->jobs, job);
+  if (run_queue->counts != NULL)
+    prio_counts_job_aborted (queue);
+  ids->funcs->rejected (ids, id);
+  prio_id_queue_release (ids);
+  return TRUE;
+}
+
+/* The task @id, which waits, will not run: it is rejected.  Returns FALSE if it does not wait, is being aborted already, or is
+ * a job behind many others. */
+gboolean
+prio_id_queue_cancel (PrioIdQueue *ids, guint id)
+{
+  PrioEntry *entry = ids->n_entries > 0 ? *place_of (ids, id) : NULL;
+
+  while (entry != NULL && entry->job.id != id)
+    entry = entry->job.next_id;
+  if (entry != NULL)
+    {
+      PrioEntryState state = prio_entry_get_state (entry);
+
+      if (state != PRIO_ENTRY_DELAYED && state != PRIO_ENTRY_QUEUED)
+        return FALSE;
+      prio_run_queue_abort_waiting (entry);
+      return TRUE;
+    }
+
+  for (PrioEffective i = 0; i < PRIO_N_EFFECTIVE; i++)
+    {
+      if (cancel_job (ids, &ids->queues[i], id))
+        return TRUE;
+    }
+  return FALSE;
 }

@@ -43,7 +43,11 @@ struct _PrioJob
     guint id; /* of an entry that is a task id */
   };
   gpointer data;
-  GDestroyNotify notify;
+  union
+  {
+    GDestroyNotify notify;
+    PrioEntry *next_id; /* of an entry that is a task id: the next in the same place of its PrioIdQueue's index */
+  };
 };
 
 typedef enum

@@ -176,7 +176,7 @@ note_longest (PrioMonitorPage *page, const PrioObserved *task, gint64 time, gint
 {
   prio_lock_lock (&lock);
   SET (longest_enough,
-       prio_longest_note (page->longest, PRIO_MONITOR_N_LONGEST, task->name, task->priority, time, now));
+       prio_longest_note (page->longest, PRIO_MONITOR_N_LONGEST, task->name, task->priority, time, now, FALSE));
   prio_lock_unlock (&lock);
 }
 

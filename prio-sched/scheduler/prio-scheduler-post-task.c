@@ -32,8 +32,7 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
 
 /* Posts @task, and takes over the reference to it. */
 void
-prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
-                            PrioTaskPriority priority, gint64 due)
+prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due)
 {
   PrioOp op = { .apply = op_post_task, .target = task, .priority = (gint8) priority, .due = due };
 
@@ -42,7 +41,7 @@ prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *s
       prio_signal_node_undo_reset (prio_signal_node_for (signal));
       op.signal = g_object_ref (signal);
     }
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &op);
 }
 
 /* Posts a task from the loop's pool.
@@ -99,7 +98,7 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
   if (options->timeout != 0)
     prio_entry_set_expiry (prio_task_get_entry (task), prio_task_options_expiry (options, due));
   prio_task_set_work (task, func, data, notify);
-  prio_scheduler_submit_task (self, g_object_ref (task), options->signal, options->priority, due);
+  prio_scheduler_submit_task (g_object_ref (task), options->signal, options->priority, due);
 
   return task;
 }

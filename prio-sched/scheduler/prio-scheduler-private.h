@@ -50,8 +50,9 @@ gboolean prio_scheduler_enter (PrioScheduler *self, const char *function, const 
 PrioTask *prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options);
 PrioScheduler *prio_scheduler_new_inner (PrioScheduler *outer);
 PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
-void prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
-                              GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify);
+void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
+                              GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits);
+void prio_task_go_on_with (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 GParamSpec *prio_scheduler_make_lends_priority (void);
 GParamSpec *prio_scheduler_make_collects_statistics (void);
 GParamSpec *prio_scheduler_make_long_task (GType type);
@@ -63,5 +64,4 @@ PrioScheduler *prio_scheduler_new_hidden (GMainContext *context);
 void prio_scheduler_enlist (PrioScheduler *self);
 void prio_scheduler_unlist (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
-void prio_scheduler_submit_task (PrioScheduler *self, PrioTask *task, GCancellable *signal,
-                                 PrioTaskPriority priority, gint64 due);
+void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

@@ -59,8 +59,8 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
   prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL,
                                              options != NULL ? options->name : NULL));
 
-  prio_scheduler_continue (self, options != NULL ? options : &prio_no_yield_options, &sleep_origin, prio_due_after (delay),
-                           callback, user_data, NULL);
+  prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, &sleep_origin, prio_due_after (delay),
+                           callback, user_data, NULL, NULL);
 }
 
 /**

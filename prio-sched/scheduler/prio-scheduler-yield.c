@@ -149,20 +149,20 @@ op_post_inherited (PrioLoop *loop, const PrioOp *op)
 }
 
 /* Inherits from the state in @options, which may be of any context; without one, from what runs on this thread if that
- * is a task of @self.  The result holds its registrations, but not its signals. */
+ * is a task of @run_queue.  The result holds its registrations, but not its signals. */
 static PrioInheritance
-inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
+inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
 {
   const PrioState *given = options->state != NULL ? prio_scheduling_state_peek (options->state) : NULL;
-  PrioLoop *loop = self->run_queue->loop;
+  PrioLoop *loop = run_queue->loop;
   PrioInheritance from;
 
   if (!prio_loop_enter (loop))
     return inherit (given, FALSE, options);
 
   if (given == NULL)
-    given = prio_state_current (self->run_queue);
-  from = inherit (given, given == NULL || given->run_queue == self->run_queue, options);
+    given = prio_state_current (run_queue);
+  from = inherit (given, given == NULL || given->run_queue == run_queue, options);
   if (from.abort != NULL)
     prio_registration_hold (from.abort);
   if (from.follows != NULL)
@@ -174,7 +174,7 @@ inherit_for (PrioScheduler *self, const PrioYieldOptions *options)
 
 /* Posts @task with @from; takes references to the signals of @from. */
 static void
-submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *from, gint64 due)
+submit_inherited (PrioLoop *loop, PrioTask *task, const PrioInheritance *from, gint64 due)
 {
   PrioOp op = { .apply = op_post_inherited, .target = task, .data = g_memdup2 (from, sizeof *from), .due = due };
 
@@ -185,18 +185,20 @@ submit_inherited (PrioScheduler *self, PrioTask *task, const PrioInheritance *fr
     }
   if (from->followed != NULL)
     g_object_ref (from->followed);
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit (loop, &op);
 }
 
 /* Queues a continuation with what @options inherit, at once or, if @due is not 0, then.  @notify is called when @data is no longer
- * needed, and NULL if there is a state in @options. */
+ * needed, and NULL if there is a state in @options.  @waits, if it is not NULL, is set to the continuation, which is there until one of
+ * the two is called. */
 void
-prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
-                         GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
+prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
+                         GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits)
 {
-  PrioInheritance from = inherit_for (self, options);
+  PrioLoop *loop = run_queue->loop;
+  PrioInheritance from = inherit_for (run_queue, options);
   GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
-  PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_CONTINUATION, signal, from.priority);
+  PrioTask *task = prio_task_new (run_queue, PRIO_ENTRY_CONTINUATION, signal, from.priority);
 
   prio_task_set_origin (task, origin);
   if (from.timed != PRIO_TIMED_NOT)
@@ -207,21 +209,23 @@ prio_scheduler_continue (PrioScheduler *self, const PrioYieldOptions *options, c
     {
       PrioState held;
 
-      prio_scheduling_state_hold_for (options->state, self->run_queue->loop, &held);
+      prio_scheduling_state_hold_for (options->state, loop, &held);
       prio_task_then_under (task, &held, callback, data);
-      if (prio_loop_enter (self->run_queue->loop))
+      if (prio_loop_enter (loop))
         {
           prio_task_lend (task);
-          prio_loop_leave (self->run_queue->loop);
+          prio_loop_leave (loop);
         }
     }
   else
     prio_task_then (task, callback, data, notify);
 
+  if (waits != NULL)
+    *waits = task;
   if (from.abort != NULL || from.follows != NULL || from.followed != NULL)
-    submit_inherited (self, task, &from, due);
+    submit_inherited (loop, task, &from, due);
   else
-    prio_scheduler_submit_task (self, task, from.signal, from.priority, due);
+    prio_scheduler_submit_task (task, from.signal, from.priority, due);
 }
 
 static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
@@ -229,7 +233,7 @@ static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_as
 static void
 yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
 {
-  prio_scheduler_continue (self, options, &yield_origin, 0, callback, data, NULL);
+  prio_run_queue_continue (self->run_queue, options, &yield_origin, 0, callback, data, NULL, NULL);
 }
 
 /**

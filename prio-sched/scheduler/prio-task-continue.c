@@ -8,51 +8,88 @@
 #include "scheduler/prio-scheduler-private.h"
 
 #include "loop/prio-current-private.h"
-#include "prio-error.h"
+#include "base/prio-unref-private.h"
 #include "scheduler/prio-options-private.h"
+#include "signal/prio-dependence-private.h"
 #include "task/prio-task-impl-private.h"
-
-#include <glib/gi18n-lib.h>
 
 typedef struct
 {
-  PrioTask *task; /* owned */
+  PrioTaskNext base;
+  PrioTask *task; /* held once it has begun */
   PrioTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
   gboolean is_called;
 } Next;
 
-/* The function has returned: unless it gives the result later, or goes on with another function, the task is fulfilled. */
+static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
+
+/* Takes the reference to the task, which goes on no more: it is aborted, unless it has a result. */
+static void
+op_end (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  self->next = NULL;
+  if (self->has_result || prio_task_is_completed (self))
+    prio_loop_defer_release (loop, g_object_unref, self);
+  else
+    prio_task_abort (self);
+}
+
+static void
+end (PrioTask *self)
+{
+  PrioOp op = { .apply = op_end, .target = g_object_ref (self) };
+
+  prio_loop_submit (self->entry.run_queue->loop, &op);
+}
+
+static gboolean
+is_aborted (PrioTask *self)
+{
+  PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
+
+  return node != NULL && prio_signal_node_is_aborted (node);
+}
+
+/* A function that is no continuation any more has returned: unless it gives the result later, the task is fulfilled, or aborted. */
 static void
 complete (PrioTask *self)
 {
   PrioResult none = { .kind = PRIO_RESULT_NONE };
-  guint claim = __atomic_fetch_and (&self->claim, ~(guint) PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
+  guint claim = __atomic_fetch_and (&self->claim, (guint8) ~PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
 
-  if ((claim & PRIO_TASK_CONTINUING) != 0 &&
-      (__atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) & PRIO_TASK_RETURNED) == 0)
+  if ((claim & PRIO_TASK_CONTINUING) == 0)
+    return;
+  if (is_aborted (self))
+    end (self);
+  else if ((__atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) & PRIO_TASK_RETURNED) == 0)
     prio_task_return (self, &none);
 }
 
-/* Nobody else gives the result of a task that is to go on. */
+/* The turn of a continuation has come, or it has been aborted. */
 static void
 go_on (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
   Next *next = data;
   PrioTask *task = next->task;
-  GError *error = NULL;
 
   next->is_called = TRUE;
-  if (!prio_scheduler_yield_finish (NULL, result, &error))
+  task->next = NULL;
+  if (!prio_scheduler_yield_finish (NULL, result, NULL))
     {
-      prio_task_return_error (task, error);
+      end (task);
     }
   else if (!prio_task_is_completed (task))
     {
       __atomic_fetch_or (&task->claim, PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
       next->func (task, next->data);
-      complete (task);
+      if (task->next != NULL)
+        task->next->begin (task->next, task);
+      else
+        complete (task);
     }
 }
 
@@ -61,16 +98,57 @@ next_free (gpointer data)
 {
   Next *next = data;
 
-  if (!next->is_called)
-    prio_task_return_error (next->task, g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED,
-                                                             _("The main context of the task has been destroyed")));
   if (next->notify != NULL)
     next->notify (next->data);
-  g_object_unref (next->task);
   g_free (next);
 }
 
-static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
+/* The same for one that has begun. */
+static void
+next_end (gpointer data)
+{
+  Next *next = data;
+  PrioTask *task = next->task;
+
+  if (!next->is_called)
+    end (task);
+  next_free (next);
+  prio_before_unref (task);
+  g_object_unref (task);
+}
+
+/* The function has returned.  A task of a group goes on outside of that, whose tasks wait for its place. */
+static void
+next_begin (PrioTaskNext *base, PrioTask *task)
+{
+  Next *next = (Next *) base;
+  PrioRunQueue *run_queue = task->entry.run_queue;
+  const PrioState *outer = prio_thread.state;
+  PrioState state = base->state;
+
+  next->task = g_object_ref (task);
+  state.depth = g_main_depth ();
+  prio_thread.state = &state;
+  /* It may be gone when this returns. */
+  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &prio_no_yield_options, &origin, 0, go_on, next,
+                           next_end, &base->waits);
+  prio_thread.state = outer;
+  prio_state_release (&state);
+}
+
+/* In the function of @self, whose state is current: the task goes on with @func when that has returned. */
+void
+prio_task_go_on_with (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
+{
+  Next *next = g_new (Next, 1);
+
+  *next = (Next) { .base = { .begin = next_begin, .release = next_free, .state = *prio_state_of_thread () },
+                   .func = func, .data = data, .notify = notify };
+  prio_state_hold (&next->base.state);
+  self->next = &next->base;
+  __atomic_fetch_or (&self->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL);
+  __atomic_fetch_and (&self->claim, (guint8) ~PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
+}
 
 /**
  * prio_task_continue_with:
@@ -97,42 +175,44 @@ static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_full_async, .
  * }
  * ```
  *
- * If the task is aborted or cancelled meanwhile, @func is not called, and the task fails with the
- * reason; if its scheduler or the main context has gone, with %PRIO_ERROR_CLOSED.  @notify is called in any case.
+ * If the task is aborted or cancelled before @func is called, it is not called, and the task is aborted; so it is with
+ * %PRIO_ERROR_CLOSED if the main context goes.  While @func runs, [method@PrioSched.Task.cancel] ends the task at once, and an
+ * abort of the signal when @func returns, unless that has given it a result.  Whoever holds the task may give it a result
+ * meanwhile, as one that has deferred it: then it does not go on.  @notify is called in any case.
  *
- * It defers the result: see [method@PrioSched.Task.defer].  A task without a result,
- * of [method@PrioSched.Scheduler.post], keeps what to call next in its data, and returns %G_SOURCE_CONTINUE.
+ * A task goes on with one function at a time: after a first call, and after [method@PrioSched.Task.defer], another one
+ * is a mistake.  A task without a result, of [method@PrioSched.Scheduler.post], keeps what to call next in its data, and
+ * returns %G_SOURCE_CONTINUE.
  *
- * Call it in the task's function, or in @func, on the thread that runs it.  Elsewhere it logs a critical message,
- * and does not call @notify.
+ * Call it in the task's function, or in @func, on the thread that runs it.  Where it is a mistake, it logs a critical
+ * message, and does not call @notify.
  *
  * Since: 1.0
  */
 void
 prio_task_continue_with (PrioTask *self, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
 {
-  g_autoptr (PrioScheduler) scheduler = NULL;
   PrioTaskState state;
-  Next *next;
+  const char *wrong = NULL;
+  guint claim;
 
   g_return_if_fail (PRIO_IS_POSTED (self));
   prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL));
 
   state = prio_task_get_state (self);
-  if ((state != PRIO_TASK_STATE_RUNNING && state != PRIO_TASK_STATE_ABORTED) || !prio_state_is_current (self->entry.run_queue->loop) ||
-      (__atomic_load_n (&self->claim, __ATOMIC_ACQUIRE) & PRIO_TASK_RETURNED) != 0)
-    {
-      prio_task_complain (self, G_STRFUNC, "is not in its function, and cannot go on with another one");
-      return;
-    }
+  claim = __atomic_load_n (&self->claim, __ATOMIC_ACQUIRE);
+  if ((state != PRIO_TASK_STATE_RUNNING && state != PRIO_TASK_STATE_ABORTED) ||
+      !prio_state_is_current (self->entry.run_queue->loop) || (claim & PRIO_TASK_RETURNED) != 0)
+    wrong = "is not in its function, and cannot go on with another one";
+  else if (prio_task_goes_on (self))
+    wrong = "goes on with another function already";
+  else if ((claim & (PRIO_TASK_DEFERRED | PRIO_TASK_CONTINUING)) == PRIO_TASK_DEFERRED)
+    wrong = "has deferred its result, and cannot go on with another function";
 
-  if (state == PRIO_TASK_STATE_RUNNING)
-    prio_task_defer (self);
-  next = g_new (Next, 1);
-  *next = (Next) { g_object_ref (self), func, user_data, notify, FALSE };
-  scheduler = g_weak_ref_get (&self->entry.run_queue->scheduler);
-  if (scheduler != NULL)
-    prio_scheduler_continue (scheduler, &prio_no_yield_options, &origin, 0, go_on, next, next_free);
-  else
-    next_free (next);
+  if (wrong != NULL)
+    prio_task_complain (self, G_STRFUNC, "%s", wrong);
+  else if (state == PRIO_TASK_STATE_RUNNING)
+    prio_task_go_on_with (self, func, user_data, notify);
+  else if (notify != NULL)
+    notify (user_data);
 }

@@ -338,7 +338,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
     begin_to_wait (self, wait, member);
   wait->link.data = wait;
   g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
-  prio_scheduler_submit_task (self->parked, g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
+  prio_scheduler_submit_task (g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
 
   if (prio_task_get_completed (task))
     return;

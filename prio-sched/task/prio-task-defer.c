@@ -79,14 +79,15 @@ prio_task_defer (PrioTask *self)
   claim = __atomic_load_n (&self->claim, __ATOMIC_ACQUIRE);
   if (G_UNLIKELY ((claim & (PRIO_TASK_CONTINUING | PRIO_TASK_RETURNED)) == PRIO_TASK_CONTINUING))
     {
-      __atomic_fetch_and (&self->claim, ~(guint) PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
+      __atomic_fetch_and (&self->claim, (guint8) ~PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
       return;
     }
   claim = __atomic_fetch_or (&self->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL);
   if ((claim & PRIO_TASK_RETURNED) != 0)
     prio_task_complain (self, G_STRFUNC, "has been given its result, and cannot defer it any more");
   else if (claim != 0)
-    prio_task_complain (self, G_STRFUNC, "has deferred its result already");
+    prio_task_complain (self, G_STRFUNC, prio_task_goes_on (self) ? "goes on with another function, and cannot defer its result"
+                                                                  : "has deferred its result already");
 }
 
 /* A task whose last reference was dropped, and which is held again until it has failed. */

@@ -63,6 +63,17 @@ typedef enum
   PRIO_TASK_CONTINUING = 1 << 2 /* deferred, and a function runs that may defer again: prio-task-continue.c */
 } PrioTaskClaim;
 
+/* What a task goes on with that has deferred its result: part of a record of prio-task-continue.c.  Owner thread. */
+typedef struct _PrioTaskNext PrioTaskNext;
+
+struct _PrioTaskNext
+{
+  void (*begin) (PrioTaskNext *next, PrioTask *task); /* outside: the function of @task has returned; queues a continuation */
+  GDestroyNotify release;                             /* outside: @task has its result, and this has not begun */
+  PrioState state;                                    /* in which it goes on; held until it begins */
+  PrioTask *waits;                                    /* once it has begun: the continuation, which is there until its turn */
+};
+
 struct _PrioTask
 {
   GObject parent_instance;
@@ -82,13 +93,15 @@ struct _PrioTask
   char *name;           /* under prio_signal_lock once the task is posted */
   const PrioTaskOrigin *origin; /* NULL: the scheduler, with no tag */
 
+  PrioTaskNext *next; /* owner thread; NULL unless it goes on: the continuation has it, or this one until it begins */
+
   /* Atomic. */
-  gint state;  /* PrioTaskState */
-  guint claim; /* PrioTaskClaim */
+  guint8 state; /* PrioTaskState */
+  guint8 claim; /* PrioTaskClaim */
 
   /* Owner thread. */
-  gint cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
-                   * signal had not been aborted before */
+  guint8 cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
+                     * signal had not been aborted before */
   guint8 has_result;
   guint8 notified; /* the notification of the completion has begun */
   gint8 priority;  /* what the task was posted with, or PRIO_PRIORITY_UNSET */
@@ -171,6 +184,13 @@ static inline gboolean
 prio_task_is_completed (PrioTask *self)
 {
   return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
+}
+
+/* Whether the task will go on with another function.  On a thread that does not know, it says no. */
+static inline gboolean
+prio_task_goes_on (PrioTask *self)
+{
+  return prio_biased_lock_is_owner (&self->entry.run_queue->loop->lock) && self->next != NULL;
 }
 
 /* The error of a completed task, or NULL. */

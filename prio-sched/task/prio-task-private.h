@@ -40,8 +40,10 @@ PrioEntry *prio_task_get_entry (PrioTask *task);
 extern const PrioEntryFuncs prio_task_entry_funcs G_GNUC_INTERNAL;
 gboolean prio_task_propagate_value_for (PrioTask *task, GValue *value, GError **error, const char *function);
 void prio_task_abort (PrioTask *task);
-void prio_task_cancel_quietly (PrioTask *task);
 void prio_task_settle_queued (PrioTask *task, GObject *value, GError *error);
+
+/* prio-task-cancel.c */
+void prio_task_cancel_quietly (PrioTask *task);
 
 /* prio-task-pool.c */
 PrioTask *prio_task_pool_take (PrioLoop *loop);

@@ -269,7 +269,7 @@ dup_reason (PrioTask *self)
 
   if (prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED)
     return g_error_copy (prio_task_peek_error (self));
-  if (g_atomic_int_get (&self->cancelled))
+  if (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST))
     return prio_reason_default ();
   return node != NULL && prio_signal_node_is_aborted (node) ? prio_signal_node_dup_reason (node) : NULL;
 }

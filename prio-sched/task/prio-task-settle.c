@@ -119,12 +119,32 @@ prio_task_drop (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
+/* Owner thread: the task has its result, and does not go on. */
+static G_GNUC_NO_INLINE void
+drop_next (PrioTask *self)
+{
+  PrioTaskNext *next = g_steal_pointer (&self->next);
+
+  if (next->waits == NULL)
+    {
+      prio_state_release (&next->state);
+      prio_loop_defer_release (self->entry.run_queue->loop, next->release, next);
+    }
+  else if (prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_QUEUED)
+    {
+      prio_run_queue_abort_waiting (&next->waits->entry);
+    }
+}
+
 /* Owner thread: the task has its result, and releases its user data and its entry. */
 static inline void
 finish (PrioTask *self)
 {
   PrioEntry *entry = &self->entry;
   PrioEntryState state = prio_entry_get_state (entry);
+
+  if (G_UNLIKELY (self->next != NULL))
+    drop_next (self);
 
   if (entry->job.notify != NULL)
     prio_loop_defer_release (entry->run_queue->loop, g_steal_pointer (&entry->job.notify), entry->job.data);
@@ -259,6 +279,8 @@ task_ran (PrioEntry *entry)
        * reference; otherwise this is the last one, and the task fails.  A runner has ended its inner task before. */
       if (state != PRIO_ENTRY_DONE)
         prio_run_queue_release_entry (entry);
+      if (self->next != NULL)
+        self->next->begin (self->next, self);
       prio_before_unref (self);
       g_object_unref (self);
       return;
@@ -346,75 +368,6 @@ prio_task_return (PrioTask *self, PrioResult *result)
       prio_before_unref (self);
       g_object_unref (self);
     }
-}
-
-static void
-op_cancel (PrioLoop *loop, const PrioOp *op)
-{
-  PrioTask *self = op->target;
-
-  switch (prio_entry_get_state (&self->entry))
-    {
-    case PRIO_ENTRY_DELAYED:
-    case PRIO_ENTRY_QUEUED:
-      g_atomic_int_set (&self->cancelled, TRUE);
-      prio_run_queue_abort_waiting (&self->entry);
-      break;
-
-    case PRIO_ENTRY_DROPPED:
-      /* Its signal was aborted before, and gives the reason. */
-      prio_run_queue_abort_waiting (&self->entry);
-      break;
-
-    case PRIO_ENTRY_RUNNING:
-      g_atomic_int_set (&self->cancelled, TRUE);
-      prio_run_queue_abort_running (&self->entry);
-      prio_run_queue_abort_entry (&self->entry);
-      break;
-
-    default:
-      /* The task may have deferred its result: prio_task_return_error_if_cancelled () finds this. */
-      if (!prio_task_is_completed (self))
-        g_atomic_int_set (&self->cancelled, TRUE);
-      break;
-    }
-  prio_loop_defer_release (loop, g_object_unref, self);
-}
-
-/**
- * prio_task_cancel:
- * @self: a task
- *
- * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
- *
- * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
- * but the task has the error as its result at once.  A task that has deferred its result, and
- * whose function has returned, is not ended by the call: it hears of it when it calls
- * [method@PrioSched.Task.return_error_if_cancelled].  For a completed task the call does nothing.
- *
- * Any thread may call it.  A call from a thread other than the one that runs the scheduler's main
- * context takes effect when that thread comes to it: at the end of the running task at the latest.
- *
- * Since: 1.0
- */
-void
-prio_task_cancel (PrioTask *self)
-{
-  PrioOp op = { .apply = op_cancel, .target = self };
-
-  g_return_if_fail (PRIO_IS_POSTED (self));
-
-  g_object_ref (self);
-  prio_loop_submit (self->entry.run_queue->loop, &op);
-}
-
-/* The same, but the caller, or the next dispatch, releases what that leaves. */
-void
-prio_task_cancel_quietly (PrioTask *self)
-{
-  PrioOp op = { .apply = op_cancel, .target = g_object_ref (self) };
-
-  prio_loop_submit_quietly (self->entry.run_queue->loop, &op);
 }
 
 /* Gives a task that is queued, and has no function, its result: @error or, if that is NULL, @value, which may be NULL too.  Takes

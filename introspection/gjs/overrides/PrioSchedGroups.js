@@ -44,8 +44,13 @@ function isThenable(value) {
     return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
 }
 
+// Of a group: by their handles, the tasks that are queued or running.
+const MEMBERS = Symbol('members');
+
 // Tells group how its task has ended, which then needs no place.
 function returnTo(group, handle, outcome) {
+    if (!group[MEMBERS].delete(handle))
+        return; // it has been aborted meanwhile
     group[WAITING]?.ended.set(handle, outcome);
     group.return_id(handle, outcome.isRejected ? describe(outcome.value) : null);
 }
@@ -83,6 +88,8 @@ class Member {
     #group;
     #own;
     #delay;
+    #reject = null;
+    #hasReturned = false;
 
     constructor(group, own, delay) {
         this.#group = group;
@@ -98,14 +105,33 @@ class Member {
             entry.state.group = this.#group;
             entry.state.handle = handle;
         }
-        if (handle !== 0)
+        if (handle !== 0) {
+            this.#group[MEMBERS] ??= new Map();
+            this.#group[MEMBERS].set(handle, this);
             follow(entry, this.#group, handle);
+        }
         return posted;
     }
 
-    posted() {}
+    posted(reject) {
+        this.#reject = reject;
+    }
 
-    settled() {}
+    // Its callback has returned, or it will not be called.
+    settled() {
+        this.#hasReturned = true;
+    }
+
+    // Whether only a promise is missing, which nobody can abort.
+    get isPromised() {
+        return this.#hasReturned;
+    }
+
+    // The group has been aborted: it does not wait for that promise, which may never settle.
+    abort(handle, reason) {
+        returnTo(this.#group, handle, {isRejected: true, value: reason});
+        this.#reject(reason);
+    }
 }
 
 class Wait {
@@ -222,12 +248,14 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
 
     // The reason may be any value.  The group goes on.
     TaskGroup.prototype.abort = function (reason = undefined) {
-        const {signal} = this;
+        const {signal} = this, promised = [...this[MEMBERS] ?? []].filter(([, member]) => member.isPromised);
         if (reason === undefined || reason === null || reason instanceof GLib.Error)
             abort.call(this, reason ?? null);
         else
             abort.call(this, tasks.wrapReason(signal, reason));
         tasks.beginAbort(tasks.reasonOf(signal));
+        for (const [handle, member] of promised)
+            member.abort(handle, tasks.reasonOf(signal));
         tasks.takeRejected();
     };
 

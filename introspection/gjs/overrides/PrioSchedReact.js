@@ -48,6 +48,7 @@ function toTimeout(value) {
 
 // What a table does where it would post a task without a timeout.
 class Timed {
+    #cancel = null; // what takes it out of the library's queue
     #delay;
     #timeout;
 
@@ -56,8 +57,17 @@ class Timed {
         this.#timeout = timeout;
     }
 
+    // Before its callback has begun, and while nothing has aborted it.
+    cancel() {
+        this.#cancel();
+    }
+
     post(runner, id, entry) {
         const {table, signal, priority} = entry.state;
+        this.#cancel = () => {
+            // The library reports it as rejected, and then its number is free.
+            entry.isRejected = runner.cancel(id);
+        };
         if (this.#timeout === 0)
             return runner.post_full(id, priority, signal, this.#delay, false);
         const expiry = GLib.get_monotonic_time() + (this.#delay + this.#timeout) * 1000;
@@ -78,6 +88,7 @@ class ScheduledCallback {
     #isOver = false;
     #reject;
     #table;
+    #timed;
 
     constructor(table, callback) {
         this.#table = table;
@@ -94,11 +105,14 @@ class ScheduledCallback {
         this.finished.catch(() => {});
         this.#cancelled = new AbortError('The callback has been cancelled');
         this.#reject(this.#cancelled);
+        if (!this.#hasBegun)
+            this.#timed.cancel();
         return true;
     }
 
     // What a table is told.
     watch(timed) {
+        this.#timed = timed;
         timed.handle = this;
         timed.posted = reject => {
             this.#reject = reject;

@@ -141,6 +141,18 @@ class Table(TableBase):
         entry = self._peek(self._runner.get_first())
         return entry if entry.__class__ is PostedTask else None
 
+    def dequeue(self, entry):
+        """Takes back an entry that has been cancelled: the library lets go of it at once or, from another thread, soon."""
+        number = entry._number
+        if self._peek(number) is not entry:
+            return
+        self.drop(entry)
+        if self._runner.is_owner():
+            self._runner.cancel(number)
+        else:
+            # By then the number may be another one's, who has it in the table, or has been cancelled too.
+            self.call_soon(lambda: self._peek(number) is None and self._runner.cancel(number))
+
     def check_owner(self, what):
         """Raises RuntimeError, where the library would log a critical message, on a thread to which the tasks do not belong."""
         if not self._runner.is_owner():

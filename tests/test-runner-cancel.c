@@ -1,0 +1,268 @@
+/* test-runner-cancel.c: tasks that are numbers, taken out of their queues by their numbers
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+/* Each number is a letter to log. */
+typedef struct
+{
+  Fixture *f;
+  PrioRunner *runner;
+  GString *rejected;
+  guint n_rejected, n_freed;
+} Run;
+
+static void
+run_tasks (guint id, gpointer user_data)
+{
+  Run *run = user_data;
+
+  if (id == 0)
+    {
+      gsize n;
+      g_autofree guint *rejected = prio_runner_take_rejected (run->runner, &n);
+
+      run->n_rejected += (guint) n;
+      for (gsize i = 0; i < n; i++)
+        g_string_append_c (run->rejected, (gchar) rejected[i]);
+    }
+
+  for (; id != 0; id = prio_runner_next ())
+    {
+      /* What runs is not taken out. */
+      g_assert_false (prio_runner_cancel (run->runner, id));
+      g_string_append_c (run->f->log, (gchar) id);
+    }
+}
+
+static void
+run_freed (gpointer data)
+{
+  Run *run = data;
+
+  run->n_freed++;
+}
+
+static void
+set_up (Run *run, Fixture *f)
+{
+  *run = (Run) { .f = f, .rejected = g_string_new (NULL) };
+  run->runner = prio_runner_new (f->scheduler, run_tasks, run, run_freed);
+}
+
+static void
+tear_down (Run *run)
+{
+  g_clear_object (&run->f->scheduler);
+  fixture_run (run->f);
+  g_assert_cmpuint (run->n_freed, ==, 1);
+  g_clear_pointer (&run->runner, prio_runner_unref);
+  g_string_free (run->rejected, TRUE);
+}
+
+static void
+post (Run *run, char id, gint priority, gpointer signal, guint64 delay)
+{
+  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, FALSE), !=, PRIO_POSTED_REJECTED);
+}
+
+static gboolean
+cancel (Run *run, char id)
+{
+  return prio_runner_cancel (run->runner, (guint) id);
+}
+
+static void
+test_leaves_at_once (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'a', USER_VISIBLE, NULL, 100000);
+  post (&run, 'b', PRIO_PRIORITY_UNSET, signal, 0);
+  post (&run, 'c', PRIO_PRIORITY_UNSET, signal, 100000);
+  prio_runner_post_timed (run.runner, 'd', USER_VISIBLE, NULL, 0, 100000);
+  prio_runner_post_timed (run.runner, 'e', USER_BLOCKING, NULL, 0, -1);
+  prio_runner_yield (run.runner, 'f');
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 6);
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'e');
+  for (const char *id = "eabcdf"; *id != 0; id++)
+    {
+      g_assert_true (cancel (&run, *id));
+      g_assert_false (cancel (&run, *id));
+    }
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_task_signal_get_pending (signal), ==, 0);
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 0);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "");
+  g_assert_cmpstr (run.rejected->str, ==, "eabcdf");
+  tear_down (&run);
+}
+
+static void
+test_others_stay (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  for (char id = 'a'; id <= 'i'; id++)
+    post (&run, id, USER_VISIBLE, NULL, 0);
+  post (&run, 'j', USER_BLOCKING, NULL, 0);
+  /* The first, one in the middle, the last, and the only one. */
+  g_assert_true (cancel (&run, 'a'));
+  g_assert_true (cancel (&run, 'e'));
+  g_assert_true (cancel (&run, 'i'));
+  g_assert_true (cancel (&run, 'j'));
+  g_assert_false (cancel (&run, 'z'));
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'b');
+  post (&run, 'k', USER_VISIBLE, NULL, 0);
+  post (&run, 'l', USER_BLOCKING, NULL, 0);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "lbcdfghk");
+  g_assert_cmpstr (run.rejected->str, ==, "aeij");
+  tear_down (&run);
+}
+
+static void
+test_counts_as_aborted (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  Run run;
+
+  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+  set_up (&run, f);
+  post (&run, 'a', USER_VISIBLE, NULL, 0);
+  post (&run, 'b', USER_VISIBLE, NULL, 0);
+  post (&run, 'c', USER_VISIBLE, NULL, 100000);
+  post (&run, 'd', BACKGROUND, NULL, 100000);
+  g_assert_true (cancel (&run, 'b'));
+  g_assert_true (cancel (&run, 'c'));
+  g_assert_true (cancel (&run, 'd'));
+  fixture_run (f);
+  statistics = prio_scheduler_get_statistics (f->scheduler);
+  g_assert_cmpuint (prio_statistics_get_n_run (statistics, USER_VISIBLE), ==, 1);
+  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, USER_VISIBLE), ==, 2);
+  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, BACKGROUND), ==, 1);
+  g_assert_cmpuint (prio_statistics_get_n_delayed (statistics, USER_VISIBLE), ==, 0);
+  tear_down (&run);
+}
+
+static void
+test_after_an_abort (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'a', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
+  prio_task_controller_abort (controller, NULL);
+  g_assert_false (cancel (&run, 'a'));
+  fixture_run (f);
+  g_assert_cmpstr (run.rejected->str, ==, "a");
+  tear_down (&run);
+}
+
+static void
+test_while_paused (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  prio_scheduler_pause (f->scheduler);
+  post (&run, 'a', USER_VISIBLE, NULL, 0);
+  post (&run, 'b', USER_VISIBLE, NULL, 0);
+  prio_runner_post_timed (run.runner, 'c', USER_VISIBLE, NULL, 0, 100000);
+  g_assert_true (cancel (&run, 'a'));
+  g_assert_true (cancel (&run, 'c'));
+  fixture_run (f);
+  g_assert_cmpstr (run.rejected->str, ==, "ac");
+  g_assert_cmpstr (f->log->str, ==, "");
+  prio_scheduler_resume (f->scheduler);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "b");
+  tear_down (&run);
+}
+
+static void
+test_many (Fixture *f, gconstpointer data)
+{
+  enum { N = 5000 };
+  Run run;
+
+  set_up (&run, f);
+  for (guint id = 1; id <= N; id++)
+    g_assert_cmpint (prio_runner_post_full (run.runner, 7 * id, BACKGROUND, NULL, 100000, FALSE), ==, PRIO_POSTED_OUTSIDE);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, N);
+  for (guint id = N; id > 0; id--)
+    g_assert_true (prio_runner_cancel (run.runner, 7 * id));
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+  post (&run, 'a', USER_VISIBLE, NULL, 100000);
+  g_assert_true (cancel (&run, 'a'));
+  fixture_run (f);
+  g_assert_cmpuint (run.n_rejected, ==, N + 1);
+  g_assert_cmpstr (f->log->str, ==, "");
+  tear_down (&run);
+}
+
+static gpointer
+ask_elsewhere (gpointer data)
+{
+  Run *run = data;
+
+  g_assert_false (prio_runner_is_owner (run->runner));
+  g_assert_false (cancel (run, 'a'));
+  return NULL;
+}
+
+static void
+test_other_threads (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'a', USER_VISIBLE, NULL, 100000);
+  g_assert_true (prio_runner_is_owner (run.runner));
+  g_thread_join (g_thread_new (NULL, ask_elsewhere, &run));
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 1);
+  g_assert_true (cancel (&run, 'a'));
+  fixture_run (f);
+  tear_down (&run);
+}
+
+/* The last task of a runner whose scheduler has gone. */
+static void
+test_scheduler_goes (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'a', USER_VISIBLE, NULL, 100000);
+  g_clear_object (&f->scheduler);
+  g_assert_true (cancel (&run, 'a'));
+  g_assert_false (cancel (&run, 'a'));
+  fixture_run (f);
+  g_assert_cmpuint (run.n_freed, ==, 1);
+  tear_down (&run);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/runner-cancel/leaves-at-once", test_leaves_at_once);
+  add_test ("/runner-cancel/others-stay", test_others_stay);
+  add_test ("/runner-cancel/counts-as-aborted", test_counts_as_aborted);
+  add_test ("/runner-cancel/after-an-abort", test_after_an_abort);
+  add_test ("/runner-cancel/while-paused", test_while_paused);
+  add_test ("/runner-cancel/many", test_many);
+  add_test ("/runner-cancel/other-threads", test_other_threads);
+  add_test ("/runner-cancel/scheduler-goes", test_scheduler_goes);
+
+  return g_test_run ();
+}
