@@ -86,6 +86,28 @@ test('the next one is chosen by priority and age', async () => {
     assertEqual(group.signal.priority, 3);
 });
 
+test('timeouts', async () => {
+    const group = new TaskGroup({limit: 1}), log = [];
+    const post = (name, options) => group.postTask(async () => {
+        log.push(`${name} ${scheduler.did_timeout()}`);
+        await scheduler.yield();
+        log.push(`${name} ${scheduler.did_timeout()}`);
+    }, options);
+    await Promise.all([
+        post('urgent', {priority: 'user-blocking'}),
+        post('late', {priority: 'background', timeout: PrioSched.TIMEOUT_IMMEDIATE}),
+        post('in time', {priority: 'background', timeout: 1e8}),
+        post('never', {priority: 'background', timeout: PrioSched.TIMEOUT_IDLE}),
+        post('delayed', {priority: 'background', delay: 1, timeout: 1e8}),
+    ]);
+    assertEqual(log, ['late true', 'late true', 'urgent false', 'urgent false', 'in time false', 'in time false', 'never false',
+        'never false', 'delayed false', 'delayed false']);
+    const controller = new TaskController({priority: 'background'});
+    const aborted = rejection(group.postTask(() => 1, {signal: controller.signal, timeout: 5}));
+    controller.abort('mine');
+    assertEqual(await aborted, 'mine');
+});
+
 test('a limit that changes, and pending that is notified', async () => {
     const group = new TaskGroup({limit: 1}), log = [], pending = [], waits = [newTurn(), newTurn(), newTurn()];
     group.connect('notify::pending', () => pending.push(group.pending));
@@ -145,7 +167,7 @@ test('what is queued is cancelled', async () => {
 test('many are aborted in slices, and each is rejected', async () => {
     const group = new TaskGroup({limit: 1}), wait = newTurn(), n = 5000;
     let rejected = 0;
-    group.postTask(() => wait.promise);
+    group.postTask(() => wait.promise).catch(() => {});
     for (let i = 0; i < n; i++)
         group.postTask(() => i).catch(() => rejected++);
     await turns();
@@ -155,6 +177,58 @@ test('many are aborted in slices, and each is rejected', async () => {
     for (let i = 0; i < 10000 && rejected < n; i++)
         await turns(1);
     assertEqual(rejected, n);
+});
+
+test('an abort does not wait for a promise that is pending', async () => {
+    const group = new TaskGroup({limit: 1}), wait = newTurn(), log = [];
+    for (const promise of [new Promise(() => {}), wait.promise, {then() {}}]) {
+        const task = rejection(group.postTask(() => promise));
+        await turns();
+        assertEqual(group.pending, 1);
+        const all = rejection(group.all()), drained = group.drained();
+        group.abort('why');
+        assertEqual(await all, 'why');
+        await drained;
+        assertEqual(group.pending, 0);
+        if (promise instanceof Promise)
+            assertEqual(await task, 'why');
+        assertEqual(await group.postTask(() => 'next'), 'next');
+    }
+    // What comes late gives no place a second time.
+    const others = [newTurn(), newTurn()];
+    const posted = others.map((other, i) => group.postTask(() => {
+        log.push(i);
+        return other.promise;
+    }));
+    await turns();
+    wait.come('late');
+    await turns();
+    assertEqual([log.length, group.pending], [1, 2]);
+    others.forEach(other => other.come(1));
+    await Promise.all(posted);
+    assertEqual(group.pending, 0);
+});
+
+test('an abort in the function of a task, and of one that cleans up', async () => {
+    const group = new TaskGroup({limit: 2}), wait = newTurn(), log = [];
+    const cleaning = rejection(group.postTask(async () => {
+        try {
+            await wait.promise;
+            await scheduler.yield();
+        } catch (error) {
+            log.push(error);
+        }
+    }));
+    await turns();
+    const own = rejection(group.postTask(() => {
+        group.abort('own');
+        return new Promise(() => {});
+    }));
+    assertEqual([await own, await cleaning], ['own', 'own']);
+    assertEqual(group.pending, 0);
+    wait.come();
+    await turns();
+    assertEqual(log, ['own']);
 });
 
 test('all', async () => {
@@ -254,6 +328,8 @@ test('bad input is told by name', () => {
         [() => group.postTask(() => 1, {limit: 3}), '“limit” is no option of postTask ()'],
         [() => group.postTask(() => 1, {signal: 3}), '3 is no signal'],
         [() => group.postTask(() => 1, {delay: -1}), '-1 is no delay'],
+        [() => group.postTask(() => 1, {timeout: 'x'}), '“x” is no timeout'],
+        [() => group.postTask(() => 1, {timeout: NaN}), 'NaN is no timeout'],
         [() => group.drained({signal: 'x'}), '“x” is no signal'],
         [() => group.set_priority('low'), '“low” is no task priority'],
     ])

@@ -132,6 +132,28 @@ class Places(unittest.TestCase):
         self.assertEqual(log, [3, 2, 1, 0])
 
     @run
+    async def test_timeouts(self):
+        group, log = PrioSched.TaskGroup(limit=1), []
+
+        async def work(name):
+            log.append((name, scheduler.did_timeout()))
+            await scheduler.yield_()
+            log.append((name, scheduler.did_timeout()))
+        tasks = [group.post_task(lambda: work('urgent'), 'user-blocking'),
+                 group.post_task(lambda: work('late'), 'background', timeout=PrioSched.TIMEOUT_IMMEDIATE),
+                 group.post_task(lambda: work('in time'), 'background', timeout=10 ** 8),
+                 group.post_task(lambda: work('never'), 'background', timeout=PrioSched.TIMEOUT_IDLE),
+                 group.post_task(lambda: work('delayed'), 'background', delay=1, timeout=10 ** 8)]
+        for task in tasks:
+            await task
+        self.assertEqual(log, [(name, name == 'late') for name in ('late', 'urgent', 'in time', 'never', 'delayed') for _ in range(2)])
+        controller = PrioSched.TaskController('background')
+        aborted = group.post_task(lambda: work('aborted'), signal=controller.signal, timeout=5)
+        controller.abort(ValueError('mine'))
+        with self.assertRaisesRegex(ValueError, 'mine'):
+            await aborted
+
+    @run
     async def test_the_priority_of_all(self):
         group = PrioSched.TaskGroup(limit=1, priority='background')
         self.assertEqual(group.priority, PrioSched.TaskPriority.BACKGROUND)
@@ -163,6 +185,8 @@ class Places(unittest.TestCase):
                 (lambda: group.post_task(int, name=3), TypeError, 'a name is a string, not 3'),
                 (lambda: group.post_task(int, 'low'), ValueError, "'low' is no task priority"),
                 (lambda: group.post_task(int, limit=3), TypeError, 'limit'),
+                (lambda: group.post_task(int, timeout='x'), TypeError, "timeout.*'x'"),
+                (lambda: group.post_task(int, timeout=2 ** 31), ValueError, 'timeout.*2147483648'),
                 (lambda: group.abort('now'), TypeError, "a reason is an exception, not 'now'"),
                 (lambda: group.drained(3), TypeError, '3 is no signal'),
                 (lambda: group.set_priority(None), ValueError, 'None is no task priority')):

@@ -325,6 +325,27 @@ test('workLoop: a continuation that is another function', async () => {
     assertEqual(await scheduler.schedule_callback('normal', async () => 7).finished, 7);
 });
 
+test('cancelCallback: what has not begun leaves the library at once', async () => {
+    const own = PrioSched.Scheduler.new(null);
+    own.collects_statistics = true;
+    const never = () => assert(false);
+    const handles = [own.schedule_callback('low', never, {delay: 1e8}), own.schedule_callback('idle', never),
+        own.schedule_callback('immediate', never), own.schedule_callback('normal', never, {signal: new PrioSched.TaskController().signal})];
+    const last = own.schedule_callback('normal', () => 'last');
+    assertEqual(own.get_pending(), 5);
+    handles.forEach(handle => assert(handle.cancel()));
+    assertEqual(own.get_pending(), 1);
+    assert(own.get_first_task() === last);
+    assertEqual(await last.finished, 'last');
+    const statistics = own.get_statistics();
+    assertEqual([1, 2, 3].map(priority => statistics.get_n_aborted(priority)), [2, 1, 1]);
+    assertEqual([1, 2, 3].map(priority => statistics.get_n_run(priority)), [0, 1, 0]);
+    assertEqual(own.get_pending(), 0);
+    // Their numbers are used again.
+    const again = [1, 2, 3, 4].map(i => own.schedule_callback('normal', () => i));
+    assertEqual(await Promise.all(again.map(({finished}) => finished)), [1, 2, 3, 4]);
+});
+
 test('cancelCallback', async () => {
     const first = scheduler.schedule_callback('low', goOn('a')), delayed = scheduler.schedule_callback('low', goOn('b'), {delay: 5});
     assert(scheduler.cancel_callback(first) && delayed.cancel());

@@ -224,6 +224,8 @@ declare module '@girs/priosched-1' {
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
             static ref_thread_default(): Scheduler;
+            /** Those that somebody holds, of whatever main context, the oldest first. */
+            static list_all(): Scheduler[];
             connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect(signal: string, callback: (...args: any[]) => any): number;
@@ -467,7 +469,10 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, TaskGroup.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
-            /** Aborts all tasks; the group goes on. The reason may be any value. */
+            /**
+             * Aborts all tasks; the group goes on. The reason may be any value. It does not wait for the promises of those that run:
+             * their places are free, and what their functions still do, which hear of it by the signal, is nothing to the group.
+             */
             abort(reason?: unknown): void;
             /** Cancels what has not begun; what runs goes on. */
             cancel_queued(): void;
@@ -492,15 +497,6 @@ declare module '@girs/priosched-1' {
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
-            /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
-            post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
-                name: string | null): [number, Gio.Cancellable, number];
-            return_id(handle: number, failure: string | null): void;
-            cancel_id(handle: number): void;
-            get_handle(task: Task): number;
-            wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
-                runner: Runner, id: number): void;
-            finish_id(id: number): [boolean, Task | null];
         }
 
         /** What an idle callback is given; valid while it runs. */
@@ -511,22 +507,6 @@ declare module '@girs/priosched-1' {
             did_timeout(): boolean;
             /** In milliseconds. */
             time_remaining(): number;
-        }
-
-        /** What the tasks of a scheduler have done, by priority. */
-        class Statistics {
-            static $gtype: GObject.GType<Statistics>; protected constructor();
-            get_n_queued(priority: TaskPriority): number; get_n_delayed(priority: TaskPriority): number;
-            get_n_run(priority: TaskPriority): number; get_n_continued(priority: TaskPriority): number;
-            get_n_aborted(priority: TaskPriority): number;
-            get_waiting_times(priority: TaskPriority): Times; get_running_times(priority: TaskPriority): Times;
-        }
-
-        /** How long tasks have waited or run, in milliseconds. */
-        class Times {
-            static $gtype: GObject.GType<Times>; protected constructor();
-            get_count(): number; get_total(): number; get_longest(): number; get_median(): number;
-            get_percentile(percent: number): number;
         }
 
         /** What a running task was posted with: its signal and its priority. */

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make, toTimed */
+/* exported expiryAfter, make, toTimed, toTimeout */
 
 const {GLib} = imports.gi;
 const {named, toFunction} = imports.overrides.PrioSchedReasons;
@@ -40,14 +40,22 @@ function toFrameRate(value) {
 }
 
 // In whole milliseconds, none of which is 0 unless it has been given.
-function toTimeout(value) {
+var toTimeout = function toTimeout(value) {
     if (typeof value !== 'number' || !(value >= -MAX_TIMEOUT) || value > MAX_TIMEOUT)
         throw new TypeError(`${named(value)} is no timeout in milliseconds`);
     return value < 0 ? Math.floor(value) : Math.ceil(value);
-}
+};
+
+// When a timeout passes, in microseconds of GLib.get_monotonic_time (), or null if there is none.
+var expiryAfter = function expiryAfter(delay, timeout) {
+    if (timeout === 0)
+        return null;
+    return Math.min(Math.max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
+};
 
 // What a table does where it would post a task without a timeout.
 class Timed {
+    #cancel = null; // what takes it out of the library's queue
     #delay;
     #timeout;
 
@@ -56,12 +64,20 @@ class Timed {
         this.#timeout = timeout;
     }
 
+    // Before its callback has begun, and while nothing has aborted it.
+    cancel() {
+        this.#cancel();
+    }
+
     post(runner, id, entry) {
         const {table, signal, priority} = entry.state;
+        this.#cancel = () => {
+            // The library reports it as rejected, and then its number is free.
+            entry.isRejected = runner.cancel(id);
+        };
         if (this.#timeout === 0)
             return runner.post_full(id, priority, signal, this.#delay, false);
-        const expiry = GLib.get_monotonic_time() + (this.#delay + this.#timeout) * 1000;
-        entry.state = new State(table, signal, priority, Math.min(Math.max(expiry, 0), Number.MAX_SAFE_INTEGER));
+        entry.state = new State(table, signal, priority, expiryAfter(this.#delay, this.#timeout));
         return runner.post_timed(id, priority, signal, this.#delay, this.#timeout);
     }
 
@@ -78,6 +94,7 @@ class ScheduledCallback {
     #isOver = false;
     #reject;
     #table;
+    #timed;
 
     constructor(table, callback) {
         this.#table = table;
@@ -94,11 +111,14 @@ class ScheduledCallback {
         this.finished.catch(() => {});
         this.#cancelled = new AbortError('The callback has been cancelled');
         this.#reject(this.#cancelled);
+        if (!this.#hasBegun)
+            this.#timed.cancel();
         return true;
     }
 
     // What a table is told.
     watch(timed) {
+        this.#timed = timed;
         timed.handle = this;
         timed.posted = reject => {
             this.#reject = reject;

@@ -141,7 +141,7 @@ class Table(TableBase):
         entry = self._peek(self._runner.get_first())
         return entry if entry.__class__ is PostedTask else None
 
-    def withdraw(self, entry):
+    def dequeue(self, entry):
         """Takes back an entry that has been cancelled: the library lets go of it at once or, from another thread, soon."""
         number = entry._number
         if self._peek(number) is not entry:

@@ -363,7 +363,7 @@ class Continuation(Future):
             return False
         table = self._table()
         if table is not None:
-            table.withdraw(self)
+            table.dequeue(self)
         return super().cancel(msg)
 
 
@@ -406,7 +406,7 @@ class PostedTask(Future):
         if self._context is not None:
             self._aborted = True
             self._callback = self._context = None
-            self._posted_with.table.withdraw(self)
+            self._posted_with.table.dequeue(self)
             super().cancel(msg)
         elif hasattr(callback, 'cancel_coroutine'):
             if callback.ended:
