@@ -92,6 +92,11 @@ PRIO_AVAILABLE_IN_ALL
 void             prio_task_set_name          (PrioTask            *self,
                                               const char          *name);
 PRIO_AVAILABLE_IN_ALL
+gdouble          prio_task_get_progress      (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_set_progress      (PrioTask            *self,
+                                              gdouble              progress);
+PRIO_AVAILABLE_IN_ALL
 GCancellable    *prio_task_get_signal        (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 const GError    *prio_task_get_error         (PrioTask            *self);

@@ -433,6 +433,59 @@ test_context_goes (Fixture *f, gconstpointer data)
   expect_end (PRIO_TASK_STATE_ABORTED, PRIO_ERROR, PRIO_ERROR_CLOSED);
 }
 
+static gboolean
+make_and_tell (PrioTask *task, gpointer data)
+{
+  gboolean more = make (task, data);
+
+  prio_task_set_progress (task, ((Made *) data)->n / 12.0);
+  return more;
+}
+
+static void
+progressed (PrioTask *task, GParamSpec *pspec, gpointer data)
+{
+  g_assert_true (g_main_context_is_owner (((Fixture *) data)->context));
+  g_string_append_printf (((Fixture *) data)->log, "%d%%", (gint) (prio_task_get_progress (task) * 100));
+}
+
+static void
+ready (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_string_append_c (data, '!');
+}
+
+static gpointer
+progress_elsewhere (gpointer task)
+{
+  prio_task_set_progress (task, 0.25);
+  g_assert_cmpfloat (prio_task_get_progress (task), ==, 0.25);
+  return NULL;
+}
+
+/* It is heard in the loop, once for each slice, before the task has completed; from another thread too. */
+static void
+test_progress (Fixture *f, gconstpointer data)
+{
+  posted = prio_scheduler_post_steps (f->scheduler, NULL, make_and_tell, made_new (f, 'a', 12, 1), made_free);
+  prio_task_then (posted, ready, f->log, NULL);
+  g_signal_connect (posted, "notify::progress", G_CALLBACK (progressed), f);
+  g_assert_cmpfloat (prio_task_get_progress (posted), ==, 0);
+  assert_ran (f, "aaaaa41%aaaaa83%aa100%!");
+  prio_task_set_progress (posted, 0.5);
+  assert_ran (f, "");
+  g_assert_cmpfloat (prio_task_get_progress (posted), ==, 1);
+  g_clear_object (&posted);
+
+  post (f, made_new (f, 'a', 7, 1));
+  g_signal_connect (posted, "notify::progress", G_CALLBACK (progressed), f);
+  run_first_slice (f);
+  g_thread_join (g_thread_new ("worker", progress_elsewhere, posted));
+  assert_ran (f, "aaaaa25%aa");
+  if (HAS_CHECKS)
+    assert_told ("*prio_task_set_progress: the progress is 1.5, and has to be from 0 to 1*", prio_task_set_progress (posted, 1.5));
+}
+
 static void
 finished (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -482,6 +535,7 @@ main (int argc, char *argv[])
   add ("paused", test_paused);
   add ("group", test_group);
   add ("context-goes", test_context_goes);
+  add ("progress", test_progress);
   add ("async", test_async);
   return g_test_run ();
 }

@@ -381,6 +381,7 @@ declare module '@girs/priosched-1' {
         namespace Task {
             interface SignalSignatures extends GObject.Object.SignalSignatures {
                 'notify::completed': (pspec: GObject.ParamSpec) => void;
+                'notify::progress': (pspec: GObject.ParamSpec) => void;
                 'notify::name': (pspec: GObject.ParamSpec) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
                 'notify::state': (pspec: GObject.ParamSpec) => void;
@@ -397,6 +398,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
             get completed(): boolean;
+            get progress(): number; set progress(value: number);
             get name(): string | null; set name(value: string | null);
             get priority(): TaskPriority;
             get state(): TaskState;
@@ -415,6 +417,8 @@ declare module '@girs/priosched-1' {
             /** The result is returned after the function's end. */
             defer(): void;
             get_completed(): boolean;
+            get_progress(): number;
+            set_progress(progress: number): void;
             get_error(): GLib.Error | null;
             get_name(): string | null;
             get_priority(): TaskPriority;

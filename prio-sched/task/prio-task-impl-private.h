@@ -74,6 +74,8 @@ struct _PrioTaskNext
   PrioTask *waits;                                    /* once it has begun: the continuation, which is there until its turn */
 };
 
+#define PRIO_WHOLE_PROGRESS 50000
+
 struct _PrioTask
 {
   GObject parent_instance;
@@ -103,8 +105,11 @@ struct _PrioTask
   guint8 cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
                      * signal had not been aborted before */
   guint8 has_result;
-  guint8 notified; /* the notification of the completion has begun */
+  guint8 notified : 1;       /* the notification of the completion has begun */
+  guint8 tells_progress : 1; /* a microtask will notify it */
   gint8 priority;  /* what the task was posted with, or PRIO_PRIORITY_UNSET */
+
+  guint16 progress; /* atomic: how far it is, in parts of PRIO_WHOLE_PROGRESS */
 
   PrioResult result; /* written on the owner thread; any thread that sees the task completed may read it */
 };
@@ -122,6 +127,7 @@ gboolean prio_task_fail_if_dropped (PrioTask *self);
 void prio_task_complain (PrioTask *self, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void prio_task_warn (PrioTask *self, const char *what);
 void prio_task_notify_state (PrioTask *self);
+void prio_task_notify_progress (PrioTask *self);
 
 /* Where pointers have 64 bits, GObject has a gap between its reference count and its data, and
  * sets a flag there when the first handler is connected to an object.  GLib does not promise

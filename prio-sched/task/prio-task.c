@@ -70,6 +70,7 @@ enum
   PROP_PRIORITY,
   PROP_STATE,
   PROP_COMPLETED,
+  PROP_PROGRESS,
   N_PROPS
 };
 
@@ -207,6 +208,10 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
       g_value_set_boolean (value, prio_task_is_completed (self));
       break;
 
+    case PROP_PROGRESS:
+      g_value_set_double (value, prio_task_get_progress (self));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -221,9 +226,28 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
       prio_task_set_name (PRIO_TASK (object), g_value_get_string (value));
       break;
 
+    case PROP_PROGRESS:
+      prio_task_set_progress (PRIO_TASK (object), g_value_get_double (value));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
+}
+
+static GParamSpec *
+make_progress (void)
+{
+  /**
+   * PrioTask:progress: (getter get_progress) (setter set_progress)
+   *
+   * How far the task is, from 0 to 1, as it says itself.
+   *
+   * It is notified on the thread that runs the scheduler's main context, once for each slice.
+   *
+   * Since: 1.0
+   */
+  return g_param_spec_double ("progress", NULL, NULL, 0, 1, 0, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 }
 
 static void
@@ -284,6 +308,8 @@ install_properties (GObjectClass *object_class)
    */
   properties[PROP_COMPLETED] =
       g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  properties[PROP_PROGRESS] = make_progress ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -358,6 +384,12 @@ void
 prio_task_notify_state (PrioTask *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+}
+
+void
+prio_task_notify_progress (PrioTask *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PROGRESS]);
 }
 
 /* Notifies `state` and `completed`, once, after the callbacks have been called. */

@@ -1,0 +1,112 @@
+/* prio-task-progress.c: how far a task is
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+/* In a microtask.  What is set from now on is notified again. */
+static void
+tell (gpointer data)
+{
+  PrioTask *self = data;
+
+  self->tells_progress = FALSE;
+  prio_task_notify_progress (self);
+}
+
+/* Takes the reference to the task. */
+static void
+op_tell (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+  PrioMicrotask microtask = { .func = tell, .data = self, .notify = g_object_unref };
+
+  if (self->tells_progress || prio_loop_is_dead (loop))
+    {
+      prio_loop_defer_release (loop, g_object_unref, self);
+      return;
+    }
+  self->tells_progress = TRUE;
+  prio_loop_queue_microtask (loop, &microtask);
+}
+
+/**
+ * prio_task_get_progress: (get-property progress)
+ * @self: a task
+ *
+ * Gets how far the task is, as [method@PrioSched.Task.set_progress] has said.  Any thread may call it.
+ *
+ * Returns: from 0, nothing is done yet, to 1
+ *
+ * Since: 1.0
+ */
+gdouble
+prio_task_get_progress (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), 0);
+
+  return (gdouble) __atomic_load_n (&self->progress, __ATOMIC_RELAXED) / PRIO_WHOLE_PROGRESS;
+}
+
+/**
+ * prio_task_set_progress: (set-property progress)
+ * @self: a task
+ * @progress: from 0, nothing is done yet, to 1; it is kept to a 50,000th
+ *
+ * Says how far the task is.
+ *
+ * [property@PrioSched.Task:progress] is notified on the thread that runs the scheduler's main context, in a microtask: a task
+ * that is taken in steps may call this in each of them, and who listens hears of it once for each slice.
+ *
+ * ```c
+ * static gboolean
+ * index_row (PrioTask *task, gpointer index)
+ * {
+ *   guint n = index_next (index);
+ *
+ *   prio_task_set_progress (task, (double) n / n_rows);
+ *   return n < n_rows;
+ * }
+ *
+ * g_autoptr (PrioTask) task = prio_scheduler_post_steps (scheduler, NULL, index_row, index, index_free);
+ *
+ * g_object_bind_property (task, "progress", progress_bar, "fraction", G_BINDING_DEFAULT);
+ * ```
+ *
+ * A value that is out of range is refused with a critical.  When the task has completed, the call does nothing.
+ *
+ * Any thread may call it, such as that of [method@PrioSched.Scheduler.run_in_thread_async].
+ *
+ * Since: 1.0
+ */
+void
+prio_task_set_progress (PrioTask *self, gdouble progress)
+{
+  PrioOp op = { .apply = op_tell };
+  PrioLoop *loop;
+  guint16 parts;
+
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  /* What is not a number is none either. */
+  if (!(progress >= 0 && progress <= 1))
+    {
+      g_critical ("%s: the progress is %g, and has to be from 0 to 1", G_STRFUNC, progress);
+      return;
+    }
+
+  parts = (guint16) (progress * PRIO_WHOLE_PROGRESS + 0.5);
+  if (prio_task_is_completed (self) || __atomic_exchange_n (&self->progress, parts, __ATOMIC_RELAXED) == parts ||
+      !prio_task_is_listened_to (self))
+    return;
+
+  /* Most steps find that it will be told. */
+  loop = self->entry.run_queue->loop;
+  if (prio_biased_lock_is_owner (&loop->lock) && self->tells_progress)
+    return;
+  op.target = g_object_ref (self);
+  prio_loop_submit (loop, &op);
+}
