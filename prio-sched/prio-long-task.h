@@ -32,6 +32,7 @@ G_BEGIN_DECLS
  * @name: (nullable): the name of the task, or GLib's name for another source, to 63 bytes; %NULL if it has none, or is not known
  * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is no task
  * @longest: how long its longest run took, in microseconds
+ * @ended: when that run ended, in microseconds of [func@GLib.get_monotonic_time]
  * @total: how long all its runs took that were counted, in microseconds
  * @n_runs: how many runs those were
  *
@@ -54,6 +55,7 @@ typedef struct
   const char *name;
   gint priority;
   gint64 longest;
+  gint64 ended;
   gint64 total;
   guint64 n_runs;
 } PrioLongTask;

@@ -192,7 +192,7 @@ class Model(Hearing, Signals, Groups, Lending):
                 self.say(f'settled {told}')
             self.react(label)
 
-        call.member = member
+        call.label = label
         if self.traced and self.n_loose > 0:
             self.untold[told] = place, member
         elif self.traced or member or self.lends:

@@ -82,7 +82,7 @@ class Groups:
     """What a Model does with groups, on the threads that run their contexts."""
 
     def make_groups(self, given):
-        self.groups, self.waits = {}, set()
+        self.groups, self.members, self.waits = {}, {}, set()  # members by label
         self.unwaited = {}  # what is told of waits some time
         for name, described in given.items():
             place = self.places[described['context']]
@@ -109,7 +109,8 @@ class Groups:
 
     def join(self, group, label):
         group.n_open += 1
-        return Member(group, label)
+        member = self.members[label] = Member(group, label)
+        return member
 
     def forget_queued(self, label):
         for group in self.groups.values():

@@ -60,10 +60,21 @@ class Hearing:
             entry.release()
 
     def complete_first(self):
-        """A destroy notify may be called when the next microtask has begun: the waits for a group have heard of its task."""
-        member = getattr(self.here.microtasks[0], 'member', None) if self.here.microtasks else None
-        if member and not member.completed and self.choose():
-            self.complete(member, self.outcomes[member.label])
+        """A destroy notify may be called when the waits for a group have heard of a task, and its callbacks have not."""
+        told = next((what for what in self.heard[len(self.log):] if what.startswith('settled ')), None)
+        label, outcome = told.split()[1:] if told else (None, None)
+        member = self.members.get(label)
+        if member and not member.completed and self.outcomes.get(label) == outcome and self.choose():
+            self.complete(member, outcome)
+
+    def hasten(self, entry):
+        """It is cancelled when its signal has been aborted: the library may have come to it before, or come to it now."""
+        queue = entry.place.microtasks
+        waiting = [call for call in queue if getattr(call, 'label', None) in self.released]
+        mine = [call for call in waiting if call.label == entry.label]
+        if mine and waiting[0] is not mine[0] and self.choose():
+            queue.remove(mine[0])
+            queue.insert(queue.index(waiting[0]), mine[0])
 
     def choose(self):
         self.n_chosen += 1

@@ -121,3 +121,5 @@ class Signals:
         elif entry in self.running and not entry.aborted and not self.is_over(entry):
             entry.aborted = True
             entry.reject(loosely)
+        elif self.n_loose > 0:
+            self.hasten(entry)

@@ -67,8 +67,15 @@ watched('the longest so far', async () => {
     const task = tasks.find(({name}) => name === 'the longest');
     assert(task.longest >= 30 * MS);
     assertEqual([task.priority, task.n_runs, task.total], [2, 1, task.longest]);
+    assert(Math.abs(task.ended - GLib.get_monotonic_time()) < 1e7);
     assert(tasks.length <= 32);
     assert(tasks.every(({longest}, i) => i === 0 || longest <= tasks[i - 1].longest));
+});
+
+test('the schedulers that there are', () => {
+    const another = PrioSched.Scheduler.new(GLib.MainContext.new());
+    const listed = PrioSched.Scheduler.list_all();
+    assert(listed.indexOf(scheduler) >= 0 && listed.indexOf(scheduler) < listed.indexOf(another));
 });
 
 test('nobody asks for names while nobody watches', async () => {

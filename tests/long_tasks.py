@@ -84,9 +84,15 @@ class LongTasks(unittest.TestCase):
         task = tasks['the longest', 2]
         self.assertGreaterEqual(task.longest, 30 * MS)
         self.assertEqual((task.n_runs, task.total), (1, task.longest))
+        self.assertLess(abs(task.ended - GLib.get_monotonic_time()), 10 ** 7)
         self.assertLessEqual(len(tasks), 32)
         longest = [task.longest for task in scheduler.get_longest_tasks()]
         self.assertEqual(longest, sorted(longest, reverse=True))
+
+    def test_schedulers(self):
+        another = PrioSched.Scheduler.new(GLib.MainContext.new())
+        listed = PrioSched.Scheduler.list_all()
+        self.assertLess(listed.index(scheduler), listed.index(another))
 
     def test_not_asked_for(self):
         class Callback:

@@ -490,40 +490,6 @@ test_a_post_in_a_group_is_no_wait (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "pvl");
 }
 
-static void
-ignore_task (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
-{
-}
-
-static void
-post_and_wait (gpointer data)
-{
-  g_autoptr (PrioTask) low = post_at (data, BACKGROUND, 'l', NULL);
-
-  prio_task_then (low, ignore_task, NULL, NULL);
-}
-
-static void
-post_refused (Step *step)
-{
-  PrioTaskOptions options = { .signal = step->data };
-
-  g_assert_false (prio_scheduler_post_full (step->f->scheduler, &options, step_run, step->f, post_and_wait));
-}
-
-/* It is not called in the state of the task that posts, at once or later. */
-static void
-test_a_destroy_notify_lends_nothing (Fixture *f, gconstpointer data)
-{
-  g_autoptr (GCancellable) aborted = g_cancellable_new ();
-
-  g_cancellable_cancel (aborted);
-  post_step (f, USER_BLOCKING, 'p', post_refused, aborted);
-  post_letter (f, USER_VISIBLE, 'v');
-  fixture_run (f);
-  g_assert_cmpstr (f->log->str, ==, "pvl");
-}
-
 /* The tasks of a group are tasks of its scheduler. */
 static void
 test_tasks_of_groups_lend (Fixture *f, gconstpointer data)
@@ -614,7 +580,6 @@ main (int argc, char *argv[])
   ADD ("long-chain", test_long_chain);
   ADD ("continuations", test_continuations);
   ADD ("a-post-in-a-group-is-no-wait", test_a_post_in_a_group_is_no_wait);
-  ADD ("a-destroy-notify-lends-nothing", test_a_destroy_notify_lends_nothing);
   ADD ("tasks-of-groups-lend", test_tasks_of_groups_lend);
   ADD ("the-context-goes", test_the_context_goes);
   ADD ("the-property", test_the_property);

@@ -350,6 +350,53 @@ test_from_thread (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   finish (f);
 }
 
+/* A task that works in short steps as long as it may. */
+typedef struct
+{
+  Work work;
+  PrioScheduler *scheduler;
+  guint n_slices, n_steps;
+} Stepped;
+
+static gboolean
+work_in_steps (gpointer data)
+{
+  Stepped *self = data;
+
+  self->n_slices++;
+  while (!over)
+    {
+      work (&self->work);
+      self->n_steps++;
+      if (prio_scheduler_should_yield (self->scheduler))
+        return G_SOURCE_CONTINUE;
+    }
+  return G_SOURCE_REMOVE;
+}
+
+/* As long as time is due to it, a task goes on beside the more urgent ones that wait, since it would be the next again. */
+static void
+test_should_yield (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  Floods floods = { 0 };
+  Stepped stepped = { .work = { .step = 1 }, .scheduler = f->scheduler };
+
+  prio_scheduler_set_least_share (f->scheduler, BACKGROUND, 0.2);
+  start_flood (f, &floods, USER_BLOCKING, 1000);
+  prio_scheduler_post (f->scheduler, BACKGROUND, work_in_steps, &stepped, NULL);
+  run_for (f, G_USEC_PER_SEC);
+  assert_part (stepped.work.total, stepped.work.total + sum (&floods), 0.2);
+  g_assert_cmpuint (stepped.n_steps, >, 50 * stepped.n_slices);
+
+  /* Without a share it hears of them at once. */
+  prio_scheduler_set_least_share (f->scheduler, BACKGROUND, 0);
+  run_for (f, G_USEC_PER_SEC / 10);
+  stepped.n_slices = stepped.n_steps = 0;
+  run_for (f, G_USEC_PER_SEC);
+  g_assert_cmpuint (stepped.n_steps, <=, stepped.n_slices);
+  finish (f);
+}
+
 static void
 test_wrong (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -394,6 +441,7 @@ main (int argc, char **argv)
   add ("/shares/schedulers", test_schedulers);
   add ("/shares/said-inside", test_said_inside);
   add ("/shares/from-thread", test_from_thread);
+  add ("/shares/should-yield", test_should_yield);
   if (HAS_CHECKS)
     add ("/shares/wrong", test_wrong);
 

@@ -462,6 +462,44 @@ test_microtasks_in_a_row (Fixture *f, gconstpointer data)
     g_assert_true (f->log->str[i] == 'j' && f->log->str[i + 1] == 'm');
 }
 
+static void
+ignore_task (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+}
+
+static void
+post_and_wait (gpointer data)
+{
+  Fixture *f = data;
+  g_autoptr (PrioTask) low = NULL;
+
+  low = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, step_run_task,
+                                  step_new (f, 'l', NULL, NULL), step_free);
+  prio_task_then (low, ignore_task, NULL, NULL);
+}
+
+static void
+post_refused (Step *step)
+{
+  PrioTaskOptions options = { .signal = step->data };
+
+  g_assert_false (prio_scheduler_post_full (step->f->scheduler, &options, step_run, step->f, post_and_wait));
+}
+
+/* What it posts and waits for is not lent the priority of the task in which it is called at once. */
+static void
+test_a_destroy_notify_has_none (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GCancellable) aborted = g_cancellable_new ();
+
+  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
+  g_cancellable_cancel (aborted);
+  post_step (f, USER_BLOCKING, 'p', post_refused, aborted);
+  post_letter (f, USER_VISIBLE, 'v');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "pvl");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -482,6 +520,7 @@ main (int argc, char **argv)
   add_test ("/state/nested-main-loop", test_nested_main_loop);
   add_test ("/state/after-a-nested-main-loop", test_state_after_a_nested_main_loop);
   add_test ("/state/microtasks-in-a-row", test_microtasks_in_a_row);
+  add_test ("/state/a-destroy-notify-has-none", test_a_destroy_notify_has_none);
 
   return g_test_run ();
 }

@@ -1,4 +1,4 @@
-// priosched-1-inside.d.ts: types of what looks inside: long tasks, names, tasks of bindings
+// priosched-1-inside.d.ts: types of what looks inside: long tasks, statistics, names, tasks of bindings
 //
 // Part of priosched-1.d.ts, whose classes it adds to.
 //
@@ -23,9 +23,27 @@ declare module '@girs/priosched-1' {
             priority: number;
             /** In microseconds. */
             longest: number;
+            /** When that run ended, in microseconds of GLib.get_monotonic_time(). */
+            ended: number;
             /** In microseconds. */
             total: number;
             n_runs: number;
+        }
+
+        /** What the tasks of a scheduler have done, by priority. */
+        class Statistics {
+            static $gtype: GObject.GType<Statistics>; protected constructor();
+            get_n_queued(priority: TaskPriority): number; get_n_delayed(priority: TaskPriority): number;
+            get_n_run(priority: TaskPriority): number; get_n_continued(priority: TaskPriority): number;
+            get_n_aborted(priority: TaskPriority): number;
+            get_waiting_times(priority: TaskPriority): Times; get_running_times(priority: TaskPriority): Times;
+        }
+
+        /** How long tasks have waited or run, in milliseconds. */
+        class Times {
+            static $gtype: GObject.GType<Times>; protected constructor();
+            get_count(): number; get_total(): number; get_longest(): number; get_median(): number;
+            get_percentile(percent: number): number;
         }
 
         namespace Scheduler {

@@ -224,6 +224,8 @@ declare module '@girs/priosched-1' {
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
             static ref_thread_default(): Scheduler;
+            /** Those that somebody holds, of whatever main context, the oldest first. */
+            static list_all(): Scheduler[];
             connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect(signal: string, callback: (...args: any[]) => any): number;
@@ -505,22 +507,6 @@ declare module '@girs/priosched-1' {
             did_timeout(): boolean;
             /** In milliseconds. */
             time_remaining(): number;
-        }
-
-        /** What the tasks of a scheduler have done, by priority. */
-        class Statistics {
-            static $gtype: GObject.GType<Statistics>; protected constructor();
-            get_n_queued(priority: TaskPriority): number; get_n_delayed(priority: TaskPriority): number;
-            get_n_run(priority: TaskPriority): number; get_n_continued(priority: TaskPriority): number;
-            get_n_aborted(priority: TaskPriority): number;
-            get_waiting_times(priority: TaskPriority): Times; get_running_times(priority: TaskPriority): Times;
-        }
-
-        /** How long tasks have waited or run, in milliseconds. */
-        class Times {
-            static $gtype: GObject.GType<Times>; protected constructor();
-            get_count(): number; get_total(): number; get_longest(): number; get_median(): number;
-            get_percentile(percent: number): number;
         }
 
         /** What a running task was posted with: its signal and its priority. */

@@ -20,12 +20,14 @@ typedef struct
   guint32 seq;
   gint32 priority;
   gint64 longest; /* µs; 0 if the record is not used */
+  gint64 ended;   /* when the longest ended, µs of g_get_monotonic_time () */
   gint64 total;   /* µs */
   guint64 n_runs;
   char name[PRIO_LONGEST_NAME];
 } PrioLongest;
 
-gint64 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time);
+gint64 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now,
+                          gboolean goes_on);
 
 /* What has been written comes before what is written next, for another process too.  ThreadSanitizer
  * knows no fences, and sees no other process. */

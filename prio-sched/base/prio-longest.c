@@ -40,10 +40,10 @@ find (PrioLongest *table, guint n, const char *name, gint priority)
   return least;
 }
 
-/* Notes a run of @time µs in @table, which has @n records.  Returns how long a run of another name has to be, at the least,
- * to be noted. */
+/* Notes a run of @time µs that has ended @now in @table, which has @n records; if it @goes_on, a part of it has been noted before.  Returns
+ * how long a run of another name has to be, at the least, to be noted. */
 gint64
-prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time)
+prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now, gboolean goes_on)
 {
   char copy[PRIO_LONGEST_NAME];
   PrioLongest *record;
@@ -59,6 +59,7 @@ prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority,
           prio_seq_begin (&record->seq);
           record->priority = priority;
           record->longest = record->total = time;
+          record->ended = now;
           record->n_runs = 1;
           memcpy (record->name, copy, sizeof copy);
           prio_seq_end (&record->seq);
@@ -67,9 +68,13 @@ prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority,
   else
     {
       prio_seq_begin (&record->seq);
-      record->longest = MAX (record->longest, time);
+      if (time > record->longest)
+        {
+          record->longest = time;
+          record->ended = now;
+        }
       record->total += time;
-      record->n_runs++;
+      record->n_runs += !goes_on;
       prio_seq_end (&record->seq);
     }
 

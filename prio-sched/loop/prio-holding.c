@@ -86,9 +86,10 @@ report (PrioHolding *holding, PrioHeld *held, gint priority)
   g_source_attach (source, held->loop->context);
 }
 
-/* The loop has been held for @duration µs, by a task of @priority, by @source, or by nobody who is known. */
+/* The loop has been held for @duration µs until @now, by a task of @priority, by @source, or by nobody who is known.  If it @goes_on, it has
+ * been so before in the same run. */
 static void
-note (PrioLoop *loop, const char *name, gint priority, GSource *source, gint64 duration)
+note (PrioLoop *loop, const char *name, gint priority, GSource *source, gint64 duration, gint64 now, gboolean goes_on)
 {
   PrioHolding *holding = loop->holding;
   gboolean is_source = source != NULL;
@@ -97,7 +98,7 @@ note (PrioLoop *loop, const char *name, gint priority, GSource *source, gint64 d
   if (is_source || priority != PRIO_PRIORITY_UNSET || duration >= holding->threshold)
     {
       prio_lock_lock (&lock);
-      prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration);
+      prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration, now, goes_on);
       prio_lock_unlock (&lock);
     }
   if (duration < holding->threshold || holding->n_reports >= MAX_REPORTS || !prio_loop_enter (loop))
@@ -140,10 +141,11 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
   PrioHolding *holding = loop->holding;
 
   if (holding->since != 0 && holding->task != NULL)
-    note (loop, holding->task->name, holding->task->priority, NULL, now - holding->since);
+    note (loop, holding->task->name, holding->task->priority, NULL, now - holding->since, now,
+          holding->since > holding->task->begun);
   else if (holding->since != 0)
     note (loop, holding->source != NULL ? g_source_get_name (holding->source) : NULL, PRIO_PRIORITY_UNSET,
-          holding->source, now - holding->since);
+          holding->source, now - holding->since, now, FALSE);
   set_holder (holding, NULL, NULL, since);
 }
 
@@ -293,9 +295,9 @@ prio_holding_source_ended (PrioLoop *loop, GSource *source)
     return;
   now = g_get_monotonic_time ();
   if (holding->unknown >= holding->threshold)
-    note (loop, NULL, PRIO_PRIORITY_UNSET, NULL, holding->unknown);
+    note (loop, NULL, PRIO_PRIORITY_UNSET, NULL, holding->unknown, now, FALSE);
   holding->unknown = 0;
   if (holding->since != 0)
-    note (loop, g_source_get_name (source), PRIO_PRIORITY_UNSET, source, now - holding->since);
+    note (loop, g_source_get_name (source), PRIO_PRIORITY_UNSET, source, now - holding->since, now, FALSE);
   set_holder (holding, NULL, NULL, now);
 }

@@ -31,6 +31,13 @@ void prio_shares_update (PrioLoop *loop);
 void prio_shares_count (PrioLoop *loop, guint effective, gboolean ahead, gint64 now);
 PrioQueue *prio_shares_choose (PrioLoop *loop, PrioQueue *first, gint *ran, gint64 since, gboolean *ahead);
 
+/* Whether some is still due at @now to the tasks of the effective priority @effective, which run ahead of more urgent ones. */
+static inline gboolean
+prio_shares_last (const PrioShares *shares, guint effective, gint64 now)
+{
+  return now - shares->since < shares->of[effective / 2].due;
+}
+
 /* Whether @run_queue says one. */
 static inline gboolean
 prio_shares_are_said (PrioRunQueue *run_queue)

@@ -295,6 +295,7 @@ task_of (const PrioLongest *longest)
     .name = *longest->name != '\0' ? g_utf8_make_valid (longest->name, -1) : NULL,
     .priority = longest->priority,
     .longest = longest->longest,
+    .ended = longest->ended,
     .total = longest->total,
     .n_runs = longest->n_runs,
   };

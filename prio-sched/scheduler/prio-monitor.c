@@ -172,10 +172,11 @@ begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const Pr
 }
 
 static void
-note_longest (PrioMonitorPage *page, const PrioObserved *task, gint64 time)
+note_longest (PrioMonitorPage *page, const PrioObserved *task, gint64 time, gint64 now)
 {
   prio_lock_lock (&lock);
-  SET (longest_enough, prio_longest_note (page->longest, PRIO_MONITOR_N_LONGEST, task->name, task->priority, time));
+  SET (longest_enough,
+       prio_longest_note (page->longest, PRIO_MONITOR_N_LONGEST, task->name, task->priority, time, now, FALSE));
   prio_lock_unlock (&lock);
 }
 
@@ -194,7 +195,7 @@ ran (const PrioObserved *task, gboolean has_ended, gint64 now)
   else
     ADD (priority->n_yielded, 1);
   if (now - task->begun > GET (longest_enough))
-    note_longest (page, task, now - task->begun);
+    note_longest (page, task, now - task->begun, now);
 
   if (place.page == page && place.slot >= 0)
     {

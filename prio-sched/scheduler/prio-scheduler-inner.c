@@ -27,7 +27,7 @@ op_set_full (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 PrioScheduler *
 prio_scheduler_new_inner (PrioScheduler *outer)
 {
-  PrioScheduler *self = prio_scheduler_new (outer->context);
+  PrioScheduler *self = prio_scheduler_new_hidden (outer->context);
   PrioOp op = { .apply = op_add_part, .target = self->run_queue, .data = outer->run_queue };
 
   prio_loop_submit (self->run_queue->loop, &op);
@@ -41,7 +41,7 @@ prio_scheduler_new_inner (PrioScheduler *outer)
 PrioScheduler *
 prio_scheduler_new_parked (PrioScheduler *outer)
 {
-  PrioScheduler *self = prio_scheduler_new (outer->context);
+  PrioScheduler *self = prio_scheduler_new_hidden (outer->context);
   PrioOp op = { .apply = op_set_full, .target = self->run_queue };
 
   prio_loop_submit (self->run_queue->loop, &op);

@@ -10,6 +10,7 @@
 #include "task/prio-task-private.h"
 #include "prio-scheduler.h"
 
+typedef struct _PrioListed PrioListed;
 typedef struct _PrioWatcher PrioWatcher;
 
 struct _PrioScheduler
@@ -23,6 +24,7 @@ struct _PrioScheduler
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
   PrioWatcher *watcher; /* of long tasks; under the lock of prio-long-task.c; or NULL */
+  PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
@@ -58,5 +60,8 @@ void prio_scheduler_watch_from_environment (PrioScheduler *self);
 void prio_scheduler_clear_watcher (PrioScheduler *self);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_notify_paused (PrioScheduler *self);
+PrioScheduler *prio_scheduler_new_hidden (GMainContext *context);
+void prio_scheduler_enlist (PrioScheduler *self);
+void prio_scheduler_unlist (PrioScheduler *self);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

@@ -107,6 +107,7 @@ prio_scheduler_constructed (GObject *object)
   prio_debug ("The scheduler %p has been made for the main context %p%s", (void *) self, (void *) self->context,
               self->context == g_main_context_default () ? ", the default one" : "");
   prio_scheduler_watch_from_environment (self);
+  prio_scheduler_enlist (self);
 }
 
 static void
@@ -140,6 +141,7 @@ prio_scheduler_finalize (GObject *object)
   PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
 
   prio_debug ("The scheduler %p is finalized; what is queued still runs", (void *) self);
+  prio_scheduler_unlist (self);
   prio_scheduler_clear_follower (self);
   prio_scheduler_clear_watcher (self);
   prio_loop_submit (self->run_queue->loop, &op);

@@ -92,6 +92,7 @@ class LongTask(GObject.GBoxed):
     name: Optional[str]
     priority: int
     longest: int
+    ended: int
     total: int
     n_runs: int
 
@@ -102,6 +103,8 @@ class Scheduler(GObject.Object):
     def get_default() -> Scheduler: ...
     @staticmethod
     def ref_thread_default() -> Scheduler: ...
+    @staticmethod
+    def list_all() -> list[Scheduler]: ...
     @staticmethod
     def new(context: Optional[GLib.MainContext]) -> Scheduler: ...
     @overload

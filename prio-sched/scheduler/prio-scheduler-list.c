@@ -1,0 +1,128 @@
+/* prio-scheduler-list.c: the schedulers that there are
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+/* What the list has of a scheduler.  Who asks holds it outside the lock: to take a reference of the scheduler may call a binding,
+ * and while it has none any more it may be about to be finalized. */
+struct _PrioListed
+{
+  gint refs; /* atomic; the scheduler has one */
+  GWeakRef scheduler;
+  GList link;
+};
+
+/* A leaf: guards the list, from the oldest on. */
+static PrioLock lock = PRIO_LOCK_INIT;
+static GQueue list = G_QUEUE_INIT;
+
+/* Whether this thread makes a scheduler of the library's own. */
+static __thread gboolean hides;
+
+static void
+listed_unref (gpointer data)
+{
+  PrioListed *listed = data;
+
+  if (!g_atomic_int_dec_and_test (&listed->refs))
+    return;
+  g_weak_ref_clear (&listed->scheduler);
+  g_free (listed);
+}
+
+/* @self has been constructed. */
+void
+prio_scheduler_enlist (PrioScheduler *self)
+{
+  static gsize added = 0;
+
+  if (hides)
+    return;
+  if (g_once_init_enter (&added))
+    {
+      prio_loop_add_leaf_lock (&lock);
+      g_once_init_leave (&added, 1);
+    }
+  self->listed = g_new0 (PrioListed, 1);
+  self->listed->refs = 1;
+  self->listed->link.data = self->listed;
+  g_weak_ref_init (&self->listed->scheduler, self);
+
+  prio_lock_lock (&lock);
+  g_queue_push_tail_link (&list, &self->listed->link);
+  prio_lock_unlock (&lock);
+}
+
+/* @self is finalized. */
+void
+prio_scheduler_unlist (PrioScheduler *self)
+{
+  if (self->listed == NULL)
+    return;
+  prio_lock_lock (&lock);
+  g_queue_unlink (&list, &self->listed->link);
+  prio_lock_unlock (&lock);
+  g_clear_pointer (&self->listed, listed_unref);
+}
+
+/* A scheduler of the library's own, which nobody is told of. */
+PrioScheduler *
+prio_scheduler_new_hidden (GMainContext *context)
+{
+  PrioScheduler *self;
+
+  hides = TRUE;
+  self = prio_scheduler_new (context);
+  hides = FALSE;
+  return self;
+}
+
+/**
+ * prio_scheduler_list_all:
+ *
+ * Lists the schedulers of this process that somebody holds, of whatever main context, the oldest first.
+ *
+ * It is there to look into a program, as the page in GTK's inspector does.  [method@PrioSched.Scheduler.get_context] tells whose
+ * each is: some of its functions may be called only on the thread that runs its main context.
+ *
+ * ```c
+ * g_autoptr (GPtrArray) schedulers = prio_scheduler_list_all ();
+ *
+ * for (guint i = 0; i < schedulers->len; i++)
+ *   g_print ("%u tasks wait\n", prio_scheduler_get_pending (schedulers->pdata[i]));
+ * ```
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer container) (element-type PrioScheduler): the schedulers; in C they are released with the array
+ *
+ * Since: 1.0
+ */
+GPtrArray *
+prio_scheduler_list_all (void)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (listed_unref);
+  GPtrArray *schedulers;
+
+  prio_lock_lock (&lock);
+  for (GList *link = list.head; link != NULL; link = link->next)
+    {
+      g_atomic_int_inc (&((PrioListed *) link->data)->refs);
+      g_ptr_array_add (all, link->data);
+    }
+  prio_lock_unlock (&lock);
+
+  schedulers = g_ptr_array_new_full (all->len, g_object_unref);
+  for (guint i = 0; i < all->len; i++)
+    {
+      gpointer scheduler = g_weak_ref_get (&((PrioListed *) all->pdata[i])->scheduler);
+
+      if (scheduler != NULL)
+        g_ptr_array_add (schedulers, scheduler);
+    }
+  return schedulers;
+}
