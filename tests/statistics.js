@@ -5,7 +5,7 @@
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {PrioSched} = imports.gi;
-const {assert, assertEqual, rejection, run, test} = imports.tap;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const {BACKGROUND, USER_VISIBLE} = PrioSched.TaskPriority;
 
 test('counts and times', async () => {
