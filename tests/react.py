@@ -471,11 +471,10 @@ class Callbacks(Case):
                 raise ValueError('mine')
             return scheduler.get_current_priority()
         wrapped = await scheduler.post_task(lambda: scheduler.wrap_callback(ask), signal=controller.signal, timeout=-1)
-        background, visible = PrioSched.TaskPriority.BACKGROUND, PrioSched.TaskPriority.USER_VISIBLE
+        background = PrioSched.TaskPriority.BACKGROUND
         self.assertEqual(await wrapped(1, last=2), background)
         with self.assertRaisesRegex(ValueError, 'mine'):
             await wrapped(3)
-        self.assertEqual(scheduler.get_current_priority(), visible)
         self.assertEqual(await scheduler.post_task(lambda: wrapped(4, 5), 'user-blocking'), background)
         self.assertEqual(self.log, [(background, background, 1, 2), (background, background, 3, None), (background, background, 4, 5)])
         self.log.clear()

@@ -81,6 +81,8 @@ declare module '@girs/priosched-1' {
             is_owner(): boolean;
             /** Takes a task that is delayed or queued out of its queue; take_rejected() reports it. */
             cancel(id: number): boolean;
+            /** The number of the task of a group for which the task stands, or 0. */
+            get_id_of(task: Task): number;
             set_name_func(func: RunnerNameFunc): void;
             set_name_properties(target: GObject.Object, id_property: string, name_property: string): void;
         }

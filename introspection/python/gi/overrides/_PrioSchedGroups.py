@@ -16,6 +16,7 @@ from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
 from . import _PrioSchedReact as react
 from . import _PrioSchedReasons as reasons
+from ._PrioSchedNames import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -231,7 +232,8 @@ class TaskGroup(PrioSched.TaskGroup):
         state.group = self
         task = tasks.new_task(callback, state, name)
         number = table._add(task)
-        state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds, name)
+        state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds,
+                                                          name if name is not None else name_of_callable(callback))
         if combined is None:
             table._take(number)
             self._check_scheduler()
