@@ -93,7 +93,10 @@ prio_scheduler_new_hidden (GMainContext *context)
  * g_autoptr (GPtrArray) schedulers = prio_scheduler_list_all ();
  *
  * for (guint i = 0; i < schedulers->len; i++)
- *   g_print ("%u tasks wait\n", prio_scheduler_get_pending (schedulers->pdata[i]));
+ *   {
+ *     if (prio_scheduler_get_context (schedulers->pdata[i]) == g_main_context_default ())
+ *       g_print ("%u tasks wait\n", prio_scheduler_get_pending (schedulers->pdata[i]));
+ *   }
  * ```
  *
  * Any thread may call it.
