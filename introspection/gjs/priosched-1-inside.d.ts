@@ -33,10 +33,10 @@ declare module '@girs/priosched-1' {
         /** What the tasks of a scheduler have done, by priority. */
         class Statistics {
             static $gtype: GObject.GType<Statistics>; protected constructor();
-            get_n_queued(priority: TaskPriority): number; get_n_delayed(priority: TaskPriority): number;
-            get_n_run(priority: TaskPriority): number; get_n_continued(priority: TaskPriority): number;
-            get_n_aborted(priority: TaskPriority): number;
-            get_waiting_times(priority: TaskPriority): Times; get_running_times(priority: TaskPriority): Times;
+            get_n_queued(priority: Nick | TaskPriority): number; get_n_delayed(priority: Nick | TaskPriority): number;
+            get_n_run(priority: Nick | TaskPriority): number; get_n_continued(priority: Nick | TaskPriority): number;
+            get_n_aborted(priority: Nick | TaskPriority): number;
+            get_waiting_times(priority: Nick | TaskPriority): Times; get_running_times(priority: Nick | TaskPriority): Times;
         }
 
         /** How long tasks have waited or run, in milliseconds. */

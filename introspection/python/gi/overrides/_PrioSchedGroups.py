@@ -171,8 +171,9 @@ class TaskGroup(PrioSched.TaskGroup):
 
     @property
     def limit(self):
-        """How many tasks run at a time.  If more are running when it changes, they go on."""
-        return self.get_limit()
+        """How many tasks run at a time, or None for any number.  If more are running when it changes, they go on."""
+        limit = self.get_limit()
+        return None if limit == _MAX_LIMIT else limit
 
     @limit.setter
     def limit(self, limit):
@@ -209,7 +210,7 @@ class TaskGroup(PrioSched.TaskGroup):
 
     def __repr__(self):
         limit = self.limit
-        places = '' if limit == _MAX_LIMIT else f', {limit} at a time'
+        places = '' if limit is None else f', {limit} at a time'
         return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.pending} pending{places}>'
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, timeout=None):
