@@ -395,6 +395,47 @@ test_threads (void)
   close_inspector ();
 }
 
+static gpointer
+make (gpointer scheduler)
+{
+  *(PrioScheduler **) scheduler = prio_scheduler_new (NULL);
+  return NULL;
+}
+
+static gboolean
+have_it_made (gpointer scheduler)
+{
+  g_thread_join (g_thread_new (NULL, make, scheduler));
+  return G_SOURCE_REMOVE;
+}
+
+/* The page finds the first scheduler of this main context in the iteration in which another thread has made it: this thread is
+ * not yet known to run it. */
+static void
+test_made_by_another_thread (void)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (0);
+  g_autoptr (PrioScheduler) scheduler = NULL;
+  GtkWidget *page;
+
+  /* Of sources of one priority the older goes first. */
+  g_source_set_callback (source, have_it_made, &scheduler, NULL);
+  g_source_set_ready_time (source, -1);
+  g_source_attach (source, NULL);
+  page = open_page ();
+  wait_until_it_says (page, "This program has no scheduler");
+
+  g_source_set_ready_time (source, 0);
+  g_source_set_ready_time (source_of (page), 0);
+  while (scheduler == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  prio_scheduler_pause (scheduler);
+  post (scheduler, NULL, BACKGROUND, 0);
+  wait_for_parts (page, 1);
+  wait_for (page, 1, 4, "1");
+  close_inspector ();
+}
+
 /* Nothing happens while the page is not seen, and nothing is left of it. */
 static void
 test_hidden_and_destroyed (void)
@@ -522,6 +563,7 @@ main (int argc, char **argv)
   g_test_add_func ("/inspector/other-contexts", test_other_contexts);
   g_test_add_func ("/inspector/too-many", test_too_many);
   g_test_add_func ("/inspector/threads", test_threads);
+  g_test_add_func ("/inspector/made-by-another-thread", test_made_by_another_thread);
   g_test_add_func ("/inspector/hidden-and-destroyed", test_hidden_and_destroyed);
   g_test_add_func ("/inspector/copy", test_copy);
 
