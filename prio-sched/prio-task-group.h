@@ -77,6 +77,17 @@ guint            prio_task_group_post_id       (PrioTaskGroup         *self,
                                                 GCancellable         **combined,
                                                 PrioPosted            *posted);
 PRIO_AVAILABLE_IN_ALL
+guint            prio_task_group_post_id_timed (PrioTaskGroup         *self,
+                                                PrioRunner            *runner,
+                                                guint                  id,
+                                                gint                   priority,
+                                                GCancellable          *signal,
+                                                guint64                delay,
+                                                gint                   timeout,
+                                                const char            *name,
+                                                GCancellable         **combined,
+                                                PrioPosted            *posted);
+PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_return_id     (PrioTaskGroup         *self,
                                                 guint                  handle,
                                                 const char            *failure);

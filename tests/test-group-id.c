@@ -235,6 +235,38 @@ test_bad_input (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
+/* The timeout counts from the end of the delay, and 0 is none. */
+static void
+test_timeouts (Fixture *f, gconstpointer data)
+{
+  const char *ids = "abcd";
+  const gint timeouts[] = { 0, 100000, -1, 0 };
+  const guint64 delays[] = { 0, 0, 0, 1 };
+  Run run;
+
+  set_up (&run, f);
+  prio_task_group_set_limit (run.group, 1);
+  for (guint i = 0; ids[i] != 0; i++)
+    {
+      g_autoptr (GCancellable) combined = NULL;
+
+      run.handles[(guint) ids[i]] = prio_task_group_post_id_timed (run.group, run.runner, (guint) ids[i], BACKGROUND, NULL, delays[i],
+                                                                   timeouts[i], NULL, &combined, NULL);
+      g_assert_true (combined == G_CANCELLABLE (prio_task_group_get_signal (run.group)));
+    }
+  for (const char *id = "cab"; *id != 0; id++)
+    {
+      fixture_run (f);
+      return_id (&run, *id, NULL);
+    }
+  while (f->log->len < 4)
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpstr (f->log->str, ==, "cabd");
+  return_id (&run, 'd', NULL);
+  fixture_run (f);
+  tear_down (&run);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -245,6 +277,7 @@ main (int argc, char **argv)
   add_test ("/group-id/for-itself", test_for_itself);
   add_test ("/group-id/aborts", test_aborts);
   add_test ("/group-id/bad-input", test_bad_input);
+  add_test ("/group-id/timeouts", test_timeouts);
 
   return g_test_run ();
 }

@@ -1,4 +1,4 @@
-// priosched-1-inside.d.ts: types of what looks inside: long tasks, statistics, names
+// priosched-1-inside.d.ts: types of what looks inside: long tasks, statistics, names, tasks of bindings
 //
 // Part of priosched-1.d.ts, whose classes it adds to.
 //
@@ -7,6 +7,7 @@
 /// <reference path="priosched-1.d.ts" />
 
 declare module '@girs/priosched-1' {
+    import type Gio from 'gi://Gio?version=2.0';
     import type GObject from 'gi://GObject?version=2.0';
 
     export namespace PrioSched {
@@ -61,7 +62,25 @@ declare module '@girs/priosched-1' {
             (id: number): string | null;
         }
 
+        interface TaskGroup {
+            /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
+            post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
+                name: string | null): [number, Gio.Cancellable, number];
+            post_id_timed(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
+                timeout: number, name: string | null): [number, Gio.Cancellable, number];
+            return_id(handle: number, failure: string | null): void;
+            cancel_id(handle: number): void;
+            get_handle(task: Task): number;
+            wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
+                runner: Runner, id: number): void;
+            finish_id(id: number): [boolean, Task | null];
+        }
+
         interface Runner {
+            /** Whether the calling thread is the one that runs the scheduler's main context. */
+            is_owner(): boolean;
+            /** Takes a task that is delayed or queued out of its queue; take_rejected() reports it. */
+            cancel(id: number): boolean;
             set_name_func(func: RunnerNameFunc): void;
             set_name_properties(target: GObject.Object, id_property: string, name_property: string): void;
         }

@@ -497,15 +497,6 @@ declare module '@girs/priosched-1' {
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
-            /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
-            post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
-                name: string | null): [number, Gio.Cancellable, number];
-            return_id(handle: number, failure: string | null): void;
-            cancel_id(handle: number): void;
-            get_handle(task: Task): number;
-            wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
-                runner: Runner, id: number): void;
-            finish_id(id: number): [boolean, Task | null];
         }
 
         /** What an idle callback is given; valid while it runs. */

@@ -134,8 +134,42 @@ guint
 prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal, guint64 delay,
                          const char *name, GCancellable **combined, PrioPosted *posted)
 {
-  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .name = name,
-                              .source_tag = prio_task_group_post_id };
+  return prio_task_group_post_id_timed (self, runner, id, priority, signal, delay, 0, name, combined, posted);
+}
+
+/**
+ * prio_task_group_post_id_timed:
+ * @self: a group
+ * @runner: runs the task: a runner of the group's scheduler
+ * @id: the number that identifies the task to @runner; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, that of the group
+ * @signal: (nullable): what may abort the task, beside the group
+ * @delay: milliseconds to wait before the task is queued
+ * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
+ *   task whose timeout has not passed; 0 for none
+ * @name: (nullable): the task's name in messages and tools for developers; it is copied
+ * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task, as for
+ *   [method@PrioSched.TaskGroup.post_id]
+ * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.Posted], as for
+ *   [method@PrioSched.Runner.post_full]
+ *
+ * Posts a task with a timeout, which otherwise is one of [method@PrioSched.TaskGroup.post_id]: see
+ * [struct@PrioSched.TaskOptions].
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: a number that identifies the task to the group, or 0 if it is rejected at once, as [method@PrioSched.TaskGroup.post_id]
+ *   does
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_post_id_timed (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal,
+                               guint64 delay, gint timeout, const char *name, GCancellable **combined, PrioPosted *posted)
+{
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
+                              .name = name, .source_tag = prio_task_group_post_id };
   g_autoptr (PrioTask) task = NULL;
   PrioSeat *seat;
   guint handle;

@@ -8,6 +8,7 @@
 /* exported make */
 
 const {GLib, GObject} = imports.gi;
+const {expiryAfter, toTimeout} = imports.overrides.PrioSchedReact;
 const {describe, named, reasonOfError, toFunction} = imports.overrides.PrioSchedReasons;
 const {State} = imports.overrides.PrioSchedStates;
 const {keepResolvers} = imports.overrides.PrioSchedSettling;
@@ -21,7 +22,7 @@ const USER_BLOCKING = 3;
 const OUTSIDE = 1;
 const INSIDE = 2;
 
-const OPTIONS = ['priority', 'signal', 'delay', 'name'];
+const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout'];
 
 // Of a group, as long as somebody waits for it: how many do, and by their handles how its tasks have ended.
 const WAITING = Symbol('waiting');
@@ -88,20 +89,23 @@ class Member {
     #group;
     #own;
     #delay;
+    #timeout;
     #reject = null;
     #hasReturned = false;
 
-    constructor(group, own, delay) {
+    constructor(group, own, delay, timeout) {
         this.#group = group;
         this.#own = own;
         this.#delay = delay;
+        this.#timeout = timeout;
     }
 
     post(runner, id, entry) {
         const {table, priority} = entry.state;
-        const [handle, combined, posted] = this.#group.post_id(runner, id, priority, this.#own, this.#delay, entry.name);
+        const [handle, combined, posted] = this.#group.post_id_timed(runner, id, priority, this.#own, this.#delay,
+            this.#timeout, entry.name);
         if (combined !== null) {
-            entry.state = new State(table, combined, priority);
+            entry.state = new State(table, combined, priority, expiryAfter(this.#delay, this.#timeout));
             entry.state.group = this.#group;
             entry.state.handle = handle;
         }
@@ -237,11 +241,11 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     // The promise settles as that of a scheduler's task does, and the task has its place until then.
     TaskGroup.prototype.post_task = function (callback, options = undefined) {
         toFunction(callback);
-        const {priority, signal, delay, name} = checkNames(toOptions(options), OPTIONS, 'postTask ()');
+        const {priority, signal, delay, name, timeout} = checkNames(toOptions(options), OPTIONS, 'postTask ()');
         const givenPriority = toPriority(priority), givenSignal = toSignal(signal), givenDelay = toDelay(delay);
-        const givenName = toName(name), table = tableOf(this);
+        const givenName = toName(name), givenTimeout = toTimeout(timeout ?? 0), table = tableOf(this);
         const promise = new Promise(keepResolvers);
-        table.postWith(callback, givenPriority, this.signal, 0, new Member(this, givenSignal, givenDelay), promise, givenName);
+        table.postWith(callback, givenPriority, this.signal, 0, new Member(this, givenSignal, givenDelay, givenTimeout), promise, givenName);
         return promise;
     };
     TaskGroup.prototype.postTask = TaskGroup.prototype.post_task;

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make, toTimed */
+/* exported expiryAfter, make, toTimed, toTimeout */
 
 const {GLib} = imports.gi;
 const {named, toFunction} = imports.overrides.PrioSchedReasons;
@@ -40,11 +40,18 @@ function toFrameRate(value) {
 }
 
 // In whole milliseconds, none of which is 0 unless it has been given.
-function toTimeout(value) {
+var toTimeout = function toTimeout(value) {
     if (typeof value !== 'number' || !(value >= -MAX_TIMEOUT) || value > MAX_TIMEOUT)
         throw new TypeError(`${named(value)} is no timeout in milliseconds`);
     return value < 0 ? Math.floor(value) : Math.ceil(value);
-}
+};
+
+// When a timeout passes, in microseconds of GLib.get_monotonic_time (), or null if there is none.
+var expiryAfter = function expiryAfter(delay, timeout) {
+    if (timeout === 0)
+        return null;
+    return Math.min(Math.max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
+};
 
 // What a table does where it would post a task without a timeout.
 class Timed {
@@ -70,8 +77,7 @@ class Timed {
         };
         if (this.#timeout === 0)
             return runner.post_full(id, priority, signal, this.#delay, false);
-        const expiry = GLib.get_monotonic_time() + (this.#delay + this.#timeout) * 1000;
-        entry.state = new State(table, signal, priority, Math.min(Math.max(expiry, 0), Number.MAX_SAFE_INTEGER));
+        entry.state = new State(table, signal, priority, expiryAfter(this.#delay, this.#timeout));
         return runner.post_timed(id, priority, signal, this.#delay, this.#timeout);
     }
 

@@ -14,6 +14,7 @@ from gi.repository import Gio, GLib
 from ..module import get_introspection_module
 from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
+from . import _PrioSchedReact as react
 from . import _PrioSchedReasons as reasons
 
 PrioSched = get_introspection_module('PrioSched')
@@ -211,7 +212,7 @@ class TaskGroup(PrioSched.TaskGroup):
         places = '' if limit == _MAX_LIMIT else f', {limit} at a time'
         return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.pending} pending{places}>'
 
-    def post_task(self, callback, priority=None, signal=None, delay=0, name=None):
+    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, timeout=None):
         """Posts a task that begins when a place is free, and otherwise is as one of PrioSched.Scheduler.post_task ().
 
         It is aborted with the group, and with signal if there is one.  If that has a priority, the task has it.
@@ -222,13 +223,14 @@ class TaskGroup(PrioSched.TaskGroup):
         if name is not None and not isinstance(name, str):
             raise TypeError(f'a name is a string, not {name!r}')
         priority, signal, delay = _to_priority(priority), helpers.to_signal(signal), _to_delay(delay)
+        milliseconds = react.to_timeout(timeout)
         self._check_owner()
         table, own_signal = self._table, self.get_signal()
-        state = _GroupState(table, own_signal, priority)
+        state = _GroupState(table, own_signal, priority, tasks.expiry_after(delay, milliseconds) if milliseconds != 0 else None)
         state.group = self
         task = tasks.new_task(callback, state, name)
         number = table._add(task)
-        state.handle, combined, _ = self.post_id(table._runner, number, priority, signal, delay, name)
+        state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds, name)
         if combined is None:
             table._take(number)
             self._check_scheduler()
