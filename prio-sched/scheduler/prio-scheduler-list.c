@@ -34,6 +34,13 @@ listed_unref (gpointer data)
   g_free (listed);
 }
 
+static void
+let_go (gpointer scheduler)
+{
+  prio_before_unref (scheduler);
+  g_object_unref (scheduler);
+}
+
 /* @self has been constructed. */
 void
 prio_scheduler_enlist (PrioScheduler *self)
@@ -119,7 +126,7 @@ prio_scheduler_list_all (void)
     }
   prio_lock_unlock (&lock);
 
-  schedulers = g_ptr_array_new_full (all->len, g_object_unref);
+  schedulers = g_ptr_array_new_full (all->len, let_go);
   for (guint i = 0; i < all->len; i++)
     {
       gpointer scheduler = g_weak_ref_get (&((PrioListed *) all->pdata[i])->scheduler);
