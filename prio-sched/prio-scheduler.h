@@ -70,6 +70,26 @@ gboolean       prio_scheduler_post_task_finish   (PrioScheduler       *self,
                                                   GError             **error);
 
 PRIO_AVAILABLE_IN_ALL
+PrioTask      *prio_scheduler_post_steps         (PrioScheduler          *self,
+                                                  const PrioTaskOptions  *options,
+                                                  PrioStepFunc            func,
+                                                  gpointer                user_data,
+                                                  GDestroyNotify          notify);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_post_steps_async   (PrioScheduler          *self,
+                                                  const PrioTaskOptions  *options,
+                                                  PrioStepFunc            func,
+                                                  gpointer                user_data,
+                                                  GDestroyNotify          notify,
+                                                  GAsyncReadyCallback     callback,
+                                                  gpointer                callback_data);
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_post_steps_finish  (PrioScheduler       *self,
+                                                  GAsyncResult        *result,
+                                                  GValue              *value,
+                                                  GError             **error);
+
+PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_run_in_thread_async (PrioScheduler         *self,
                                                   const PrioTaskOptions  *options,
                                                   PrioTaskFunc            func,

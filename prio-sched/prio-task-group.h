@@ -49,6 +49,12 @@ PrioTask        *prio_task_group_post_task     (PrioTaskGroup         *self,
                                                 gpointer               user_data,
                                                 GDestroyNotify         notify);
 PRIO_AVAILABLE_IN_ALL
+PrioTask        *prio_task_group_post_steps    (PrioTaskGroup         *self,
+                                                const PrioTaskOptions *options,
+                                                PrioStepFunc           func,
+                                                gpointer               user_data,
+                                                GDestroyNotify         notify);
+PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_cancel_queued (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_abort         (PrioTaskGroup         *self,

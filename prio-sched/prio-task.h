@@ -40,6 +40,24 @@ typedef void (*PrioTaskFunc) (PrioTask *task,
                               gpointer  user_data);
 
 /**
+ * PrioStepFunc: (skip)
+ * @task: the task that runs
+ * @user_data: the data that the task was posted with
+ *
+ * Makes a step of a task.
+ *
+ * It may give the task its result, as a [callback@PrioSched.TaskFunc] does; then it is the last step.
+ *
+ * It is called on the thread that runs the scheduler's main context.
+ *
+ * Returns: %G_SOURCE_CONTINUE if there is more to do, or %G_SOURCE_REMOVE if this was the last step
+ *
+ * Since: 1.0
+ */
+typedef gboolean (*PrioStepFunc) (PrioTask *task,
+                                  gpointer  user_data);
+
+/**
  * PrioTaskReadyCallback:
  * @source_object: (nullable): the source object that the task was posted with, or else its
  *   scheduler, or %NULL if that is gone

@@ -10,7 +10,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import pathlib
 import sys
 
-FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex')
+FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex', 'gtk')
 SUFFIXES = ('.c', '.cpp', '.h', '.py', '.js', '.ts', '.pyi', '.vala')
 FILE, FUNCTION = 600, 60
 

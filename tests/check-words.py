@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex')
+FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex', 'gtk')
 SUFFIXES = ('.c', '.h', '.py', '.js', '.ts', '.pyi', '.vala', '.md', '.build')
 
 WORDS = {

@@ -180,6 +180,24 @@ async void check_thread (Scheduler scheduler) throws Error {
 	assert (answer.get_int () == 42);
 }
 
+async void check_steps (Scheduler scheduler) throws Error {
+	var group = new TaskGroup (scheduler, 1, TaskPriority.USER_VISIBLE);
+	Value sum;
+	int n = 0, left = 3;
+
+	yield scheduler.post_steps_async (TaskOptions () { priority = BACKGROUND }, (task) => {
+		if (++n < 10)
+			return Source.CONTINUE;
+		task.return_value (n);
+		return Source.REMOVE;
+	}, out sum);
+	assert (sum.get_int () == 10);
+
+	group.post_steps (null, (task) => --left > 0);
+	yield group.wait_async (TaskGroupWait.DRAINED, null, null);
+	assert (left == 0);
+}
+
 async void run_checks (MainLoop loop) {
 	var scheduler = Scheduler.get_default ();
 
@@ -192,6 +210,7 @@ async void run_checks (MainLoop loop) {
 		yield check_no_scheduler ();
 		yield check_idioms (scheduler);
 		yield check_thread (scheduler);
+		yield check_steps (scheduler);
 	} catch (Error error) {
 		GLib.error ("%s", error.message);
 	}

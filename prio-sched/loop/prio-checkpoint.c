@@ -1,4 +1,4 @@
-/* prio-checkpoint.c: what a dispatch needs around its tasks: the microtask checkpoint, the slice, and who the owner is
+/* prio-checkpoint.c: what a dispatch needs around its tasks: the microtask checkpoint, and who the owner is
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -86,17 +86,20 @@ report (PrioHolding *holding, PrioHeld *held, gint priority)
   g_source_attach (source, held->loop->context);
 }
 
-/* The loop has been held for @duration µs until @now, by a task of @priority, by @source, or by nobody who is known.  If it @goes_on, it has
- * been so before in the same run. */
+/* The loop has been held for @duration µs until @now, by @task, by @source or, if both are NULL, by nobody who is known. */
 static void
-note (PrioLoop *loop, const char *name, gint priority, GSource *source, gint64 duration, gint64 now, gboolean goes_on)
+note (PrioLoop *loop, const PrioObserved *task, GSource *source, gint64 duration, gint64 now)
 {
   PrioHolding *holding = loop->holding;
-  gboolean is_source = source != NULL;
+  const char *name = task != NULL ? task->name : source != NULL ? g_source_get_name (source) : NULL;
+  gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
+  gboolean is_source = task == NULL && source != NULL;
   PrioHeld *held;
 
-  if (is_source || priority != PRIO_PRIORITY_UNSET || duration >= holding->threshold)
+  if (is_source || task != NULL || duration >= holding->threshold)
     {
+      gboolean goes_on = task != NULL && holding->since > task->begun;
+
       prio_lock_lock (&lock);
       prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration, now, goes_on);
       prio_lock_unlock (&lock);
@@ -140,12 +143,8 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {
   PrioHolding *holding = loop->holding;
 
-  if (holding->since != 0 && holding->task != NULL)
-    note (loop, holding->task->name, holding->task->priority, NULL, now - holding->since, now,
-          holding->since > holding->task->begun);
-  else if (holding->since != 0)
-    note (loop, holding->source != NULL ? g_source_get_name (holding->source) : NULL, PRIO_PRIORITY_UNSET,
-          holding->source, now - holding->since, now, FALSE);
+  if (holding->since != 0)
+    note (loop, holding->task, holding->source, now - holding->since, now);
   set_holder (holding, NULL, NULL, since);
 }
 
@@ -295,9 +294,9 @@ prio_holding_source_ended (PrioLoop *loop, GSource *source)
     return;
   now = g_get_monotonic_time ();
   if (holding->unknown >= holding->threshold)
-    note (loop, NULL, PRIO_PRIORITY_UNSET, NULL, holding->unknown, now, FALSE);
+    note (loop, NULL, NULL, holding->unknown, now);
   holding->unknown = 0;
   if (holding->since != 0)
-    note (loop, g_source_get_name (source), PRIO_PRIORITY_UNSET, source, now - holding->since, now, FALSE);
+    note (loop, NULL, source, now - holding->since, now);
   set_holder (holding, NULL, NULL, now);
 }

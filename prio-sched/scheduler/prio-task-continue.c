@@ -46,8 +46,9 @@ end (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-static gboolean
-is_aborted (PrioTask *self)
+/* Whether its signal is. */
+gboolean
+prio_task_is_aborted (PrioTask *self)
 {
   PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
 
@@ -63,7 +64,7 @@ complete (PrioTask *self)
 
   if ((claim & PRIO_TASK_CONTINUING) == 0)
     return;
-  if (is_aborted (self))
+  if (prio_task_is_aborted (self))
     end (self);
   else if ((__atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) & PRIO_TASK_RETURNED) == 0)
     prio_task_return (self, &none);
@@ -125,12 +126,15 @@ next_begin (PrioTaskNext *base, PrioTask *task)
   PrioRunQueue *run_queue = task->entry.run_queue;
   const PrioState *outer = prio_thread.state;
   PrioState state = base->state;
+  g_autofree char *name = prio_task_dup_name (task);
+  PrioYieldOptions options = prio_no_yield_options;
 
   next->task = g_object_ref (task);
+  options.name = name;
   state.depth = g_main_depth ();
   prio_thread.state = &state;
   /* It may be gone when this returns. */
-  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &prio_no_yield_options, &origin, 0, go_on, next,
+  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &options, &origin, 0, go_on, next,
                            next_end, &base->waits);
   prio_thread.state = outer;
   prio_state_release (&state);

@@ -10,6 +10,7 @@
 #include "loop/prio-current-private.h"
 #include "loop/prio-traits-private.h"
 #include "scheduler/prio-options-private.h"
+#include "scheduler/prio-scheduler-steps-private.h"
 
 /* Numbers are given in turn: a state that outlives its task is taken for that of another one only if that is as many tasks
  * younger, and runs. */
@@ -317,6 +318,37 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
     }
   hear_of (task, member);
   return task;
+}
+
+/**
+ * prio_task_group_post_steps: (skip)
+ * @self: a group
+ * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): makes a step
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Posts a task that is taken in steps, and begins when a place is free: like
+ * [method@PrioSched.Scheduler.post_steps] apart from that.  It keeps its place to its end.
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options, PrioStepFunc func, gpointer user_data,
+                            GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
+                                                 options != NULL ? options->name : NULL), NULL);
+
+  return prio_task_group_post_task (self, options, prio_steps_run, prio_steps_new (func, user_data, notify), prio_steps_unref);
 }
 
 /**

@@ -1,0 +1,175 @@
+/* prio-inspector-longest.c: the part of the page that shows what has held the main loop the longest
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-inspector-parts.h"
+#include "prio-inspector-table.h"
+
+#include <glib/gi18n-lib.h>
+
+struct _PrioInspectorLongest
+{
+  GtkBox parent_instance;
+
+  GtkWidget *watches, *note, *table;
+};
+
+G_DEFINE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, GTK_TYPE_BOX)
+
+enum
+{
+  COLUMN_NAME,
+  COLUMN_PRIORITY,
+  COLUMN_LONGEST,
+  COLUMN_ENDED,
+  COLUMN_RUNS,
+  COLUMN_TOTAL,
+  N_COLUMNS
+};
+
+static const PrioInspectorColumn columns[N_COLUMNS] = {
+  { NULL, N_("Name"), FALSE },
+  { NULL, N_("Priority"), FALSE },
+  { NULL, N_("Longest, ms"), TRUE },
+  { NULL, N_("Ended at"), TRUE },
+  { NULL, N_("Runs"), TRUE },
+  { NULL, N_("Together, ms"), TRUE },
+};
+
+/* Returns: (transfer full): the schedulers of the default main context */
+static GPtrArray *
+list_schedulers (void)
+{
+  GPtrArray *schedulers = prio_scheduler_list_all ();
+
+  for (guint i = 0; i < schedulers->len;)
+    {
+      if (prio_scheduler_get_context (schedulers->pdata[i]) == g_main_context_default ())
+        i++;
+      else
+        g_ptr_array_remove_index (schedulers, i);
+    }
+  return schedulers;
+}
+
+static gboolean
+is_watching (GPtrArray *schedulers)
+{
+  for (guint i = 0; i < schedulers->len; i++)
+    {
+      if (prio_scheduler_get_long_task_threshold (schedulers->pdata[i]) != 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* One of them is enough: what it sees is the whole main loop. */
+static void
+switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
+{
+  g_autoptr (GPtrArray) schedulers = list_schedulers ();
+
+  if (schedulers->len == 0)
+    return;
+  if (!gtk_switch_get_active (widget))
+    g_ptr_array_foreach (schedulers, (GFunc) (GCallback) prio_scheduler_set_long_task_threshold, GUINT_TO_POINTER (0));
+  else if (!is_watching (schedulers))
+    prio_scheduler_set_long_task_threshold (schedulers->pdata[0], PRIO_LONG_TASK_THRESHOLD);
+  prio_inspector_longest_refresh (data, schedulers);
+}
+
+static void
+prio_inspector_longest_class_init (PrioInspectorLongestClass *class G_GNUC_UNUSED)
+{
+}
+
+static void
+prio_inspector_longest_init (PrioInspectorLongest *self)
+{
+  const char *title = _("What has held the main loop the longest");
+  GtkWidget *heading = prio_inspector_heading_new (title);
+
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
+  gtk_box_set_spacing (GTK_BOX (self), 12);
+  self->watches = prio_inspector_add_switch (heading, _("Watch"), G_CALLBACK (switched), self);
+  self->table = prio_inspector_table_new (title, columns, N_COLUMNS);
+  self->note = gtk_label_new (NULL);
+  gtk_label_set_wrap (GTK_LABEL (self->note), TRUE);
+  gtk_label_set_xalign (GTK_LABEL (self->note), 0);
+  gtk_box_append (GTK_BOX (self), heading);
+  gtk_box_append (GTK_BOX (self), self->table);
+  gtk_box_append (GTK_BOX (self), self->note);
+}
+
+GtkWidget *
+prio_inspector_longest_new (void)
+{
+  return g_object_new (PRIO_TYPE_INSPECTOR_LONGEST, NULL);
+}
+
+static const char *
+priority_name (gint priority)
+{
+  switch (priority)
+    {
+    case PRIO_TASK_PRIORITY_USER_BLOCKING:
+      return "user-blocking";
+    case PRIO_TASK_PRIORITY_USER_VISIBLE:
+      return "user-visible";
+    case PRIO_TASK_PRIORITY_BACKGROUND:
+      return "background";
+    default:
+      return _("no task");
+    }
+}
+
+/* The time of the clock on the wall when it was @time µs of g_get_monotonic_time (). */
+static char *
+time_of_day (gint64 time)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+  g_autoptr (GDateTime) then = g_date_time_add (now, time - g_get_monotonic_time ());
+
+  return g_date_time_format (then, "%H:%M:%S");
+}
+
+static void
+show_task (PrioInspectorLongest *self, guint row, const PrioLongTask *task)
+{
+  g_autofree char *n_runs = g_strdup_printf ("%" G_GUINT64_FORMAT, task->n_runs), *ended = time_of_day (task->ended);
+
+  prio_inspector_table_set (self->table, row, COLUMN_NAME, task->name != NULL ? task->name : _("(no name)"));
+  prio_inspector_table_set (self->table, row, COLUMN_PRIORITY, priority_name (task->priority));
+  prio_inspector_table_set (self->table, row, COLUMN_LONGEST, prio_inspector_format_time ((double) task->longest / 1000));
+  prio_inspector_table_set (self->table, row, COLUMN_ENDED, ended);
+  prio_inspector_table_set (self->table, row, COLUMN_RUNS, n_runs);
+  prio_inspector_table_set (self->table, row, COLUMN_TOTAL, prio_inspector_format_time ((double) task->total / 1000));
+}
+
+void
+prio_inspector_longest_refresh (PrioInspectorLongest *self, GPtrArray *schedulers)
+{
+  g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (schedulers->pdata[0]);
+  gboolean watches = is_watching (schedulers);
+
+  prio_inspector_set_switch (self->watches, watches, self);
+  prio_inspector_table_set_n_rows (self->table, tasks->len);
+  for (guint i = 0; i < tasks->len; i++)
+    show_task (self, i, tasks->pdata[i]);
+  gtk_widget_set_visible (self->table, tasks->len > 0);
+  gtk_widget_set_visible (self->note, tasks->len == 0);
+  gtk_label_set_text (GTK_LABEL (self->note), watches ? _("Nothing has held the main loop yet.")
+                                                      : _("Watch, to see which tasks and sources hold the main loop, and for how long."));
+}
+
+void
+prio_inspector_longest_print (PrioInspectorLongest *self, GString *text)
+{
+  if (!gtk_widget_get_visible (self->table))
+    return;
+  g_string_append_printf (text, "%s\n", _("What has held the main loop the longest"));
+  prio_inspector_table_print (self->table, text);
+}

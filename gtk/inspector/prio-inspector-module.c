@@ -1,0 +1,36 @@
+/* prio-inspector-module.c: what GTK loads when somebody opens its inspector
+ *
+ * GTK looks for it in the folder "inspector" of its modules, in no other program and at no other time.  So it is in the inspector of
+ * each GTK 4 program, which need not know of it: one that has not made a scheduler yet may do so later.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-inspector-page.h"
+
+#include <gio/gio.h>
+
+#define EXTENSION_POINT "gtk-inspector-page"
+
+#define EXPORTED __attribute__ ((visibility ("default")))
+
+EXPORTED void
+g_io_module_load (GIOModule *module)
+{
+  /* Its types stay. */
+  g_type_module_use (G_TYPE_MODULE (module));
+  g_io_extension_point_implement (EXTENSION_POINT, PRIO_TYPE_INSPECTOR_PAGE, "prio-sched", 10);
+}
+
+EXPORTED void
+g_io_module_unload (GIOModule *module G_GNUC_UNUSED)
+{
+}
+
+EXPORTED char **
+g_io_module_query (void)
+{
+  static const char *const extension_points[] = { EXTENSION_POINT, NULL };
+
+  return g_strdupv ((char **) extension_points);
+}

@@ -1,0 +1,14 @@
+/* prio-inspector-page.h: the page in GTK's inspector
+ *
+ * Promises: while it is mapped, it shows twice a second what the schedulers of the default main context have done.  While it is
+ * not, it does nothing.  Schedulers of other main contexts are counted, and not touched.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+#define PRIO_TYPE_INSPECTOR_PAGE (prio_inspector_page_get_type ())
+G_DECLARE_FINAL_TYPE (PrioInspectorPage, prio_inspector_page, PRIO, INSPECTOR_PAGE, GtkWidget)

@@ -1,0 +1,40 @@
+/* prio-inspector-parts.h: what the page consists of
+ *
+ * Promises: a part shows one scheduler, and another what has held its main loop the longest.  They show what is so when they are
+ * refreshed, on the thread that runs the default main context, and hold no scheduler between.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gtk/gtk.h>
+#include <prio-sched.h>
+
+#define PRIO_TYPE_INSPECTOR_SCHEDULER (prio_inspector_scheduler_get_type ())
+G_DECLARE_FINAL_TYPE (PrioInspectorScheduler, prio_inspector_scheduler, PRIO, INSPECTOR_SCHEDULER, GtkBox)
+
+/* @number tells it from the others. */
+GtkWidget *prio_inspector_scheduler_new (PrioScheduler *scheduler, guint number);
+gboolean prio_inspector_scheduler_shows (PrioInspectorScheduler *self, PrioScheduler *scheduler);
+void prio_inspector_scheduler_refresh (PrioInspectorScheduler *self);
+void prio_inspector_scheduler_print (PrioInspectorScheduler *self, GString *text);
+
+#define PRIO_TYPE_INSPECTOR_LONGEST (prio_inspector_longest_get_type ())
+G_DECLARE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, PRIO, INSPECTOR_LONGEST, GtkBox)
+
+GtkWidget *prio_inspector_longest_new (void);
+/* @schedulers are those of the default main context, at least one. */
+void prio_inspector_longest_refresh (PrioInspectorLongest *self, GPtrArray *schedulers);
+void prio_inspector_longest_print (PrioInspectorLongest *self, GString *text);
+
+/* @time ms, or “–” if it is negative; static until the next call on this thread. */
+const char *prio_inspector_format_time (double time);
+
+/* Returns a box with @title at its start. */
+GtkWidget *prio_inspector_heading_new (const char *title);
+
+/* Adds a switch that @text names to @box. */
+GtkWidget *prio_inspector_add_switch (GtkWidget *box, const char *text, GCallback switched, gpointer data);
+/* Without calling its callback. */
+void prio_inspector_set_switch (GtkWidget *widget, gboolean active, gpointer data);
