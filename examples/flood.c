@@ -83,6 +83,9 @@ task_free (gpointer data)
 static void
 start_flood (App *app)
 {
+  /* The name is that in GTK's inspector: GTK_DEBUG=interactive flood. */
+  PrioTaskOptions options = { .name = "flood", .priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind) };
+
   for (guint i = 0; i < N_TASKS && app->kind != FLOOD_NONE; i++)
     {
       Task *task = g_new (Task, 1);
@@ -92,8 +95,7 @@ start_flood (App *app)
       if (app->kind == FLOOD_GLIB_IDLE)
         g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, work, task, task_free);
       else
-        prio_scheduler_post (app->scheduler, (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind), work, task,
-                             task_free);
+        prio_scheduler_post_full (app->scheduler, &options, work, task, task_free);
     }
 }
 

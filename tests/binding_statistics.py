@@ -45,6 +45,50 @@ class Statistics(unittest.TestCase):
         self.assertEqual(statistics.get_n_run(BACKGROUND), 20)
         self.assertEqual(statistics.get_running_times(BACKGROUND).get_count(), 20)
 
+    def test_bad_values(self):
+        statistics = self.scheduler.get_statistics()
+        times = statistics.get_waiting_times('background')
+        nan = float('nan')
+        for call, error, message in (
+                (lambda: self.scheduler.set_least_share('background', 0.6), ValueError, 'share.*0.5.*0.6'),
+                (lambda: self.scheduler.set_least_share('background', nan), ValueError, 'share.*nan'),
+                (lambda: self.scheduler.set_least_share('background', -0.1), ValueError, 'share.*-0.1'),
+                (lambda: self.scheduler.set_least_share('background', '0.1'), TypeError, "share.*'0.1'"),
+                (lambda: self.scheduler.set_least_share('background', True), TypeError, 'share.*True'),
+                (lambda: self.scheduler.set_least_share('user-blocking', 0.1), ValueError, "'user-blocking' has no least share"),
+                (lambda: self.scheduler.get_least_share('user-blocking'), ValueError, "'user-blocking' has no least share"),
+                (lambda: self.scheduler.set_least_share('low', 0.1), ValueError, "'low' is no task priority"),
+                (lambda: self.scheduler.set_least_share(None, 0.1), ValueError, 'None is no task priority'),
+                (lambda: self.scheduler.set_frame_share(0.91), ValueError, 'share.*0.9.*0.91'),
+                (lambda: self.scheduler.set_frame_share(None), TypeError, 'share.*None'),
+                (lambda: self.scheduler.set_long_task_threshold(-1), ValueError, 'threshold.*-1'),
+                (lambda: self.scheduler.set_long_task_threshold(2 ** 32), ValueError, 'threshold.*4294967296'),
+                (lambda: self.scheduler.set_long_task_threshold(nan), TypeError, 'threshold.*nan'),
+                (lambda: self.scheduler.set_long_task_threshold(True), TypeError, 'threshold.*True'),
+                (lambda: times.get_percentile(101), ValueError, 'percent.*101'),
+                (lambda: times.get_percentile(-1), ValueError, 'percent.*-1'),
+                (lambda: times.get_percentile(nan), ValueError, 'percent.*nan'),
+                (lambda: times.get_percentile('99'), TypeError, "percent.*'99'"),
+                (lambda: statistics.get_n_run(7), ValueError, '7 is no task priority'),
+                (lambda: statistics.get_running_times('low'), ValueError, "'low' is no task priority")):
+            with self.assertRaisesRegex(error, message):
+                call()
+        self.assertEqual((self.scheduler.get_least_share('background'), self.scheduler.get_frame_share()), (0, 0))
+
+    def test_nicks(self):
+        self.scheduler.set_least_share('background', 0.25)
+        self.scheduler.set_least_share(USER_VISIBLE, 0)
+        self.assertEqual([self.scheduler.get_least_share(priority) for priority in ('background', BACKGROUND, 1, 'user-visible')],
+                         [0.25, 0.25, 0.25, 0])
+        self.scheduler.set_least_share('background', 0)
+        self.scheduler.post_task(int, 'background')
+        statistics = self.scheduler.get_statistics()
+        for priority in ('background', BACKGROUND, 1):
+            self.assertEqual([getattr(statistics, f'get_n_{name}')(priority) for name in ('queued', 'delayed', 'run', 'continued', 'aborted')],
+                             [1, 0, 0, 0, 0])
+            self.assertEqual(statistics.get_running_times(priority).get_percentile(50), 0)
+        self.assertEqual(statistics.get_n_queued('user-visible'), 0)
+
     def test_yields_and_aborts(self):
         controller = PrioSched.TaskController('background')
         done = []

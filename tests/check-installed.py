@@ -143,6 +143,11 @@ def check(build, source, python, gjs, place):
     one(f'{prefix}/share/gir-1.0/PrioSched-1.gir')
     one(f'{prefix}/lib/**/gi-stubs/repository/PrioSched.pyi')
 
+    # What GTK loads finds all that it needs.
+    if os.path.exists(f'{build}/gtk/inspector'):
+        module = one(f'{lib}/gtk-4.0/*/inspector/libprio-sched-inspector.so')
+        run(python, '-c', f'import ctypes, os; ctypes.CDLL({module!r}, os.RTLD_NOW).g_io_module_load', env=environment)
+
 
 with tempfile.TemporaryDirectory() as place:
     check(*sys.argv[1:], place)

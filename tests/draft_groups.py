@@ -260,5 +260,7 @@ class Groups:
         self.renew_signal(group, self.signals[old].priority)
         self.abort(old, state, False)
         for member in taken:
-            if member.label in self.outcomes and self.n_loose == 0:
-                self.complete(member, self.outcomes[member.label])
+            outcome = self.outcomes.get(member.label)
+            # One that was aborted by hand before may have its result by now, or later.
+            if outcome and self.n_loose == 0 and not (f'{member.label} {outcome}' in self.untold and self.choose()):
+                self.complete(member, outcome)

@@ -122,6 +122,15 @@ class Places(unittest.TestCase):
             wait.come()
         await group.drained()
 
+    def test_any_number(self):
+        group = PrioSched.TaskGroup()
+        self.assertIsNone(group.limit)
+        group.limit = 3
+        self.assertEqual(group.limit, 3)
+        group.limit = None
+        self.assertIsNone(group.limit)
+        self.assertNotIn('at a time', repr(group))
+
     @run
     async def test_pending_is_notified(self):
         group, log = PrioSched.TaskGroup(limit=1), []

@@ -49,6 +49,25 @@ watched('the names of tasks, or of their functions', async () => {
     assertTold('loadRows', 1);
 });
 
+watched('the names of functions that the binding calls', async () => {
+    const group = new PrioSched.TaskGroup({limit: 1});
+    await scheduler.schedule_callback('normal', function renderRows() {
+        work();
+    }).finished;
+    await scheduler.post_steps(function* readLines() {
+        work();
+        yield 1;
+        work();
+    });
+    await group.postTask(function loadRows() {
+        work();
+    }, {priority: 'background'});
+    await scheduler.sleep(1);
+    assertTold('renderRows', 2);
+    assertTold('readLines', 2);
+    assertTold('loadRows', 1);
+});
+
 watched("GLib's names of sources", async () => {
     const id = GLib.timeout_add(GLib.PRIORITY_DEFAULT, 0, () => {
         work();

@@ -67,6 +67,33 @@ class LongTasks(unittest.TestCase):
         self.assertGreaterEqual(self.names().count('load_rows'), 3)
         self.assertGreaterEqual(self.names(1).count('rows'), 3)
 
+    def test_names_of_what_the_binding_calls(self):
+        def render_rows(did_timeout):
+            work()
+            return render_rest
+
+        def render_rest(did_timeout):
+            work()
+
+        def read_lines():
+            work()
+            for _ in range(2):
+                yield
+                work()
+
+        def count_lines():
+            work()
+            yield 1
+            work()
+        group = PrioSched.TaskGroup(limit=1)
+        self.run_tasks(scheduler.schedule_callback('normal', render_rows), scheduler.post_task(read_lines),
+                       scheduler.post_task(count_lines, progress=lambda _: None), group.post_task(index_files),
+                       group.post_task(load_rows, 'background'))
+        names = [str(name).split('.')[-1] for name in self.names() + self.names(1)]
+        for name, n in ('render_rows', 1), ('render_rest', 1), ('read_lines', 2), ('count_lines', 1), ('index_files', 1), ('load_rows', 3):
+            self.assertGreaterEqual(names.count(name), n, f'{name} in {names}')
+        self.assertFalse({'_go_on', 'in_steps', '_Scheduled', 'begin'}.intersection(names), names)
+
     def test_sources(self):
         def tick():
             work()

@@ -449,6 +449,40 @@ class Callbacks(Case):
         self.assertRegex(told[0], 'first task is told on the thread that runs .* main context, and this is another one')
 
     @run
+    async def test_first_task_of_a_group(self):
+        group = PrioSched.TaskGroup(scheduler, limit=1)
+        first, second = group.post_task(lambda: 1), group.post_task(lambda: 2, name='second')
+        self.assertIs(scheduler.get_first_task(), first)
+        self.assertTrue(first.cancel())
+        await scheduler.yield_(priority='user-blocking')
+        self.assertIs(scheduler.get_first_task(), second)
+        self.assertEqual(await second, 2)
+
+    @run
+    async def test_wrap_a_coroutine_function(self):
+        controller = PrioSched.TaskController('background')
+
+        async def ask(first, last=None):
+            now = scheduler.get_current_priority()
+            await scheduler.yield_()
+            self.log.append((now, scheduler.get_current_priority(), first, last))
+            await asyncio.sleep(0)
+            if last is None:
+                raise ValueError('mine')
+            return scheduler.get_current_priority()
+        wrapped = await scheduler.post_task(lambda: scheduler.wrap_callback(ask), signal=controller.signal, timeout=-1)
+        background = PrioSched.TaskPriority.BACKGROUND
+        self.assertEqual(await wrapped(1, last=2), background)
+        with self.assertRaisesRegex(ValueError, 'mine'):
+            await wrapped(3)
+        self.assertEqual(await scheduler.post_task(lambda: wrapped(4, 5), 'user-blocking'), background)
+        self.assertEqual(self.log, [(background, background, 1, 2), (background, background, 3, None), (background, background, 4, 5)])
+        self.log.clear()
+        controller.abort(ValueError('aborted'))
+        with self.assertRaisesRegex(ValueError, 'aborted'):
+            await wrapped(6, 7)
+
+    @run
     async def test_wrap_callback(self):
         controller = PrioSched.TaskController('background')
 

@@ -5,7 +5,7 @@
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {PrioSched} = imports.gi;
-const {assert, assertEqual, rejection, run, test} = imports.tap;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const {BACKGROUND, USER_VISIBLE} = PrioSched.TaskPriority;
 
 test('counts and times', async () => {
@@ -44,6 +44,40 @@ test('yields and aborts', async () => {
     const statistics = scheduler.get_statistics();
     assertEqual([statistics.get_n_run(USER_VISIBLE), statistics.get_n_continued(USER_VISIBLE)], [3, 2]);
     assertEqual([statistics.get_n_run(BACKGROUND), statistics.get_n_aborted(BACKGROUND)], [0, 3]);
+});
+
+test('bad values are told by name, and priorities by their nicks', () => {
+    const own = PrioSched.Scheduler.new(null);
+    own.collects_statistics = true;
+    own.post_task(() => 1, {priority: 'background'});
+    const statistics = own.get_statistics(), times = statistics.get_waiting_times('background');
+    for (const [body, type, text] of [
+        [() => own.set_least_share('background', 0.6), RangeError, '0.6 is no share, which is from 0 to 0.5'],
+        [() => own.set_least_share('background', NaN), RangeError, 'NaN is no share'],
+        [() => own.set_least_share('background', '0.1'), TypeError, '“0.1” is no share'],
+        [() => own.set_least_share('user-blocking', 0.1), RangeError, '“user-blocking” has no least share'],
+        [() => own.get_least_share(3), RangeError, '3 has no least share'],
+        [() => own.set_least_share('low', 0.1), TypeError, '“low” is no task priority'],
+        [() => own.set_least_share(undefined, 0.1), TypeError, 'is no task priority'],
+        [() => own.set_frame_share(0.91), RangeError, '0.91 is no share, which is from 0 to 0.9'],
+        [() => own.set_frame_share(), TypeError, 'undefined is no share'],
+        [() => own.set_long_task_threshold(-1), RangeError, '-1 is no threshold'],
+        [() => (own.long_task_threshold = NaN), RangeError, 'NaN is no threshold'],
+        [() => (own.longTaskThreshold = true), TypeError, 'true is no threshold'],
+        [() => (own['long-task-threshold'] = 2 ** 32), RangeError, '4294967296 is no threshold'],
+        [() => times.get_percentile(101), RangeError, '101 is no percentile, which is from 0 to 100'],
+        [() => times.get_percentile('99'), TypeError, '“99” is no percentile'],
+        [() => statistics.get_n_run(7), TypeError, '7 is no task priority'],
+        [() => statistics.get_running_times('low'), TypeError, '“low” is no task priority'],
+    ]) {
+        const error = thrown(body);
+        assert(error instanceof type && error.message.includes(text), `${text}: ${error}`);
+    }
+    assertEqual([own.get_frame_share(), own.long_task_threshold, own.get_least_share('user-visible')], [0, 0, 0]);
+    own.set_least_share('background', 0.25);
+    assertEqual([own.get_least_share(1), own.get_least_share('background')], [0.25, 0.25]);
+    assertEqual(['queued', 'delayed', 'run', 'continued', 'aborted'].map(name => statistics[`get_n_${name}`]('background')), [1, 0, 0, 0, 0]);
+    assertEqual(times.get_percentile(50), 0);
 });
 
 run();

@@ -242,6 +242,7 @@ test_timeouts (Fixture *f, gconstpointer data)
   const char *ids = "abcd";
   const gint timeouts[] = { 0, 100000, -1, 0 };
   const guint64 delays[] = { 0, 0, 0, 1 };
+  g_autoptr (PrioTask) first = NULL;
   Run run;
 
   set_up (&run, f);
@@ -256,9 +257,15 @@ test_timeouts (Fixture *f, gconstpointer data)
     }
   for (const char *id = "cab"; *id != 0; id++)
     {
+      first = prio_scheduler_get_first_task (f->scheduler);
+      g_assert_cmpuint (prio_runner_get_id_of (run.runner, first), ==, *id);
       fixture_run (f);
+      g_assert_cmpuint (prio_runner_get_id_of (run.runner, first), ==, 0);
+      g_clear_object (&first);
       return_id (&run, *id, NULL);
     }
+  first = prio_scheduler_get_first_task (f->scheduler);
+  g_assert_null (first);
   while (f->log->len < 4)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "cabd");

@@ -12,18 +12,26 @@
 /* The titles take the first two rows of the grid. */
 #define N_TITLE_ROWS 2
 
-#define COLUMNS "prio-inspector-columns"
+#define CONTENT "prio-inspector-table"
 
 typedef struct
 {
   const PrioInspectorColumn *columns;
   guint n_columns, n_rows;
+  GPtrArray *cells; /* the labels of all rows */
 } Table;
+
+static void
+content_free (gpointer data)
+{
+  g_ptr_array_unref (((Table *) data)->cells);
+  g_free (data);
+}
 
 static Table *
 get (GtkWidget *table)
 {
-  return g_object_get_data (G_OBJECT (table), COLUMNS);
+  return g_object_get_data (G_OBJECT (table), CONTENT);
 }
 
 static GtkWidget *
@@ -60,8 +68,8 @@ prio_inspector_table_new (const char *label, const PrioInspectorColumn *columns,
                                    "row-spacing", 6, NULL);
   Table *content = g_new (Table, 1);
 
-  *content = (Table) { .columns = columns, .n_columns = n_columns };
-  g_object_set_data_full (G_OBJECT (table), COLUMNS, content, g_free);
+  *content = (Table) { .columns = columns, .n_columns = n_columns, .cells = g_ptr_array_new () };
+  g_object_set_data_full (G_OBJECT (table), CONTENT, content, content_free);
   gtk_accessible_update_property (GTK_ACCESSIBLE (table), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
 
   for (guint i = 0, width; i < n_columns; i += width)
@@ -77,9 +85,9 @@ prio_inspector_table_new (const char *label, const PrioInspectorColumn *columns,
 }
 
 static GtkWidget *
-cell (GtkWidget *table, guint row, guint column)
+cell (const Table *content, guint row, guint column)
 {
-  return gtk_grid_get_child_at (GTK_GRID (table), (gint) column, (gint) row + N_TITLE_ROWS);
+  return content->cells->pdata[row * content->n_columns + column];
 }
 
 static void
@@ -92,6 +100,7 @@ add_row (GtkWidget *table, guint row)
       GtkWidget *label = make_label (NULL, content->columns[i].is_number);
 
       gtk_grid_attach (GTK_GRID (table), label, (gint) i, (gint) row + N_TITLE_ROWS, 1, 1);
+      g_ptr_array_add (content->cells, label);
       if (i == 0)
         {
           gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
@@ -100,7 +109,7 @@ add_row (GtkWidget *table, guint row)
           continue;
         }
       gtk_accessible_update_relation (GTK_ACCESSIBLE (label), GTK_ACCESSIBLE_RELATION_DESCRIBED_BY,
-                                      gtk_grid_get_child_at (GTK_GRID (table), (gint) i, 1), cell (table, row, 0), NULL, -1);
+                                      gtk_grid_get_child_at (GTK_GRID (table), (gint) i, 1), cell (content, row, 0), NULL, -1);
     }
 }
 
@@ -113,12 +122,13 @@ prio_inspector_table_set_n_rows (GtkWidget *table, guint n_rows)
     add_row (table, content->n_rows);
   for (; content->n_rows > n_rows; content->n_rows--)
     gtk_grid_remove_row (GTK_GRID (table), (gint) content->n_rows - 1 + N_TITLE_ROWS);
+  g_ptr_array_set_size (content->cells, (gint) (n_rows * content->n_columns));
 }
 
 void
 prio_inspector_table_set (GtkWidget *table, guint row, guint column, const char *text)
 {
-  GtkLabel *label = GTK_LABEL (cell (table, row, column));
+  GtkLabel *label = GTK_LABEL (cell (get (table), row, column));
 
   if (g_strcmp0 (gtk_label_get_text (label), text) == 0)
     return;
@@ -143,7 +153,7 @@ prio_inspector_table_print (GtkWidget *table, GString *text)
   for (guint i = 0; i < content->n_rows; i++)
     {
       for (guint j = 0; j < content->n_columns; j++)
-        g_string_append_printf (text, "%s%s", j > 0 ? "\t" : "\n", gtk_label_get_text (GTK_LABEL (cell (table, i, j))));
+        g_string_append_printf (text, "%s%s", j > 0 ? "\t" : "\n", gtk_label_get_text (GTK_LABEL (cell (content, i, j))));
     }
   g_string_append_c (text, '\n');
 }

@@ -33,10 +33,10 @@ declare module '@girs/priosched-1' {
         /** What the tasks of a scheduler have done, by priority. */
         class Statistics {
             static $gtype: GObject.GType<Statistics>; protected constructor();
-            get_n_queued(priority: TaskPriority): number; get_n_delayed(priority: TaskPriority): number;
-            get_n_run(priority: TaskPriority): number; get_n_continued(priority: TaskPriority): number;
-            get_n_aborted(priority: TaskPriority): number;
-            get_waiting_times(priority: TaskPriority): Times; get_running_times(priority: TaskPriority): Times;
+            get_n_queued(priority: Nick | TaskPriority): number; get_n_delayed(priority: Nick | TaskPriority): number;
+            get_n_run(priority: Nick | TaskPriority): number; get_n_continued(priority: Nick | TaskPriority): number;
+            get_n_aborted(priority: Nick | TaskPriority): number;
+            get_waiting_times(priority: Nick | TaskPriority): Times; get_running_times(priority: Nick | TaskPriority): Times;
         }
 
         /** How long tasks have waited or run, in milliseconds. */
@@ -81,6 +81,8 @@ declare module '@girs/priosched-1' {
             is_owner(): boolean;
             /** Takes a task that is delayed or queued out of its queue; take_rejected() reports it. */
             cancel(id: number): boolean;
+            /** The number of the task of a group for which the task stands, or 0. */
+            get_id_of(task: Task): number;
             set_name_func(func: RunnerNameFunc): void;
             set_name_properties(target: GObject.Object, id_property: string, name_property: string): void;
         }

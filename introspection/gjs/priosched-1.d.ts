@@ -279,8 +279,8 @@ declare module '@girs/priosched-1' {
             get_next_frame(): number; set_next_frame(next_frame: number): void;
             get_time_slice(): number; set_time_slice(time_slice: number): void;
             /** Which part of the time tasks of a priority have at least, from 0 to 0.5. */
-            get_least_share(priority: TaskPriority): number;
-            set_least_share(priority: TaskPriority, share: number): void;
+            get_least_share(priority: Nick | TaskPriority): number;
+            set_least_share(priority: Nick | TaskPriority, share: number): void;
             /** Which part of the time tasks have beside frames that are slow to draw, from 0 to 0.9. */
             get_frame_share(): number; set_frame_share(share: number): void;
             /** Whether a task of the library's own that waits for another lends it its priority. */

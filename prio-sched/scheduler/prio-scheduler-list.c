@@ -34,6 +34,13 @@ listed_unref (gpointer data)
   g_free (listed);
 }
 
+static void
+let_go (gpointer scheduler)
+{
+  prio_before_unref (scheduler);
+  g_object_unref (scheduler);
+}
+
 /* @self has been constructed. */
 void
 prio_scheduler_enlist (PrioScheduler *self)
@@ -93,7 +100,10 @@ prio_scheduler_new_hidden (GMainContext *context)
  * g_autoptr (GPtrArray) schedulers = prio_scheduler_list_all ();
  *
  * for (guint i = 0; i < schedulers->len; i++)
- *   g_print ("%u tasks wait\n", prio_scheduler_get_pending (schedulers->pdata[i]));
+ *   {
+ *     if (prio_scheduler_get_context (schedulers->pdata[i]) == g_main_context_default ())
+ *       g_print ("%u tasks wait\n", prio_scheduler_get_pending (schedulers->pdata[i]));
+ *   }
  * ```
  *
  * Any thread may call it.
@@ -116,7 +126,7 @@ prio_scheduler_list_all (void)
     }
   prio_lock_unlock (&lock);
 
-  schedulers = g_ptr_array_new_full (all->len, g_object_unref);
+  schedulers = g_ptr_array_new_full (all->len, let_go);
   for (guint i = 0; i < all->len; i++)
     {
       gpointer scheduler = g_weak_ref_get (&((PrioListed *) all->pdata[i])->scheduler);

@@ -140,6 +140,7 @@ prio_scheduler_finalize (GObject *object)
   PrioScheduler *self = PRIO_SCHEDULER (object);
   PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
 
+  prio_in_finalize (self);
   prio_debug ("The scheduler %p is finalized; what is queued still runs", (void *) self);
   prio_scheduler_unlist (self);
   prio_scheduler_clear_follower (self);

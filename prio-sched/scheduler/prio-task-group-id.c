@@ -15,6 +15,7 @@
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-runner-inner-private.h"
 #include "scheduler/prio-runner-private.h"
+#include "task/prio-task-private.h"
 
 /* The domain of the errors that stand for those of tasks of runners; their codes are the handles. */
 static GQuark
@@ -275,6 +276,43 @@ prio_task_group_cancel_id (PrioTaskGroup *self, guint handle)
   seat = get_seat (self, handle);
   if (seat != NULL && seat->member == NULL)
     prio_task_cancel (seat->task);
+}
+
+/**
+ * prio_runner_get_id_of:
+ * @self: a runner
+ * @task: a task, as [method@PrioSched.Scheduler.get_first_task] tells
+ *
+ * Gets the number of the task of a group for which @task stands, as long as that waits.
+ *
+ * Call it on the thread that runs the main context; on others it returns 0.
+ *
+ * Returns: what was given to [method@PrioSched.TaskGroup.post_id], or 0 if it is none of this runner
+ *
+ * Since: 1.0
+ */
+guint
+prio_runner_get_id_of (PrioRunner *self, PrioTask *task)
+{
+  PrioEntryState state;
+  PrioMember *member;
+  guint id = 0;
+
+  g_return_val_if_fail (self != NULL, 0);
+  g_return_val_if_fail (PRIO_IS_TASK (task), 0);
+
+  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) || !prio_loop_enter (self->loop))
+    return 0;
+
+  state = prio_entry_get_state (prio_task_get_entry (task));
+  if (state == PRIO_ENTRY_DELAYED || state == PRIO_ENTRY_QUEUED)
+    {
+      member = prio_task_get_entry (task)->job.data;
+      if (((PrioSeat *) member->data)->runner == self)
+        id = ((PrioSeat *) member->data)->id;
+    }
+  prio_loop_leave (self->loop);
+  return id;
 }
 
 /**

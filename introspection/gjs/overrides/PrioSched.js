@@ -98,7 +98,7 @@ function checkProperty(prototype, name, convert) {
             this[setter](value);
         },
     };
-    for (const alias of [name, name.replace('_', '-'), name.replace(/_(.)/, (_, letter) => letter.toUpperCase())])
+    for (const alias of [name, name.replaceAll('_', '-'), name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
         Object.defineProperty(prototype, alias, accessor);
 }
 
@@ -142,6 +142,7 @@ function _init() {
     };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
+    imports.overrides.PrioSchedNumbers.make(PrioSched, checkProperty, toGivenPriority);
     for (const name of ['follow_frame_clock', 'unfollow_frame_clock']) {
         const method = Scheduler.prototype[name];
         Scheduler.prototype[name] = function (clock) {

@@ -103,7 +103,7 @@ class Member {
     post(runner, id, entry) {
         const {table, priority} = entry.state;
         const [handle, combined, posted] = this.#group.post_id_timed(runner, id, priority, this.#own, this.#delay,
-            this.#timeout, entry.name);
+            this.#timeout, entry.name ?? (entry.callback.name || null));
         if (combined !== null) {
             entry.state = new State(table, combined, priority, expiryAfter(this.#delay, this.#timeout));
             entry.state.group = this.#group;

@@ -101,6 +101,11 @@ class ScheduledCallback {
         this.#callback = callback;
     }
 
+    // What is called next, or null.
+    get callback() {
+        return this.#callback;
+    }
+
     // Cancels it: it is not called any more, and what it returns later is nothing.  Returns whether that was still possible.
     cancel() {
         if (this.#isOver)

@@ -60,7 +60,7 @@ const Driver = GObject.registerClass({
 
     get name() {
         const entry = this.find(this.askedId);
-        return entry?.name || entry?.callback?.name || null;
+        return entry?.name || (entry?.callback?.calls ?? entry?.watcher?.handle?.callback ?? entry?.callback)?.name || null;
     }
 });
 

@@ -36,7 +36,7 @@ var toSteps = function toSteps(scheduler, make, progress) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
 
-    return async function steps() {
+    const steps = async () => {
         const generator = toGenerator(make());
         let last = {}, step = generator.next();
         while (!step.done) {
@@ -64,4 +64,6 @@ var toSteps = function toSteps(scheduler, make, progress) {
             tell(last.value);
         return step.value;
     };
+    steps.calls = make; // for names of what runs
+    return steps;
 };

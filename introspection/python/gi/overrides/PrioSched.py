@@ -16,6 +16,7 @@ from ..overrides import override
 from . import _PrioSched as tasks
 from . import _PrioSchedGroups as groups
 from . import _PrioSchedHelpers as helpers
+from . import _PrioSchedNumbers as numbers
 from . import _PrioSchedReact as react
 from . import _PrioSchedReasons as reasons
 from . import _PrioSchedThreads as threads
@@ -94,7 +95,7 @@ def _called_back(owner, name, position, awaitable=None):
     return method
 
 
-class Scheduler(PrioSched.Scheduler):
+class Scheduler(numbers.Shares, PrioSched.Scheduler):
 
     yield_async = _called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
     yield_full_async = _called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
@@ -412,6 +413,23 @@ __all__.append('SchedulingState')
 
 groups.set_up(_to_priority, _to_delay)
 react.set_up(lambda priority: _to_priority(_given(priority)))
+numbers.set_up(lambda priority: _to_priority(_given(priority)), _to_whole)
+
+
+class Statistics(numbers.Statistics):
+    """What the tasks of a scheduler have done, by their priorities."""
+
+
+Statistics = override(Statistics)
+__all__.append('Statistics')
+
+
+class Times(numbers.Times):
+    """How long tasks have waited, or have run, in milliseconds."""
+
+
+Times = override(Times)
+__all__.append('Times')
 
 
 class TaskGroup(groups.TaskGroup):

@@ -141,6 +141,10 @@ class Table(TableBase):
         entry = self._peek(self._runner.get_first())
         return entry if entry.__class__ is PostedTask else None
 
+    def task_of(self, native):
+        """The PostedTask of a group for which a task of the library stands, or None."""
+        return self._peek(self._runner.get_id_of(native))
+
     def dequeue(self, entry):
         """Takes back an entry that has been cancelled: the library lets go of it at once or, from another thread, soon."""
         number = entry._number

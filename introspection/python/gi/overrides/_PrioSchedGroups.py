@@ -16,6 +16,7 @@ from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
 from . import _PrioSchedReact as react
 from . import _PrioSchedReasons as reasons
+from ._PrioSchedNames import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -171,8 +172,9 @@ class TaskGroup(PrioSched.TaskGroup):
 
     @property
     def limit(self):
-        """How many tasks run at a time.  If more are running when it changes, they go on."""
-        return self.get_limit()
+        """How many tasks run at a time, or None for any number.  If more are running when it changes, they go on."""
+        limit = self.get_limit()
+        return None if limit == _MAX_LIMIT else limit
 
     @limit.setter
     def limit(self, limit):
@@ -209,7 +211,7 @@ class TaskGroup(PrioSched.TaskGroup):
 
     def __repr__(self):
         limit = self.limit
-        places = '' if limit == _MAX_LIMIT else f', {limit} at a time'
+        places = '' if limit is None else f', {limit} at a time'
         return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.pending} pending{places}>'
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, timeout=None):
@@ -230,7 +232,8 @@ class TaskGroup(PrioSched.TaskGroup):
         state.group = self
         task = tasks.new_task(callback, state, name)
         number = table._add(task)
-        state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds, name)
+        state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds,
+                                                          name if name is not None else name_of_callable(callback))
         if combined is None:
             table._take(number)
             self._check_scheduler()

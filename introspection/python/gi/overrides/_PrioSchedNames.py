@@ -6,10 +6,12 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 
-def _name_of_callable(callback):
+def name_of_callable(callback):
+    """What a function, or whatever else is called, is called; of what the binding calls that of the program's function in it."""
+    callback = getattr(callback, '_prio_sched_calls', callback)
     name = getattr(callback, '__qualname__', None)
     if name is None and hasattr(callback, 'func'):
-        return _name_of_callable(callback.func)  # functools.partial
+        return name_of_callable(callback.func)  # functools.partial
     return name if isinstance(name, str) else type(callback).__qualname__
 
 
@@ -22,7 +24,7 @@ def _name_of_runner(runner):
     coroutine = getattr(runner, 'coroutine', None)
     if coroutine is None and hasattr(runner, 'get_coro'):
         coroutine = runner.get_coro()
-    return _name_of_callable(runner if coroutine is None else coroutine)
+    return name_of_callable(runner if coroutine is None else coroutine)
 
 
 def name_of(entry):
@@ -34,6 +36,6 @@ def name_of(entry):
         return str(name)
     callback = getattr(entry, '_callback', None)
     if callback is not None:
-        return _name_of_callable(callback)
+        return name_of_callable(callback)
     waiter = getattr(entry, '_waiter', None)
     return _name_of_runner(waiter) if waiter is not None else None

@@ -7,6 +7,7 @@ import contextvars
 import functools
 import inspect
 import operator
+import types
 
 from gi.repository import GLib
 
@@ -14,6 +15,7 @@ from ..module import get_introspection_module
 from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
 from ._PrioSchedFutures import PostedTask
+from ._PrioSchedNames import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -137,7 +139,7 @@ def wrap_callback(self, func):
     """A function that calls func (…) under the state of now, wherever and as often as it is called.
 
     What it yields and begins has the priority, the signal and the timeout of the running task; outside any task it is
-    'user-visible', and has neither.
+    'user-visible', and has neither.  Of a coroutine function that is all that its coroutine does, whoever awaits it.
     """
     helpers.to_callback(func)
     state = tasks.current_state() or tasks.table_of(self)._states[_USER_VISIBLE - 1]
@@ -149,9 +151,33 @@ def wrap_callback(self, func):
 
     @functools.wraps(func, updated=())
     def wrapped(*args, **kwargs):
-        return context.copy().run(call, *args, **kwargs)
+        own = context.copy()
+        value = own.run(call, *args, **kwargs)
+        return _to_the_end(own, value) if inspect.iscoroutine(value) else value
 
     return wrapped
+
+
+async def _to_the_end(context, coroutine):
+    return await _steps_in(context, coroutine)
+
+
+@types.coroutine
+def _steps_in(context, coroutine):
+    """Makes each step of coroutine in context, for whoever awaits it."""
+    step, argument = coroutine.send, None
+    while True:
+        try:
+            awaited = context.run(step, argument)
+        except StopIteration as end:
+            return end.value
+        try:
+            step, argument = coroutine.send, (yield awaited)
+        except GeneratorExit:
+            context.run(coroutine.close)
+            raise
+        except BaseException as error:
+            step, argument = coroutine.throw, error
 
 
 def force_frame_rate(self, fps):
@@ -176,7 +202,10 @@ def get_first_task(self):
     table = tasks.table_of(self)
     table.check_owner('the first task is told on')
     task = table.get_first()
-    return task if task is not None else _native_get_first_task(self)
+    if task is not None:
+        return task
+    native = _native_get_first_task(self)
+    return table.task_of(native) or native if native is not None else None
 
 
 class _Scheduled:
@@ -190,14 +219,28 @@ class _Scheduled:
         # The table does not hold the scheduler.
         return func((self.table.scheduler() or PrioSched.Scheduler.ref_thread_default()).did_timeout())
 
+    @property
+    def _prio_sched_calls(self):
+        return self.callback
+
     def __call__(self):
         value = self._call(self.callback)
-        return self._go_on(value) if callable(value) else value
+        if not callable(value):
+            return value
+        coroutines = []
+        coroutine = self._go_on(value, coroutines)
+        coroutines.append(coroutine)
+        return coroutine
 
-    async def _go_on(self, value):
-        while callable(value):
-            await self.table.yield_now()
-            value = self._call(value)
+    async def _go_on(self, value, coroutines):
+        coroutine = coroutines.pop()
+        try:
+            while callable(value):
+                coroutine.__qualname__ = name_of_callable(value)  # for names of what runs
+                await self.table.yield_now()
+                value = self._call(value)
+        finally:
+            del coroutine
         return await value if inspect.isawaitable(value) else value
 
 

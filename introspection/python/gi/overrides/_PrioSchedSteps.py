@@ -16,8 +16,14 @@ def is_stepped(value):
     return value.__class__ is types.GeneratorType and not value.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE
 
 
-async def in_steps(table, generator, progress=None):
+def in_steps(table, generator, progress=None):
     """Steps generator as long as the slice lasts, and then yields.  An abort is raised where the generator stands."""
+    coroutine = _in_steps(table, generator, progress)
+    coroutine.__qualname__ = generator.__qualname__  # for names of what runs
+    return coroutine
+
+
+async def _in_steps(table, generator, progress):
     scheduler = table.scheduler() or PrioSched.Scheduler.ref_thread_default()
     should_yield = scheduler.should_yield
     error = value = None
@@ -58,4 +64,5 @@ def with_progress(table, callback, progress):
         if not is_stepped(generator):
             raise TypeError(f'progress is for generators, and {callback!r} has returned {generator!r}')
         return in_steps(table, generator, progress)
+    begin._prio_sched_calls = callback
     return begin

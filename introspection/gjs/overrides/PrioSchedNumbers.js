@@ -1,0 +1,57 @@
+// PrioSchedNumbers.js: shares of the time, thresholds and statistics of schedulers
+//
+// What is checked here GJS would make a number of, and the library would refuse by a message only.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported make */
+
+const {named} = imports.overrides.PrioSchedReasons;
+
+const MAX_FRAME_SHARE = 0.9;
+const MAX_LEAST_SHARE = 0.5;
+const MAX_THRESHOLD = 0xffffffff;
+const USER_BLOCKING = 3;
+
+function toNumber(value, max, what) {
+    if (typeof value !== 'number')
+        throw new TypeError(`${named(value)} is no ${what}, which is a number from 0 to ${max}`);
+    if (!(value >= 0 && value <= max))
+        throw new RangeError(`${named(value)} is no ${what}, which is from 0 to ${max}`);
+    return value;
+}
+
+// Gives Scheduler, Statistics and Times their methods for JavaScript.
+function make({Scheduler, Statistics, Times}, checkProperty, toGivenPriority) {
+    const {get_least_share: getLeastShare, set_least_share: setLeastShare, set_frame_share: setFrameShare} = Scheduler.prototype;
+    const {get_percentile: getPercentile} = Times.prototype;
+
+    function toShared(value) {
+        const priority = toGivenPriority(value);
+        if (priority === USER_BLOCKING)
+            throw new RangeError(`${named(value)} has no least share: only background and user-visible tasks have more urgent ones beside them`);
+        return priority;
+    }
+
+    Scheduler.prototype.get_least_share = function (priority) {
+        return getLeastShare.call(this, toShared(priority));
+    };
+    Scheduler.prototype.set_least_share = function (priority, share) {
+        setLeastShare.call(this, toShared(priority), toNumber(share, MAX_LEAST_SHARE, 'share'));
+    };
+    Scheduler.prototype.set_frame_share = function (share) {
+        setFrameShare.call(this, toNumber(share, MAX_FRAME_SHARE, 'share'));
+    };
+    checkProperty(Scheduler.prototype, 'long_task_threshold',
+        value => Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds')));
+
+    for (const name of ['n_queued', 'n_delayed', 'n_run', 'n_continued', 'n_aborted', 'waiting_times', 'running_times']) {
+        const get = Statistics.prototype[`get_${name}`];
+        Statistics.prototype[`get_${name}`] = function (priority) {
+            return get.call(this, toGivenPriority(priority));
+        };
+    }
+    Times.prototype.get_percentile = function (percent) {
+        return getPercentile.call(this, toNumber(percent, 100, 'percentile'));
+    };
+}
