@@ -314,6 +314,26 @@ test_longest (void)
   close_inspector ();
 }
 
+/* A number says of what it is one; a switch has a name. */
+static void
+test_accessible (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  GtkWidget *page = open_page (), *grid;
+
+  wait_for_parts (page, 1);
+  grid = find (page, "GtkGrid", NULL);
+  gtk_test_accessible_assert_role (grid, GTK_ACCESSIBLE_ROLE_GROUP);
+  gtk_test_accessible_assert_property (GTK_ACCESSIBLE (grid), GTK_ACCESSIBLE_PROPERTY_LABEL, "Scheduler 1");
+  gtk_test_accessible_assert_relation (GTK_ACCESSIBLE (gtk_grid_get_child_at (GTK_GRID (grid), 3, 2)),
+                                       GTK_ACCESSIBLE_RELATION_DESCRIBED_BY, gtk_grid_get_child_at (GTK_GRID (grid), 3, 1),
+                                       gtk_grid_get_child_at (GTK_GRID (grid), 0, 2), NULL);
+  gtk_test_accessible_assert_property (GTK_ACCESSIBLE (find (page, "GtkSwitch", NULL)), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       "Count what its tasks do");
+  g_assert_nonnull (scheduler);
+  close_inspector ();
+}
+
 static gpointer
 run_elsewhere (gpointer data)
 {
@@ -563,6 +583,7 @@ main (int argc, char **argv)
   g_test_add_func ("/inspector/counts", test_counts);
   g_test_add_func ("/inspector/schedulers-come-and-go", test_schedulers_come_and_go);
   g_test_add_func ("/inspector/longest", test_longest);
+  g_test_add_func ("/inspector/accessible", test_accessible);
   g_test_add_func ("/inspector/other-contexts", test_other_contexts);
   g_test_add_func ("/inspector/too-many", test_too_many);
   g_test_add_func ("/inspector/threads", test_threads);
