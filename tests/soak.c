@@ -454,6 +454,8 @@ main (int argc, char **argv)
   n_tasks -= n_tasks % N_POSTERS;
 
   g_print ("seed %u\n", seed);
+  /* GLib makes the lock of its errors with the first of them: ThreadSanitizer does not see that another thread waits for it. */
+  g_error_free (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "made early"));
   /* What is made once, and kept. */
   round_run (20000, seed, FALSE);
   before = memory_in_use ();
