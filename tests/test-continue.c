@@ -3,27 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-fixture.h"
-
-static PrioTaskController *controller;
-static PrioTask *posted;
-
-static void
-set_up (Fixture *f, gconstpointer data)
-{
-  frozen_set_up (f, data);
-  step_n_freed = 0;
-  controller = prio_task_controller_new (USER_VISIBLE);
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
-}
-
-static void
-tear_down (Fixture *f, gconstpointer data)
-{
-  g_clear_object (&controller);
-  g_clear_object (&posted);
-  fixture_tear_down (f, data);
-}
+#include "counted-fixture.h"
 
 static void
 expect_counts (Fixture *f, guint64 run, guint64 continued, guint64 aborted)
@@ -329,7 +309,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-#define add(path, func) g_test_add ("/continue/" path, Fixture, NULL, set_up, func, tear_down)
+#define add(path, func) g_test_add ("/continue/" path, Fixture, NULL, counted_set_up, func, counted_tear_down)
   add ("counts", test_counts);
   add ("cancelled-while-it-waits", test_cancelled_while_it_waits);
   add ("aborted-while-it-waits", test_aborted_while_it_waits);

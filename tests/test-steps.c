@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-fixture.h"
+#include "counted-fixture.h"
 
 /* What a task makes: its letter in each step, and after so many steps what is to happen. */
 typedef struct
@@ -16,25 +16,13 @@ typedef struct
   gint64 takes;           /* ms */
 } Made;
 
-static PrioTask *posted;
-static PrioTaskController *controller;
 static guint n_released;
 
 static void
 set_up (Fixture *f, gconstpointer data)
 {
-  frozen_set_up (f, data);
+  counted_set_up (f, data);
   n_released = 0;
-  controller = prio_task_controller_new (USER_VISIBLE);
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
-}
-
-static void
-tear_down (Fixture *f, gconstpointer data)
-{
-  g_clear_object (&controller);
-  g_clear_object (&posted);
-  fixture_tear_down (f, data);
 }
 
 static Made *
@@ -522,7 +510,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-#define add(path, func) g_test_add ("/steps/" path, Fixture, NULL, set_up, func, tear_down)
+#define add(path, func) g_test_add ("/steps/" path, Fixture, NULL, set_up, func, counted_tear_down)
   add ("slices", test_slices);
   add ("urgent", test_urgent);
   add ("results", test_results);

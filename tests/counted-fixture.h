@@ -1,0 +1,28 @@
+/* counted-fixture.h: a scheduler that counts, with a time that stands still, and one task under a controller
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "frozen-fixture.h"
+
+static PrioTaskController *controller;
+static PrioTask *posted;
+
+static inline void
+counted_set_up (Fixture *f, gconstpointer data)
+{
+  frozen_set_up (f, data);
+  step_n_freed = 0;
+  controller = prio_task_controller_new (USER_VISIBLE);
+  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+}
+
+static inline void
+counted_tear_down (Fixture *f, gconstpointer data)
+{
+  g_clear_object (&controller);
+  g_clear_object (&posted);
+  fixture_tear_down (f, data);
+}
