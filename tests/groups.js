@@ -311,8 +311,17 @@ test('yields inherit', async () => {
     assertEqual(await endless, 'enough');
 });
 
+test('no limit is infinite', () => {
+    const group = new TaskGroup();
+    assertEqual(group.limit, Infinity);
+    group.limit = 2;
+    group.limit = Infinity;
+    assertEqual([group.limit, group.get_limit()], [Infinity, Infinity]);
+    assertEqual([new TaskGroup({limit: Infinity}).limit, TaskGroup.new(scheduler, Infinity, 2).limit], [Infinity, Infinity]);
+});
+
 test('bad input is told by name', () => {
-    for (const limit of [0, -1, 2.5, 'two', NaN, null, 2 ** 32]) {
+    for (const limit of [0, -1, -Infinity, 2.5, 'two', NaN, null, 2 ** 32]) {
         assert(thrown(() => new TaskGroup({limit})).message.includes(`${limit}`), `${limit}`);
         assert(thrown(() => (new TaskGroup().limit = limit)).message.includes(`${limit}`), `${limit}`);
         assert(thrown(() => TaskGroup.new(scheduler, limit, 2)).message.includes(`${limit}`), `${limit}`);
