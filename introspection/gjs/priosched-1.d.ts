@@ -152,7 +152,7 @@ declare module '@girs/priosched-1' {
         interface TaskGroupOptions {
             /** By default that of the default main context; whoever uses the group holds another one. */
             scheduler?: Scheduler;
-            /** How many tasks run at a time, a whole number from 1; by default any number. */
+            /** How many tasks run at a time, a whole number from 1; by default Infinity. */
             limit?: number;
             priority?: Nick | TaskPriority;
         }

@@ -28,8 +28,10 @@ const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout'];
 const WAITING = Symbol('waiting');
 
 function toLimit(value) {
+    if (value === Infinity)
+        return MAX_LIMIT;
     if (!Number.isInteger(value) || value < 1 || value > MAX_LIMIT)
-        throw new TypeError(`${named(value)} is no limit, which is a whole number of tasks from 1`);
+        throw new TypeError(`${named(value)} is no limit, which is a whole number of tasks from 1, or Infinity`);
     return value;
 }
 
@@ -196,7 +198,8 @@ class Wait {
 // Gives TaskGroup its methods for JavaScript.  convert has what checks the arguments of tasks.
 function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     const {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
-    const {abort, cancel_queued: cancelQueued, set_limit: setLimit, set_priority: setPriority} = TaskGroup.prototype;
+    const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
+        TaskGroup.prototype;
     const newNative = TaskGroup.new;
 
     function checkScheduler(value) {
@@ -222,6 +225,10 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     TaskGroup.new = (scheduler, limit, priority) =>
         newNative.call(TaskGroup, checkScheduler(scheduler), toLimit(limit), toGivenPriority(priority));
 
+    TaskGroup.prototype.get_limit = function () {
+        const limit = getLimit.call(this);
+        return limit === MAX_LIMIT ? Infinity : limit;
+    };
     TaskGroup.prototype.set_limit = function (limit) {
         setLimit.call(this, toLimit(limit));
     };
