@@ -388,6 +388,7 @@ declare module '@girs/priosched-1' {
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 name: string | null;
+                progress: number;
             }
         }
 
