@@ -70,10 +70,12 @@ class Program:
     def type(self, text):
         xdotool('type', '--delay', '20', text)
 
-    def close(self):
-        """As a person does; fails with whatever it, or Python, has complained of."""
-        xdotool('windowclose', self.window)
+    def key(self, *names):
+        xdotool('key', *names)
+
+    def close(self, key=None):
+        """By that key, or as the window's frame does; fails with whatever the program, or Python, has complained of."""
+        xdotool('key', key) if key else xdotool('windowclose', self.window)
         self.wait_for('its end', lambda: self.process.poll() is not None)
-        complaints = [line for line in self.said().splitlines() if COMPLAINTS.search(line)]
-        if complaints:
+        if COMPLAINTS.search(self.said()):
             sys.exit(f'it complains:\n{self.said()}')
