@@ -15,6 +15,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gettext
 import locale
 import logging
@@ -51,12 +52,17 @@ class Problem(Exception):
     """Why there is no more of a log, in a sentence for the user."""
 
 
+def unreadable(name: str, error: OSError) -> Problem:
+    return Problem(_('“{name}” cannot be read: {reason}').format(name=name, reason=error.strerror))
+
+
 class Source(Protocol):
     name: str
     size: int  # in bytes; 0 if nobody knows
 
     def read(self) -> bytes:
         """What comes next, or b'' at the end.  It is called in a thread, since it may take long."""
+        ...
 
 
 class File:
@@ -78,7 +84,7 @@ class File:
                 raise Problem(_('“{name}” has become shorter while it was read').format(name=self.name))
             return block
         except OSError as error:
-            raise Problem(_('“{name}” cannot be read: {reason}').format(name=self.name, reason=error.strerror)) from None
+            raise unreadable(self.name, error) from None
 
     def current_size(self) -> int:
         assert self.file is not None
@@ -88,6 +94,8 @@ class File:
 class Journal:
     """What journalctl may read."""
 
+    COMMAND = ['journalctl', '--quiet', '--no-pager', '-o', 'short-iso', '-n', '1000000']
+
     def __init__(self) -> None:
         self.name = _('Journal')
         self.size = 0
@@ -96,12 +104,11 @@ class Journal:
     def read(self) -> bytes:
         try:
             if self.process is None:
-                self.process = subprocess.Popen(['journalctl', '--no-pager', '-o', 'short-iso', '-n', '1000000'],
-                                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+                self.process = subprocess.Popen(self.COMMAND, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
             assert self.process.stdout is not None
             block = self.process.stdout.read(BLOCK)
         except OSError as error:
-            raise Problem(_('“{name}” cannot be read: {reason}').format(name=self.name, reason=error.strerror)) from None
+            raise unreadable(self.name, error) from None
         if not block and self.process.wait() != 0:
             raise Problem(_('The journal cannot be read'))
         return block
@@ -110,16 +117,18 @@ class Journal:
 class Example:
     """A log that is made up, of lines that are as long as each other."""
 
-    MESSAGES = (['info    GET /pictures/{0}.jpeg 200 in {1} ms'] * 70 + ['debug   cache of pictures is {1} % full, oldest is {0}'] * 20 +
-                ['warning picture {0} took {1} ms to decode'] * 8 + ['error   picture {0} cannot be read, nor its mirror {1}'] * 2)
+    MESSAGES = {'info    GET /pictures/{0}.jpeg 200 in {1} ms': 70,
+                'debug   cache of pictures is {1} % full, oldest is {0}': 20,
+                'warning picture {0} took {1} ms to decode': 8,
+                'error   picture {0} cannot be read, nor its mirror {1}': 2}  # in a hundred
 
     def __init__(self, n_lines: int = 1_000_000) -> None:
         self.name = _('Made-up Log')
         self.n_lines = n_lines
         self.n_read = 0
         self.random = random.Random(1)
-        self.texts = [self.random.choice(self.MESSAGES).format(self.random.randrange(100_000), self.random.randrange(100))
-                      for _number in range(1024)]
+        self.texts = [text.format(self.random.randrange(100_000), self.random.randrange(100))
+                      for text in self.random.choices(list(self.MESSAGES), list(self.MESSAGES.values()), k=1024)]
         self.size = n_lines * len(self.line(0))
 
     def line(self, number: int) -> str:
@@ -196,7 +205,7 @@ class Log:
         return self.text[self.starts[number]:self.starts[number + 1] - 1].decode('utf-8', 'replace')
 
     async def find(self, part: str, level: int) -> AsyncIterator[tuple[Sequence[int], int]]:
-        """The numbers of the lines with part in them, in order, and how many lines have been searched; until all are."""
+        """The numbers of the lines with part in them, in order, and how many have been searched, until all are."""
         n_searched = 0
         while True:
             n_lines, is_last = len(self), self.is_complete
@@ -252,7 +261,7 @@ class Found(GObject.Object, Gio.ListModel):
 def to_markup(text: str, part: str) -> str:
     """The text with each part marked."""
     # What would be drawn as nothing, or as something else.
-    text = re.sub('[\x00-\x08\x0a-\x1f\x7f]', '\ufffd', text.rstrip('\r')[:SHOWN])
+    text = re.sub('[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]', '\ufffd', text.rstrip('\r')[:SHOWN])
     pieces = re.split(f'({re.escape(part)})', text, flags=re.IGNORECASE) if part else [text]
     pieces = [GLib.markup_escape_text(piece) for piece in pieces]
     pieces[1::2] = [f'<span background="#f9f06b" foreground="black">{piece}</span>' for piece in pieces[1::2]]
@@ -265,7 +274,7 @@ class Window(Adw.ApplicationWindow):
         super().__init__(application=application, default_width=960, default_height=640)
         self.found = Found('')
         self.shown = Gtk.NoSelection(model=self.found)
-        self.tick = 0     # of the frame that is to show how far it is
+        self.tick = 0      # of the frame that is to show how far it is
         self.n_frames = 0  # that have shown it
         self.is_told = False  # of what was wrong with the log
         self.set_content(self.build())
@@ -291,7 +300,8 @@ class Window(Adw.ApplicationWindow):
         self.entry.connect('changed', self.begin)
         self.entry.connect('stop-search', lambda entry: entry.set_text(''))
         self.entry.set_key_capture_widget(self)
-        clamp = Adw.Clamp(child=self.entry, maximum_size=480, margin_top=6, margin_bottom=6, margin_start=12, margin_end=12)
+        clamp = Adw.Clamp(child=self.entry, maximum_size=480,
+                          margin_top=6, margin_bottom=6, margin_start=12, margin_end=12)
         self.progress = Gtk.ProgressBar(css_classes=['osd'])
 
         factory = Gtk.SignalListItemFactory()
@@ -341,13 +351,14 @@ class Window(Adw.ApplicationWindow):
                 self.change()
             outcome = 'complete'
         finally:
-            logger.debug('“%s”, level %d: %s, %d found in %d lines, %d frames', part, level, outcome, len(found.numbers),
-                         found.n_searched, self.n_frames - n_frames)
+            logger.debug('“%s”, level %d: %s, %d found in %d lines, %d frames', part, level, outcome,
+                         len(found.numbers), found.n_searched, self.n_frames - n_frames)
         self.change()
 
     def bind(self, factory: Gtk.SignalListItemFactory, item: Gtk.ListItem) -> None:
         number, label = item.get_item().number, item.get_child()
-        label.set_markup(f'<span alpha="50%">{number + 1:>7n}</span>  {to_markup(self.log.line(number), self.found.part)}')
+        text = to_markup(self.log.line(number), self.found.part)
+        label.set_markup(f'<span alpha="50%">{number + 1:>7n}</span>  {text}')
         label.set_css_classes([[], ['warning'], ['error']][self.log.levels[number]])
 
     def change(self) -> None:
@@ -360,8 +371,10 @@ class Window(Adw.ApplicationWindow):
         self.n_frames += 1
         log, n_lines, n_searched = self.log, len(self.log), self.found.n_searched
         is_searching = n_searched < n_lines or not log.is_complete
-        parts = [ngettext('{found:n} of {all:n} line', '{found:n} of {all:n} lines', n_lines).format(
-            found=len(self.found.numbers), all=n_lines)]
+        parts = []
+        if n_lines or not log.is_complete:
+            counts = ngettext('{found:n} of {all:n} line', '{found:n} of {all:n} lines', n_lines)
+            parts.append(counts.format(found=len(self.found.numbers), all=n_lines))
         if not log.is_complete and log.source.size:
             parts.append(_('{percent} read').format(percent=f'{int(100 * log.fraction())} %'))
         if is_searching and self.found.part and n_lines:
@@ -396,9 +409,11 @@ class Window(Adw.ApplicationWindow):
 
 
 def main() -> int:
-    locale.setlocale(locale.LC_ALL, '')
+    with contextlib.suppress(locale.Error):  # one that is not installed
+        locale.setlocale(locale.LC_ALL, '')
     parser = argparse.ArgumentParser(description=_('Shows a log, and searches it while it is still being read.'))
-    parser.add_argument('file', nargs='?', metavar=_('FILE'), help=_('the log; without one, a log of 1,000,000 lines is made up'))
+    parser.add_argument('file', nargs='?', metavar=_('FILE'),
+                        help=_('the log; without one, a log of 1,000,000 lines is made up'))
     parser.add_argument('--journal', action='store_true', help=_('show the journal of the system'))
     parser.add_argument('--verbose', action='store_true', help=_('tell what becomes of each search'))
     options = parser.parse_args()
@@ -410,7 +425,8 @@ def main() -> int:
     else:
         source = Example()
 
-    application = Adw.Application(application_id='org.example.PrioSched.LogViewer', flags=Gio.ApplicationFlags.NON_UNIQUE)
+    application = Adw.Application(application_id='org.example.PrioSched.LogViewer',
+                                  flags=Gio.ApplicationFlags.NON_UNIQUE)
     application.connect('activate', lambda application: Window(application, source).present())
     GLib.set_prgname('log-viewer')
     return application.run([])
