@@ -146,25 +146,39 @@ class Lending(unittest.TestCase):
         self.iterate()
         self.assertEqual(self.order, ['waiter waits', 'low', 'waiter', 'between'])
 
-    def test_who_is_aborted_lends_no_more(self):
-        controller = PrioSched.TaskController('user-blocking')
-        low = self.post('low', 'background', delay=1)
-        self.post_waiting('high', None, low, signal=controller.signal)
-        self.iterate_until('high waits')
-        controller.abort()
-        self.iterate_until('high')
-        self.post_between_when_due()
-        self.iterate()
-        self.assertEqual(self.order, ['high waits', 'high is aborted', 'high', 'between', 'low'])
+    def post_held_back(self):
+        """A task that has no place in its group until the other one is cancelled."""
+        group = PrioSched.TaskGroup(self.scheduler, 1, 'background')
+        holder = self.post('never', delay=10 ** 8)
 
-    def post_between_when_due(self):
-        """A task that is delayed for a millisecond is due by then."""
-        GLib.usleep(2000)
-        self.post('between')
+        async def hold():
+            await holder
+        group.post_task(hold, 'user-blocking')
+        self.scheduler.set_time_slice(0)
+        low = group.post_task(lambda: self.order.append('low'))
+        self.iterate()
+        self.assertEqual(self.order, [])
+        return low, holder
+
+    def test_who_is_aborted_lends_no_more(self):
+        for abort in (True, False):
+            controller = PrioSched.TaskController('user-blocking')
+            low, holder = self.post_held_back()
+            self.post_waiting('high', None, low, signal=controller.signal)
+            self.iterate()
+            if abort:
+                controller.abort()
+                self.iterate()
+            self.post('between')
+            holder.cancel()
+            self.iterate()
+            self.assertEqual(self.order, ['high waits', 'high is aborted', 'high', 'between', 'low'] if abort else
+                             ['high waits', 'low', 'high', 'between'])
+            del self.order[:]
 
     def test_who_goes_on_lends_no_more(self):
         controller = PrioSched.TaskController('user-blocking')
-        low = self.post('low', 'background', delay=1)
+        low, holder = self.post_held_back()
         never = self.post('never', delay=10 ** 8)
 
         async def wait():
@@ -174,13 +188,13 @@ class Lending(unittest.TestCase):
                 self.order.append('high goes on')
                 await never
         high = self.post('high', None, wait, signal=controller.signal)
-        self.post('begun', 'background')
-        self.iterate_until('begun')
-        controller.abort()
-        self.iterate_until('high goes on')
-        self.post_between_when_due()
         self.iterate()
-        self.assertEqual(self.order, ['begun', 'high goes on', 'between', 'low'])
+        controller.abort()
+        self.iterate()
+        self.post('between')
+        holder.cancel()
+        self.iterate()
+        self.assertEqual(self.order, ['high goes on', 'between', 'low'])
         never.cancel()
         self.iterate()
         self.assertTrue(high.done())
