@@ -249,6 +249,25 @@ class Threads(unittest.TestCase):
                 break
         self.assertEqual([reference() for reference in left], [None] * 3)
 
+    def test_no_signals_are_left(self):
+        def n_signals():
+            gc.collect()
+            return sum(isinstance(thing, PrioSched.TaskSignal) for thing in gc.get_objects())
+
+        async def main():
+            controller = PrioSched.TaskController()
+            before = n_signals()
+            for signal in (None, controller.signal, Gio.Cancellable()) * 10:
+                await scheduler.run_in_thread(lambda: None, signal=signal, name='work')
+            return before
+
+        before = PrioSched.run(main())
+        for _ in range(1000):
+            PrioSched.run(scheduler.sleep(1))
+            if n_signals() <= before:
+                break
+        self.assertLessEqual(n_signals(), before)
+
 
 if __name__ == '__main__':
     unittest.main()
