@@ -262,6 +262,7 @@ declare module '@girs/priosched-1' {
             /** Throws an error: the functions of JavaScript run in one thread. */
             run_in_thread(...args: any[]): never;
             run_in_thread_async(...args: any[]): never;
+            run_in_thread_under(...args: any[]): never;
             run_in_thread_finish(result: Gio.AsyncResult): [boolean, unknown];
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;

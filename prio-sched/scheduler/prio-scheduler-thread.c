@@ -425,6 +425,34 @@ prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *
 }
 
 /**
+ * prio_scheduler_run_in_thread_under:
+ * @self: a scheduler
+ * @signal: (nullable): what may abort the task, and has its priority
+ * @name: (nullable): the task's name in messages and tools for developers; it is copied
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ * @callback: (nullable) (scope async) (closure callback_data): called when the task has completed
+ * @callback_data: data for @callback
+ *
+ * Runs a function in a thread of a pool, as [method@PrioSched.Scheduler.run_in_thread_async] does, for a language that cannot let go
+ * of what it has put into a structure of options.
+ *
+ * Any thread may call it; @callback and @notify are called on the thread that runs the scheduler's
+ * main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_run_in_thread_under (PrioScheduler *self, GCancellable *signal, const char *name, PrioTaskFunc func,
+                                    gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
+                                    gpointer callback_data)
+{
+  prio_scheduler_run_in_thread_async (self, &(PrioTaskOptions) { .signal = signal, .name = name }, func, user_data, notify, callback,
+                                      callback_data);
+}
+
+/**
  * prio_scheduler_run_in_thread_finish:
  * @self: what the callback was given: the scheduler, or %NULL if it is gone
  * @result: what the callback was given

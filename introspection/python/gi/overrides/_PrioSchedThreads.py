@@ -98,10 +98,6 @@ def run_in_thread(scheduler, func, args, priority, signal, name):
     future._posted_with = tasks.State(table, signal, priority)
     future._context_id = table.context_id
 
-    options = PrioSched.TaskOptions()
-    options.signal = _both(signal, future._cancellable, priority)
-    if name is not None:
-        options.name = name
     work = _Work(future, lambda: func(*args))
-    PrioSched.Scheduler.run_in_thread_async(scheduler, options, work.run, (), work.end)
+    PrioSched.Scheduler.run_in_thread_under(scheduler, _both(signal, future._cancellable, priority), name, work.run, (), work.end)
     return future
