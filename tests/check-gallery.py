@@ -79,7 +79,7 @@ class Gallery:
 
     def wait_for(self, what, look):
         def look_or_fail():
-            assert self.process.poll() is None, f'it has ended with {self.process.returncode}: {self.complaints()}'
+            assert self.process.poll() is None, f'it has ended with {self.process.returncode}: {self.said()}'
             return look()
         return patience.wait_for(what, look_or_fail, PATIENCE)
 
@@ -120,17 +120,16 @@ class Gallery:
             return shown if shown and far(shown[0][0]) else None
         return self.wait_for('the rows in view', look)
 
-    def complaints(self):
+    def said(self):
         self.errors.seek(0)
-        return ''.join(line for line in self.errors if COMPLAINT.search(line))
+        return self.errors.read()
 
     def close(self):
         if self.process.poll() is None:
             self.key('ctrl+w')
         status = self.process.wait(PATIENCE)
         self.reader.join()
-        complaints = self.complaints()
-        assert status == 0 and not complaints, (status, complaints)
+        assert status == 0 and not COMPLAINT.search(self.said()), (status, self.said())
 
 
 @contextlib.contextmanager

@@ -24,7 +24,9 @@ struct _GalleryLoader
   gboolean logs, paused, is_closed, is_started;
   GalleryWay way;
   GHashTable *shown; /* of the row's number: those that the list has and that are not complete; values are ids of idles, or 0 */
-  guint n_loads;     /* rows that are being decoded */
+  GHashTable *left;  /* of the row's number: those that the list has just let go of */
+  guint will_give_up; /* the source that gives those up, or 0 */
+  guint n_loads;      /* rows that are being decoded */
 
   /* By prio-sched; the tasks of all rows stay in the scheduler, which is paused otherwise. */
   RowTasks *tasks;   /* or NULL: it has not begun */
@@ -72,6 +74,7 @@ static void
 finalize (GalleryLoader *self)
 {
   g_hash_table_unref (self->shown);
+  g_hash_table_unref (self->left);
   g_object_unref (self->scheduler);
   g_object_unref (self->model);
   g_free (self);
@@ -310,6 +313,7 @@ gallery_loader_enter (GalleryLoader *self, GalleryRow *row)
 {
   guint number = gallery_row_get_number (row);
 
+  g_hash_table_remove (self->left, GUINT_TO_POINTER (number));
   if (gallery_row_is_complete (row))
     {
       say (self, "kept", number, "");
@@ -320,7 +324,37 @@ gallery_loader_enter (GalleryLoader *self, GalleryRow *row)
   want (self, number);
 }
 
-/* The list has no widget for @row any more.  What was begun for it is aborted, and it is one of the rest again. */
+/* What was begun for the row is aborted, and it is one of the rest again. */
+static void
+give_up (GalleryLoader *self, guint row)
+{
+  if (self->tasks == NULL || !row_tasks_is_posted (self->tasks, row))
+    return;
+  say (self, "abort", row, "");
+  row_tasks_abort (self->tasks, row);
+  if (!gallery_model_is_done (self->model, row))
+    row_tasks_post (self->tasks, row);
+}
+
+static gboolean
+give_up_left (gpointer data)
+{
+  GalleryLoader *self = data;
+  GHashTableIter iter;
+  gpointer row;
+
+  self->will_give_up = 0;
+  g_hash_table_iter_init (&iter, self->left);
+  while (g_hash_table_iter_next (&iter, &row, NULL))
+    {
+      give_up (self, GPOINTER_TO_UINT (row));
+      g_hash_table_iter_remove (&iter);
+    }
+  return G_SOURCE_REMOVE;
+}
+
+/* The list has no widget for @row any more.  It may get another one at once: so what was begun for it is aborted once the list
+ * has been laid out, before anything else is begun. */
 void
 gallery_loader_leave (GalleryLoader *self, GalleryRow *row)
 {
@@ -334,13 +368,9 @@ gallery_loader_leave (GalleryLoader *self, GalleryRow *row)
       say (self, "abort", number, "");
       g_source_remove (idle);
     }
-  if (self->tasks != NULL && row_tasks_is_posted (self->tasks, number))
-    {
-      say (self, "abort", number, "");
-      row_tasks_abort (self->tasks, number);
-      if (!gallery_model_is_done (self->model, number))
-        row_tasks_post (self->tasks, number);
-    }
+  g_hash_table_add (self->left, GUINT_TO_POINTER (number));
+  if (self->will_give_up == 0)
+    self->will_give_up = g_idle_add_full (G_PRIORITY_HIGH, give_up_left, self, NULL);
 }
 
 /* @scheduler is the loader's alone, which pauses it.  @limit is how many rows are decoded at a time.  With @logs it prints what it does. */
@@ -355,6 +385,7 @@ gallery_loader_new (PrioScheduler *scheduler, GalleryModel *model, guint limit, 
   self->logs = logs;
   self->paused = TRUE;
   self->shown = g_hash_table_new (NULL, NULL);
+  self->left = g_hash_table_new (NULL, NULL);
   n_loaders++;
   return self;
 }
@@ -364,6 +395,7 @@ void
 gallery_loader_free (GalleryLoader *self)
 {
   stop (self);
+  g_clear_handle_id (&self->will_give_up, g_source_remove);
   if (self->posting != NULL)
     prio_task_cancel (self->posting);
   g_clear_object (&self->posting);
