@@ -395,6 +395,8 @@ void
 gallery_loader_free (GalleryLoader *self)
 {
   stop (self);
+  if (self->logs)
+    g_print ("closed\n");
   g_clear_handle_id (&self->will_give_up, g_source_remove);
   if (self->posting != NULL)
     prio_task_cancel (self->posting);
