@@ -140,6 +140,28 @@ PRIO_AVAILABLE_IN_ALL
 gboolean    prio_runner_is_owner     (PrioRunner       *self);
 
 PRIO_AVAILABLE_IN_ALL
+guint       prio_runner_new_lender   (PrioRunner       *self,
+                                      guint             id,
+                                      gint              priority,
+                                      GCancellable     *signal);
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_free_lender  (PrioRunner       *self,
+                                      guint             lender,
+                                      gboolean          aborted);
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_begin_wait   (PrioRunner       *self,
+                                      guint             lender,
+                                      guint             awaited);
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_begin_wait_for_id (PrioRunner  *self,
+                                      guint             lender,
+                                      guint             id);
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_end_wait     (PrioRunner       *self,
+                                      guint             lender,
+                                      guint             awaited);
+
+PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_request_idle_callback (PrioRunner *self,
                                       guint             timeout);
 

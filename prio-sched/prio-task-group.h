@@ -101,6 +101,9 @@ PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_cancel_id     (PrioTaskGroup         *self,
                                                 guint                  handle);
 PRIO_AVAILABLE_IN_ALL
+guint            prio_task_group_new_lender    (PrioTaskGroup         *self,
+                                                guint                  handle);
+PRIO_AVAILABLE_IN_ALL
 guint            prio_runner_get_id_of         (PrioRunner            *self,
                                                 PrioTask              *task);
 PRIO_AVAILABLE_IN_ALL

@@ -264,5 +264,57 @@ class OneKind(unittest.TestCase):
             thread.join()
 
 
+class Lending(unittest.TestCase):
+    """Who waits by asyncio's means lends its priority too (WICG/scheduling-apis #98)."""
+
+    def setUp(self):
+        self.order = []
+        scheduler.set_lends_priority(True)
+
+    def tearDown(self):
+        scheduler.set_lends_priority(False)
+
+    def post(self, name, priority=None):
+        return scheduler.post_task(lambda: self.order.append(name), priority, name=name)
+
+    async def order_if(self, wait):
+        """What runs when an urgent task waits for wait (low), in that order."""
+        async def function():
+            # What runs from here on has its turn when the loop has.
+            waiting = wait(low)
+            between = self.post('between')
+            await waiting
+            self.order.append('high')
+            await between
+        low = self.post('low', 'background')
+        del self.order[:]
+        await scheduler.post_task(function, 'user-blocking')
+        return self.order
+
+    @in_loop
+    async def test_gather_and_others(self):
+        async def wait(low):
+            await low
+        for number, kind in enumerate((lambda low: asyncio.gather(low), lambda low: asyncio.wait_for(low, 100), asyncio.shield, wait)):
+            for lends, first in ((True, ['low', 'between']), (False, ['between', 'low'])):
+                scheduler.set_lends_priority(lends)
+                order = await self.order_if(kind)
+                with self.subTest(kind=number, lends=lends):
+                    self.assertEqual([name for name in order if name != 'high'], first)
+
+    @in_loop
+    async def test_who_waits_no_more_lends_no_more(self):
+        low = scheduler.post_task(lambda: None, 'background', delay=10 ** 8)
+
+        async def function():
+            with self.assertRaises(asyncio.TimeoutError):
+                async with asyncio.timeout(0.001):
+                    await asyncio.shield(low)
+            self.assertFalse(low.done())
+            low.cancel()
+        await scheduler.post_task(function, 'user-blocking')
+        self.assertTrue(low.cancelled())
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -5,49 +5,28 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import functools
 import os
-import re
-import subprocess
 import sys
 import tempfile
 
-import patience
-
-PATIENCE = 60  # seconds
-wait_for = functools.partial(patience.wait_for, seconds=PATIENCE)
-
-
-def xdotool(*args):
-    return subprocess.run(['xdotool', *args], capture_output=True, text=True).stdout.strip()
+import window
 
 
 def main(python, program):
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile('w+') as errors:
+    with tempfile.TemporaryDirectory() as folder:
         for i in range(3000):
             with open(os.path.join(folder, f'{i}.txt'), 'w') as file:
                 file.write(f'common word{i} ' + 'filler ' * 50 + ' '.join(f'w{i}x{j}' for j in range(100)))
 
-        process = subprocess.Popen([python, program, folder], stderr=errors)
-        try:
-            window = wait_for('a window', lambda: xdotool('search', '--onlyvisible', '--name', 'Search').split('\n')[0])
-            title = lambda: xdotool('getwindowname', window)
-            wait_for('files read', lambda: re.search(r'[1-9]\d* read', title()))
-            xdotool('windowfocus', window)
-            xdotool('type', '--delay', '20', 'word2')
-            found = wait_for('an answer', lambda: re.match(r'([1-9]\d*) files with “word2” · (\d+) read', title()))
+        with window.Program([python, program, folder]) as search:
+            search.wait_for_window('Search')
+            search.wait_for_title('files read', r'[1-9]\d* read')
+            search.type('word2')
+            found = search.wait_for_title('an answer', r'^([1-9]\d*) files with “word2” · (\d+) read')
             print(f'{found[1]} files found when {found[2]} were read')
-            xdotool('type', 'zzz')
-            wait_for('no file', lambda: title().startswith('0 files with “word2zzz”'))
-
-            xdotool('windowclose', window)
-            process.wait(PATIENCE)
-        finally:
-            process.kill()
-        errors.seek(0)
-        complaints = [line for line in errors if re.search('Traceback|CRITICAL|WARNING.*PrioSched|never retrieved', line)]
-        if complaints:
-            raise SystemExit(''.join(complaints))
+            search.type('zzz')
+            search.wait_for_title('no file', '^0 files with “word2zzz”')
+            search.close()
 
 
 main(*sys.argv[1:])

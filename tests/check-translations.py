@@ -17,7 +17,7 @@ import tempfile
 
 FOLDERS = ('prio-sched', 'introspection', 'examples', 'gtk', 'monitor', 'dex')
 SUFFIXES = ('.c', '.h', '.py', '.js', '.vala')
-MARKED = re.compile(r'(?<![A-Za-z0-9_])(?:N|C|NC|Q)?_ ?\("|g_dgettext \(|ngettext \(')
+MARKED = re.compile(r'''(?<![A-Za-z0-9_])(?:N|C|NC|Q)?_ ?\(["']|g_dgettext \(|ngettext \(''')
 # The keywords of the preset "glib" of Meson's i18n module that are used here.
 KEYWORDS = ('_', 'N_', 'C_:1c,2', 'NC_:1c,2', 'Q_:1g', 'g_dgettext:2', 'g_dngettext:2,3', 'ngettext:1,2')
 

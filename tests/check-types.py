@@ -45,7 +45,7 @@ def write_stubs(path, stubs):
     os.makedirs(place)
     with open(os.path.join(path, 'stubs', 'gi', '__init__.pyi'), 'w') as file:
         file.write('def require_version(namespace: str, version: str) -> None: ...\n')
-    for name in ('__init__', 'Gio', 'GLib', 'GObject', 'Gtk'):
+    for name in ('__init__', 'Adw', 'Gio', 'GLib', 'GObject', 'Gtk'):
         with open(os.path.join(place, name + '.pyi'), 'w') as file:
             file.write('' if name == '__init__' else 'from typing import Any\ndef __getattr__(name: str) -> Any: ...\n')
     os.symlink(os.path.join(stubs, 'repository', 'PrioSched.pyi'), os.path.join(place, 'PrioSched.pyi'))

@@ -70,6 +70,7 @@ declare module '@girs/priosched-1' {
                 timeout: number, name: string | null): [number, Gio.Cancellable, number];
             return_id(handle: number, failure: string | null): void;
             cancel_id(handle: number): void;
+            new_lender(handle: number): number;
             get_handle(task: Task): number;
             wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 runner: Runner, id: number): void;

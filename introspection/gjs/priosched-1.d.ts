@@ -539,6 +539,11 @@ declare module '@girs/priosched-1' {
             get_first(): number;
             yield_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number): Posted;
             request_idle_callback(timeout: number): number;
+            new_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
+            free_lender(lender: number, aborted: boolean): void;
+            begin_wait(lender: number, awaited: number): void;
+            begin_wait_for_id(lender: number, id: number): void;
+            end_wait(lender: number, awaited: number): void;
             take_rejected(): number[] | null;
             yield(id: number): Posted;
         }

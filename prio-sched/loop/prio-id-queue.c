@@ -8,6 +8,7 @@
 #include "loop/prio-id-queue-private.h"
 
 #include "loop/prio-counts-private.h"
+#include "loop/prio-lending-private.h"
 
 #define MIN_PLACES 16
 
@@ -155,6 +156,8 @@ id_released (PrioEntry *entry)
 {
   PrioIdQueue *ids = entry->job.data;
 
+  if (G_UNLIKELY (entry->lends))
+    prio_lending_leave (entry);
   leave_index (ids, entry);
   prio_id_queue_release (ids);
   prio_slab_free (&entry->run_queue->loop->entries, entry);
@@ -217,15 +220,24 @@ cancel_job (PrioIdQueue *ids, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* The task @id, which waits, will not run: it is rejected.  Returns FALSE if it does not wait, is being aborted already, or is
- * a job behind many others. */
-gboolean
-prio_id_queue_cancel (PrioIdQueue *ids, guint id)
+/* Returns: (nullable): the entry of the task @id, which waits or runs; NULL if it is none, or a job */
+PrioEntry *
+prio_id_queue_find (PrioIdQueue *ids, guint id)
 {
   PrioEntry *entry = ids->n_entries > 0 ? *place_of (ids, id) : NULL;
 
   while (entry != NULL && entry->job.id != id)
     entry = entry->job.next_id;
+  return entry;
+}
+
+/* The task @id, which waits, will not run: it is rejected.  Returns FALSE if it does not wait, is being aborted already, or is
+ * a job behind many others. */
+gboolean
+prio_id_queue_cancel (PrioIdQueue *ids, guint id)
+{
+  PrioEntry *entry = prio_id_queue_find (ids, id);
+
   if (entry != NULL)
     {
       PrioEntryState state = prio_entry_get_state (entry);

@@ -11,6 +11,9 @@
  * A node is known by a number, which a PrioState has.  Its users are the states that have the number, the waits of its own,
  * and its task until that has a result.
  *
+ * A task that is not known to the library beyond its entry, as those of language bindings are, has a node that the binding keeps:
+ * its entry leaves it when it has run.
+ *
  * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here belongs to
  * the owner thread.
  *
@@ -37,3 +40,19 @@ PrioQueue *prio_lending_get_queue (PrioEntry *entry);
 PrioTaskPriority prio_lending_get_own (PrioEntry *entry);
 void prio_lending_group_changed (PrioGroup *group);
 void prio_lending_group_aborted (PrioGroup *group);
+
+guint prio_lending_keep (PrioEntry *entry);
+guint prio_lending_keep_state (PrioLoop *loop, const PrioState *state);
+void prio_lending_drop (PrioLoop *loop, guint number, gboolean aborted);
+gboolean prio_lending_drop_all (PrioLoop *loop);
+void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
+void prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry);
+void prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited);
+void prio_lending_leave (PrioEntry *entry);
+
+/* Whether a scheduler of the context lends, or did.  Any thread. */
+static inline gboolean
+prio_lending_is_used (PrioLoop *loop)
+{
+  return __atomic_load_n (&loop->lending, __ATOMIC_RELAXED) != NULL;
+}

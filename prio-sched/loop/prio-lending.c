@@ -5,52 +5,9 @@
 
 #include "config.h"
 
-#include "loop/prio-lending-private.h"
+#include "loop/prio-lending-node-private.h"
 
-#define N_PRIORITIES (PRIO_TASK_PRIORITY_USER_BLOCKING + 1) /* with 0, for none */
 #define MAX_NUMBER (G_MAXUINT - 1)
-
-typedef struct _Node Node;
-typedef struct _Wait Wait;
-
-/* A task, or the state of code that has no result. */
-struct _Node
-{
-  guint number;
-  gsize users;
-  PrioEntry *entry; /* of the task, until it has its result; or NULL */
-  PrioGroup *follows, *abort; /* held, or NULL */
-  guint8 priority;  /* its own, if @follows is NULL; 0 while that is not known */
-  guint8 level;     /* what it lends: the highest of its own and of what is lent to it */
-  gboolean aborted; /* it lends nothing of its own */
-  gboolean marked;  /* in settle () */
-  Wait *waits;      /* of its own */
-  Wait *lenders;    /* those that wait for it */
-  gsize n_lent[N_PRIORITIES]; /* how many of @lenders lend it each priority */
-  PrioQueue queue;  /* where its entry stands if it is apart */
-};
-
-/* A link of the two lists that a wait is on. */
-typedef struct
-{
-  Wait *next, *prev;
-} Link;
-
-struct _Wait
-{
-  Node *waiter, *awaited;
-  Link of_waiter, of_awaited;
-  guint8 lent;
-};
-
-struct _PrioLending
-{
-  GPtrArray *nodes;      /* by number; NULL for those that are free, and for 0 */
-  GArray *free_numbers;  /* of guint */
-  GHashTable *by_entry;  /* PrioEntry → Node */
-  GHashTable *by_group;  /* PrioGroup → set of Node */
-  GPtrArray *stack, *marked; /* of Node: in raise () and settle () */
-};
 
 static PrioLending *
 lending_new (void)
@@ -72,7 +29,7 @@ void
 prio_lending_set (PrioRunQueue *run_queue, gboolean lends)
 {
   if (lends && run_queue->loop->lending == NULL)
-    run_queue->loop->lending = lending_new ();
+    __atomic_store_n (&run_queue->loop->lending, lending_new (), __ATOMIC_RELEASE);
   run_queue->lends = lends;
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     part->lends = lends;
@@ -97,7 +54,7 @@ prio_lending_free (PrioLoop *loop)
 
 /* Its own priority, or 0. */
 static guint8
-own (const Node *node)
+own (const PrioLendNode *node)
 {
   if (node->aborted)
     return 0;
@@ -106,9 +63,9 @@ own (const Node *node)
 
 /* The highest priority that is lent to it, or 0. */
 static guint8
-lent_to (const Node *node)
+lent_to (const PrioLendNode *node)
 {
-  guint8 priority = N_PRIORITIES - 1;
+  guint8 priority = PRIO_LEND_N_PRIORITIES - 1;
 
   while (priority > 0 && node->n_lent[priority] == 0)
     priority--;
@@ -116,13 +73,13 @@ lent_to (const Node *node)
 }
 
 static guint8
-level_of (const Node *node)
+level_of (const PrioLendNode *node)
 {
   return MAX (own (node), lent_to (node));
 }
 
-static void
-lend (Wait *wait, guint8 priority)
+void
+prio_lend_wait_set (PrioLendWait *wait, guint8 priority)
 {
   wait->awaited->n_lent[wait->lent]--;
   wait->awaited->n_lent[priority]++;
@@ -131,7 +88,7 @@ lend (Wait *wait, guint8 priority)
 
 /* The entry of @node, which is queued, stands apart from now on. */
 static void
-set_apart (Node *node)
+set_apart (PrioLendNode *node)
 {
   PrioEntry *entry = node->entry;
 
@@ -145,7 +102,7 @@ set_apart (Node *node)
 
 /* The level of @node has changed: if it is queued, it moves to where it belongs. */
 static void
-place (Node *node)
+place (PrioLendNode *node)
 {
   PrioEntry *entry = node->entry;
   PrioReady *ready;
@@ -171,19 +128,19 @@ place (Node *node)
 
 /* The level of @node has grown: so does that of those whom it waits for. */
 static void
-raise_awaited (PrioLending *self, Node *node)
+raise_awaited (PrioLending *self, PrioLendNode *node)
 {
   g_ptr_array_add (self->stack, node);
   while (self->stack->len > 0)
     {
-      Node *from = g_ptr_array_steal_index_fast (self->stack, self->stack->len - 1);
+      PrioLendNode *from = g_ptr_array_steal_index_fast (self->stack, self->stack->len - 1);
 
-      for (Wait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
+      for (PrioLendWait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
         {
-          Node *to = wait->awaited;
+          PrioLendNode *to = wait->awaited;
 
           if (wait->lent < from->level)
-            lend (wait, from->level);
+            prio_lend_wait_set (wait, from->level);
           if (to->level < wait->lent)
             {
               to->level = wait->lent;
@@ -195,7 +152,7 @@ raise_awaited (PrioLending *self, Node *node)
 }
 
 static void
-mark (PrioLending *self, Node *node)
+mark (PrioLending *self, PrioLendNode *node)
 {
   node->marked = TRUE;
   g_ptr_array_add (self->marked, node);
@@ -204,25 +161,25 @@ mark (PrioLending *self, Node *node)
 /* What @node has been lent may have become less: so may what those are lent whom it waits for, perhaps itself among
  * them.  All that depends on it is taken back first, and then lent anew by who still has it. */
 static void
-settle (PrioLending *self, Node *node)
+settle (PrioLending *self, PrioLendNode *node)
 {
   mark (self, node);
   for (guint i = 0; i < self->marked->len; i++)
     {
-      Node *from = self->marked->pdata[i];
+      PrioLendNode *from = self->marked->pdata[i];
 
-      for (Wait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
+      for (PrioLendWait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
         {
-          Node *to = wait->awaited;
+          PrioLendNode *to = wait->awaited;
 
           if (!to->marked && wait->lent == to->level && own (to) < to->level)
             mark (self, to);
-          lend (wait, MIN (wait->lent, own (from)));
+          prio_lend_wait_set (wait, MIN (wait->lent, own (from)));
         }
     }
   for (guint i = 0; i < self->marked->len; i++)
     {
-      Node *from = self->marked->pdata[i];
+      PrioLendNode *from = self->marked->pdata[i];
 
       from->level = level_of (from);
     }
@@ -230,7 +187,7 @@ settle (PrioLending *self, Node *node)
     raise_awaited (self, self->marked->pdata[i]);
   for (guint i = 0; i < self->marked->len; i++)
     {
-      Node *from = self->marked->pdata[i];
+      PrioLendNode *from = self->marked->pdata[i];
 
       from->marked = FALSE;
       place (from);
@@ -239,8 +196,8 @@ settle (PrioLending *self, Node *node)
 }
 
 /* Something about @node has changed.  @lost says that it may be lent less than before. */
-static void
-update (PrioLending *self, Node *node, gboolean lost)
+void
+prio_lend_node_update (PrioLending *self, PrioLendNode *node, gboolean lost)
 {
   guint8 level = level_of (node);
 
@@ -259,7 +216,7 @@ update (PrioLending *self, Node *node, gboolean lost)
 /* Its nodes by group. */
 
 static void
-join (PrioLending *self, Node *node, PrioGroup *group)
+join (PrioLending *self, PrioLendNode *node, PrioGroup *group)
 {
   GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
 
@@ -272,7 +229,7 @@ join (PrioLending *self, Node *node, PrioGroup *group)
 }
 
 static void
-part (PrioLending *self, Node *node, PrioGroup *group)
+part (PrioLending *self, PrioLendNode *node, PrioGroup *group)
 {
   GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
 
@@ -282,7 +239,7 @@ part (PrioLending *self, Node *node, PrioGroup *group)
 }
 
 static void
-set_groups (PrioLending *self, Node *node, PrioGroup *abort, PrioGroup *follows, guint8 priority)
+set_groups (PrioLending *self, PrioLendNode *node, PrioGroup *abort, PrioGroup *follows, guint8 priority)
 {
   node->abort = abort;
   node->follows = follows;
@@ -303,10 +260,10 @@ set_groups (PrioLending *self, Node *node, PrioGroup *abort, PrioGroup *follows,
 
 /* Nodes */
 
-static Node *
+static PrioLendNode *
 node_new (PrioLending *self)
 {
-  Node *node = g_new0 (Node, 1);
+  PrioLendNode *node = g_new0 (PrioLendNode, 1);
 
   if (self->free_numbers->len > 0)
     {
@@ -323,8 +280,8 @@ node_new (PrioLending *self)
   return node;
 }
 
-static void
-release_node (PrioLending *self, Node *node)
+void
+prio_lend_node_release (PrioLending *self, PrioLendNode *node)
 {
   if (--node->users > 0)
     return;
@@ -351,7 +308,7 @@ release_node (PrioLending *self, Node *node)
 
 /* The entry of @node is as it was posted, and not before that. */
 static void
-learn (PrioLending *self, Node *node)
+learn (PrioLending *self, PrioLendNode *node)
 {
   PrioEntry *entry = node->entry;
 
@@ -360,10 +317,10 @@ learn (PrioLending *self, Node *node)
   node->level = level_of (node);
 }
 
-static Node *
-node_of_entry (PrioLending *self, PrioEntry *entry)
+PrioLendNode *
+prio_lend_node_of_entry (PrioLending *self, PrioEntry *entry)
 {
-  Node *node;
+  PrioLendNode *node;
 
   if (entry->lends)
     return g_hash_table_lookup (self->by_entry, entry);
@@ -380,11 +337,11 @@ node_of_entry (PrioLending *self, PrioEntry *entry)
 }
 
 /* For code that is no task, or is not known to be one: it waits with the priority of @state. */
-static Node *
-node_of_state (PrioLending *self, const PrioState *state)
+PrioLendNode *
+prio_lend_node_of_state (PrioLending *self, const PrioState *state)
 {
   PrioGroup *follows = state->priority == PRIO_PRIORITY_UNSET ? state->group : NULL;
-  Node *node = node_new (self);
+  PrioLendNode *node = node_new (self);
 
   set_groups (self, node, state->group, follows, (guint8) state->priority);
   node->level = level_of (node);
@@ -398,7 +355,7 @@ guint
 prio_lending_begin (PrioEntry *entry)
 {
   PrioLending *self = entry->run_queue->loop->lending;
-  Node *node = node_of_entry (self, entry);
+  PrioLendNode *node = prio_lend_node_of_entry (self, entry);
 
   if (node->number != 0)
     node->users++;
@@ -408,97 +365,22 @@ prio_lending_begin (PrioEntry *entry)
 void
 prio_lending_hold (PrioLoop *loop, guint number)
 {
-  ((Node *) loop->lending->nodes->pdata[number])->users++;
+  ((PrioLendNode *) loop->lending->nodes->pdata[number])->users++;
 }
 
 void
 prio_lending_release (PrioLoop *loop, guint number)
 {
-  release_node (loop->lending, loop->lending->nodes->pdata[number]);
+  prio_lend_node_release (loop->lending, loop->lending->nodes->pdata[number]);
 }
 
 /* The priority at which the task with @number runs: its own, or what it is lent. */
 guint8
 prio_lending_get_level (PrioLoop *loop, guint number)
 {
-  const Node *node = loop->lending->nodes->pdata[number];
+  const PrioLendNode *node = loop->lending->nodes->pdata[number];
 
   return node->level;
-}
-
-/* Waits */
-
-static void
-wait_free (PrioLending *self, Wait *wait)
-{
-  Node *waiter = wait->waiter, *awaited = wait->awaited;
-
-  awaited->n_lent[wait->lent]--;
-  if (wait->of_waiter.prev != NULL)
-    wait->of_waiter.prev->of_waiter.next = wait->of_waiter.next;
-  else
-    waiter->waits = wait->of_waiter.next;
-  if (wait->of_waiter.next != NULL)
-    wait->of_waiter.next->of_waiter.prev = wait->of_waiter.prev;
-
-  if (wait->of_awaited.prev != NULL)
-    wait->of_awaited.prev->of_awaited.next = wait->of_awaited.next;
-  else
-    awaited->lenders = wait->of_awaited.next;
-  if (wait->of_awaited.next != NULL)
-    wait->of_awaited.next->of_awaited.prev = wait->of_awaited.prev;
-
-  g_free (wait);
-  release_node (self, waiter);
-}
-
-/* Code that runs in the state @state, of the task with @number unless that is 0, waits for the task of @entry, which has no
- * result yet. */
-void
-prio_lending_wait (const PrioState *state, guint number, PrioEntry *entry)
-{
-  PrioLending *self = entry->run_queue->loop->lending;
-  Node *awaited = node_of_entry (self, entry);
-  Node *waiter = number != 0 ? self->nodes->pdata[number] : node_of_state (self, state);
-  Wait *wait = g_new0 (Wait, 1);
-
-  waiter->users++;
-  *wait = (Wait) { .waiter = waiter, .awaited = awaited,
-                   .of_waiter.next = waiter->waits, .of_awaited.next = awaited->lenders };
-  if (waiter->waits != NULL)
-    waiter->waits->of_waiter.prev = wait;
-  waiter->waits = wait;
-  if (awaited->lenders != NULL)
-    awaited->lenders->of_awaited.prev = wait;
-  awaited->lenders = wait;
-  awaited->n_lent[0]++;
-  lend (wait, waiter->level);
-  update (self, awaited, FALSE);
-}
-
-/* The task of @entry, which has a node, has its result: nobody waits for it any more.  If it is aborted, nor does it. */
-void
-prio_lending_end (PrioEntry *entry, gboolean aborted)
-{
-  PrioLending *self = entry->run_queue->loop->lending;
-  Node *node = node_of_entry (self, entry);
-
-  g_hash_table_remove (self->by_entry, entry);
-  entry->lends = FALSE;
-  node->entry = NULL;
-  node->aborted |= aborted;
-
-  while (node->lenders != NULL)
-    wait_free (self, node->lenders);
-  update (self, node, FALSE);
-  while (aborted && node->waits != NULL)
-    {
-      Node *awaited = node->waits->awaited;
-
-      wait_free (self, node->waits);
-      update (self, awaited, TRUE);
-    }
-  release_node (self, node);
 }
 
 /* @entry, which has a node, is to be queued: where, prio_lending_get_queue () tells if it is apart. */
@@ -506,7 +388,7 @@ void
 prio_lending_prepare (PrioEntry *entry)
 {
   PrioLending *self = entry->run_queue->loop->lending;
-  Node *node = node_of_entry (self, entry);
+  PrioLendNode *node = prio_lend_node_of_entry (self, entry);
 
   learn (self, node);
   if (lent_to (node) <= own (node) || entry->timed == PRIO_TIMED_EXPIRED)
@@ -521,7 +403,7 @@ prio_lending_prepare (PrioEntry *entry)
 void
 prio_lending_rejoin (PrioEntry *entry)
 {
-  Node *node = node_of_entry (entry->run_queue->loop->lending, entry);
+  PrioLendNode *node = prio_lend_node_of_entry (entry->run_queue->loop->lending, entry);
 
   entry->apart = FALSE;
   entry->follows = node->follows;
@@ -532,14 +414,14 @@ prio_lending_rejoin (PrioEntry *entry)
 PrioQueue *
 prio_lending_get_queue (PrioEntry *entry)
 {
-  return &node_of_entry (entry->run_queue->loop->lending, entry)->queue;
+  return &prio_lend_node_of_entry (entry->run_queue->loop->lending, entry)->queue;
 }
 
 /* The priority of @entry, which stands apart, by itself. */
 PrioTaskPriority
 prio_lending_get_own (PrioEntry *entry)
 {
-  const Node *node = node_of_entry (entry->run_queue->loop->lending, entry);
+  const PrioLendNode *node = prio_lend_node_of_entry (entry->run_queue->loop->lending, entry);
 
   return node->follows != NULL ? prio_group_get_priority (node->follows) : (PrioTaskPriority) entry->priority;
 }
@@ -558,11 +440,11 @@ update_group (PrioGroup *group, gboolean aborted)
   g_hash_table_iter_init (&iter, nodes);
   while (g_hash_table_iter_next (&iter, &key, NULL))
     {
-      Node *node = key;
+      PrioLendNode *node = key;
 
       if (aborted && node->abort == group)
         node->aborted = TRUE;
-      update (self, node, TRUE);
+      prio_lend_node_update (self, node, TRUE);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "loop/prio-current-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
 
 /* After this many releases the thread lets others enter. */
 #define RELEASED_AT_ONCE 64
@@ -74,7 +75,7 @@ prio_loop_release_some (PrioLoop *loop)
       n++;
     }
 
-  return n > 0;
+  return n > 0 || prio_lending_drop_all (loop);
 }
 
 /* The context has gone, and with it every scheduler, since a scheduler holds its context, but not the groups of tasks, which

@@ -8,11 +8,13 @@
 #include "scheduler/prio-runner-private.h"
 
 #include "loop/prio-current-private.h"
+#include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 #include "scheduler/prio-scheduler-post-private.h"
 #include "signal/prio-util-private.h"
 
-/* Owner thread: appends a continuation of the running task, whose signal cannot be reset, or which has a timeout and no signal.
+/* Owner thread: appends a continuation of the running task, whose signal cannot be reset, or which has none, but a timeout or
+ * what may lend it a priority.
  * Returns FALSE if the runner is closed or the signal aborted. */
 static gboolean
 append_inherited (PrioRunner *self, guint id, const PrioState *state)
@@ -90,7 +92,8 @@ prio_runner_yield (PrioRunner *self, guint id)
       return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, registration->signal,
                                                                     prio_traits_of (state).expiry));
     }
-  if (registration != NULL || (state != NULL && state->timed != PRIO_TIMED_NOT))
+  if (registration != NULL ||
+      (state != NULL && (state->timed != PRIO_TIMED_NOT || G_UNLIKELY (prio_lending_is_used (self->loop)))))
     {
       accepted = append_inherited (self, id, state);
     }

@@ -10,6 +10,7 @@
 #include "signal/prio-registration-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
+#include "loop/prio-lending-private.h"
 #include "scheduler/prio-scheduler-post-private.h"
 #include "signal/prio-util-private.h"
 
@@ -468,7 +469,8 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
-  if (signal == NULL && delay == 0)
+  /* What may be lent a priority has an entry. */
+  if (signal == NULL && delay == 0 && G_LIKELY (!prio_lending_is_used (self->loop)))
     {
       if (priority == PRIO_PRIORITY_UNSET)
         priority = PRIO_TASK_PRIORITY_USER_VISIBLE;

@@ -11,6 +11,7 @@
 #include "scheduler/prio-task-group-private.h"
 
 #include "loop/prio-current-private.h"
+#include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-runner-inner-private.h"
@@ -276,6 +277,40 @@ prio_task_group_cancel_id (PrioTaskGroup *self, guint handle)
   seat = get_seat (self, handle);
   if (seat != NULL && seat->member == NULL)
     prio_task_cancel (seat->task);
+}
+
+/**
+ * prio_task_group_new_lender:
+ * @self: a group
+ * @handle: what [method@PrioSched.TaskGroup.post_id] has returned
+ *
+ * Makes a task of the group known as one that may wait for others, and be waited for, as [method@PrioSched.Runner.new_lender]
+ * does with others.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: a number for [method@PrioSched.Runner.free_lender], or 0 if no scheduler of the main context lends, or the task has its
+ *   result
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
+{
+  PrioLoop *loop;
+  PrioSeat *seat;
+  guint lender = 0;
+
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
+
+  seat = get_seat (self, handle);
+  loop = prio_task_group_get_loop (self);
+  if (seat == NULL || prio_task_get_completed (seat->task) || !prio_loop_enter (loop))
+    return 0;
+  if (loop->lending != NULL)
+    lender = prio_lending_keep (prio_task_get_entry (seat->task));
+  prio_loop_leave (loop);
+  return lender;
 }
 
 /**

@@ -125,6 +125,11 @@ class _Entrance:
 class Table(TableBase):
     """The tasks of a scheduler, by the numbers that identify them in the library."""
 
+    @property
+    def lends(self):
+        """Whether a task that waits for another lends it its priority."""
+        return self.__class__ is not Table
+
     def __init__(self, scheduler):
         # Neither the function nor the table keeps the scheduler alive.
         self.scheduler = weakref.ref(scheduler)
@@ -139,7 +144,7 @@ class Table(TableBase):
     def get_first(self):
         """The PostedTask that comes next of all, or None."""
         entry = self._peek(self._runner.get_first())
-        return entry if entry.__class__ is PostedTask else None
+        return entry if isinstance(entry, PostedTask) else None
 
     def task_of(self, native):
         """The PostedTask of a group for which a task of the library stands, or None."""
@@ -252,7 +257,7 @@ class Table(TableBase):
         return False
 
     def _reject_with(self, entry, reason):
-        if entry.__class__ is PostedTask:
+        if isinstance(entry, PostedTask):
             entry._abort(reason)
         else:
             entry._settle(None, reason)
@@ -260,15 +265,13 @@ class Table(TableBase):
     # Posting
 
     def post_with(self, callback, priority, signal, delay, name):
-        if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
-            priority = _USER_VISIBLE
+        priority = own_priority(priority, signal)
         state = self._states[priority - 1] if signal is None else State(self, signal, priority)
         return self._post_in(state, callback, delay, name)
 
     def post_timed(self, callback, priority, signal, delay, name, timeout):
         """A task with a timeout, whose expiry counts from the end of the delay."""
-        if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
-            priority = _USER_VISIBLE
+        priority = own_priority(priority, signal)
         task = new_task(callback, State(self, signal, priority, expiry_after(delay, timeout)), name)
         number = self._add(task)
         if self._runner.post_timed(number, priority, signal, delay, timeout) == _REJECTED:
@@ -322,8 +325,7 @@ class Table(TableBase):
             if priority == UNSET and signal is not inherited.signal:
                 # One signal aborts it, the other one has its priority.
                 signal = PrioSched.TaskSignal.any_following([signal] if signal else [], inherited.signal)
-        if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal):
-            priority = _USER_VISIBLE
+        priority = own_priority(priority, signal)
 
         future = Continuation()
         future._posted_with = state = State(self, signal, priority, inherited.expiry)
@@ -333,14 +335,19 @@ class Table(TableBase):
         return future
 
 
+def own_priority(priority, signal):
+    """That of a task which is posted with both: UNSET if it follows its signal."""
+    return _USER_VISIBLE if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal) else priority
+
+
 def expiry_after(delay, timeout):
     """When that timeout passes, in microseconds of GLib.get_monotonic_time ()."""
     return min(max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
 
 
-def new_task(callback, state, name):
+def new_task(callback, state, name, kind=PostedTask):
     """A task that nobody has posted yet."""
-    task = PostedTask.__new__(PostedTask)
+    task = kind.__new__(kind)
     task._callback = callback
     task._context = _copy_context()
     task._posted_with = state
@@ -353,7 +360,14 @@ def table_of(scheduler):
         return scheduler._table
     except AttributeError:
         scheduler._table = Table(scheduler)
+        scheduler.connect('notify::lends-priority', _lends_changed)
+        _lends_changed(scheduler)
         return scheduler._table
+
+
+def _lends_changed(scheduler, *_):
+    from ._PrioSchedLending import LendingTable
+    scheduler._table.__class__ = LendingTable if scheduler.get_lends_priority() else Table
 
 
 def default_table():

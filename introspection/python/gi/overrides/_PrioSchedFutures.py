@@ -197,7 +197,7 @@ class Future(FutureBase):
             context = _copy_context()
         if self._done:
             self._call_later(loop, own_context() if loop is None else None, callback, context)
-        elif self._waiter is None and self._callbacks is None and loop is not None and _is_wakeup(callback):
+        elif self._waiter is None and self._callbacks is None and loop is not None and is_wakeup(callback):
             self._waiter, self._waiter_context = callback, context
         else:
             self._add(callback, context, loop, None if loop is not None else (_get_ident(), own_context()))
@@ -305,7 +305,7 @@ class Future(FutureBase):
                 run_in_turn(callback)
             elif loop is None and thread[0] == _get_ident():
                 run_in_turn(lambda callback=callback, context=context: context.run(callback, self))
-            elif loop is not None and _is_wakeup(callback) and loop is direct_loop():
+            elif loop is not None and is_wakeup(callback) and loop is direct_loop():
                 run_in_turn(lambda callback=callback, context=context: wake_up(callback, context, self))
             else:
                 self._call_later(loop, thread and thread[1], callback, context)
@@ -454,7 +454,7 @@ class PostedTask(Future):
         return f'<PrioSched.PostedTask{name} {self.priority.value_nick} {state}{outcome}>'
 
 
-def _is_wakeup(callback):
+def is_wakeup(callback):
     """Whether callback is what wakes a task of asyncio up."""
     return isinstance(getattr(callback, '__self__', None), asyncio.Task)
 

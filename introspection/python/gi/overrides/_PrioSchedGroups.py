@@ -8,12 +8,14 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import operator
+import weakref
 
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
+from . import _PrioSchedLending as lending
 from . import _PrioSchedReact as react
 from . import _PrioSchedReasons as reasons
 from ._PrioSchedNames import name_of_callable
@@ -55,7 +57,7 @@ def _to_scheduler(value):
     return value
 
 
-class _GroupState(tasks.State):
+class _GroupState(lending.LendingState):
     """The state of a task of a group: it tells the group which of its tasks waits for it."""
 
     __slots__ = ('group', 'handle')
@@ -64,31 +66,11 @@ class _GroupState(tasks.State):
         # What has not been aborted has been cancelled alone.
         return super().reason() if self.signal.is_cancelled() else asyncio.CancelledError()
 
-
-class _Follower:
-    """Waits for a future of ours before anybody else does, whatever it ends with."""
-
-    __slots__ = ('future',)
-
-    def __init__(self, future):
-        self.future = future
-        future._wait(self)
-
-    # As a driver of coroutines has them.
-
-    def own_main_context(self):
-        scheduler = self.future._posted_with.table.scheduler()
-        return scheduler.get_context() if scheduler is not None else None
-
-    def go_on_after(self, future):
-        """future has been cancelled, on any thread."""
-        self.future._posted_with.table.call_soon(self)
-
-    def go_on_from(self, future):
-        self()
+    def _new_lender(self, task):
+        return self.group.new_lender(self.handle)
 
 
-class _Place(_Follower):
+class _Place(lending.Follower):
     """Tells the group that a task needs its place no longer."""
 
     __slots__ = ()
@@ -98,7 +80,7 @@ class _Place(_Follower):
         state.group._task_is_done(state.handle, self.future)
 
 
-class _Wait(_Follower):
+class _Wait(lending.Follower):
     """A wait for a group, which is a task that the library posts when the wait is over."""
 
     __slots__ = ('group', 'signal', 'own', 'number', 'returns')
@@ -230,7 +212,11 @@ class TaskGroup(PrioSched.TaskGroup):
         table, own_signal = self._table, self.get_signal()
         state = _GroupState(table, own_signal, priority, tasks.expiry_after(delay, milliseconds) if milliseconds != 0 else None)
         state.group = self
-        task = tasks.new_task(callback, state, name)
+        if table.lends:
+            task = tasks.new_task(callback, state, name, lending.LendingTask)
+            state.task = weakref.ref(task)
+        else:
+            task = tasks.new_task(callback, state, name)
         number = table._add(task)
         state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds,
                                                           name if name is not None else name_of_callable(callback))

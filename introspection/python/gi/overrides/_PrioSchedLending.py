@@ -1,0 +1,152 @@
+"""Tasks of PrioSched in Python that wait for others, and lend them their priority.
+
+The library has the rules, and who waits for whom; from here it learns of the waits.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import weakref
+
+from . import _PrioSched as tasks
+from ._PrioSchedFutures import PostedTask, is_wakeup
+
+_USER_VISIBLE = 2
+_REJECTED = 0
+
+
+class Follower:
+    """Waits for a future of ours before anybody else does, whatever it ends with."""
+
+    __slots__ = ('future',)
+
+    def __init__(self, future):
+        self.future = future
+        future._wait(self)
+
+    # As a driver of coroutines has them.
+
+    def own_main_context(self):
+        scheduler = self.future._posted_with.table.scheduler()
+        return scheduler.get_context() if scheduler is not None else None
+
+    def go_on_after(self, future):
+        """future has been cancelled, on any thread."""
+        self.future._posted_with.table.call_soon(self)
+
+    def go_on_from(self, future):
+        self()
+
+
+class _End(Follower):
+    """Tells the library that a task has its result."""
+
+    __slots__ = ()
+
+    def __call__(self):
+        state = self.future._posted_with
+        lender, state.lender = state.lender, 0
+        if lender != 0:
+            state.table._runner.free_lender(lender, self.future._is_abort())
+
+
+class LendingState(tasks.State):
+    """The state of a task that may lend its priority, or be lent one."""
+
+    __slots__ = ('lender', 'task')
+
+    def __init__(self, table, signal, priority, expiry=None):
+        super().__init__(table, signal, priority, expiry)
+        self.lender = 0   # its number for the library, once it has waited or been waited for
+        self.task = None  # a weak reference
+
+    def find_lender(self):
+        """Its number, or 0 if there is none: it has its result, or this is another thread."""
+        task = self.task() if self.lender == 0 and self.task is not None else None
+        if task is not None and not task._done:
+            self.lender = self._new_lender(task)
+            if self.lender != 0:
+                _End(task)
+        return self.lender
+
+    def _new_lender(self, task):
+        waits = task._context is not None
+        return self.table._runner.new_lender(task._number if waits else 0, self.priority, self.signal)
+
+
+def _begin_wait(task):
+    """What runs waits for task.  Returns its state, or None if nothing is lent."""
+    waiter = tasks.current_state()
+    if not isinstance(waiter, LendingState) or not waiter.table.lends:
+        return None
+    lender, awaited = waiter.find_lender(), task._posted_with.find_lender()
+    if lender == 0 or awaited == 0 or lender == awaited:
+        return None
+    waiter.table._runner.begin_wait(lender, awaited)
+    return waiter
+
+
+def _awaiting(task, iterator, waiter):
+    try:
+        return (yield from iterator)
+    finally:
+        # Where one of them has its result, the library has ended the wait, or keeps it.
+        if waiter.lender != 0 and task._posted_with.lender != 0:
+            waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
+
+
+class LendingTask(PostedTask):
+    """A task that is lent the priority of those who await it."""
+
+    __slots__ = ()
+
+    def __await__(self):
+        iterator = super().__await__()
+        waiter = _begin_wait(self) if not self._done else None
+        return iterator if waiter is None else _awaiting(self, iterator, waiter)
+
+    __iter__ = __await__
+
+    def add_done_callback(self, callback, *, context=None):
+        # As asyncio.gather () and wait () do; a task of asyncio's own that awaits has begun its wait before.
+        if not self._done and not is_wakeup(callback):
+            _begin_wait(self)
+        super().add_done_callback(callback, context=context)
+
+
+class LendingTable(tasks.Table):
+    """The tasks of a scheduler that lends: each has a state of its own."""
+
+    def post(self, callback):
+        return self._post_lending(callback, LendingState(self, None, _USER_VISIBLE), 0, None)
+
+    def post_with(self, callback, priority, signal, delay, name):
+        return self._post_lending(callback, LendingState(self, signal, tasks.own_priority(priority, signal)), delay, name)
+
+    def post_timed(self, callback, priority, signal, delay, name, timeout):
+        state = LendingState(self, signal, tasks.own_priority(priority, signal), tasks.expiry_after(delay, timeout))
+        return self._post_lending(callback, state, delay, name, timeout)
+
+    def _post_lending(self, callback, state, delay, name, timeout=None):
+        task = tasks.new_task(callback, state, name, LendingTask)
+        state.task = weakref.ref(task)
+        number = self._add(task)
+        if timeout is None:
+            posted = self._post_full(number, state.priority, state.signal, delay, False)
+        else:
+            posted = self._runner.post_timed(number, state.priority, state.signal, delay, timeout)
+        if posted == _REJECTED:
+            self._reject(self._take(number))
+        return task
+
+    def yield_now(self):
+        return self._lend_to(super().yield_now())
+
+    def yield_with(self, signal, priority, delay=0):
+        return self._lend_to(super().yield_with(signal, priority, delay))
+
+    def _lend_to(self, continuation):
+        """What runs waits for its own continuation."""
+        state = tasks.current_state()
+        if isinstance(state, LendingState) and not continuation._done and state.find_lender() != 0:
+            self._runner.begin_wait_for_id(state.lender, continuation._number)
+        return continuation

@@ -1,0 +1,227 @@
+/* test-runner-lend.c: tasks that are numbers wait for each other, and lend each other their priority
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+/* Each number is a letter to log. */
+typedef struct
+{
+  Fixture *f;
+  PrioRunner *runner;
+  guint lenders[128]; /* by letter */
+  char yields;        /* this task goes on as 'y' */
+} Run;
+
+static void
+run_tasks (guint id, gpointer user_data)
+{
+  Run *run = user_data;
+
+  for (; id != 0; id = prio_runner_next ())
+    {
+      g_string_append_c (run->f->log, (gchar) id);
+      if (id == (guint) run->yields)
+        {
+          prio_runner_yield (run->runner, 'y');
+          prio_runner_begin_wait_for_id (run->runner, run->lenders[id], 'y');
+        }
+    }
+}
+
+static void
+set_up (Run *run, Fixture *f)
+{
+  *run = (Run) { .f = f };
+  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
+  run->runner = prio_runner_new (f->scheduler, run_tasks, run, NULL);
+}
+
+static void
+post (Run *run, char id, gint priority, gpointer signal)
+{
+  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, 0, FALSE), !=, PRIO_POSTED_REJECTED);
+  run->lenders[(guint) id] = prio_runner_new_lender (run->runner, (guint) id, PRIO_PRIORITY_UNSET, NULL);
+  g_assert_cmpuint (run->lenders[(guint) id], !=, 0);
+}
+
+static void
+end (Run *run, char id, gboolean aborted)
+{
+  prio_runner_free_lender (run->runner, run->lenders[(guint) id], aborted);
+}
+
+/* Waits are of the form "ab": a waits for b. */
+static void
+begin_wait (Run *run, const char *wait)
+{
+  prio_runner_begin_wait (run->runner, run->lenders[(guint) wait[0]], run->lenders[(guint) wait[1]]);
+}
+
+static void
+end_wait (Run *run, const char *wait)
+{
+  prio_runner_end_wait (run->runner, run->lenders[(guint) wait[0]], run->lenders[(guint) wait[1]]);
+}
+
+/* What is queued is run; it was to be in this order. */
+static void
+finish (Run *run, const char *order)
+{
+  fixture_run (run->f);
+  g_assert_cmpstr (run->f->log->str, ==, order);
+  for (guint id = 'a'; id < 'y'; id++)
+    {
+      if (run->lenders[id] != 0)
+        end (run, (char) id, FALSE);
+    }
+  g_clear_pointer (&run->runner, prio_runner_unref);
+}
+
+/* One that has begun. */
+static void
+begin (Run *run, char id, gint priority, gpointer signal)
+{
+  run->lenders[(guint) id] = prio_runner_new_lender (run->runner, 0, priority, signal);
+  g_assert_cmpuint (run->lenders[(guint) id], !=, 0);
+}
+
+static void
+post_three (Run *run)
+{
+  post (run, 'l', BACKGROUND, NULL);
+  post (run, 'm', BACKGROUND, NULL);
+  post (run, 'n', USER_VISIBLE, NULL);
+}
+
+static void
+test_waits (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  post_three (&run);
+  begin (&run, 'h', USER_BLOCKING, NULL);
+  begin_wait (&run, "hm");
+  finish (&run, "mnl");
+}
+
+static void
+test_ended_waits (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  post_three (&run);
+  begin (&run, 'h', USER_BLOCKING, NULL);
+  begin (&run, 'i', USER_BLOCKING, NULL);
+  begin_wait (&run, "hm");
+  begin_wait (&run, "hl");
+  begin_wait (&run, "il");
+  end_wait (&run, "hm");
+  end_wait (&run, "hm");
+  end (&run, 'i', TRUE);
+  /* None of these is a number any more. */
+  begin_wait (&run, "im");
+  end_wait (&run, "il");
+  run.lenders['i'] = 0;
+  finish (&run, "lnm");
+}
+
+static void
+test_signals (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
+  Run run;
+
+  set_up (&run, f);
+  post_three (&run);
+  begin (&run, 'h', PRIO_PRIORITY_UNSET, signal);
+  begin_wait (&run, "hm");
+  prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'm');
+  prio_task_controller_abort (controller, NULL);
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'n');
+  g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, PRIO_PRIORITY_UNSET, G_CANCELLABLE (signal)), ==, 0);
+  finish (&run, "nlm");
+}
+
+static void
+test_continuations (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  post_three (&run);
+  run.yields = 'l';
+  begin (&run, 'h', USER_BLOCKING, NULL);
+  begin_wait (&run, "hl");
+  finish (&run, "lynm");
+}
+
+/* What has begun is waited for through what it waits for. */
+static void
+test_chains (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  set_up (&run, f);
+  post_three (&run);
+  begin (&run, 'h', USER_BLOCKING, NULL);
+  begin (&run, 'i', BACKGROUND, NULL);
+  begin_wait (&run, "im");
+  begin_wait (&run, "hi");
+  begin_wait (&run, "mi");
+  finish (&run, "mnl");
+}
+
+static void
+test_others (Fixture *f, gconstpointer data)
+{
+  Run run;
+
+  run = (Run) { .f = f, .runner = prio_runner_new (f->scheduler, run_tasks, &run, NULL) };
+  prio_runner_post (run.runner, 'a', BACKGROUND);
+  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'a', PRIO_PRIORITY_UNSET, NULL), ==, 0);
+  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
+  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'z', PRIO_PRIORITY_UNSET, NULL), ==, 0);
+  finish (&run, "a");
+}
+
+/* What a binding has not told of goes with the context. */
+static void
+test_context_goes (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
+  Run run;
+
+  set_up (&run, f);
+  post_three (&run);
+  begin (&run, 'h', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller));
+  begin_wait (&run, "hm");
+  begin_wait (&run, "mh");
+  g_clear_object (&f->scheduler);
+  g_main_context_pop_thread_default (f->context);
+  g_clear_pointer (&f->context, g_main_context_unref);
+  end (&run, 'h', TRUE);
+  g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, USER_VISIBLE, NULL), ==, 0);
+  g_clear_pointer (&run.runner, prio_runner_unref);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/runner-lend/waits", test_waits);
+  add_test ("/runner-lend/ended-waits", test_ended_waits);
+  add_test ("/runner-lend/signals", test_signals);
+  add_test ("/runner-lend/continuations", test_continuations);
+  add_test ("/runner-lend/chains", test_chains);
+  add_test ("/runner-lend/others", test_others);
+  add_test ("/runner-lend/context-goes", test_context_goes);
+
+  return g_test_run ();
+}
