@@ -1,0 +1,185 @@
+/* gallery-meter.c: shows how long each frame of its window took
+ *
+ * A bar for each frame, in milliseconds since the one before; the latest is on the right.  The line is the time that a frame
+ * has at the rate of the display: a bar well above it is a stutter that one sees.  It asks for frames as long as it is shown.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "gallery-meter.h"
+
+#include <glib/gi18n.h>
+
+#define N_FRAMES 240
+#define MAX_SHOWN 100.0 /* ms */
+#define MISSED 1.5      /* frames' time, above which one was missed */
+#define HEIGHT 120
+#define LEFT 60         /* for the axis */
+#define TELL_AFTER 1.0  /* seconds, between two texts */
+
+struct _GalleryMeter
+{
+  GtkWidget parent_instance;
+  double times[N_FRAMES]; /* ms; a ring */
+  guint next, n_told;     /* frames since the last text */
+  gint64 last, told;      /* µs */
+  double longest;         /* since the last text, ms */
+  double interval;        /* of the display, ms */
+  char *text;             /* or NULL */
+};
+
+G_DEFINE_FINAL_TYPE (GalleryMeter, gallery_meter, GTK_TYPE_WIDGET)
+
+/* Says in words what is drawn, now and then. */
+static void
+tell (GalleryMeter *self, gint64 now)
+{
+  double seconds = (double) (now - self->told) / G_USEC_PER_SEC;
+
+  if (self->told != 0 && seconds < TELL_AFTER)
+    return;
+  if (self->told != 0)
+    {
+      g_free (self->text);
+      self->text = g_strdup_printf (_("%.0f frames a second; the longest took %.0f ms"), self->n_told / seconds, self->longest);
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, self->text, -1);
+    }
+  self->told = now;
+  self->n_told = 0;
+  self->longest = 0;
+}
+
+static gboolean
+tick (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+  GalleryMeter *self = GALLERY_METER (widget);
+  gint64 now = g_get_monotonic_time (), interval = 0;
+
+  gdk_frame_clock_get_refresh_info (clock, gdk_frame_clock_get_frame_time (clock), &interval, NULL);
+  self->interval = interval > 0 ? (double) interval / 1000 : 1000.0 / 60;
+  if (self->last != 0)
+    {
+      double time = (double) (now - self->last) / 1000;
+
+      self->times[self->next] = time;
+      self->next = (self->next + 1) % N_FRAMES;
+      self->longest = MAX (self->longest, time);
+      self->n_told++;
+    }
+  self->last = now;
+  tell (self, now);
+  gtk_widget_queue_draw (widget);
+  return G_SOURCE_CONTINUE;
+}
+
+/* How high @time is drawn, from below. */
+static float
+height_of (double time, float height)
+{
+  return (float) (MIN (time, MAX_SHOWN) / MAX_SHOWN) * height;
+}
+
+static void
+draw_text (GtkWidget *widget, GtkSnapshot *snapshot, const char *text, float x, float y, const GdkRGBA *colour)
+{
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (widget, text);
+  int height;
+
+  pango_layout_get_pixel_size (layout, NULL, &height);
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT (x, MAX (0, y - (float) height)));
+  gtk_snapshot_append_layout (snapshot, layout, colour);
+  gtk_snapshot_restore (snapshot);
+}
+
+static void
+draw_line (GtkSnapshot *snapshot, float y, float width, const GdkRGBA *colour)
+{
+  gtk_snapshot_append_color (snapshot, colour, &GRAPHENE_RECT_INIT (LEFT, y, width - LEFT, 1));
+}
+
+static void
+draw_axis (GalleryMeter *self, GtkSnapshot *snapshot, float width, float height, const GdkRGBA *colour)
+{
+  GtkWidget *widget = GTK_WIDGET (self);
+  const double marks[] = { 0, 50, 100 };
+  const GdkRGBA limit = { 0.11f, 0.44f, 0.85f, 0.9f };
+  GdkRGBA faint = *colour;
+
+  faint.alpha *= 0.3f;
+  for (guint i = 0; i < G_N_ELEMENTS (marks); i++)
+    {
+      g_autofree char *text = g_strdup_printf (_("%.0f ms"), marks[i]);
+      float y = height - height_of (marks[i], height);
+
+      draw_line (snapshot, MIN (y, height - 1), width, &faint);
+      draw_text (widget, snapshot, text, 0, i == 0 ? height : y + height / 10, colour);
+    }
+  draw_line (snapshot, height - height_of (self->interval, height), width, &limit);
+}
+
+static void
+gallery_meter_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+{
+  GalleryMeter *self = GALLERY_METER (widget);
+  float width = (float) gtk_widget_get_width (widget), height = (float) gtk_widget_get_height (widget);
+  float bar = (width - LEFT) / N_FRAMES;
+  const GdkRGBA good = { 0.15f, 0.64f, 0.41f, 1 }, bad = { 0.75f, 0.11f, 0.16f, 1 };
+  GdkRGBA colour;
+
+  gtk_style_context_get_color (gtk_widget_get_style_context (widget), &colour);
+  if (width <= LEFT || height < 1)
+    return;
+  for (guint i = 0; i < N_FRAMES; i++)
+    {
+      double time = self->times[(self->next + i) % N_FRAMES];
+      float y = height_of (time, height);
+
+      gtk_snapshot_append_color (snapshot, time > self->interval * MISSED ? &bad : &good,
+                                 &GRAPHENE_RECT_INIT (LEFT + (float) i * bar, height - y, bar, y));
+    }
+  draw_axis (self, snapshot, width, height, &colour);
+  if (self->text != NULL)
+    draw_text (widget, snapshot, self->text, LEFT + 6, 0, &colour);
+}
+
+static void
+gallery_meter_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural,
+                       int *minimum_baseline, int *natural_baseline)
+{
+  *minimum = *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT : LEFT + N_FRAMES;
+}
+
+static void
+gallery_meter_finalize (GObject *object)
+{
+  g_free (GALLERY_METER (object)->text);
+  G_OBJECT_CLASS (gallery_meter_parent_class)->finalize (object);
+}
+
+static void
+gallery_meter_class_init (GalleryMeterClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+
+  G_OBJECT_CLASS (class)->finalize = gallery_meter_finalize;
+  widget_class->snapshot = gallery_meter_snapshot;
+  widget_class->measure = gallery_meter_measure;
+  gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);
+}
+
+static void
+gallery_meter_init (GalleryMeter *self)
+{
+  self->interval = 1000.0 / 60;
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Time of each frame"), -1);
+  gtk_widget_add_tick_callback (GTK_WIDGET (self), tick, NULL, NULL);
+}
+
+GtkWidget *
+gallery_meter_new (void)
+{
+  return g_object_new (GALLERY_TYPE_METER, NULL);
+}

@@ -1,0 +1,107 @@
+/* gallery-thumbnail.c: a picture, decoded and made small
+ *
+ * It is called in threads: nothing here knows of a widget.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "gallery-thumbnail.h"
+
+#define SIZE 96 /* pixels, at most, in both directions */
+
+/* Pixels as gdk_texture_download () gives them: four bytes each, multiplied by their opacity, so that they can be averaged. */
+typedef struct
+{
+  guint8 *data;
+  guint width, height;
+} Pixels;
+
+/* The mean of the pixels of @all from @x0, @y0 to before @x1, @y1. */
+static void
+average (Pixels all, guint x0, guint y0, guint x1, guint y1, guint8 *mean)
+{
+  guint64 sums[4] = { 0 }, n = (guint64) (x1 - x0) * (y1 - y0);
+
+  for (guint y = y0; y < y1; y++)
+    {
+      const guint8 *pixel = all.data + ((gsize) y * all.width + x0) * 4;
+
+      for (guint x = x0; x < x1; x++, pixel += 4)
+        {
+          for (guint i = 0; i < 4; i++)
+            sums[i] += pixel[i];
+        }
+    }
+  for (guint i = 0; i < 4; i++)
+    mean[i] = (guint8) (sums[i] / n);
+}
+
+/* Each pixel of @small is the mean of those of @all in its place. */
+static void
+scale (Pixels all, Pixels small)
+{
+  for (guint y = 0; y < small.height; y++)
+    {
+      guint y0 = (guint) ((guint64) y * all.height / small.height);
+      guint y1 = (guint) ((guint64) (y + 1) * all.height / small.height);
+
+      for (guint x = 0; x < small.width; x++)
+        {
+          guint x0 = (guint) ((guint64) x * all.width / small.width);
+          guint x1 = (guint) ((guint64) (x + 1) * all.width / small.width);
+
+          average (all, x0, y0, MAX (x1, x0 + 1), MAX (y1, y0 + 1), small.data + ((gsize) y * small.width + x) * 4);
+        }
+    }
+}
+
+/* Takes the pixels. */
+static GdkTexture *
+make_texture (Pixels pixels)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_take (pixels.data, (gsize) pixels.width * pixels.height * 4);
+
+  return gdk_memory_texture_new ((int) pixels.width, (int) pixels.height, GDK_MEMORY_DEFAULT, bytes,
+                                 (gsize) pixels.width * 4);
+}
+
+/* Returns: (transfer full) (nullable): %NULL with @error set if @file has no picture, or nobody wants it any more */
+GalleryThumbnail *
+gallery_thumbnail_new (GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GBytes) bytes = g_file_load_bytes (file, cancellable, NULL, error);
+  g_autoptr (GdkTexture) whole = bytes != NULL ? gdk_texture_new_from_bytes (bytes, error) : NULL;
+  GalleryThumbnail *thumbnail;
+  Pixels all, small, one = { .width = 1, .height = 1 };
+  double factor;
+
+  if (whole == NULL || g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
+
+  all = (Pixels) { .width = (guint) gdk_texture_get_width (whole), .height = (guint) gdk_texture_get_height (whole) };
+  factor = MIN (1, (double) SIZE / MAX (all.width, all.height));
+  small.width = MAX (1, (guint) (all.width * factor));
+  small.height = MAX (1, (guint) (all.height * factor));
+  all.data = g_malloc_n ((gsize) all.width * all.height, 4);
+  small.data = g_malloc_n ((gsize) small.width * small.height, 4);
+  one.data = g_malloc (4);
+
+  gdk_texture_download (whole, all.data, (gsize) all.width * 4);
+  scale (all, small);
+  scale (small, one);
+  g_free (all.data);
+
+  thumbnail = g_new (GalleryThumbnail, 1);
+  *thumbnail = (GalleryThumbnail) { make_texture (small), make_texture (one), (int) all.width, (int) all.height };
+  return thumbnail;
+}
+
+void
+gallery_thumbnail_free (gpointer data)
+{
+  GalleryThumbnail *thumbnail = data;
+
+  g_object_unref (thumbnail->texture);
+  g_object_unref (thumbnail->colour);
+  g_free (thumbnail);
+}

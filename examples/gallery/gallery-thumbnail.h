@@ -1,0 +1,18 @@
+/* gallery-thumbnail.h: a picture, decoded and made small
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+typedef struct
+{
+  GdkTexture *texture;
+  GdkTexture *colour; /* a single pixel: the mean of the picture */
+  int width, height;  /* of the picture itself */
+} GalleryThumbnail;
+
+GalleryThumbnail *gallery_thumbnail_new (GFile *file, GCancellable *cancellable, GError **error);
+void gallery_thumbnail_free (gpointer thumbnail);
