@@ -28,7 +28,7 @@ def command_for(rate):
     """What shows a program at a rate, or nothing if it is not installed."""
     if rate.startswith('x'):
         needed = ['xvfb-run']
-        shown = ['xvfb-run', '-a', '-s', '-screen 0 800x600x24']
+        shown = ['xvfb-run', '-a', '-s', '-screen 0 800x600x24 -noreset']
     else:
         needed = ['dbus-run-session', 'mutter']
         shown = ['dbus-run-session', '--', 'mutter', '--headless', '--wayland', '--no-x11',

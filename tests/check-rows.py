@@ -47,7 +47,7 @@ def main(rows, *xvfb_run):
         (folder / 'binary').write_bytes(b'\xff\0\xfe')
 
         if xvfb_run:
-            check_jumps(*xvfb_run, '-a', '-s', '-screen 0 800x600x24', rows, folder, n_rows=200000)
+            check_jumps(*xvfb_run, '-a', '-s', '-screen 0 800x600x24 -noreset', rows, folder, n_rows=200000)
         else:
             check_jumps(rows, '--headless', folder, n_rows=50000)
             check_errors(rows, folder)
