@@ -12,6 +12,7 @@ typedef struct
   PrioRunner *runner;
   guint lenders[128]; /* by letter */
   char yields;        /* this task goes on as 'y' */
+  char ends;          /* in this one 'l' has its result, or 0 */
 } Run;
 
 static void
@@ -26,6 +27,11 @@ run_tasks (guint id, gpointer user_data)
         {
           prio_runner_yield (run->runner, 'y');
           prio_runner_begin_wait_for_id (run->runner, run->lenders[id], 'y');
+        }
+      if (id == (guint) run->ends)
+        {
+          prio_runner_free_lender (run->runner, run->lenders['l'], FALSE);
+          run->lenders['l'] = 0;
         }
     }
 }
@@ -161,6 +167,27 @@ test_continuations (Fixture *f, gconstpointer data)
   finish (&run, "lynm");
 }
 
+/* A task that was lent a priority has its result in its continuation. */
+static void
+test_nothing_is_left (Fixture *f, gconstpointer data)
+{
+  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
+  PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'l', PRIO_PRIORITY_UNSET, signal);
+  run.yields = 'l';
+  run.ends = 'y';
+  begin (&run, 'h', USER_BLOCKING, NULL);
+  begin_wait (&run, "hl");
+  g_object_add_weak_pointer (G_OBJECT (signal), (gpointer *) &signal);
+  g_object_unref (controller);
+  finish (&run, "ly");
+  fixture_run (f);
+  g_assert_null (signal);
+}
+
 /* What has begun is waited for through what it waits for. */
 static void
 test_chains (Fixture *f, gconstpointer data)
@@ -219,6 +246,7 @@ main (int argc, char **argv)
   add_test ("/runner-lend/ended-waits", test_ended_waits);
   add_test ("/runner-lend/signals", test_signals);
   add_test ("/runner-lend/continuations", test_continuations);
+  add_test ("/runner-lend/nothing-is-left", test_nothing_is_left);
   add_test ("/runner-lend/chains", test_chains);
   add_test ("/runner-lend/others", test_others);
   add_test ("/runner-lend/context-goes", test_context_goes);
