@@ -418,6 +418,8 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   batch->running = TRUE;
   if (queue->kind == PRIO_QUEUE_ENTRIES)
     {
+      if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
+        prio_lending_rejoin ((PrioEntry *) queue->head);
       batch->entry = prio_queue_pop_entry (queue);
       batch->state = begin_entry (batch->entry, batch->depth);
       if (G_UNLIKELY (batch->entry->timed != PRIO_TIMED_NOT))
