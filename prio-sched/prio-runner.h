@@ -146,8 +146,7 @@ guint       prio_runner_new_lender   (PrioRunner       *self,
                                       GCancellable     *signal);
 PRIO_AVAILABLE_IN_ALL
 void        prio_runner_free_lender  (PrioRunner       *self,
-                                      guint             lender,
-                                      gboolean          aborted);
+                                      guint             lender);
 PRIO_AVAILABLE_IN_ALL
 void        prio_runner_begin_wait   (PrioRunner       *self,
                                       guint             lender,

@@ -304,16 +304,61 @@ class Lending(unittest.TestCase):
 
     @in_loop
     async def test_who_waits_no_more_lends_no_more(self):
-        low = scheduler.post_task(lambda: None, 'background', delay=10 ** 8)
-
-        async def function():
+        async def time_out(low):
             with self.assertRaises(asyncio.TimeoutError):
-                async with asyncio.timeout(0.001):
-                    await asyncio.shield(low)
-            self.assertFalse(low.done())
-            low.cancel()
-        await scheduler.post_task(function, 'user-blocking')
-        self.assertTrue(low.cancelled())
+                await asyncio.wait_for(asyncio.shield(low), 0)
+
+        async def wait_for_another(low):
+            await asyncio.wait([low, done], return_when=asyncio.FIRST_COMPLETED)
+
+        async def gather(low):
+            failing = asyncio.get_running_loop().create_future()
+            failing.set_exception(Why())
+            with self.assertRaises(Why):
+                await asyncio.gather(low, failing)
+
+        async def call_back(low):
+            low.add_done_callback(print)
+            low.remove_done_callback(print)
+
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        for wait, lives_on in ((time_out, True), (wait_for_another, True), (call_back, True), (gather, False)):
+            with self.subTest(wait=wait.__name__):
+                await self.check_end(wait, lives_on)
+
+    async def check_end(self, wait, lives_on):
+        async def wait_and_go(low):
+            await wait(low)
+            self.order.append('went')
+            if lives_on:
+                await go_on
+
+        def keep_busy(left=200):
+            if left > 0:
+                scheduler.post_task(lambda: keep_busy(left - holder.done()))
+            else:
+                self.order.append('between')
+
+        async def until(is_so):
+            while not is_so():
+                await asyncio.sleep(0)
+
+        del self.order[:]
+        go_on = asyncio.get_running_loop().create_future()
+        group = PrioSched.TaskGroup(scheduler, 1, 'background')
+        holder = group.post_task(lambda: asyncio.get_running_loop().create_future(), 'user-blocking')
+        await until(lambda: holder.state != PrioSched.TaskState.PENDING)
+        low = group.post_task(lambda: self.order.append('low'))
+        waiter = scheduler.post_task(lambda: wait_and_go(low), 'user-blocking')
+        await until(lambda: self.order == ['went'])
+        keep_busy()
+        holder.cancel()
+        await low
+        go_on.set_result(None)
+        await waiter
+        await until(lambda: 'between' in self.order)
+        self.assertEqual(self.order, ['went', 'between', 'low'])
 
 
 if __name__ == '__main__':

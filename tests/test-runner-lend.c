@@ -30,7 +30,7 @@ run_tasks (guint id, gpointer user_data)
         }
       if (id == (guint) run->ends)
         {
-          prio_runner_free_lender (run->runner, run->lenders['l'], FALSE);
+          prio_runner_free_lender (run->runner, run->lenders['l']);
           run->lenders['l'] = 0;
         }
     }
@@ -53,9 +53,9 @@ post (Run *run, char id, gint priority, gpointer signal)
 }
 
 static void
-end (Run *run, char id, gboolean aborted)
+end (Run *run, char id)
 {
-  prio_runner_free_lender (run->runner, run->lenders[(guint) id], aborted);
+  prio_runner_free_lender (run->runner, run->lenders[(guint) id]);
 }
 
 /* Waits are of the form "ab": a waits for b. */
@@ -80,7 +80,7 @@ finish (Run *run, const char *order)
   for (guint id = 'a'; id < 'y'; id++)
     {
       if (run->lenders[id] != 0)
-        end (run, (char) id, FALSE);
+        end (run, (char) id);
     }
   g_clear_pointer (&run->runner, prio_runner_unref);
 }
@@ -127,7 +127,7 @@ test_ended_waits (Fixture *f, gconstpointer data)
   begin_wait (&run, "il");
   end_wait (&run, "hm");
   end_wait (&run, "hm");
-  end (&run, 'i', TRUE);
+  end (&run, 'i');
   /* None of these is a number any more. */
   begin_wait (&run, "im");
   end_wait (&run, "il");
@@ -165,6 +165,43 @@ test_continuations (Fixture *f, gconstpointer data)
   begin (&run, 'h', USER_BLOCKING, NULL);
   begin_wait (&run, "hl");
   finish (&run, "lynm");
+}
+
+/* All tasks of a signal wait for each other in a ring, and one of them is waited for. */
+static void
+test_rings (Fixture *f, gconstpointer data)
+{
+  enum { N = 20000 };
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autofree guint *lenders = g_new (guint, N);
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'l', BACKGROUND, NULL);
+  post (&run, 'm', USER_VISIBLE, NULL);
+  for (guint i = 0; i < N; i++)
+    lenders[i] = prio_runner_new_lender (run.runner, 0, PRIO_PRIORITY_UNSET, G_CANCELLABLE (prio_task_controller_get_signal (controller)));
+  for (guint i = 0; i < N; i++)
+    prio_runner_begin_wait (run.runner, lenders[i], lenders[(i + 1) % N]);
+  prio_runner_begin_wait (run.runner, lenders[N / 2], run.lenders['l']);
+  for (guint i = 0; i < 10; i++)
+    {
+      prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
+      g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'l');
+      prio_task_controller_set_priority (controller, BACKGROUND, NULL);
+      g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'm');
+    }
+  begin (&run, 'h', USER_BLOCKING, NULL);
+  prio_runner_begin_wait (run.runner, run.lenders['h'], lenders[0]);
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'l');
+  prio_task_controller_abort (controller, NULL);
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'l');
+  end (&run, 'h');
+  run.lenders['h'] = 0;
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'm');
+  for (guint i = 0; i < N; i++)
+    prio_runner_free_lender (run.runner, lenders[i]);
+  finish (&run, "ml");
 }
 
 /* A task that was lent a priority has its result in its continuation. */
@@ -232,7 +269,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_clear_object (&f->scheduler);
   g_main_context_pop_thread_default (f->context);
   g_clear_pointer (&f->context, g_main_context_unref);
-  end (&run, 'h', TRUE);
+  end (&run, 'h');
   g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, USER_VISIBLE, NULL), ==, 0);
   g_clear_pointer (&run.runner, prio_runner_unref);
 }
@@ -246,6 +283,7 @@ main (int argc, char **argv)
   add_test ("/runner-lend/ended-waits", test_ended_waits);
   add_test ("/runner-lend/signals", test_signals);
   add_test ("/runner-lend/continuations", test_continuations);
+  add_test ("/runner-lend/rings", test_rings);
   add_test ("/runner-lend/nothing-is-left", test_nothing_is_left);
   add_test ("/runner-lend/chains", test_chains);
   add_test ("/runner-lend/others", test_others);

@@ -541,7 +541,7 @@ declare module '@girs/priosched-1' {
             yield_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number): Posted;
             request_idle_callback(timeout: number): number;
             new_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
-            free_lender(lender: number, aborted: boolean): void;
+            free_lender(lender: number): void;
             begin_wait(lender: number, awaited: number): void;
             begin_wait_for_id(lender: number, id: number): void;
             end_wait(lender: number, awaited: number): void;

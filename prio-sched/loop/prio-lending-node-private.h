@@ -22,7 +22,7 @@ struct _PrioLendNode
   guint8 priority;  /* its own, if @follows is NULL; 0 while that is not known */
   guint8 level;     /* what it lends: the highest of its own and of what is lent to it */
   gboolean aborted; /* it lends nothing of its own */
-  gboolean marked;  /* in settle () */
+  gboolean marked;  /* until settle () */
   gboolean is_kept; /* a binding is a user, and tells when the task has its result */
   PrioLendWait *waits;   /* of its own */
   PrioLendWait *lenders; /* those that wait for it */
@@ -49,7 +49,7 @@ struct _PrioLending
   GArray *free_numbers;  /* of guint */
   GHashTable *by_entry;  /* PrioEntry → PrioLendNode */
   GHashTable *by_group;  /* PrioGroup → set of PrioLendNode */
-  GPtrArray *stack, *marked; /* of PrioLendNode: in raise_awaited () and settle () */
+  GPtrArray *stack, *marked; /* of PrioLendNode: in raise_awaited (); until settle () */
 };
 
 void prio_lend_wait_set (PrioLendWait *wait, guint8 priority);

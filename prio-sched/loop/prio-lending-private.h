@@ -38,12 +38,12 @@ void prio_lending_prepare (PrioEntry *entry);
 void prio_lending_rejoin (PrioEntry *entry);
 PrioQueue *prio_lending_get_queue (PrioEntry *entry);
 PrioTaskPriority prio_lending_get_own (PrioEntry *entry);
-void prio_lending_group_changed (PrioGroup *group);
+void prio_lending_group_changed (PrioGroup *group, gboolean lowered);
 void prio_lending_group_aborted (PrioGroup *group);
 
 guint prio_lending_keep (PrioEntry *entry);
 guint prio_lending_keep_state (PrioLoop *loop, const PrioState *state);
-void prio_lending_drop (PrioLoop *loop, guint number, gboolean aborted);
+void prio_lending_drop (PrioLoop *loop, guint number);
 gboolean prio_lending_drop_all (PrioLoop *loop);
 void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
 void prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry);

@@ -156,15 +156,16 @@ find_kept (PrioLoop *loop, guint number)
   return node != NULL && node->is_kept ? node : NULL;
 }
 
+/* The task that a binding keeps has its result: it does not wait any more either, as the binding tells where it would. */
 void
-prio_lending_drop (PrioLoop *loop, guint number, gboolean aborted)
+prio_lending_drop (PrioLoop *loop, guint number)
 {
   PrioLendNode *node = find_kept (loop, number);
 
   if (node == NULL)
     return;
   node->is_kept = FALSE;
-  end_waits (loop->lending, node, aborted);
+  end_waits (loop->lending, node, TRUE);
   prio_lend_node_release (loop->lending, node);
 }
 
@@ -177,7 +178,7 @@ prio_lending_drop_all (PrioLoop *loop)
   for (guint i = 1; loop->lending != NULL && i < loop->lending->nodes->len; i++)
     {
       any = any || find_kept (loop, i) != NULL;
-      prio_lending_drop (loop, i, TRUE);
+      prio_lending_drop (loop, i);
     }
   return any;
 }

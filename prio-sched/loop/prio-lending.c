@@ -158,12 +158,11 @@ mark (PrioLending *self, PrioLendNode *node)
   g_ptr_array_add (self->marked, node);
 }
 
-/* What @node has been lent may have become less: so may what those are lent whom it waits for, perhaps itself among
- * them.  All that depends on it is taken back first, and then lent anew by who still has it. */
+/* What the marked ones have been lent may have become less: so may what those are lent whom they wait for, perhaps themselves among
+ * them.  All that depends on them is taken back first, and then lent anew by who still has it. */
 static void
-settle (PrioLending *self, PrioLendNode *node)
+settle (PrioLending *self)
 {
-  mark (self, node);
   for (guint i = 0; i < self->marked->len; i++)
     {
       PrioLendNode *from = self->marked->pdata[i];
@@ -195,9 +194,9 @@ settle (PrioLending *self, PrioLendNode *node)
   g_ptr_array_set_size (self->marked, 0);
 }
 
-/* Something about @node has changed.  @lost says that it may be lent less than before. */
-void
-prio_lend_node_update (PrioLending *self, PrioLendNode *node, gboolean lost)
+/* Something about @node has changed.  @lost says that it may be lent less than before.  If it lends less, it is marked. */
+static void
+change (PrioLending *self, PrioLendNode *node, gboolean lost)
 {
   guint8 level = level_of (node);
 
@@ -209,8 +208,15 @@ prio_lend_node_update (PrioLending *self, PrioLendNode *node, gboolean lost)
     }
   else if (level < node->level || (lost && own (node) < level))
     {
-      settle (self, node);
+      mark (self, node);
     }
+}
+
+void
+prio_lend_node_update (PrioLending *self, PrioLendNode *node, gboolean lost)
+{
+  change (self, node, lost);
+  settle (self);
 }
 
 /* Its nodes by group. */
@@ -426,8 +432,9 @@ prio_lending_get_own (PrioEntry *entry)
   return node->follows != NULL ? prio_group_get_priority (node->follows) : (PrioTaskPriority) entry->priority;
 }
 
+/* Something about @group has changed.  All of its nodes are settled together, as they may wait for each other. */
 static void
-update_group (PrioGroup *group, gboolean aborted)
+update_group (PrioGroup *group, gboolean aborted, gboolean lost)
 {
   PrioLending *self = group->run_queue->loop->lending;
   GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
@@ -444,20 +451,21 @@ update_group (PrioGroup *group, gboolean aborted)
 
       if (aborted && node->abort == group)
         node->aborted = TRUE;
-      prio_lend_node_update (self, node, TRUE);
+      change (self, node, lost);
     }
+  settle (self);
 }
 
-/* Another priority is that of the tasks which follow @group. */
+/* Another priority is that of the tasks which follow @group; @lowered says that it is a lower one. */
 void
-prio_lending_group_changed (PrioGroup *group)
+prio_lending_group_changed (PrioGroup *group, gboolean lowered)
 {
-  update_group (group, FALSE);
+  update_group (group, FALSE, lowered);
 }
 
 /* Tasks of @group do not lend any more. */
 void
 prio_lending_group_aborted (PrioGroup *group)
 {
-  update_group (group, TRUE);
+  update_group (group, TRUE, TRUE);
 }

@@ -68,8 +68,8 @@ keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
  *
  * prio_runner_begin_wait (runner, waiter, awaited);
  * …
- * prio_runner_free_lender (runner, awaited, FALSE);
- * prio_runner_free_lender (runner, waiter, FALSE);
+ * prio_runner_free_lender (runner, awaited);
+ * prio_runner_free_lender (runner, waiter);
  * ```
  *
  * A task that was posted before any scheduler of the context lends is not lent anything while it is queued.
@@ -110,23 +110,22 @@ prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable 
  * prio_runner_free_lender:
  * @self: a runner
  * @lender: what [method@PrioSched.Runner.new_lender] has returned
- * @aborted: whether the task has been aborted
  *
- * Tells that a task has its result: nobody waits for it any more.  If it was aborted, nor does it.
+ * Tells that a task has its result, or was aborted: nobody waits for it any more, and it waits for nobody.
  *
  * Call it on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
  */
 void
-prio_runner_free_lender (PrioRunner *self, guint lender, gboolean aborted)
+prio_runner_free_lender (PrioRunner *self, guint lender)
 {
   g_return_if_fail (self != NULL);
   g_return_if_fail (lender != 0);
 
   if (!enter_lending (self))
     return;
-  prio_lending_drop (self->loop, lender, aborted);
+  prio_lending_drop (self->loop, lender);
   prio_loop_leave (self->loop);
   prio_loop_flush_releases (self->loop);
 }
@@ -137,8 +136,8 @@ prio_runner_free_lender (PrioRunner *self, guint lender, gboolean aborted)
  * @lender: who waits: what [method@PrioSched.Runner.new_lender] has returned
  * @awaited: who is waited for, likewise
  *
- * Tells that a task waits for another: from now on it lends it its priority, until the other has its result, until it is
- * aborted itself, or until [method@PrioSched.Runner.end_wait] is called.
+ * Tells that a task waits for another: from now on it lends it its priority, until one of them has its result or is aborted, or
+ * until [method@PrioSched.Runner.end_wait] is called.
  *
  * Call it on the thread that runs the main context; on others it does nothing.
  *

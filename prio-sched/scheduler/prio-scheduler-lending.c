@@ -46,11 +46,12 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * continuation; it waits for its own continuations as well.  What it is lent it lends on to what it waits for.  Code
  * that runs in a task that has no result lends the priority of that task.
  *
- * In Python, `await task` is such a wait, and so are `asyncio.gather ()` and others that are called in a task.  Of promises in
- * JavaScript nobody can tell who awaits them: there only tasks of C lend.
+ * In Python, `await task` is such a wait, and so are `asyncio.gather ()` and others that are called in a task, if the schedulers
+ * of both tasks lend; it ends with the `await`, at the latest with the coroutine.  Of promises in JavaScript nobody can tell who
+ * awaits them: there only tasks of C lend.
  *
  * The wait ends when the other has its result, or when the task that waits is aborted.  A change of the priority
- * of either counts at once.  [method@PrioSched.Task.get_priority] and the scheduling state are those of
+ * of either counts at once.  A wait for a [class@PrioSched.TaskGroup] lends nothing, nor does one for a place in it.  [method@PrioSched.Task.get_priority] and the scheduling state are those of
  * the task itself, and what it posts is not lent anything before it waits for that.
  *
  * Off, which is the default, order is as in the draft.  What tasks of other main contexts wait for is not lent

@@ -8,6 +8,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import weakref
 
 from . import _PrioSched as tasks
+from ._PrioSchedCoroutines import Driver
 from ._PrioSchedFutures import PostedTask, is_wakeup
 
 _USER_VISIBLE = 2
@@ -46,7 +47,7 @@ class _End(Follower):
         state = self.future._posted_with
         lender, state.lender = state.lender, 0
         if lender != 0:
-            state.table._runner.free_lender(lender, self.future._is_abort())
+            state.table._runner.free_lender(lender)
 
 
 class LendingState(tasks.State):
@@ -85,13 +86,22 @@ def _begin_wait(task):
     return waiter
 
 
+def _end_wait(task, waiter):
+    # Where one of them has its result, the library has ended the wait.
+    if waiter.lender != 0 and task._posted_with.lender != 0:
+        waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
+
+
 def _awaiting(task, iterator, waiter):
     try:
         return (yield from iterator)
     finally:
-        # Where one of them has its result, the library has ended the wait, or keeps it.
-        if waiter.lender != 0 and task._posted_with.lender != 0:
-            waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
+        _end_wait(task, waiter)
+
+
+def _is_of_a_coroutine(callback):
+    """Whether callback is what goes on with a coroutine: its wait begins and ends with its await."""
+    return is_wakeup(callback) or isinstance(callback, Driver)
 
 
 class LendingTask(PostedTask):
@@ -107,10 +117,18 @@ class LendingTask(PostedTask):
     __iter__ = __await__
 
     def add_done_callback(self, callback, *, context=None):
-        # As asyncio.gather () and wait () do; a task of asyncio's own that awaits has begun its wait before.
-        if not self._done and not is_wakeup(callback):
+        # As asyncio.gather () and wait () do.
+        if not self._done and not _is_of_a_coroutine(callback):
             _begin_wait(self)
         super().add_done_callback(callback, context=context)
+
+    def remove_done_callback(self, callback):
+        n_removed = super().remove_done_callback(callback)
+        waiter = tasks.current_state()
+        if isinstance(waiter, LendingState) and not _is_of_a_coroutine(callback):
+            for _ in range(n_removed):
+                _end_wait(self, waiter)
+        return n_removed
 
 
 class LendingTable(tasks.Table):
