@@ -82,8 +82,10 @@ class Hearing:
 
     def say_untold(self, told):
         label, outcome = told.split()
-        # It may be told when its function has returned, and its checkpoint is over.
+        # It may be told when its function has returned, and its checkpoint is over: then the loop may have looked at the time.
         for entry in [entry for entry in self.running if entry.label == label and entry.returned]:
+            if self.here.timers and self.here.timers[0][0] <= self.now and self.choose():
+                self.enqueue_due(self.here)
             entry.release()
         self.log.append(f'settled {told}')
         self.complete(self.untold.pop(told)[1], outcome)

@@ -100,6 +100,7 @@ class Signals:
         if by_hand:
             self.unsaid |= set(names[1:]) & set(self.handlers['cancelled'])
             self.say_cancelled(name, state)
+        self.listen(in_call=True)
         self.n_cancelling -= 1
 
     def reset(self, name):
