@@ -98,14 +98,12 @@ void           prio_scheduler_run_in_thread_async (PrioScheduler         *self,
                                                   GAsyncReadyCallback     callback,
                                                   gpointer                callback_data);
 PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_run_in_thread_under (PrioScheduler         *self,
+PrioTask      *prio_scheduler_run_in_thread_under (PrioScheduler         *self,
                                                    GCancellable          *signal,
                                                    const char            *name,
                                                    PrioTaskFunc           func,
                                                    gpointer               user_data,
-                                                   GDestroyNotify         notify,
-                                                   GAsyncReadyCallback    callback,
-                                                   gpointer               callback_data);
+                                                   GDestroyNotify         notify);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_run_in_thread_finish (PrioScheduler      *self,
                                                   GAsyncResult         *result,

@@ -344,6 +344,20 @@ wait_for_thread (PrioWork *work)
   work_unref (work);
 }
 
+/* Returns @task. */
+static PrioTask *
+run_in_thread (PrioTask *task, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  PrioWork *work = g_new (PrioWork, 1);
+
+  *work = (PrioWork) { .refs = 1, .task = g_object_ref (task), .func = func, .data = user_data, .notify = notify,
+                       .fixed = options->priority, .is_nested = is_in_pool };
+  if (options->signal != NULL)
+    follow (work);
+  wait_for_thread (work);
+  return task;
+}
+
 /**
  * prio_scheduler_run_in_thread_async:
  * @self: a scheduler
@@ -403,7 +417,6 @@ prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *
                                     gpointer callback_data)
 {
   g_autoptr (PrioTask) task = NULL;
-  PrioWork *work;
 
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_task_options (G_STRFUNC, options));
@@ -415,13 +428,7 @@ prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *
 
   task = prio_scheduler_make_task (self, options);
   prio_task_then (task, callback, callback_data, NULL);
-
-  work = g_new (PrioWork, 1);
-  *work = (PrioWork) { .refs = 1, .task = g_object_ref (task), .func = func, .data = user_data, .notify = notify,
-                       .fixed = options->priority, .is_nested = is_in_pool };
-  if (options->signal != NULL)
-    follow (work);
-  wait_for_thread (work);
+  run_in_thread (task, options, func, user_data, notify);
 }
 
 /**
@@ -432,24 +439,33 @@ prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
- * @callback: (nullable) (scope async) (closure callback_data): called when the task has completed
- * @callback_data: data for @callback
  *
- * Runs a function in a thread of a pool, as [method@PrioSched.Scheduler.run_in_thread_async] does, for a language that cannot let go
- * of what it has put into a structure of options.
+ * Runs a function in a thread of a pool, as [method@PrioSched.Scheduler.run_in_thread_async] does, and returns the task,
+ * for a language that cannot let go of what it has put into a structure of options.
  *
- * Any thread may call it; @callback and @notify are called on the thread that runs the scheduler's
- * main context.
+ * ```c
+ * g_autoptr (PrioTask) task = prio_scheduler_run_in_thread_under (scheduler, signal, "decode", decode, file, g_object_unref);
+ *
+ * prio_task_then (task, decoded, row, NULL);
+ * ```
+ *
+ * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full) (nullable): the task, or %NULL with a wrong argument
  *
  * Since: 1.0
  */
-void
+PrioTask *
 prio_scheduler_run_in_thread_under (PrioScheduler *self, GCancellable *signal, const char *name, PrioTaskFunc func,
-                                    gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
-                                    gpointer callback_data)
+                                    gpointer user_data, GDestroyNotify notify)
 {
-  prio_scheduler_run_in_thread_async (self, &(PrioTaskOptions) { .signal = signal, .name = name }, func, user_data, notify, callback,
-                                      callback_data);
+  PrioTaskOptions options = { .signal = signal, .name = name };
+
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, &options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, name), NULL);
+
+  return run_in_thread (prio_scheduler_make_task (self, &options), &options, func, user_data, notify);
 }
 
 /**

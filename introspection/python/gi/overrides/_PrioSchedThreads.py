@@ -99,5 +99,6 @@ def run_in_thread(scheduler, func, args, priority, signal, name):
     future._context_id = table.context_id
 
     work = _Work(future, lambda: func(*args))
-    PrioSched.Scheduler.run_in_thread_under(scheduler, _both(signal, future._cancellable, priority), name, work.run, (), work.end)
+    both = _both(signal, future._cancellable, priority)
+    PrioSched.Scheduler.run_in_thread_under(scheduler, both, name, work.run).then(work.end)
     return future
