@@ -9,7 +9,6 @@ drawn that shows what the search for those before it has found, while that searc
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import gc
 import importlib.util
 import os
 import re
@@ -253,6 +252,14 @@ async def check_turns(module):
 
 def check_rows(module):
     """A million lines in a view are not a million objects."""
+    class Counted(module.Row):
+        n_made = 0
+
+        def __init__(self, number):
+            super().__init__(number)
+            Counted.n_made += 1
+
+    module.Row, row = Counted, module.Row
     found = module.Found('')
     factory = module.Gtk.SignalListItemFactory()
     factory.connect('setup', lambda factory, item: item.set_child(module.Gtk.Label()))
@@ -267,13 +274,13 @@ def check_rows(module):
         n_frames = len(frames)
         while len(frames) < n_frames + 2:
             module.GLib.MainContext.default().iteration(True)
-    gc.collect()
-    n_rows = sum(isinstance(thing, module.Row) for thing in gc.get_objects())
+    n_rows = Counted.n_made
+    module.Row = row
     assert found.get_n_items() == 1_000_000
     assert found.get_item(999_999).number == 999_999 and found.get_item(1_000_000) is None
-    assert 0 < n_rows < 2000, n_rows
+    assert 0 < n_rows < 20_000, n_rows
     shown.destroy()
-    print(f'{n_rows} rows')
+    print(f'{n_rows} rows were made')
 
 
 def check_window(module, folder):
