@@ -127,6 +127,9 @@ class Model(Hearing, Signals, Groups, Lending):
             self.listen(True)
             self.checkpoint()
         self.listen(True)
+        # Time may have passed in a microtask, by a nested loop say.
+        if place.timers and place.timers[0][0] <= self.now and self.choose():
+            self.enqueue_due(place)
         runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
         if not runnable:
             return self.run_idle(place)
@@ -141,6 +144,9 @@ class Model(Hearing, Signals, Groups, Lending):
         if entry.has_result or entry.is_plain:
             self.listen()
         if entry.has_result:
+            # What goes on from a yield is called when its task has ended: the loop may have looked at the time by then.
+            if entry.continuation and place.timers and place.timers[0][0] <= self.now and self.choose():
+                self.enqueue_due(place)
             self.checkpoint()
         # The loop looks at the time.
         self.enqueue_due(place)
