@@ -4,7 +4,7 @@
 
 The library is built from scratch, as a user would, and installed into an empty prefix.  Each
 C program of README is compiled with the flags of pkg-config and run, and must print what
-README says; then the same program is built with the library as a Meson subproject.
+README says.  (check-subproject.py builds it with the library as a subproject.)
 The commands of README must exist, and `examples/run` must work.  The interpreters that are
 given run the examples in their language, in the environment of this script, and valac
 compiles those in Vala against the build.
@@ -47,20 +47,6 @@ def check_program(program, expected, prefix, work):
     assert printed == expected, f'README says {expected!r}, the program {printed!r}'
 
 
-def check_subproject(program, expected, source, work):
-    project = work / 'project'
-    (project / 'subprojects').mkdir(parents=True)
-    (project / 'subprojects/prio-sched').symlink_to(source)
-    (project / 'program.c').write_text(program)
-    (project / 'meson.build').write_text(
-        "project('user', 'c')\n"
-        "executable('program', 'program.c',\n"
-        "           dependencies: dependency('prio-sched-1', fallback: 'prio-sched'))\n")
-    run('meson', 'setup', project / 'build', project)
-    run('ninja', '-C', project / 'build')
-    assert run(project / 'build/program') == expected
-
-
 def check_commands(text, source):
     for command in blocks(text, 'sh'):
         script = source / command.split()[0]
@@ -94,7 +80,6 @@ def main(source, build=None, *interpreters):
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         check_program(program, expected, install(source, work), work)
-        check_subproject(program, expected, source, work)
         check_scripts(text, {'python': [both_expected], 'js': [both_expected, signals_expected]}, interpreters, work)
         if build is not None:
             check_vala(blocks(text, 'vala')[0], vala_expected, source, build, work)

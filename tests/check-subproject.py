@@ -2,11 +2,14 @@
 
     check-subproject.py MESON SOURCE
 
+The program is README's, and prints what README says.
+
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,10 +20,10 @@ PROJECT = '''
 project('program', 'c')
 executable('program', 'program.c', dependencies: dependency('prio-sched-1'), c_args: '-w')
 '''
-PROGRAM = '''
-#include <prio-sched.h>
-int main (void) { return prio_scheduler_get_default () == NULL; }
-'''
+
+
+def first_block(text, language):
+    return re.search(rf'^```{language}\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)[1]
 
 
 def run(meson, *args, **kwargs):
@@ -31,13 +34,15 @@ def run(meson, *args, **kwargs):
 
 
 def main(meson, source):
+    with open(os.path.join(source, 'README.md'), encoding='utf-8') as file:
+        readme = file.read()
     with tempfile.TemporaryDirectory() as place:
         def write(name, text):
             with open(os.path.join(place, name), 'w') as file:
                 file.write(text)
 
         write('meson.build', PROJECT)
-        write('program.c', PROGRAM)
+        write('program.c', first_block(readme, 'c'))
         subprojects = os.path.join(place, 'subprojects')
         os.mkdir(subprojects)
         # The wrap says where it is to be had; here it is there already.
@@ -49,7 +54,8 @@ def main(meson, source):
         run([meson], 'setup', build, place, '-Dwerror=true', '-Dprio-sched:warning_level=everything',
             '--wrap-mode=nodownload', '--force-fallback-for=prio-sched-1', env=environment)
         run([meson], 'compile', '-C', build)
-        subprocess.run([os.path.join(build, 'program')], check=True)
+        printed = run([os.path.join(build, 'program')])
+        assert printed == first_block(readme, 'text'), printed
 
         targets = {target['name'] for target in json.loads(run([meson], 'introspect', '--targets', build))}
         expected = {'program', 'prio-sched-1', 'prio-sched-enumtypes.h', 'prio-sched-enumtypes.c'}

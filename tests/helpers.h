@@ -18,6 +18,13 @@
 #define HAS_CHECKS TRUE
 #endif
 
+/* How often a test does the same again: under valgrind, which looks for other things and takes fifty times as long, a tenth of @n. */
+static inline guint
+times (guint n)
+{
+  return g_getenv ("UNDER_VALGRIND") != NULL ? n / 10 : n;
+}
+
 /* A main context with a scheduler, and a log of what ran: a letter each. */
 typedef struct
 {

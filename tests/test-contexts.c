@@ -419,8 +419,9 @@ static void
 test_many_threads (void)
 {
   guint n_descriptors = count_descriptors ();
+  guint n_workers = times (N_WORKERS);
 
-  for (guint n = 0; n < N_WORKERS; n += N_AT_ONCE)
+  for (guint n = 0; n < n_workers; n += N_AT_ONCE)
     {
       PrioTaskController *shared = prio_task_controller_new (BACKGROUND);
       GThread *threads[N_AT_ONCE];

@@ -536,13 +536,15 @@ test_every_order (void)
 {
   guint order[N_THINGS] = { 0, 1, 2, 3, 4, 5 };
   guint n_orders = 0;
+  guint step = (720 / times (720)) | 1; /* odd: two orders that follow each other differ at the end */
 
   do
     {
+      if (n_orders++ % step != 0)
+        continue;
       for (guint place = 0; place < G_N_ELEMENTS (places) + 2 * N_KINDS; place++)
         for (Manner manner = 0; manner < N_MANNERS; manner++)
           run_world (place, order, manner);
-      n_orders++;
     }
   while (permute (order));
   g_assert_cmpuint (n_orders, ==, 720);

@@ -216,14 +216,14 @@ test_fork_while_a_thread_asks_a_signal (Fixture *f, gconstpointer data)
 }
 
 /* Nothing goes deeper with the number of what hangs together. */
-enum { MANY = 1000000 };
+static guint many = 1000000;
 
 static guint n_queued;
 
 static void
 queue_next (gpointer scheduler)
 {
-  if (++n_queued < MANY)
+  if (++n_queued < many)
     prio_scheduler_queue_microtask (scheduler, queue_next, scheduler, NULL);
 }
 
@@ -233,7 +233,7 @@ test_microtasks_in_a_row (Fixture *f, gconstpointer data)
   n_queued = 0;
   prio_scheduler_queue_microtask (f->scheduler, queue_next, f->scheduler, NULL);
   fixture_run (f);
-  g_assert_cmpuint (n_queued, ==, MANY);
+  g_assert_cmpuint (n_queued, ==, many);
 }
 
 static void
@@ -246,10 +246,10 @@ static void
 test_microtasks_at_once (Fixture *f, gconstpointer data)
 {
   n_queued = 0;
-  for (guint i = 0; i < MANY; i++)
+  for (guint i = 0; i < many; i++)
     prio_scheduler_queue_microtask (f->scheduler, count_microtask, NULL, NULL);
   fixture_run (f);
-  g_assert_cmpuint (n_queued, ==, MANY);
+  g_assert_cmpuint (n_queued, ==, many);
 }
 
 /* Each depends on the one before it, and follows its priority. */
@@ -257,10 +257,10 @@ static void
 test_dependents_in_a_row (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (GPtrArray) chain = g_ptr_array_new_full (MANY, g_object_unref);
+  g_autoptr (GPtrArray) chain = g_ptr_array_new_full (many, g_object_unref);
 
   g_ptr_array_add (chain, g_object_ref (prio_task_controller_get_signal (controller)));
-  while (chain->len < MANY)
+  while (chain->len < many)
     {
       GCancellable *last = chain->pdata[chain->len - 1];
 
@@ -268,13 +268,13 @@ test_dependents_in_a_row (Fixture *f, gconstpointer data)
     }
 
   g_assert_true (prio_task_controller_set_priority (controller, USER_BLOCKING, NULL));
-  g_assert_cmpint (prio_task_signal_get_priority (chain->pdata[MANY - 1]), ==, USER_BLOCKING);
+  g_assert_cmpint (prio_task_signal_get_priority (chain->pdata[many - 1]), ==, USER_BLOCKING);
   prio_task_controller_abort (controller, NULL);
-  g_assert_true (prio_task_signal_is_aborted (chain->pdata[MANY - 1]));
+  g_assert_true (prio_task_signal_is_aborted (chain->pdata[many - 1]));
 }
 
 /* Each has a destroy notify that aborts the next, and one that runs a nested loop. */
-enum { N_LINKS = 100000 };
+static guint n_links = 100000;
 
 typedef struct
 {
@@ -289,9 +289,9 @@ release_link (gpointer data)
 {
   Link *link = data;
 
-  gboolean half = ++n_released == N_LINKS / 2;
+  gboolean half = ++n_released == n_links / 2;
 
-  if (n_released < N_LINKS)
+  if (n_released < n_links)
     prio_task_controller_abort (link[1].controller, NULL);
   if (half)
     fixture_run (link->f);
@@ -307,10 +307,10 @@ run_link (gpointer data)
 static void
 test_releases_in_a_row (Fixture *f, gconstpointer data)
 {
-  g_autofree Link *links = g_new (Link, N_LINKS);
+  g_autofree Link *links = g_new (Link, n_links);
 
   n_released = 0;
-  for (guint i = 0; i < N_LINKS; i++)
+  for (guint i = 0; i < n_links; i++)
     {
       links[i] = (Link) { f, prio_task_controller_new (BACKGROUND) };
       prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (links[i].controller) },
@@ -318,10 +318,10 @@ test_releases_in_a_row (Fixture *f, gconstpointer data)
     }
 
   prio_task_controller_abort (links[0].controller, NULL);
-  g_assert_cmpuint (n_released, ==, N_LINKS);
+  g_assert_cmpuint (n_released, ==, n_links);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "");
-  for (guint i = 0; i < N_LINKS; i++)
+  for (guint i = 0; i < n_links; i++)
     g_object_unref (links[i].controller);
 }
 
@@ -345,7 +345,7 @@ test_results_in_a_row (Fixture *f, gconstpointer data)
                                                          wait_for_it, NULL, NULL);
   PrioTask *last = g_object_ref (first);
 
-  for (guint i = 1; i < MANY; i++)
+  for (guint i = 1; i < many; i++)
     {
       PrioTask *next = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
                                                  wait_for_it, NULL, NULL);
@@ -358,7 +358,7 @@ test_results_in_a_row (Fixture *f, gconstpointer data)
   fixture_run (f);
   prio_task_return_int (first, 1);
   fixture_run (f);
-  g_assert_cmpint (prio_task_propagate_int (last, NULL), ==, MANY);
+  g_assert_cmpint (prio_task_propagate_int (last, NULL), ==, many);
   g_object_unref (last);
 }
 
@@ -366,6 +366,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  many = times (many);
+  n_links = times (n_links);
 
   add_test ("/faults/fork/in-a-task", test_fork_in_a_task);
   add_test ("/faults/fork/beside-a-thread", test_fork_beside_a_thread);

@@ -460,7 +460,7 @@ test_for_long (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
     {
-      Scene scene = { .rate = 60, .step = 1000, .always = priorities[i], .post_every = 53, .duration = 60 * G_USEC_PER_SEC };
+      Scene scene = { .rate = 60, .step = 1000, .always = priorities[i], .post_every = 53, .duration = times (60) * G_USEC_PER_SEC };
       Counts counts = run (&scene, USER_VISIBLE);
 
       g_assert_cmpint (counts.wait, <, 40000);
