@@ -11,6 +11,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 from __future__ import annotations
 
+import gettext
 import os
 import re
 import sys
@@ -22,6 +23,8 @@ gi.require_version('Gtk', '4.0')
 gi.require_version('PrioSched', '1')
 from gi.repository import GLib, Gtk, PrioSched  # noqa: E402
 
+messages = gettext.translation('prio-sched-1', os.environ.get('TEXTDOMAINDIR'), fallback=True)
+_, ngettext = messages.gettext, messages.ngettext
 scheduler = PrioSched.Scheduler.get_default()
 
 
@@ -34,7 +37,7 @@ class Index:
 
     async def read(self, folder: str) -> None:
         """To be run as a background task: after each file, whatever is more urgent goes first."""
-        for place, _, names in os.walk(folder):
+        for place, _folders, names in os.walk(folder):
             for name in names:
                 self.add(os.path.join(place, name))
                 await scheduler.yield_()
@@ -63,7 +66,7 @@ class Index:
 class Window(Gtk.ApplicationWindow):
 
     def __init__(self, application: Gtk.Application, folder: str) -> None:
-        super().__init__(application=application, title='Search', default_width=480, default_height=360)
+        super().__init__(application=application, title=_('Search'), default_width=480, default_height=360)
         self.index = Index()
         self.searching: Optional[PrioSched.TaskController] = None
         self.reading = PrioSched.TaskController('background')
@@ -93,7 +96,7 @@ class Window(Gtk.ApplicationWindow):
     async def show_found(self, part: str) -> None:
         found = await self.index.find(part) if part else []
         self.files.splice(0, self.files.get_n_items(), found[:1000])
-        self.show_state(None, f'{len(found)} files with “{part}”')
+        self.show_state(None, ngettext('{n:n} file with “{part}”', '{n:n} files with “{part}”', len(found)).format(n=len(found), part=part))
 
     def update(self) -> None:
         """Says how far it is, as often as there is nothing better to do."""
@@ -103,7 +106,8 @@ class Window(Gtk.ApplicationWindow):
             scheduler.post_task(self.update, 'user-visible', self.reading.signal, delay=200)
 
     def show_state(self, task: Optional[PrioSched.Future], what: str = '') -> None:
-        self.set_title(f'{what or "Search"} · {self.index.n_files} read')
+        n = self.index.n_files
+        self.set_title(f'{what or _("Search")} · ' + ngettext('{n:n} file read', '{n:n} files read', n).format(n=n))
 
     def close_requested(self, window: Gtk.Window) -> bool:
         self.reading.abort()

@@ -22,9 +22,8 @@ import threading
 import time
 import zlib
 
-import patience
+import window
 
-PATIENCE = 120  # seconds
 N_ROWS = 200000
 N_SMALL = 5000  # files, and rows, where one is left
 LIMIT = 2
@@ -34,11 +33,6 @@ MORE_ROUNDS = 40  # where the machine has to be told from the program
 ROUND = 0.5       # seconds
 IN_A_ROW = 50     # rows that idles decode before the next frame, at least; GTK binds 200
 ORDER = ['user-blocking', 'user-visible', 'background']
-COMPLAINT = re.compile('CRITICAL|WARNING|ERROR|runtime error|Traceback')
-
-
-def xdotool(*args):
-    return subprocess.run(['xdotool', *args], capture_output=True, text=True, check=False).stdout.strip()
 
 
 def picture(width, height, colour):
@@ -62,26 +56,25 @@ def in_view(view, row):
     return row - view[0] in range(view[1])
 
 
-class Gallery:
+class Gallery(window.Program):
     """The program, and what it has printed, as lists of words."""
 
+    complaints = re.compile('CRITICAL|WARNING|ERROR|runtime error|Traceback')
+
     def __init__(self, program, *arguments):
+        super().__init__([program, '--log', *map(str, arguments)], stdout=subprocess.PIPE, text=True,
+                         env=os.environ | {'LC_ALL': 'C.UTF-8', 'G_DEBUG': 'fatal-criticals', 'GSETTINGS_BACKEND': 'memory'})
         self.lines = []
-        self.errors = tempfile.TemporaryFile('w+')
-        self.process = subprocess.Popen([program, '--log', *map(str, arguments)], stdout=subprocess.PIPE, stderr=self.errors, text=True,
-                                        env=os.environ | {'LC_ALL': 'C.UTF-8', 'G_DEBUG': 'fatal-criticals', 'GSETTINGS_BACKEND': 'memory'})
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.reader.join()
 
     def read(self):
         for line in self.process.stdout:
             self.lines.append(line.split())
-
-    def wait_for(self, what, look):
-        def look_or_fail():
-            assert self.process.poll() is None, f'it has ended with {self.process.returncode}: {self.said()}'
-            return look()
-        return patience.wait_for(what, look_or_fail, PATIENCE)
 
     def wait_for_line(self, *words, start=0):
         """Its number."""
@@ -92,12 +85,8 @@ class Gallery:
     def key(self, *names):
         """Gives where the log goes on."""
         start = len(self.lines)
-        xdotool('key', '--clearmodifiers', *names)
+        super().key('--clearmodifiers', *names)
         return start
-
-    def focus(self):
-        window = self.wait_for('a window', lambda: xdotool('search', '--onlyvisible', '--name', '^Gallery$').split('\n')[0])
-        xdotool('windowfocus', '--sync', window)
 
     def shown_since(self, start):
         """What came into view last, after @start, and when all of that had been bound; or nothing, if there is more to come."""
@@ -120,28 +109,18 @@ class Gallery:
             return shown if shown and far(shown[0][0]) else None
         return self.wait_for('the rows in view', look)
 
-    def said(self):
-        self.errors.seek(0)
-        return self.errors.read()
-
     def close(self):
-        if self.process.poll() is None:
-            self.key('ctrl+w')
-        status = self.process.wait(PATIENCE)
+        super().close('ctrl+w')
         self.reader.join()
-        assert status == 0 and not COMPLAINT.search(self.said()), (status, self.said())
+        assert self.process.returncode == 0, self.process.returncode
 
 
 @contextlib.contextmanager
 def running(program, *arguments):
-    gallery = Gallery(program, *arguments)
-    try:
-        gallery.focus()
+    with Gallery(program, *arguments) as gallery:
+        gallery.wait_for_window('^Gallery$')
         yield gallery
         gallery.close()
-    finally:
-        gallery.process.kill()
-        gallery.reader.join()
 
 
 def check_order(gallery, view, start):
@@ -311,7 +290,7 @@ def check_nothing(program, folder):
         with running(program, path) as gallery:
             gallery.wait_for(f'“{said}”', lambda: any(line[:1] == ['nothing:'] and said in ' '.join(line) for line in gallery.lines))
     for arguments, said in ((['--rows', '0'], '0, '), (['--limit', '-1'], ', -1,'), ([folder, folder], 'and 2')):
-        result = subprocess.run([program, *arguments], stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False,
+        result = subprocess.run([program, *arguments], stderr=subprocess.PIPE, text=True, timeout=window.PATIENCE, check=False,
                                 env=os.environ | {'LC_ALL': 'C.UTF-8'})
         assert result.returncode == 1 and said in result.stderr, result
 

@@ -5,7 +5,7 @@
 The library is built from scratch, as a user would, and installed into an empty prefix.  Each
 C program of README is compiled with the flags of pkg-config and run, and must print what
 README says.  (check-subproject.py builds it with the library as a subproject.)
-The commands of README must exist, and `examples/run` must work.  The interpreters that are
+The links and the commands of README must exist, and `examples/run` must work.  The interpreters that are
 given run the examples in their language, in the environment of this script, and valac
 compiles those in Vala against the build.
 
@@ -47,6 +47,13 @@ def check_program(program, expected, prefix, work):
     assert printed == expected, f'README says {expected!r}, the program {printed!r}'
 
 
+def check_links(text, source):
+    for target in re.findall(r'\]\(([^):#]+)\)', text) + re.findall('`((?:examples|tests)/[^ `]+)', text):
+        # examples/indexer is the program that examples/indexer.c makes.
+        there = (source / target).exists() or (source / f'{target}.c').exists()
+        assert there, f'README leads to {target}, which is not there'
+
+
 def check_commands(text, source):
     for command in blocks(text, 'sh'):
         script = source / command.split()[0]
@@ -76,11 +83,12 @@ def check_vala(program, expected, source, build, work):
 
 def main(source, build=None, *interpreters):
     text = (source / 'README.md').read_text()
-    (program,), (expected, both_expected, signals_expected, vala_expected) = blocks(text, 'c'), blocks(text, 'text')
+    (program,), (expected, both_expected, vala_expected) = blocks(text, 'c'), blocks(text, 'text')
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
+        check_links(text, source)
         check_program(program, expected, install(source, work), work)
-        check_scripts(text, {'python': [both_expected], 'js': [both_expected, signals_expected]}, interpreters, work)
+        check_scripts(text, {'python': [both_expected], 'js': [both_expected]}, interpreters, work)
         if build is not None:
             check_vala(blocks(text, 'vala')[0], vala_expected, source, build, work)
     check_commands(text, source)

@@ -20,9 +20,9 @@ def main(python, program):
 
         with window.Program([python, program, folder]) as search:
             search.wait_for_window('Search')
-            search.wait_for_title('files read', r'[1-9]\d* read')
+            search.wait_for_title('files read', r'[1-9]\d* files? read')
             search.type('word2')
-            found = search.wait_for_title('an answer', r'^([1-9]\d*) files with “word2” · (\d+) read')
+            found = search.wait_for_title('an answer', r'^([1-9]\d*) files with “word2” · (\d+) files? read')
             print(f'{found[1]} files found when {found[2]} were read')
             search.type('zzz')
             search.wait_for_title('no file', '^0 files with “word2zzz”')

@@ -12,7 +12,7 @@ import tempfile
 
 import patience
 
-PATIENCE = 60  # seconds
+PATIENCE = 120  # seconds
 COMPLAINTS = re.compile('Traceback|CRITICAL|WARNING.*PrioSched|never retrieved')
 
 
@@ -22,6 +22,8 @@ def xdotool(*args):
 
 class Program:
     """Runs while the with statement does."""
+
+    complaints = COMPLAINTS
 
     def __init__(self, command, **options):
         self.errors = tempfile.TemporaryFile('w+', errors='replace')
@@ -77,5 +79,5 @@ class Program:
         """By that key, or as the window's frame does; fails with whatever the program, or Python, has complained of."""
         xdotool('key', key) if key else xdotool('windowclose', self.window)
         self.wait_for('its end', lambda: self.process.poll() is not None)
-        if COMPLAINTS.search(self.said()):
+        if self.complaints.search(self.said()):
             sys.exit(f'it complains:\n{self.said()}')

@@ -156,9 +156,9 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
 void
 prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
 {
-  gboolean lowered = prio_group_get_priority (group) > priority;
+  PrioTaskPriority before = prio_group_get_priority (group);
 
-  if (prio_group_get_priority (group) == priority)
+  if (priority == before)
     return;
 
   if (G_UNLIKELY (group->run_queue->loop->observing != NULL))
@@ -171,5 +171,5 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
         prio_run_queue_make_ready (group->run_queue, &group->queues[i]);
     }
   if (G_UNLIKELY (group->run_queue->loop->lending != NULL))
-    prio_lending_group_changed (group, lowered);
+    prio_lending_group_changed (group, priority < before);
 }

@@ -8,8 +8,8 @@
 #include "scheduler/prio-runner-private.h"
 
 #include "loop/prio-lending-private.h"
-#include "signal/prio-registration-private.h"
 #include "signal/prio-dependence-private.h"
+#include "signal/prio-registration-private.h"
 #include "signal/prio-util-private.h"
 
 /* Enters if this is the owner thread, and a scheduler of the context lends. */

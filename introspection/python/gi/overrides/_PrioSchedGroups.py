@@ -8,7 +8,6 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import operator
-import weakref
 
 from gi.repository import Gio, GLib
 
@@ -212,11 +211,7 @@ class TaskGroup(PrioSched.TaskGroup):
         table, own_signal = self._table, self.get_signal()
         state = _GroupState(table, own_signal, priority, tasks.expiry_after(delay, milliseconds) if milliseconds != 0 else None)
         state.group = self
-        if table.lends:
-            task = tasks.new_task(callback, state, name, lending.LendingTask)
-            state.task = weakref.ref(task)
-        else:
-            task = tasks.new_task(callback, state, name)
+        task = (lending if table.lends else tasks).new_task(callback, state, name)
         number = table._add(task)
         state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds,
                                                           name if name is not None else name_of_callable(callback))

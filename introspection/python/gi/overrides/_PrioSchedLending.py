@@ -131,6 +131,13 @@ class LendingTask(PostedTask):
         return n_removed
 
 
+def new_task(callback, state, name):
+    """A task that lends; its state knows it."""
+    task = tasks.new_task(callback, state, name, LendingTask)
+    state.task = weakref.ref(task)
+    return task
+
+
 class LendingTable(tasks.Table):
     """The tasks of a scheduler that lends: each has a state of its own."""
 
@@ -145,8 +152,7 @@ class LendingTable(tasks.Table):
         return self._post_lending(callback, state, delay, name, timeout)
 
     def _post_lending(self, callback, state, delay, name, timeout=None):
-        task = tasks.new_task(callback, state, name, LendingTask)
-        state.task = weakref.ref(task)
+        task = new_task(callback, state, name)
         number = self._add(task)
         if timeout is None:
             posted = self._post_full(number, state.priority, state.signal, delay, False)
