@@ -33,7 +33,7 @@ def screenshots_of(source, metainfo):
     """Yields where each screenshot is: at the end of its address is a path of ours."""
     for address in re.findall(r'<image[^>]*>\s*([^<\s]+)\s*</image>', metainfo.read_text()):
         parts = address.split('/')
-        paths = [source.joinpath(*parts[i:]) for i in range(3, len(parts))]
+        paths = [source.joinpath(*parts[i:]) for i in range(1, len(parts))]
         yield next((path for path in paths if path.is_file()), source / address), 'a screenshot'
 
 
