@@ -45,8 +45,8 @@ def main(arguments):
         return run_all(pathlib.Path(arguments[0]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder).resolve()
-        subprocess.run(['meson', 'install', '-C', arguments[1], '--no-rebuild', '--quiet', '--destdir', root], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(['meson', 'install', '-C', arguments[1], '--no-rebuild', '--quiet', '--destdir', root],
+                       check=True, stdout=subprocess.DEVNULL)
         return run_all(root)
 
 

@@ -1,4 +1,4 @@
-"""The version is the same everywhere: of the project, in NEWS, the wrap, pkg-config and the libraries' names.
+"""The version is the same everywhere: of the project, in NEWS, debian/, the wrap, pkg-config and the libraries' names.
 
     check-versions.py SOURCE BUILD VERSION LIBRARY…
 
@@ -22,6 +22,7 @@ def first(path, pattern):
 
 def said_by_files(source, build):
     yield 'NEWS', first(source / 'NEWS', r'\A\S+ (\S+)')
+    yield 'debian/changelog', first(source / 'debian/changelog', r'\A\S+ \((.*)-')
     yield 'prio-sched.wrap', first(source / 'prio-sched.wrap', r'^revision = (\S+)')
     for path in sorted((build / 'meson-private').glob('prio-sched*.pc')):
         yield path.name, first(path, r'^Version: (\S+)')
@@ -29,7 +30,8 @@ def said_by_files(source, build):
 
 def said_by_library(path):
     """The version in the name of the file, and the major one in the name that programs ask for."""
-    dynamic = subprocess.run(['readelf', '--dynamic', '--wide', path], capture_output=True, text=True, check=True).stdout
+    dynamic = subprocess.run(['readelf', '--dynamic', '--wide', path], capture_output=True, text=True,
+                             check=True).stdout
     yield path.name, path.resolve().name.partition('.so.')[2]
     yield f'the soname of {path.name}', re.search(r'soname: \[.*\.so\.(.*)\]', dynamic)[1]
 
@@ -37,10 +39,11 @@ def said_by_library(path):
 def main(source, build, version, *libraries):
     major = version.partition('.')[0]
     said = dict(said_by_files(pathlib.Path(source), pathlib.Path(build)))
-    assert len(said) >= 3, said
+    assert len(said) >= 4, said
     for library in libraries:
         said |= said_by_library(pathlib.Path(library))
-    wrong = {what: other for what, other in said.items() if other != (major if what.startswith('the soname') else version)}
+    wrong = {what: other for what, other in said.items()
+             if other != (major if what.startswith('the soname') else version)}
     for what, other in wrong.items():
         print(f'The version is {version}, and that of {what} is {other}')
     return 1 if wrong else 0
