@@ -140,7 +140,7 @@ test_lender_of_a_group (Fixture *f, gconstpointer data)
   handle = POST_ID (group, runner, 'g', PRIO_PRIORITY_UNSET, NULL);
   fixture_run (f);
   prio_runner_post (runner, 'v', USER_VISIBLE);
-  prio_runner_post (runner, 'b', BACKGROUND);
+  prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, FALSE);
   waiter = prio_task_group_new_lender (group, handle);
   awaited = prio_runner_new_lender (runner, 'b', PRIO_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (waiter, !=, 0);
