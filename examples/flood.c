@@ -1,24 +1,26 @@
-/* flood.c: shows whether a GTK 4 window stays responsive while many tasks run
+/* flood.c: shows whether a window stays responsive while many tasks run
  *
- *   flood [--flood none|background|user-visible|user-blocking|glib-idle]
+ *   flood [--flood none|background|user-visible|user-blocking|glib-idle] [--log]
  *
- * The window has an animation, a text field, and a chart of the time that each frame took.
+ * The window has an animation, a text field, and a meter of the time that each frame took.
  * Meanwhile 2,000 tasks of a millisecond each run again and again, at the chosen priority, or as
- * idle sources of GLib.
+ * idle sources of GLib.  With --log it prints when the flood began, and when each frame was drawn.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
+#include "frame-meter.h"
+
+#include <adwaita.h>
 #include <glib/gi18n.h>
-#include <gtk/gtk.h>
 #include <locale.h>
 #include <math.h>
 #include <prio-sched.h>
 
 #define N_TASKS 2000
-#define N_GAPS 240
+#define BEGIN_AFTER 1000 /* ms: the window is there by then */
 
 typedef enum
 {
@@ -42,12 +44,9 @@ typedef struct
   FloodKind kind;
   guint n_running; /* tasks that have not been freed, of this flood and of former ones */
   guint n_done;
-  gboolean closing;
-
-  GtkWidget *window, *animation, *chart, *status;
-  gint64 last_frame;
-  double gaps[N_GAPS]; /* times between frames, ms; a ring buffer */
-  guint next_gap;
+  gboolean closing, logs;
+  gint64 opened;                 /* µs */
+  GtkWidget *animation, *choice; /* valid until it closes */
 } App;
 
 /* A task, which ends once another flood has been chosen. */
@@ -100,11 +99,19 @@ start_flood (App *app)
 }
 
 static void
-flood_chosen (GtkDropDown *choice, GParamSpec *pspec, gpointer data)
+print_time (App *app, const char *what)
+{
+  if (app->logs)
+    g_print ("%s %.1f ms, %u tasks\n", what, (g_get_monotonic_time () - app->opened) / 1000.0, app->n_done);
+}
+
+static void
+flood_chosen (AdwComboRow *choice, GParamSpec *pspec, gpointer data)
 {
   App *app = data;
 
-  app->kind = gtk_drop_down_get_selected (choice);
+  app->kind = adw_combo_row_get_selected (choice);
+  print_time (app, "flood");
   start_flood (app);
 }
 
@@ -125,77 +132,75 @@ draw_animation (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoint
     }
 }
 
-/* Draws a bar for each frame, in red if a frame was missed before it, and lines at 16.7 and 33.3 ms. */
-static void
-draw_chart (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
-{
-  App *app = data;
-  double bar = (double) width / N_GAPS, scale = height / 60.0;
-
-  for (guint i = 0; i < N_GAPS; i++)
-    {
-      double gap = app->gaps[(app->next_gap + i) % N_GAPS];
-
-      if (gap > 25)
-        cairo_set_source_rgb (cr, 0.75, 0.11, 0.16);
-      else
-        cairo_set_source_rgb (cr, 0.15, 0.64, 0.41);
-      cairo_rectangle (cr, i * bar, height - MIN (gap, 60) * scale, bar, MIN (gap, 60) * scale);
-      cairo_fill (cr);
-    }
-
-  cairo_set_source_rgba (cr, 0.4, 0.4, 0.4, 0.8);
-  for (guint i = 1; i <= 2; i++)
-    {
-      cairo_rectangle (cr, 0, height - i * 16.667 * scale, width, 1);
-      cairo_fill (cr);
-    }
-}
-
 static gboolean
 tick (GtkWidget *animation, GdkFrameClock *clock, gpointer data)
 {
   App *app = data;
-  gint64 now = g_get_monotonic_time ();
-  g_autofree char *text = NULL;
+  g_autofree char *text = g_strdup_printf (_("%u tasks of 1 ms done"), app->n_done);
 
-  if (app->last_frame != 0)
-    {
-      app->gaps[app->next_gap] = (now - app->last_frame) / 1000.0;
-      app->next_gap = (app->next_gap + 1) % N_GAPS;
-    }
-  app->last_frame = now;
-
-  text = g_strdup_printf (_("%u tasks of 1 ms done"), app->n_done);
-  gtk_label_set_text (GTK_LABEL (app->status), text);
-  gtk_widget_queue_draw (app->animation);
-  gtk_widget_queue_draw (app->chart);
+  adw_action_row_set_subtitle (ADW_ACTION_ROW (app->choice), text);
+  gtk_widget_queue_draw (animation);
   return G_SOURCE_CONTINUE;
 }
 
-static GtkWidget *
-make_area (GtkDrawingAreaDrawFunc draw, int height, gpointer data)
+static void
+drawn (GdkFrameClock *clock, gpointer data)
 {
-  GtkWidget *area = gtk_drawing_area_new ();
-
-  gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (area), height);
-  gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (area), draw, data, NULL);
-  gtk_widget_set_hexpand (area, TRUE);
-  return area;
+  print_time (data, "frame");
 }
 
 static GtkWidget *
 make_choice (App *app)
 {
   const char *names[G_N_ELEMENTS (flood_names)] = { NULL };
-  GtkWidget *choice;
+  g_autoptr (GtkStringList) list = NULL;
+  GtkWidget *choice = adw_combo_row_new ();
 
   for (guint i = 0; flood_names[i] != NULL; i++)
     names[i] = _(flood_names[i]);
-  choice = gtk_drop_down_new_from_strings (names);
-  gtk_drop_down_set_selected (GTK_DROP_DOWN (choice), app->kind);
+  list = gtk_string_list_new (names);
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (choice), _("Flood"));
+  adw_combo_row_set_model (ADW_COMBO_ROW (choice), G_LIST_MODEL (list));
+  adw_combo_row_set_selected (ADW_COMBO_ROW (choice), FLOOD_NONE);
   g_signal_connect (choice, "notify::selected", G_CALLBACK (flood_chosen), app);
   return choice;
+}
+
+static GtkWidget *
+make_animation (App *app)
+{
+  GtkWidget *area = g_object_new (GTK_TYPE_DRAWING_AREA, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
+
+  gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (area), 120);
+  gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (area), draw_animation, app, NULL);
+  gtk_widget_set_vexpand (area, TRUE);
+  gtk_widget_add_tick_callback (area, tick, app, NULL);
+  return area;
+}
+
+static GtkWidget *
+make_content (App *app, GtkWidget *entry)
+{
+  GtkWidget *content = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 18);
+  GtkWidget *rows = adw_preferences_group_new ();
+
+  app->choice = make_choice (app);
+  app->animation = make_animation (app);
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (entry), _("Type here"));
+  adw_preferences_group_add (ADW_PREFERENCES_GROUP (rows), app->choice);
+  adw_preferences_group_add (ADW_PREFERENCES_GROUP (rows), entry);
+
+  gtk_box_append (GTK_BOX (box), rows);
+  gtk_box_append (GTK_BOX (box), app->animation);
+  gtk_box_append (GTK_BOX (box), frame_meter_new ());
+  gtk_widget_set_margin_top (box, 18);
+  gtk_widget_set_margin_bottom (box, 18);
+  gtk_widget_set_margin_start (box, 18);
+  gtk_widget_set_margin_end (box, 18);
+
+  gtk_box_append (GTK_BOX (content), adw_header_bar_new ());
+  gtk_box_append (GTK_BOX (content), box);
+  return content;
 }
 
 static gboolean
@@ -206,32 +211,33 @@ close_requested (GtkWindow *window, gpointer data)
 }
 
 static void
-app_open (App *app)
+begin (gpointer data)
 {
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
-  GtkWidget *entry = gtk_entry_new ();
+  App *app = data;
 
-  app->window = gtk_window_new ();
-  app->animation = make_area (draw_animation, 160, app);
-  app->chart = make_area (draw_chart, 140, app);
-  app->status = gtk_label_new (NULL);
-  gtk_entry_set_placeholder_text (GTK_ENTRY (entry), _("Type here"));
+  if (!app->closing)
+    adw_combo_row_set_selected (ADW_COMBO_ROW (app->choice), app->kind);
+}
 
-  gtk_window_set_title (GTK_WINDOW (app->window), _("Flood"));
-  gtk_window_set_default_size (GTK_WINDOW (app->window), 560, 480);
-  gtk_window_set_child (GTK_WINDOW (app->window), box);
-  gtk_box_append (GTK_BOX (box), make_choice (app));
-  gtk_box_append (GTK_BOX (box), app->animation);
-  gtk_box_append (GTK_BOX (box), entry);
-  gtk_box_append (GTK_BOX (box), app->chart);
-  gtk_box_append (GTK_BOX (box), app->status);
-  g_signal_connect (app->window, "close-request", G_CALLBACK (close_requested), app);
-  gtk_widget_add_tick_callback (app->animation, tick, app, NULL);
-  gtk_window_present (GTK_WINDOW (app->window));
+static void
+activate (GtkApplication *application, gpointer data)
+{
+  App *app = data;
+  GtkWidget *window = adw_application_window_new (application), *entry = adw_entry_row_new ();
+  GdkFrameClock *clock;
+
+  app->opened = g_get_monotonic_time ();
+  gtk_window_set_title (GTK_WINDOW (window), _("Flood"));
+  gtk_window_set_default_size (GTK_WINDOW (window), 560, 500);
+  adw_application_window_set_content (ADW_APPLICATION_WINDOW (window), make_content (app, entry));
+  g_signal_connect (window, "close-request", G_CALLBACK (close_requested), app);
+  gtk_window_present (GTK_WINDOW (window));
   gtk_widget_grab_focus (entry);
 
-  prio_scheduler_follow_frame_clock (app->scheduler, G_OBJECT (gtk_widget_get_frame_clock (app->window)));
-  start_flood (app);
+  clock = gtk_widget_get_frame_clock (window);
+  g_signal_connect (clock, "after-paint", G_CALLBACK (drawn), app);
+  prio_scheduler_follow_frame_clock (app->scheduler, G_OBJECT (clock));
+  g_timeout_add_once (BEGIN_AFTER, begin, app);
 }
 
 static gboolean
@@ -240,6 +246,7 @@ app_parse (App *app, int *argc, char ***argv, GError **error)
   g_autofree char *nick = NULL;
   GOptionEntry entries[] = {
     { "flood", 0, 0, G_OPTION_ARG_STRING, &nick, N_("What to begin with"), N_("NAME") },
+    { "log", 0, 0, G_OPTION_ARG_NONE, &app->logs, N_("Print what is done"), NULL },
     { NULL }
   };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
@@ -267,7 +274,9 @@ int
 main (int argc, char **argv)
 {
   App app = { .kind = FLOOD_BACKGROUND };
+  g_autoptr (AdwApplication) application = NULL;
   g_autoptr (GError) error = NULL;
+  int status;
 
   setlocale (LC_ALL, "");
   bindtextdomain (GETTEXT_PACKAGE, PRIO_LOCALEDIR);
@@ -286,8 +295,12 @@ main (int argc, char **argv)
     }
 
   app.scheduler = prio_scheduler_get_default ();
-  app_open (&app);
-  while (!app.closing || app.n_running > 0)
+  application = adw_application_new ("org.example.PrioSched.Flood", G_APPLICATION_NON_UNIQUE);
+  g_signal_connect (application, "activate", G_CALLBACK (activate), &app);
+  status = g_application_run (G_APPLICATION (application), 1, argv);
+
+  /* Each of its tasks ends when it comes to its turn. */
+  while (app.n_running > 0)
     g_main_context_iteration (NULL, TRUE);
-  return 0;
+  return status;
 }

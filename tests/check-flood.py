@@ -1,26 +1,63 @@
-"""Checks that the flood example opens and draws its window, under each flood.
+"""Checks that the flood example draws its window under each flood, and what is drawn of its frames.
 
-    check-flood.py SCREENSHOT-SCRIPT BUILD-FOLDER
+    check-flood.py SCREENSHOT-SCRIPT DRAWING-PROGRAM BUILD-FOLDER
+
+Runs on a display, for the frames; each picture of the window is of a display of its own.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+import svg
 
-def main(script, build):
+SHOWN = 2500  # ms, of the flood
+
+
+def check_window(script, program, folder):
+    for flood in ('background', 'user-visible', 'user-blocking'):
+        picture = folder / f'{flood}.png'
+        subprocess.run([script, picture, '560x500', 'type "Still alive"', program, '--flood', flood], check=True, timeout=60)
+        assert not svg.faults(picture), svg.faults(picture)
+        colours = subprocess.run(['identify', '-format', '%k', picture], check=True, text=True, stdout=subprocess.PIPE).stdout
+        assert int(colours) > 50, f'{flood}: {colours} colours are no window'
+
+
+def log_of(program, flood):
+    """What it prints until enough of the flood has passed."""
+    lines, begun = [], None
+    with subprocess.Popen([program, '--log', '--flood', flood], text=True, stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
+            lines.append(line)
+            what, time = re.fullmatch(r'(frame|flood) ([\d.]+) ms, \d+ tasks\n', line).groups()
+            if what == 'flood':
+                begun = float(time)
+            elif begun is not None and float(time) > begun + SHOWN:
+                break
+        process.kill()
+    return ''.join(lines)
+
+
+def check_drawing(drawing, program, folder):
+    logs = []
+    for flood in ('glib-idle', 'user-visible'):
+        logs.append(folder / flood)
+        logs[-1].write_text(log_of(program, flood))
+    drawn = subprocess.run([sys.executable, drawing, 'flood', *logs], check=True, text=True, stdout=subprocess.PIPE).stdout
+    assert not list(svg.svg_faults(drawn)), list(svg.svg_faults(drawn))
+
+
+def main(script, drawing, build):
+    program = f'{build}/examples/flood'
     with tempfile.TemporaryDirectory() as folder:
-        for flood in ('background', 'user-visible', 'user-blocking'):
-            picture = pathlib.Path(folder) / f'{flood}.png'
-            subprocess.run([script, build, picture, flood], check=True, timeout=60)
-            colours = subprocess.run(['identify', '-format', '%k', picture], check=True, text=True,
-                                     stdout=subprocess.PIPE).stdout
-            assert int(colours) > 50, f'{flood}: {colours} colours are no window'
+        check_window(script, program, pathlib.Path(folder))
+        check_drawing(drawing, program, pathlib.Path(folder))
 
-    bad = subprocess.run([f'{build}/examples/flood', '--flood', 'bad'], check=False, text=True, stderr=subprocess.PIPE)
+    bad = subprocess.run([program, '--flood', 'bad'], check=False, text=True, stderr=subprocess.PIPE)
     assert bad.returncode == 1 and 'bad' in bad.stderr, bad
 
 

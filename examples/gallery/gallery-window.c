@@ -7,9 +7,9 @@
 
 #include "gallery-window.h"
 
+#include "../frame-meter.h"
 #include "gallery-folder.h"
 #include "gallery-list.h"
-#include "gallery-meter.h"
 
 #include <glib/gi18n.h>
 
@@ -293,7 +293,7 @@ make_content (Window *self)
   gtk_widget_add_tick_callback (self->progress, tick, self, NULL);
 
   gtk_box_append (GTK_BOX (bottom), self->progress);
-  gtk_box_append (GTK_BOX (bottom), gallery_meter_new ());
+  gtk_box_append (GTK_BOX (bottom), frame_meter_new ());
   gtk_widget_set_margin_top (bottom, 12);
   gtk_widget_set_margin_bottom (bottom, 12);
   gtk_widget_set_margin_start (bottom, 12);

@@ -1,25 +1,27 @@
-/* gallery-meter.c: shows how long each frame of its window took
+/* frame-meter.c: shows how long each frame of its window took
  *
  * A bar for each frame, in milliseconds since the one before; the latest is on the right.  The line is the time that a frame
  * has at the rate of the display: a bar well above it is a stutter that one sees.  It asks for frames as long as it is shown.
+ * Who cannot tell red from green can tell blue from orange.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "gallery-meter.h"
+#include "frame-meter.h"
 
 #include <glib/gi18n.h>
 
 #define N_FRAMES 240
 #define MAX_SHOWN 100.0 /* ms */
 #define MISSED 1.5      /* frames' time, above which one was missed */
-#define HEIGHT 120
+#define HEIGHT 140
 #define LEFT 60         /* for the axis */
+#define TOP 30          /* for the text */
 #define TELL_AFTER 1.0  /* seconds, between two texts */
 
-struct _GalleryMeter
+struct _FrameMeter
 {
   GtkWidget parent_instance;
   double times[N_FRAMES]; /* ms; a ring */
@@ -30,11 +32,11 @@ struct _GalleryMeter
   char *text;             /* or NULL */
 };
 
-G_DEFINE_FINAL_TYPE (GalleryMeter, gallery_meter, GTK_TYPE_WIDGET)
+G_DEFINE_FINAL_TYPE (FrameMeter, frame_meter, GTK_TYPE_WIDGET)
 
 /* Says in words what is drawn, now and then. */
 static void
-tell (GalleryMeter *self, gint64 now)
+tell (FrameMeter *self, gint64 now)
 {
   double seconds = (double) (now - self->told) / G_USEC_PER_SEC;
 
@@ -54,7 +56,7 @@ tell (GalleryMeter *self, gint64 now)
 static gboolean
 tick (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
-  GalleryMeter *self = GALLERY_METER (widget);
+  FrameMeter *self = FRAME_METER (widget);
   gint64 now = g_get_monotonic_time (), interval = 0;
 
   gdk_frame_clock_get_refresh_info (clock, gdk_frame_clock_get_frame_time (clock), &interval, NULL);
@@ -74,13 +76,14 @@ tick (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* How high @time is drawn, from below. */
+/* Where @time is drawn, from above, in a meter of @height. */
 static float
-height_of (double time, float height)
+y_of (double time, float height)
 {
-  return (float) (MIN (time, MAX_SHOWN) / MAX_SHOWN) * height;
+  return height - 1 - (float) (MIN (time, MAX_SHOWN) / MAX_SHOWN) * (height - 1 - TOP);
 }
 
+/* Draws @text about @y, wholly inside. */
 static void
 draw_text (GtkWidget *widget, GtkSnapshot *snapshot, const char *text, float x, float y, const GdkRGBA *colour)
 {
@@ -88,8 +91,9 @@ draw_text (GtkWidget *widget, GtkSnapshot *snapshot, const char *text, float x, 
   int height;
 
   pango_layout_get_pixel_size (layout, NULL, &height);
+  y = CLAMP (y - (float) height / 2, 0, (float) (gtk_widget_get_height (widget) - height));
   gtk_snapshot_save (snapshot);
-  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT (x, MAX (0, y - (float) height)));
+  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT (x, y));
   gtk_snapshot_append_layout (snapshot, layout, colour);
   gtk_snapshot_restore (snapshot);
 }
@@ -101,77 +105,74 @@ draw_line (GtkSnapshot *snapshot, float y, float width, const GdkRGBA *colour)
 }
 
 static void
-draw_axis (GalleryMeter *self, GtkSnapshot *snapshot, float width, float height, const GdkRGBA *colour)
+draw_axis (FrameMeter *self, GtkSnapshot *snapshot, float width, float height, const GdkRGBA *colour)
 {
-  GtkWidget *widget = GTK_WIDGET (self);
   const double marks[] = { 0, 50, 100 };
-  const GdkRGBA limit = { 0.11f, 0.44f, 0.85f, 0.9f };
   GdkRGBA faint = *colour;
 
   faint.alpha *= 0.3f;
   for (guint i = 0; i < G_N_ELEMENTS (marks); i++)
     {
       g_autofree char *text = g_strdup_printf (_("%.0f ms"), marks[i]);
-      float y = height - height_of (marks[i], height);
 
-      draw_line (snapshot, MIN (y, height - 1), width, &faint);
-      draw_text (widget, snapshot, text, 0, i == 0 ? height : y + height / 10, colour);
+      draw_line (snapshot, y_of (marks[i], height), width, &faint);
+      draw_text (GTK_WIDGET (self), snapshot, text, 0, y_of (marks[i], height), colour);
     }
-  draw_line (snapshot, height - height_of (self->interval, height), width, &limit);
+  draw_line (snapshot, y_of (self->interval, height), width, colour);
 }
 
 static void
-gallery_meter_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+frame_meter_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
-  GalleryMeter *self = GALLERY_METER (widget);
+  FrameMeter *self = FRAME_METER (widget);
   float width = (float) gtk_widget_get_width (widget), height = (float) gtk_widget_get_height (widget);
   float bar = (width - LEFT) / N_FRAMES;
-  const GdkRGBA good = { 0.15f, 0.64f, 0.41f, 1 }, bad = { 0.75f, 0.11f, 0.16f, 1 };
+  const GdkRGBA good = { 0.21f, 0.52f, 0.89f, 1 }, bad = { 0.9f, 0.38f, 0, 1 };
   GdkRGBA colour;
 
   gtk_style_context_get_color (gtk_widget_get_style_context (widget), &colour);
-  if (width <= LEFT || height < 1)
+  if (width <= LEFT || height <= TOP + 1)
     return;
   for (guint i = 0; i < N_FRAMES; i++)
     {
       double time = self->times[(self->next + i) % N_FRAMES];
-      float y = height_of (time, height);
+      float y = y_of (time, height);
 
       gtk_snapshot_append_color (snapshot, time > self->interval * MISSED ? &bad : &good,
-                                 &GRAPHENE_RECT_INIT (LEFT + (float) i * bar, height - y, bar, y));
+                                 &GRAPHENE_RECT_INIT (LEFT + (float) i * bar, y, bar, height - 1 - y));
     }
   draw_axis (self, snapshot, width, height, &colour);
   if (self->text != NULL)
-    draw_text (widget, snapshot, self->text, LEFT + 6, 0, &colour);
+    draw_text (widget, snapshot, self->text, LEFT, 0, &colour);
 }
 
 static void
-gallery_meter_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural,
+frame_meter_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural,
                        int *minimum_baseline, int *natural_baseline)
 {
   *minimum = *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT : LEFT + N_FRAMES;
 }
 
 static void
-gallery_meter_finalize (GObject *object)
+frame_meter_finalize (GObject *object)
 {
-  g_free (GALLERY_METER (object)->text);
-  G_OBJECT_CLASS (gallery_meter_parent_class)->finalize (object);
+  g_free (FRAME_METER (object)->text);
+  G_OBJECT_CLASS (frame_meter_parent_class)->finalize (object);
 }
 
 static void
-gallery_meter_class_init (GalleryMeterClass *class)
+frame_meter_class_init (FrameMeterClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
 
-  G_OBJECT_CLASS (class)->finalize = gallery_meter_finalize;
-  widget_class->snapshot = gallery_meter_snapshot;
-  widget_class->measure = gallery_meter_measure;
+  G_OBJECT_CLASS (class)->finalize = frame_meter_finalize;
+  widget_class->snapshot = frame_meter_snapshot;
+  widget_class->measure = frame_meter_measure;
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);
 }
 
 static void
-gallery_meter_init (GalleryMeter *self)
+frame_meter_init (FrameMeter *self)
 {
   self->interval = 1000.0 / 60;
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Time of each frame"), -1);
@@ -179,7 +180,7 @@ gallery_meter_init (GalleryMeter *self)
 }
 
 GtkWidget *
-gallery_meter_new (void)
+frame_meter_new (void)
 {
-  return g_object_new (GALLERY_TYPE_METER, NULL);
+  return g_object_new (FRAME_TYPE_METER, NULL);
 }
