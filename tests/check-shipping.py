@@ -50,7 +50,7 @@ def expect(said, *wanted):
 def check_copy(source, gjs, extension):
     """A module, a script, and two copies in one process."""
     module = shipping.example(source, 'js', './prio-sched/prio-sched.js')
-    library = extension / 'prio-sched/libprio-sched-1.so.0'
+    library = extension / 'prio-sched/libprio-sched-1.so.1'
     said = run(gjs, extension / 'program.mjs', module + PROGRAM)
     assert said == f'works\n{library}\n', said
 
@@ -81,11 +81,11 @@ def check_incomplete(source, gjs, extension):
     module = shipping.example(source, 'js', './prio-sched/prio-sched.js')
     for names, wanted in {
         ('PrioSched-1.typelib',): 'is not complete: it has no PrioSched-1.typelib\n',
-        ('libprio-sched-1.so.0',): 'is not complete: it has no libprio-sched-1.so.0\n',
+        ('libprio-sched-1.so.1',): 'is not complete: it has no libprio-sched-1.so.1\n',
         ('overrides',): 'is not complete: it has no overrides/PrioSched.js\n',
         ('overrides', 'PrioSched-1.typelib'): 'it has no PrioSched-1.typelib, and no overrides/PrioSched.js\n',
         ('overrides/PrioSchedTasks.js',): "prio-sched cannot be loaded: No JS module 'PrioSchedTasks'",
-        ('overrides', 'PrioSched-1.typelib', 'libprio-sched-1.so.0'): 'prio-sched cannot be loaded: ',
+        ('overrides', 'PrioSched-1.typelib', 'libprio-sched-1.so.1'): 'prio-sched cannot be loaded: ',
     }.items():
         folder = extension / f'without-{"-".join(names).replace("/", "-")}'
         shutil.copytree(extension / 'prio-sched', folder / 'prio-sched')

@@ -9,6 +9,7 @@ has each message, with the same conversions ("%s"), and none that is left to be 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -17,6 +18,7 @@ import tempfile
 
 FOLDERS = ('prio-sched', 'introspection', 'examples', 'gtk', 'monitor', 'dex')
 SUFFIXES = ('.c', '.h', '.py', '.js', '.vala')
+ALL_MARKED = ('.desktop.in', '.metainfo.xml.in')
 MARKED = re.compile(r'''(?<![A-Za-z0-9_])(?:N|C|NC|Q)?_ ?\(["']|g_dgettext \(|ngettext \(''')
 # The keywords of the preset "glib" of Meson's i18n module that are used here.
 KEYWORDS = ('_', 'N_', 'C_:1c,2', 'NC_:1c,2', 'Q_:1g', 'g_dgettext:2', 'g_dngettext:2,3', 'ngettext:1,2')
@@ -31,7 +33,7 @@ def marked(source):
     """The files of @source that mark messages."""
     for folder in FOLDERS:
         for path in (source / folder).rglob('*'):
-            if path.suffix in SUFFIXES and path.is_file() and MARKED.search(path.read_text()):
+            if path.name.endswith(ALL_MARKED) or path.suffix in SUFFIXES and path.is_file() and MARKED.search(path.read_text()):
                 yield str(path.relative_to(source))
 
 
@@ -40,6 +42,8 @@ def run(*arguments):
 
 
 def main(source):
+    # What of a metainfo file is a message.
+    os.environ['GETTEXTDATADIRS'] = str(source / 'examples/desktop')
     listed, found = set(names(source / 'po/POTFILES')), set(marked(source))
     wrong = [f'po/POTFILES names {name}, which marks no message' for name in sorted(listed - found)]
     wrong += [f'po/POTFILES does not name {name}, which marks messages' for name in sorted(found - listed)]

@@ -11,7 +11,7 @@ import GIRepository from 'gi://GIRepository';
 import Gio from 'gi://Gio';
 import gi from 'gi';
 
-const COPY = ['PrioSched-1.typelib', 'libprio-sched-1.so.0', 'overrides/PrioSched.js'];
+const COPY = ['PrioSched-1.typelib', 'libprio-sched-1.so.1', 'overrides/PrioSched.js'];
 
 // The folder that has a copy of the library, or null.
 function findCopy() {

@@ -1,0 +1,50 @@
+"""The version is the same everywhere: of the project, in NEWS, the wrap, pkg-config and the libraries' names.
+
+    check-versions.py SOURCE BUILD VERSION LIBRARY…
+
+VERSION is the project's.  A library of version 1.2.3 is the file lib….so.1.2.3, and its name for programs ends in
+.so.1, as that of its packages does.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def first(path, pattern):
+    """What the pattern finds in a file, whose first group is a version."""
+    found = re.search(pattern, path.read_text(encoding='utf-8'), re.MULTILINE)
+    return found[1] if found else 'none'
+
+
+def said_by_files(source, build):
+    yield 'NEWS', first(source / 'NEWS', r'\A\S+ (\S+)')
+    yield 'prio-sched.wrap', first(source / 'prio-sched.wrap', r'^revision = (\S+)')
+    for path in sorted((build / 'meson-private').glob('prio-sched*.pc')):
+        yield path.name, first(path, r'^Version: (\S+)')
+
+
+def said_by_library(path):
+    """The version in the name of the file, and the major one in the name that programs ask for."""
+    dynamic = subprocess.run(['readelf', '--dynamic', '--wide', path], capture_output=True, text=True, check=True).stdout
+    yield path.name, path.resolve().name.partition('.so.')[2]
+    yield f'the soname of {path.name}', re.search(r'soname: \[.*\.so\.(.*)\]', dynamic)[1]
+
+
+def main(source, build, version, *libraries):
+    major = version.partition('.')[0]
+    said = dict(said_by_files(pathlib.Path(source), pathlib.Path(build)))
+    assert len(said) >= 3, said
+    for library in libraries:
+        said |= said_by_library(pathlib.Path(library))
+    wrong = {what: other for what, other in said.items() if other != (major if what.startswith('the soname') else version)}
+    for what, other in wrong.items():
+        print(f'The version is {version}, and that of {what} is {other}')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
