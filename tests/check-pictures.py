@@ -49,8 +49,8 @@ def check_planted():
 
 def flood(interval):
     """What a flood prints that draws a frame each @interval ms."""
-    frames = [f'frame {time}.0 ms, {time // 2} tasks' for time in range(1000 + interval, 4000 + interval, interval)]
-    return '\n'.join(['frame 900.0 ms, 0 tasks', 'frame 916.7 ms, 0 tasks', 'flood 1000.0 ms, 0 tasks', *frames])
+    frames = [f'frame {time} ms, {time // 2} tasks' for time in range(1000 + interval, 4000 + interval, interval)]
+    return '\n'.join(['frame 900 ms, 0 tasks', 'frame 917 ms, 0 tasks', 'flood 1000 ms, 0 tasks', *frames])
 
 
 def check_drawing(pictures):
@@ -62,7 +62,7 @@ def check_drawing(pictures):
         drawn = draw(logs)
         assert not list(svg.svg_faults(drawn)), (list(svg.svg_faults(drawn)), drawn)
     try:
-        pictures.draw_flood([flood(17), 'flood 0.0 ms, 0 tasks\n'])
+        pictures.draw_flood([flood(17), 'flood 0 ms, 0 tasks\n'])
     except SystemExit as error:
         assert 'before 2500 ms' in str(error), error
     else:
