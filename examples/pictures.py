@@ -61,8 +61,8 @@ class Frames:
 
     def __init__(self, log):
         lines = re.findall(r'^(\w+) (\d+) ms, (\d+) tasks$', log, re.MULTILINE)
-        begun = next(float(time) for what, time, n in lines if what == 'flood')
-        frames = [(float(time) - begun, int(n)) for what, time, n in lines if what == 'frame']
+        begun = next((int(time) for what, time, n in lines if what == 'flood'), math.inf)
+        frames = [(int(time) - begun, int(n)) for what, time, n in lines if what == 'frame']
         if not frames or frames[-1][0] < self.AFTER:
             sys.exit(f'The log ends before {self.AFTER} ms of the flood have passed')
         self.gaps = [pair for pair in pairwise(frames) if pair[1][0] > self.BEFORE and pair[0][0] < self.AFTER]
