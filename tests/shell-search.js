@@ -89,9 +89,11 @@ async function answers(word, n) {
     /* eslint-enable no-await-in-loop */
 }
 
+// Types, and waits for what the overview shows when the provider has answered that.
 async function finds(text, names) {
     type(text);
-    await until(`“${text}” in ${names}`, () => shown() === names);
+    await until(`“${text}” in ${names}`,
+        () => view._searchTimeoutId === 0 && !provider().searchInProgress && shown() === names);
 }
 
 // Gives how many frames have been drawn until the condition holds, and for how long.  Each is asked for some time after the
@@ -166,9 +168,9 @@ async function checkSearches() {
     assert('the last search wins', (await before).length === 0 && (await after).length === 1);
 
     type('numbat');
-    await until('a search that finds nothing', () => provider().searchInProgress);
+    await until('a search that has found nothing', () => view._searchTimeoutId === 0 && provider().searchInProgress);
     await finds('quokka', 'a.txt b.txt');
-    assert('it wins in the Shell', !provider().searchInProgress);
+    assert('it wins in the Shell', !crawler.isIdle);
 
     await finds('echid', 'c.txt');
     assert('one of two is found', !crawler.isIdle);
