@@ -120,9 +120,11 @@ export class Crawler {
         const flags = isRoot ? FileQueryInfoFlags.NONE : FileQueryInfoFlags.NOFOLLOW_SYMLINKS;
         const info = await this.#skipErrors(() => file.query_info_async(
             ATTRIBUTES, flags, GLib.PRIORITY_LOW, signal.cancellable), signal);
-        if (info === 'gone') {
-            this.#index.remove(uri);
+        if (info === 'gone' && this.#folders.has(uri)) {
+            this.#index.removeFolder(uri);
             this.#leave(uri);
+        } else if (info === 'gone') {
+            this.#index.remove(uri);
         } else if (info === null || (isHidden(info) && !isRoot)) {
             // Not for us.
         } else if (info.get_file_type() === FileType.DIRECTORY) {
@@ -175,6 +177,7 @@ export class Crawler {
 
     // Symbolic links, sockets and devices are left alone.
     async #read(file, info, signal) {
+        signal.throwIfAborted(); // what is read is for an index that has been cleared
         const uri = file.get_uri(), time = timeOf(info), known = this.#index.get(uri);
         if (info.get_file_type() !== FileType.REGULAR)
             return;

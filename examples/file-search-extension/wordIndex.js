@@ -103,7 +103,7 @@ export class WordIndex {
 
     // Adds a file, or puts it in place of what had its URI; gives its number.
     add(file) {
-        this.#forget(file.uri);
+        this.remove(file.uri);
         const number = ++this.#last;
         this.#numbers.set(file.uri, number);
         this.#files.set(number, file);
@@ -111,7 +111,7 @@ export class WordIndex {
         return number;
     }
 
-    #forget(uri) {
+    remove(uri) {
         if (this.#files.delete(this.#numbers.get(uri)))
             this.#nGone++;
         this.#numbers.delete(uri);
@@ -136,11 +136,10 @@ export class WordIndex {
         }
     }
 
-    // Forgets a file, or all of a folder's.
-    remove(uri) {
+    removeFolder(uri) {
         for (const other of this.#numbers.keys()) {
-            if (other === uri || other.startsWith(`${uri}/`))
-                this.#forget(other);
+            if (other.startsWith(`${uri}/`))
+                this.remove(other);
         }
     }
 
