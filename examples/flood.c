@@ -102,7 +102,7 @@ static void
 print_time (App *app, const char *what)
 {
   if (app->logs)
-    g_print ("%s %.1f ms, %u tasks\n", what, (g_get_monotonic_time () - app->opened) / 1000.0, app->n_done);
+    g_print ("%s %" G_GINT64_FORMAT " ms, %u tasks\n", what, (g_get_monotonic_time () - app->opened) / 1000, app->n_done);
 }
 
 static void

@@ -60,9 +60,9 @@ class Frames:
     BEFORE, AFTER = -250, 2500
 
     def __init__(self, log):
-        lines = re.findall(r'^(\w+) ([\d.]+) ms, (\d+) tasks$', log, re.MULTILINE)
-        begun = next(float(time) for what, time, n in lines if what == 'flood')
-        frames = [(float(time) - begun, int(n)) for what, time, n in lines if what == 'frame']
+        lines = re.findall(r'^(\w+) (\d+) ms, (\d+) tasks$', log, re.MULTILINE)
+        begun = next((int(time) for what, time, n in lines if what == 'flood'), math.inf)
+        frames = [(int(time) - begun, int(n)) for what, time, n in lines if what == 'frame']
         if not frames or frames[-1][0] < self.AFTER:
             sys.exit(f'The log ends before {self.AFTER} ms of the flood have passed')
         self.gaps = [pair for pair in pairwise(frames) if pair[1][0] > self.BEFORE and pair[0][0] < self.AFTER]
@@ -105,7 +105,7 @@ def draw_flood(logs):
     parts.append(line(LEFT, 348, RIGHT, 348, FAINT))
     for time in range(0, Frames.AFTER + 1, 500):
         parts += [line(x_of(time), 348, x_of(time), 354, FAINT),
-                  text(min(x_of(time), RIGHT), 372, f'{time:,} ms', fill=FAINT, anchor='end' if time == Frames.AFTER else 'middle')]
+                  text(x_of(time), 372, f'{time:,} ms', fill=FAINT, anchor='end' if time == Frames.AFTER else 'middle')]
     parts += [text((LEFT + RIGHT) / 2, 396, 'time since the callbacks were queued', 13, FAINT, 'middle')]
     return picture(414, 'One window, one flood of work: before and after', '. '.join(
         f'{name}: {frames.said()}' for name, frames in zip(NAMES, both)) + '.', parts)

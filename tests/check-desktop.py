@@ -52,7 +52,8 @@ def check_metainfo(path, name, source, version, wanted):
         for tag in ('name', 'summary') if place == '.' else ('p', 'caption'):
             counts = {}
             for element in parent.findall(tag):
-                language = element.get(LANG)
+                # Gettext 1.0 says zh-Hans-CN.
+                language = element.get(LANG) and re.sub('-(?:[A-Z][a-z]{3}-)?', '_', element.get(LANG))
                 counts[language] = counts.get(language, 0) + 1
             assert not counts or counts.keys() == wanted | {None} and len(set(counts.values())) == 1, (path.name, tag, counts)
     images = [image.text for image in component.iter('image')]

@@ -33,10 +33,10 @@ def log_of(program, flood):
     with subprocess.Popen([program, '--log', '--flood', flood], text=True, stdout=subprocess.PIPE) as process:
         for line in process.stdout:
             lines.append(line)
-            what, time = re.fullmatch(r'(frame|flood) ([\d.]+) ms, \d+ tasks\n', line).groups()
+            what, time = re.fullmatch(r'(frame|flood) (\d+) ms, \d+ tasks\n', line).groups()
             if what == 'flood':
-                begun = float(time)
-            elif begun is not None and float(time) > begun + SHOWN:
+                begun = int(time)
+            elif begun is not None and int(time) > begun + SHOWN:
                 break
         process.kill()
     return ''.join(lines)

@@ -49,8 +49,8 @@ def check_planted():
 
 def flood(interval):
     """What a flood prints that draws a frame each @interval ms."""
-    frames = [f'frame {time}.0 ms, {time // 2} tasks' for time in range(1000 + interval, 4000 + interval, interval)]
-    return '\n'.join(['frame 900.0 ms, 0 tasks', 'frame 916.7 ms, 0 tasks', 'flood 1000.0 ms, 0 tasks', *frames])
+    frames = [f'frame {time} ms, {time // 2} tasks' for time in range(1000 + interval, 4000 + interval, interval)]
+    return '\n'.join(['frame 900 ms, 0 tasks', 'frame 917 ms, 0 tasks', 'flood 1000 ms, 0 tasks', *frames])
 
 
 def check_drawing(pictures):
@@ -61,12 +61,13 @@ def check_drawing(pictures):
                        (pictures.draw_indexer, [quick, nothing]), (pictures.draw_indexer, [slow, slow])):
         drawn = draw(logs)
         assert not list(svg.svg_faults(drawn)), (list(svg.svg_faults(drawn)), drawn)
-    try:
-        pictures.draw_flood([flood(17), 'flood 0.0 ms, 0 tasks\n'])
-    except SystemExit as error:
-        assert 'before 2500 ms' in str(error), error
-    else:
-        raise AssertionError('A log that is too short is drawn')
+    for log in ('flood 0 ms, 0 tasks\n', 'frame 3000 ms, 0 tasks\n', ''):
+        try:
+            pictures.draw_flood([flood(17), log])
+        except SystemExit as error:
+            assert 'before 2500 ms' in str(error), error
+        else:
+            raise AssertionError(f'What is too short is drawn: {log}')
 
 
 def main(source):

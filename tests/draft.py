@@ -239,7 +239,8 @@ class Model(Hearing, Signals, Groups, Lending):
             return
 
         def end(outcome):
-            self.end_lending(entry.node, outcome == 'aborted')
+            # Whatever it waits for it still waits for, unless it has been aborted itself: that an abort is its result is not enough.
+            self.end_lending(entry.node)
             if member:
                 leave(member)
             self.tell(label, place, outcome, member)
@@ -275,6 +276,7 @@ class Model(Hearing, Signals, Groups, Lending):
 
         def abort(loosely):
             self.n_loose += loosely
+            self.end_lending(entry.node, True)
             end('aborted')
             self.n_loose -= loosely
 

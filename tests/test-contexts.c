@@ -373,12 +373,6 @@ test_another_in_its_place (void)
   assert_nothing_left ();
 }
 
-#ifdef __SANITIZE_THREAD__
-#define N_WORKERS 400
-
-#else
-#define N_WORKERS 3000
-#endif
 #define N_AT_ONCE 6
 
 static gint next_worker;
@@ -419,7 +413,7 @@ static void
 test_many_threads (void)
 {
   guint n_descriptors = count_descriptors ();
-  guint n_workers = times (N_WORKERS);
+  guint n_workers = times (3000);
 
   for (guint n = 0; n < n_workers; n += N_AT_ONCE)
     {

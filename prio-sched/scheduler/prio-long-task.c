@@ -3,21 +3,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/* secure_getenv () */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "config.h"
 
 #include "prio-long-task.h"
 
 #include "base/prio-debug-private.h"
+#include "base/prio-environment-private.h"
 #include "loop/prio-holding-private.h"
 #include "scheduler/prio-scheduler-private.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"
 
@@ -348,11 +341,7 @@ prio_scheduler_get_longest_tasks (PrioScheduler *self)
 static gpointer
 read_environment (gpointer data G_GNUC_UNUSED)
 {
-#ifdef __GLIBC__
-  const char *text = secure_getenv (VARIABLE);
-#else
-  const char *text = getuid () == geteuid () && getgid () == getegid () ? getenv (VARIABLE) : NULL;
-#endif
+  const char *text = prio_environment_get (VARIABLE);
   guint64 threshold = 0;
 
   prio_loop_add_leaf_lock (&lock);

@@ -6,15 +6,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/* secure_getenv () */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "config.h"
 
 #include "scheduler/prio-monitor-private.h"
 
+#include "base/prio-environment-private.h"
 #include "base/prio-lock-private.h"
 #include "loop/prio-observer-private.h"
 #include "scheduler/prio-monitor-page-private.h"
@@ -22,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -279,11 +274,7 @@ static PrioObserver observer = {
 static gpointer
 start_from_environment (gpointer data G_GNUC_UNUSED)
 {
-#ifdef __GLIBC__
-  const char *path = secure_getenv (PRIO_MONITOR_VARIABLE);
-#else
-  const char *path = getuid () == geteuid () && getgid () == getegid () ? getenv (PRIO_MONITOR_VARIABLE) : NULL;
-#endif
+  const char *path = prio_environment_get (PRIO_MONITOR_VARIABLE);
 
   if (path == NULL || *path == '\0')
     return NULL;

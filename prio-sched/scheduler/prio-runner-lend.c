@@ -72,7 +72,8 @@ keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
  * prio_runner_free_lender (runner, waiter);
  * ```
  *
- * A task that was posted before any scheduler of the context lends is not lent anything while it is queued.
+ * A task that was posted before any scheduler of the context lends, or by [method@PrioSched.Runner.post], is not lent anything while
+ * it is queued.
  *
  * Call it on the thread that runs the main context; on others it does nothing.
  *

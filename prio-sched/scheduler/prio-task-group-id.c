@@ -218,6 +218,13 @@ get_seat (PrioTaskGroup *self, guint handle)
   return self->seats != NULL ? g_hash_table_lookup (self->seats, GUINT_TO_POINTER (handle)) : NULL;
 }
 
+/* Whether nobody needs to hear of its tasks, as the main context has gone. */
+static gboolean
+has_ended (PrioTaskGroup *self)
+{
+  return PRIO_IS_TASK_GROUP (self) && prio_loop_is_dead (prio_task_group_get_loop (self));
+}
+
 /**
  * prio_task_group_return_id:
  * @self: a group
@@ -239,7 +246,7 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   g_autoptr (PrioTask) task = NULL;
   PrioSeat *seat;
 
-  if (prio_loop_is_dead (prio_task_group_get_loop (self)))
+  if (has_ended (self))
     return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
@@ -270,7 +277,7 @@ prio_task_group_cancel_id (PrioTaskGroup *self, guint handle)
 {
   PrioSeat *seat;
 
-  if (prio_loop_is_dead (prio_task_group_get_loop (self)))
+  if (has_ended (self))
     return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 

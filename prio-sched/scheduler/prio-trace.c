@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/* gettid (), secure_getenv () */
+/* gettid () */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -16,11 +16,11 @@
 #include "scheduler/prio-trace-private.h"
 
 #include "base/prio-debug-private.h"
+#include "base/prio-environment-private.h"
 #include "loop/prio-observer-private.h"
 #include "scheduler/prio-trace-file-private.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -480,11 +480,7 @@ prio_trace_stop (void)
 static gpointer
 start_from_environment (gpointer data G_GNUC_UNUSED)
 {
-#ifdef __GLIBC__
-  const char *path = secure_getenv ("PRIO_SCHED_TRACE");
-#else
-  const char *path = getuid () == geteuid () && getgid () == getegid () ? getenv ("PRIO_SCHED_TRACE") : NULL;
-#endif
+  const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
   g_autoptr (GError) error = NULL;
 
   if (path != NULL && *path != '\0' && !prio_trace_start (path, &error) && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY))

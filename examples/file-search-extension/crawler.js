@@ -1,0 +1,250 @@
+// crawler.js: reads folders into the index, and what changes in them
+//
+// All of it is one task of `background` priority, which has a few files open at a time and yields before each piece of
+// them.  What waits for the disk waits in GIO's threads, is cancelled with the task, and comes back with as low a priority.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
+import PrioSched from 'gi://PrioSched?version=1';
+
+const {TaskController} = PrioSched.web;
+const {IOErrorEnum, FileMonitorEvent, FileMonitorFlags, FileQueryInfoFlags, FileType} = Gio;
+
+Gio._promisify(Gio.File.prototype, 'query_info_async');
+Gio._promisify(Gio.File.prototype, 'enumerate_children_async');
+Gio._promisify(Gio.File.prototype, 'read_async');
+Gio._promisify(Gio.FileEnumerator.prototype, 'next_files_async');
+Gio._promisify(Gio.InputStream.prototype, 'read_bytes_async');
+
+const MAX_FILES = 50000;
+const MAX_FOLDERS = 4000; // each has a watch of the kernel's, of which all programs have some ten thousand
+const MAX_BYTES = 256 * 1024; // of a file
+const PIECE = 16 * 1024; // bytes, whose words take about a millisecond
+const BATCH = 8; // files of a folder, which are open at a time
+const ATTRIBUTES = 'standard::name,standard::display-name,standard::type,standard::fast-content-type,standard::size,' +
+    'standard::is-hidden,standard::is-backup,time::modified,time::modified-usec,id::file';
+const NEWLINE = 10, SPACE = 32;
+
+const decoder = new TextDecoder(); // what is no UTF-8 becomes signs that are in no word
+
+const timeOf = info => info.get_attribute_uint64('time::modified') + info.get_attribute_uint32('time::modified-usec') / 1e6;
+
+const isHidden = info => info.get_is_hidden() || info.get_is_backup();
+
+// By the name alone.
+function mayBeText(info) {
+    const type = info.get_attribute_string('standard::fast-content-type');
+    return type !== null && (Gio.content_type_is_a(type, 'text/plain') || Gio.content_type_is_unknown(type));
+}
+
+// What nobody waits for may fail.
+function close(stream) {
+    stream.close_async(GLib.PRIORITY_LOW, null, null);
+}
+
+export class Crawler {
+    #controller = new TaskController({priority: 'background'});
+    #extras;
+    #folders = new Map(); // URI → {id, monitor}
+    #others = new Map(); // id of one of these folders → another way to it, for when that one is gone
+    #index;
+    #isRunning = false;
+    #queue = new Map(); // URI → a file or folder to look at
+    #roots;
+    #whenIdle = []; // who is to be told
+
+    constructor(index, extras, roots) {
+        this.#index = index;
+        this.#extras = extras;
+        this.#roots = new Set(roots.map(root => root.get_uri()));
+        for (const root of roots)
+            this.#add(root);
+    }
+
+    destroy() {
+        this.#controller.abort();
+        this.#others.clear();
+        this.#leave('');
+    }
+
+    get isIdle() {
+        return !this.#isRunning;
+    }
+
+    async idle() {
+        if (this.#isRunning)
+            await new Promise(resolve => this.#whenIdle.push(resolve));
+    }
+
+    #add(file) {
+        this.#queue.set(file.get_uri(), file);
+        if (this.#isRunning)
+            return;
+        this.#isRunning = true;
+        const {signal} = this.#controller;
+        this.#extras.scheduler.postTask(() => this.#run(signal), {signal}).catch(error => {
+            if (!signal.aborted)
+                logError(error, 'file-search');
+        }).finally(() => {
+            this.#isRunning = false;
+            this.#whenIdle.splice(0).forEach(tell => tell());
+        });
+    }
+
+    async #run(signal) {
+        // What is added meanwhile comes at the end of the map, and so of the loop.
+        for (const [uri, file] of this.#queue) {
+            this.#queue.delete(uri);
+            // eslint-disable-next-line no-await-in-loop
+            await this.#look(file, signal);
+        }
+        await this.#index.tidy();
+    }
+
+    // Files may be gone, or not be readable: then they are not found.
+    async #skipErrors(call, signal) {
+        try {
+            return await call();
+        } catch (error) {
+            signal.throwIfAborted();
+            if (!(error instanceof GLib.Error))
+                throw error;
+            return error.matches(Gio.IOErrorEnum, IOErrorEnum.NOT_FOUND) ? 'gone' : null;
+        }
+    }
+
+    async #look(file, signal) {
+        const uri = file.get_uri(), isRoot = this.#roots.has(uri);
+        const flags = isRoot ? FileQueryInfoFlags.NONE : FileQueryInfoFlags.NOFOLLOW_SYMLINKS;
+        const info = await this.#skipErrors(() => file.query_info_async(
+            ATTRIBUTES, flags, GLib.PRIORITY_LOW, signal.cancellable), signal);
+        if (info === 'gone' && this.#folders.has(uri)) {
+            this.#index.removeFolder(uri);
+            this.#leave(uri);
+        } else if (info === 'gone') {
+            this.#index.remove(uri);
+        } else if (info === null || (isHidden(info) && !isRoot)) {
+            // Not for us.
+        } else if (info.get_file_type() === FileType.DIRECTORY) {
+            await this.#enter(file, info.get_attribute_string('id::file'), signal);
+        } else {
+            await this.#read(file, info, signal);
+        }
+    }
+
+    async #enter(folder, id, signal) {
+        const uri = folder.get_uri();
+        if (!this.#folders.has(uri)) {
+            const isKnown = [...this.#folders.values()].some(other => other.id === id);
+            if (isKnown)
+                this.#others.set(id, folder);
+            if (isKnown || this.#folders.size >= MAX_FOLDERS)
+                return;
+            this.#folders.set(uri, {id, monitor: this.#watch(folder)});
+        }
+        await this.#skipErrors(async () => {
+            const children = await folder.enumerate_children_async(
+                ATTRIBUTES, FileQueryInfoFlags.NOFOLLOW_SYMLINKS, GLib.PRIORITY_LOW, signal.cancellable);
+            try {
+                await this.#readChildren(children, signal);
+            } finally {
+                close(children);
+            }
+        }, signal);
+    }
+
+    async #readChildren(children, signal) {
+        for (;;) {
+            /* eslint-disable no-await-in-loop */
+            const infos = await children.next_files_async(BATCH, GLib.PRIORITY_LOW, signal.cancellable);
+            if (infos.length === 0)
+                return;
+            const files = [];
+            for (const info of infos.filter(info => !isHidden(info))) {
+                const child = children.get_child(info); // its name may be no text
+                if (info.get_file_type() === FileType.DIRECTORY)
+                    this.#queue.set(child.get_uri(), child);
+                else
+                    files.push(this.#read(child, info, signal));
+            }
+            await Promise.all(files);
+            await this.#extras.scheduler.yield();
+            /* eslint-enable no-await-in-loop */
+        }
+    }
+
+    // Symbolic links, sockets and devices are left alone.
+    async #read(file, info, signal) {
+        signal.throwIfAborted(); // what is read is for an index that has been cleared
+        const uri = file.get_uri(), time = timeOf(info), known = this.#index.get(uri);
+        if (info.get_file_type() !== FileType.REGULAR)
+            return;
+        if (known?.time === time || (known === undefined && this.#index.length >= MAX_FILES))
+            return;
+        const number = this.#index.add({uri, name: info.get_display_name(), time});
+        if (info.get_size() === 0 || !mayBeText(info))
+            return;
+        await this.#skipErrors(async () => {
+            const stream = await file.read_async(GLib.PRIORITY_LOW, signal.cancellable);
+            try {
+                await this.#readText(stream, Math.min(info.get_size(), MAX_BYTES), number, signal);
+            } finally {
+                close(stream);
+            }
+        }, signal);
+    }
+
+    async #readText(stream, size, number, signal) {
+        let rest = new Uint8Array(); // the last word of a piece, which may go on in the next
+        for (let left = size; left > 0;) {
+            /* eslint-disable no-await-in-loop */
+            const bytes = await stream.read_bytes_async(PIECE, GLib.PRIORITY_LOW, signal.cancellable);
+            await this.#extras.scheduler.yield();
+            const piece = bytes.toArray();
+            left = piece.length === 0 ? 0 : left - piece.length;
+            if (piece.includes(0))
+                return; // no text
+            const end = left > 0 ? Math.max(piece.lastIndexOf(SPACE), piece.lastIndexOf(NEWLINE)) + 1 : piece.length;
+            const text = new Uint8Array(rest.length + end);
+            text.set(rest);
+            text.set(piece.subarray(0, end), rest.length);
+            this.#index.addText(number, decoder.decode(text));
+            rest = piece.slice(end);
+            /* eslint-enable no-await-in-loop */
+        }
+    }
+
+    // GIO has no asynchronous way to watch a folder; the kernel is quick to.
+    #watch(folder) {
+        try {
+            const monitor = folder.monitor_directory(FileMonitorFlags.WATCH_MOVES, null);
+            monitor.connect('changed', (_, file, other, event) => {
+                // While a file is written to it is not read.
+                if (event === FileMonitorEvent.CHANGED || event === FileMonitorEvent.ATTRIBUTE_CHANGED)
+                    return;
+                this.#add(file);
+                if (other !== null)
+                    this.#add(other);
+            });
+            return monitor;
+        } catch (error) {
+            console.warn(`file-search: ${folder.get_parse_name()} is not watched: ${error.message}`);
+            return null;
+        }
+    }
+
+    // Stops watching a folder, and those in it.
+    #leave(uri) {
+        for (const [other, {id, monitor}] of this.#folders) {
+            if (uri === '' || other === uri || other.startsWith(`${uri}/`)) {
+                monitor?.cancel();
+                this.#folders.delete(other);
+                if (this.#others.has(id))
+                    this.#add(this.#others.get(id));
+                this.#others.delete(id);
+            }
+        }
+    }
+}

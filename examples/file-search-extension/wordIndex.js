@@ -1,0 +1,209 @@
+// wordIndex.js: which files have which words
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A letter of a script that is written without spaces is a word.
+const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}';
+const WORD = new RegExp(`[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}]){2,40}`, 'gu');
+
+const MAX_SIZE = 4000000; // places of words; beyond that, files are found by their names only
+const MAX_TERMS = 15; // whose bits, twice, fit a small integer
+const STEP = 1000; // places looked at between two questions whether it is time to yield
+
+// Without case and accents.
+export function wordsOf(text) {
+    return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().match(WORD) ?? [];
+}
+
+// Files that have all terms in their names come first, and then the youngest.
+const isBetter = (a, b) => a.named === b.named ? a.time > b.time : a.named;
+
+// What a search has found, and goes on to find.
+class Query {
+    #terms;
+    #all; // a bit for each term
+    #found = new Map(); // number of a file → the bits of its terms, and above those the bits of the terms in its name
+    #new = []; // numbers of the files that have all terms, and have not been taken
+    #wake = null;
+
+    constructor(terms) {
+        this.#terms = [...new Set(terms)].slice(0, MAX_TERMS);
+        this.#all = (1 << this.#terms.length) - 1;
+    }
+
+    // Tells of a word that these files have; gives how many of them had to be looked at.
+    offer(word, numbers, isName) {
+        let bits = 0;
+        this.#terms.forEach((term, i) => {
+            if (word.startsWith(term))
+                bits |= 1 << i;
+        });
+        if (bits === 0)
+            return 0;
+        const more = isName ? bits | bits << MAX_TERMS : bits;
+        for (const number of numbers) {
+            const before = this.#found.get(number) ?? 0;
+            this.#found.set(number, before | more);
+            if ((before & this.#all) !== this.#all && ((before | bits) & this.#all) === this.#all)
+                this.#new.push(number);
+        }
+        if (this.#new.length > 0) {
+            this.#wake?.();
+            this.#wake = null;
+        }
+        return numbers.length;
+    }
+
+    isNamed(number) {
+        return this.#found.get(number) >> MAX_TERMS === this.#all;
+    }
+
+    take() {
+        return this.#new.splice(0);
+    }
+
+    // Until something has been found that has not been taken.
+    async more() {
+        if (this.#new.length === 0)
+            await new Promise(resolve => (this.#wake = resolve));
+    }
+}
+
+// Files have numbers, which are never used again: a file that is gone needs only be forgotten, and what words tell of it
+// counts for nothing.  A word tells of a file once for each piece of it at most.
+export class WordIndex {
+    #extras;
+    #files = new Map(); // number → {uri, name, time}
+    #numbers = new Map(); // URI → number
+    #names = new Map(); // word → numbers of the files that have it in their names
+    #words = new Map(); // word → numbers of the files that have it in them
+    #size = 0; // places of all words
+    #last = 0;
+    #nGone = 0; // files that words still tell of
+    #steps = 0;
+    #queries = new Set();
+
+    constructor(extras) {
+        this.#extras = extras;
+    }
+
+    get length() {
+        return this.#files.size;
+    }
+
+    clear() {
+        for (const map of [this.#files, this.#numbers, this.#names, this.#words])
+            map.clear();
+        this.#size = this.#nGone = 0;
+    }
+
+    get(uri) {
+        return this.#files.get(this.#numbers.get(uri));
+    }
+
+    // Adds a file, or puts it in place of what had its URI; gives its number.
+    add(file) {
+        this.remove(file.uri);
+        const number = ++this.#last;
+        this.#numbers.set(file.uri, number);
+        this.#files.set(number, file);
+        this.#addWords(this.#names, number, file.name);
+        return number;
+    }
+
+    remove(uri) {
+        if (this.#files.delete(this.#numbers.get(uri)))
+            this.#nGone++;
+        this.#numbers.delete(uri);
+    }
+
+    addText(number, text) {
+        if (this.#files.has(number) && this.#size < MAX_SIZE)
+            this.#addWords(this.#words, number, text);
+    }
+
+    #addWords(map, number, text) {
+        for (const word of wordsOf(text)) {
+            let numbers = map.get(word);
+            if (numbers === undefined)
+                map.set(word, numbers = []);
+            if (numbers[numbers.length - 1] === number)
+                continue;
+            numbers.push(number);
+            this.#size++;
+            for (const query of this.#queries)
+                query.offer(word, [number], map === this.#names);
+        }
+    }
+
+    removeFolder(uri) {
+        for (const other of this.#numbers.keys()) {
+            if (other.startsWith(`${uri}/`))
+                this.remove(other);
+        }
+    }
+
+    // Lets go of what words still tell of files that are gone, if that is more than half.
+    async tidy() {
+        if (this.#nGone < STEP + this.#files.size)
+            return;
+        this.#nGone = 0;
+        for (const map of [this.#names, this.#words]) {
+            for (const [word, numbers] of map) {
+                const kept = numbers.filter(number => this.#files.has(number));
+                this.#size -= numbers.length - kept.length;
+                if (kept.length === 0)
+                    map.delete(word);
+                else if (kept.length < numbers.length)
+                    map.set(word, kept);
+                if (this.#isTime(numbers.length))
+                    await this.#extras.scheduler.yield(); // eslint-disable-line no-await-in-loop
+            }
+        }
+    }
+
+    // Whether it is time to yield.  To ask costs as much as some words.
+    #isTime(steps) {
+        this.#steps += 1 + steps;
+        if (this.#steps < STEP)
+            return false;
+        this.#steps = 0;
+        return this.#extras.shouldYield();
+    }
+
+    // Finds the files that have, for each of the terms, a word that begins with it.  The query goes on to find what is
+    // added, until signal is aborted.
+    async query(terms, signal) {
+        signal.throwIfAborted();
+        const query = new Query(wordsOf(terms.join(' ')));
+        this.#queries.add(query);
+        signal.addEventListener('abort', () => this.#queries.delete(query), {once: true});
+        for (const map of [this.#names, this.#words]) {
+            for (const [word, numbers] of map) {
+                const n = query.offer(word, numbers, map === this.#names);
+                if (this.#isTime(n))
+                    await this.#extras.scheduler.yield(); // eslint-disable-line no-await-in-loop
+            }
+        }
+        return query;
+    }
+
+    // The URIs of the best of what the query has found since it was asked last.
+    async best(query, max) {
+        const best = [];
+        for (const number of query.take()) {
+            const file = this.#files.get(number);
+            if (file === undefined)
+                continue;
+            const found = {uri: file.uri, named: query.isNamed(number), time: file.time};
+            const place = best.findIndex(other => isBetter(found, other));
+            if (place >= 0 || best.length < max) {
+                best.splice(place >= 0 ? place : best.length, 0, found);
+                best.length = Math.min(best.length, max);
+            }
+            if (this.#isTime(max))
+                await this.#extras.scheduler.yield(); // eslint-disable-line no-await-in-loop
+        }
+        return best.map(({uri}) => uri);
+    }
+}

@@ -1,0 +1,80 @@
+"""check-project.py: checks what tells others of the project: the DOAP file, and the manifest that Flatpak builds the gallery by
+
+    check-project.py SOURCE NAME LICENSE
+
+What is said twice in the repository is said alike.  The Flatpak itself cannot be built without the network.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import json
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+DOAP = '{http://usefulinc.com/ns/doap#}'
+FOAF = '{http://xmlns.com/foaf/0.1/}'
+RDF = '{http://www.w3.org/1999/02/22-rdf-syntax-ns#}'
+VALUES = {'feature': {'enabled', 'disabled', 'auto'}, 'boolean': {'true', 'false'}}
+
+
+def find(path, pattern):
+    return re.search(pattern, path.read_text(), re.MULTILINE).group(1)
+
+
+def check_doap(source, name, licence):
+    url = find(source / 'prio-sched.wrap', '^url = (.*)$')
+    manual = source / 'introspection/prio-sched.toml.in'
+    project = ElementTree.parse(source / f'{name}.doap').getroot()
+    assert project.tag == f'{DOAP}Project', project.tag
+
+    said = {
+        'name': project.findtext(f'{DOAP}name'),
+        'description': project.findtext(f'{DOAP}shortdesc'),
+        'authors': project.findtext(f'{DOAP}maintainer/{FOAF}Group/{FOAF}name'),
+        'license': project.find(f'{DOAP}license').get(f'{RDF}resource').rsplit('/', 1)[1],
+        'homepage': project.find(f'{DOAP}homepage').get(f'{RDF}resource'),
+        'repository': project.find(f'{DOAP}repository/{DOAP}GitRepository/{DOAP}location').get(f'{RDF}resource'),
+    }
+    expected = {
+        'name': name,
+        'description': find(manual, '^description = "(.*)"$'),
+        'authors': find(manual, '^authors = "(.*)"$'),
+        'license': licence,
+        'homepage': url.removesuffix('.git'),
+        'repository': url,
+    }
+    assert said == expected, (said, expected)
+
+
+def check_manifest(source, name):
+    options = dict(re.findall(r"^option\('(\w+)', type: '(\w+)'", (source / 'meson_options.txt').read_text(), re.MULTILINE))
+    [path] = (source / 'examples/desktop').glob('*.json')
+    manifest = json.loads(path.read_text())
+    application = manifest['id']
+    assert path.stem == application, path
+    entry = source / 'examples/desktop' / f'{application}.desktop.in'
+    program = find(entry, r'^Exec=@libexecdir@/(\S+)')
+    assert manifest['command'] == f'/app/libexec/{name}-1/{program}', manifest['command']
+    assert find(entry, '^Icon=(.*)$') == application, entry
+
+    [module] = manifest['modules']
+    assert module['buildsystem'] == 'meson', module
+    given = dict(re.fullmatch('-D(.*)=(.*)', option).groups() for option in module['config-opts'])
+    for option, value in given.items():
+        assert option in options, f'{path.name}: there is no option {option}'
+        assert value in VALUES[options[option]], f'{path.name}: {option} cannot be {value}'
+    assert given['install_examples'] == 'true', given
+    # Nothing but the tree, which is where the manifest says.
+    [place] = module['sources']
+    assert place['type'] == 'dir' and (path.parent / place['path'] / 'meson.build').is_file(), place
+    return len(given)
+
+
+def main(source, name, licence):
+    check_doap(pathlib.Path(source), name, licence)
+    print(f'{name}.doap; a manifest with {check_manifest(pathlib.Path(source), name)} options')
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,194 @@
+/* test-runner-misuse.c: wrong arguments of what is for bindings, and of statistics
+ *
+ * Each logs a critical and has no other effect.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "helpers.h"
+
+#define assert_critical(expression) assert_told ("*assertion*failed*", expression)
+
+static void
+run_tasks (guint id, gpointer log)
+{
+  for (; id != 0; id = prio_runner_next ())
+    g_string_append_c (log, (gchar) id);
+}
+
+static PrioRunner *
+runner_new (Fixture *f)
+{
+  return prio_runner_new (f->scheduler, run_tasks, f->log, NULL);
+}
+
+static void
+test_posting (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioRunner) runner = runner_new (f);
+  GCancellable *bad = (gpointer) f->scheduler;
+
+  assert_critical (prio_runner_post_timed (NULL, 'x', BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_post_timed (runner, 0, BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_post_timed (runner, 'x', 4, NULL, 0, 1));
+  assert_critical (prio_runner_post_timed (runner, 'x', BACKGROUND, bad, 0, 1));
+  assert_critical (prio_runner_yield_timed (NULL, 'x', BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_yield_timed (runner, 0, BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_yield_timed (runner, 'x', 4, NULL, 0, 1));
+  assert_critical (prio_runner_yield_timed (runner, 'x', BACKGROUND, bad, 0, 1));
+  assert_critical (prio_runner_cancel (NULL, 'x'));
+  assert_critical (prio_runner_cancel (runner, 0));
+  assert_critical (prio_runner_get_first (NULL));
+  assert_critical (prio_runner_is_owner (NULL));
+
+  prio_runner_post (runner, 'a', BACKGROUND);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+}
+
+static void
+test_lending (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioRunner) runner = runner_new (f);
+  GCancellable *bad = (gpointer) f->scheduler;
+
+  assert_critical (prio_runner_new_lender (NULL, 0, BACKGROUND, NULL));
+  assert_critical (prio_runner_new_lender (runner, 0, 4, NULL));
+  assert_critical (prio_runner_new_lender (runner, 0, BACKGROUND, bad));
+  assert_critical (prio_runner_free_lender (NULL, 1));
+  assert_critical (prio_runner_free_lender (runner, 0));
+  assert_critical (prio_runner_begin_wait (NULL, 1, 2));
+  assert_critical (prio_runner_begin_wait (runner, 0, 2));
+  assert_critical (prio_runner_begin_wait (runner, 1, 0));
+  assert_critical (prio_runner_begin_wait_for_id (NULL, 1, 2));
+  assert_critical (prio_runner_begin_wait_for_id (runner, 0, 2));
+  assert_critical (prio_runner_end_wait (NULL, 1, 2));
+  assert_critical (prio_runner_end_wait (runner, 0, 2));
+  assert_critical (prio_runner_end_wait (runner, 1, 0));
+
+  /* Where nobody lends, there are no lenders, and no waits. */
+  g_assert_cmpuint (prio_runner_new_lender (runner, 0, BACKGROUND, NULL), ==, 0);
+  prio_runner_begin_wait (runner, 1, 2);
+  prio_runner_begin_wait_for_id (runner, 1, 2);
+  prio_runner_end_wait (runner, 1, 2);
+  prio_runner_free_lender (runner, 1);
+}
+
+static void
+test_groups (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioRunner) runner = runner_new (f);
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) elsewhere = prio_scheduler_new (context);
+  g_autoptr (PrioRunner) stranger = prio_runner_new (elsewhere, run_tasks, f->log, NULL);
+  g_autoptr (GError) error = NULL;
+  GCancellable *bad = (gpointer) f->scheduler;
+  PrioPosted posted;
+  guint handle;
+
+#define POST_ID(group, runner, id, priority, signal) \
+  prio_task_group_post_id (group, runner, id, priority, signal, 0, NULL, NULL, &posted)
+  assert_told ("prio_task_group_post_id*(): NULL is no PrioTaskGroup*", POST_ID (NULL, runner, 'x', BACKGROUND, NULL));
+  assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, NULL, 'x', BACKGROUND, NULL));
+  assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, stranger, 'x', BACKGROUND, NULL));
+  assert_told ("*(): 4 is no PrioTaskPriority*", POST_ID (group, runner, 'x', 4, NULL));
+  assert_told ("*a PrioScheduler is no GCancellable*", POST_ID (group, runner, 'x', BACKGROUND, bad));
+  assert_critical (POST_ID (group, runner, 0, BACKGROUND, NULL));
+
+  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_return_id (NULL, 1, NULL));
+  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_cancel_id (NULL, 1));
+  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_new_lender (NULL, 1));
+  assert_critical (prio_runner_get_id_of (NULL, NULL));
+  assert_critical (prio_runner_get_id_of (runner, NULL));
+  assert_critical (prio_task_group_get_handle (NULL, NULL));
+  assert_critical (prio_task_group_get_handle (group, NULL));
+
+#define WAIT_ID(group, own, until, cancellable, runner, id) prio_task_group_wait_id (group, own, 0, until, cancellable, runner, id)
+  assert_told ("*NULL is no PrioTaskGroup*", WAIT_ID (NULL, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
+  assert_told ("*a PrioScheduler is no PrioTaskGroup*", WAIT_ID (group, (gpointer) bad, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
+  assert_told ("*have one main context", WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, NULL, stranger, 'w'));
+  assert_critical (WAIT_ID (group, NULL, (PrioTaskGroupWait) 9, NULL, runner, 'w'));
+  assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, bad, runner, 'w'));
+  assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 0));
+  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_finish_id (NULL, 'w', NULL, &error));
+  assert_critical (prio_task_group_finish_id (group, 'w', NULL, &error));
+  g_assert_no_error (error);
+
+  handle = POST_ID (group, runner, 'a', BACKGROUND, NULL);
+  g_assert_cmpuint (handle, !=, 0);
+  g_assert_cmpuint (prio_task_group_new_lender (group, handle), ==, 0); /* nobody lends */
+  g_assert_cmpuint (prio_task_group_new_lender (group, handle + 1), ==, 0);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+  prio_task_group_return_id (group, handle, NULL);
+  fixture_run (f);
+}
+
+/* In C, a task of a group is made a lender as any other is: what it waits for goes before older tasks. */
+static void
+test_lender_of_a_group (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioRunner) runner = NULL;
+  g_autoptr (PrioTaskGroup) group = NULL;
+  guint handle, waiter, awaited;
+  PrioPosted posted;
+
+  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
+  runner = runner_new (f);
+  group = prio_task_group_new (f->scheduler, 1, USER_BLOCKING);
+  handle = POST_ID (group, runner, 'g', PRIO_PRIORITY_UNSET, NULL);
+  fixture_run (f);
+  prio_runner_post (runner, 'v', USER_VISIBLE);
+  prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, FALSE);
+  waiter = prio_task_group_new_lender (group, handle);
+  awaited = prio_runner_new_lender (runner, 'b', PRIO_PRIORITY_UNSET, NULL);
+  g_assert_cmpuint (waiter, !=, 0);
+  prio_runner_begin_wait (runner, waiter, awaited);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "gbv");
+  prio_runner_free_lender (runner, awaited);
+  prio_runner_free_lender (runner, waiter);
+  prio_task_group_return_id (group, handle, NULL);
+  g_assert_cmpuint (prio_task_group_new_lender (group, handle), ==, 0);
+  fixture_run (f);
+}
+
+static void
+test_statistics (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTimes) times = NULL;
+
+  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+  statistics = prio_scheduler_get_statistics (f->scheduler);
+  times = prio_statistics_get_running_times (statistics, BACKGROUND);
+
+  assert_critical (prio_statistics_ref (NULL));
+  assert_critical (prio_statistics_unref (NULL));
+  assert_critical (prio_statistics_get_n_run (NULL, BACKGROUND));
+  assert_told ("prio_statistics_get_n_run(): 4 is no PrioTaskPriority*", prio_statistics_get_n_run (statistics, 4));
+  assert_told ("prio_statistics_get_running_times(): 0 is no PrioTaskPriority*", prio_statistics_get_running_times (statistics, 0));
+  assert_critical (prio_times_ref (NULL));
+  assert_critical (prio_times_unref (NULL));
+  assert_critical (prio_times_get_count (NULL));
+  assert_critical (prio_times_get_total (NULL));
+  assert_critical (prio_times_get_longest (NULL));
+  assert_critical (prio_times_get_percentile (NULL, 50));
+  assert_critical (prio_times_get_percentile (times, -1));
+  assert_critical (prio_times_get_percentile (times, 101));
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+#define add(path, func) g_test_add (path, Fixture, NULL, fixture_set_up, func, fixture_tear_down)
+  add ("/runner-misuse/posting", test_posting);
+  add ("/runner-misuse/lending", test_lending);
+  add ("/runner-misuse/groups", test_groups);
+  add ("/runner-misuse/lender-of-a-group", test_lender_of_a_group);
+  add ("/runner-misuse/statistics", test_statistics);
+  return g_test_run ();
+}
