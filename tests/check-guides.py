@@ -4,7 +4,8 @@
 
 Each program in the guides of FOLDER is compiled against the build, or interpreted, with warnings as errors, and prints what stands
 in the next block of text; what several print before that block is the same.  C without a main () is only compiled.  Links to
-other guides and to pictures lead somewhere.  The page about shipping has a test of its own, and that about libdex runs where
+other guides and to pictures lead somewhere.  Programs with a window, which are called py and javascript there, run for some
+seconds on a display of their own, without a complaint.  The page about shipping has a test of its own, and that about libdex runs where
 that is.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -13,6 +14,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,9 @@ import tempfile
 BLOCK = re.compile(r'^```(\w+)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'\]\(([^):]+)\)')
 LANGUAGES = ('c', 'python', 'js', 'vala')
+WITH_WINDOW = ('py', 'javascript')
+SECONDS = 4
+COMPLAINT = re.compile('Traceback|Error|CRITICAL|WARNING.*PrioSched')
 OWN_TEST = ('shipping.md',)
 # What a page needs that not every system has.
 NEEDS = {'from-libdex.md': 'libdex-1 >= 1.2'}
@@ -63,6 +68,18 @@ class Runner:
             env=self.environment)
         return run(binary, env=self.environment)
 
+    def run_window(self, language, program):
+        if shutil.which('xvfb-run') is None or not has('gtk4'):
+            return
+        source = self.work / f'program.{"mjs" if language == "javascript" else "py"}'
+        source.write_text(program)
+        interpreter = [self.interpreters['js'], '-m'] if language == 'javascript' else [self.interpreters['python']]
+        # The status of xvfb-run may be another one: that it could not remove its own folder.
+        done = subprocess.run(['xvfb-run', '-a', 'sh', '-c', 'timeout "$0" "$@"; echo "status $?"', str(SECONDS), *interpreter, source], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=60, check=False,
+                              env=os.environ | {'GDK_BACKEND': 'x11', 'GSK_RENDERER': 'cairo', 'GTK_A11Y': 'none', 'GSETTINGS_BACKEND': 'memory'})
+        assert 'status 124' in done.stdout and not COMPLAINT.search(done.stdout), done.stdout
+
     def run(self, language, program):
         if language in self.interpreters:
             source = self.work / 'program'
@@ -80,6 +97,9 @@ def check_page(text, runner):
             for what in printed:
                 assert what == block, f'the page says {block!r}, the program {what!r}'
             printed = []
+        elif language in WITH_WINDOW:
+            n_programs += 1
+            runner.run_window(language, block)
         elif language in LANGUAGES:
             n_programs += 1
             result = runner.run(language, block)
