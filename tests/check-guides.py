@@ -74,10 +74,11 @@ class Runner:
         source = self.work / f'program.{"mjs" if language == "javascript" else "py"}'
         source.write_text(program)
         interpreter = [self.interpreters['js'], '-m'] if language == 'javascript' else [self.interpreters['python']]
+        display = {'GDK_BACKEND': 'x11', 'GSK_RENDERER': 'cairo', 'GTK_A11Y': 'none', 'GSETTINGS_BACKEND': 'memory'}
         # The status of xvfb-run may be another one: that it could not remove its own folder.
-        done = subprocess.run(['xvfb-run', '-a', 'sh', '-c', 'timeout "$0" "$@"; echo "status $?"', str(SECONDS), *interpreter, source], text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=60, check=False,
-                              env=os.environ | {'GDK_BACKEND': 'x11', 'GSK_RENDERER': 'cairo', 'GTK_A11Y': 'none', 'GSETTINGS_BACKEND': 'memory'})
+        done = subprocess.run(['xvfb-run', '-a', 'sh', '-c', 'timeout "$0" "$@"; echo "status $?"', str(SECONDS), *interpreter, source],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
+                              env=os.environ | display)
         assert 'status 124' in done.stdout and not COMPLAINT.search(done.stdout), done.stdout
 
     def run(self, language, program):
