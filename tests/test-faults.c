@@ -89,7 +89,7 @@ test_fork_beside_a_thread (Fixture *f, gconstpointer data)
 
 /* C18: beside threads that are inside of the library at every moment, a child goes on with what is there,
  * if it belongs to no thread that it has not got. */
-enum { N_CHILDREN = 40, N_LOOKS = 20000, MAX_PENDING = 20000, PATIENCE = 20 };
+enum { N_LOOKS = 20000, MAX_PENDING = 20000, PATIENCE = 20 };
 
 static gint is_busy, stop_busy, n_pending;
 
@@ -169,6 +169,7 @@ use_everything (Fixture *f)
 static void
 fork_beside (Fixture *f, GThreadFunc busy, gpointer data)
 {
+  guint n_children = times (40);
   GThread *thread;
 
   g_atomic_int_set (&is_busy, FALSE);
@@ -176,7 +177,7 @@ fork_beside (Fixture *f, GThreadFunc busy, gpointer data)
   thread = g_thread_new ("busy", busy, data);
   while (!g_atomic_int_get (&is_busy))
     g_thread_yield ();
-  for (guint i = 0; i < N_CHILDREN; i++)
+  for (guint i = 0; i < n_children; i++)
     {
       pid_t child = fork ();
 
