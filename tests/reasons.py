@@ -9,7 +9,7 @@ import unittest
 import gi
 
 gi.require_version('PrioSched', '1')
-from gi.repository import GObject, PrioSched  # noqa: E402
+from gi.repository import GLib, GObject, PrioSched  # noqa: E402
 
 
 class Why(Exception):
@@ -33,6 +33,47 @@ def has_none_of_a_cycle(why, controller):
 
 
 leads = [has_nothing, has_controller, has_controller_in_its_cause, has_none_of_a_cycle]
+
+
+class Moments(unittest.TestCase):
+    """A dependent signal is aborted a little before GIO says so: another thread may see that, or who hears of its source."""
+
+    def setUp(self):
+        self.scheduler = PrioSched.Scheduler()
+        self.controller = PrioSched.TaskController()
+        self.dependent = PrioSched.TaskSignal.any([self.controller.signal])
+
+    def assert_rejected(self, use):
+        """What use () posts in that moment is rejected with the reason."""
+        why, tasks = LookupError('it'), []
+
+        def hear(signal):
+            self.assertTrue(self.dependent.is_aborted() and not self.dependent.is_cancelled())
+            tasks.append(use())
+        self.controller.signal.connect('cancelled', hear)
+        self.controller.abort(why)
+        while not tasks[0].done():
+            GLib.MainContext.default().iteration(True)
+        self.assertIs(tasks[0].exception(), why)
+
+    def test_a_task(self):
+        self.assert_rejected(lambda: self.scheduler.post_task(self.fail, signal=self.dependent))
+
+    def test_a_task_with_a_timeout(self):
+        self.assert_rejected(lambda: self.scheduler.post_task(self.fail, signal=self.dependent, timeout=5))
+
+    def test_a_task_of_a_group(self):
+        group = PrioSched.TaskGroup(self.scheduler)
+        self.assert_rejected(lambda: group.post_task(self.fail, signal=self.dependent))
+
+    def test_a_wait_for_a_group(self):
+        group = PrioSched.TaskGroup(self.scheduler)
+        left = group.post_task(self.fail, delay=10 ** 8)
+        self.assert_rejected(lambda: group.all(signal=self.dependent))
+        left.cancel()
+
+    def test_a_function_in_a_thread(self):
+        self.assert_rejected(lambda: self.scheduler.run_in_thread(self.fail, signal=self.dependent))
 
 
 class Reasons(unittest.TestCase):
