@@ -15,7 +15,7 @@ from ..module import get_introspection_module
 from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
 from ._PrioSchedNames import name_of
-from ._PrioSchedReasons import reason_of
+from ._PrioSchedReasons import is_aborted, reason_of
 from ._PrioSchedRun import interrupt
 from ._PrioSchedSteps import in_steps, is_stepped
 
@@ -234,7 +234,7 @@ class Table(TableBase):
     def _reject(self, entry):
         """The library has not taken entry, or will not run it."""
         state = entry._posted_with
-        if state is not None and state.signal is not None and state.signal.is_cancelled():
+        if state is not None and state.signal is not None and is_aborted(state.signal):
             abortable = local.abortable
             if entry.__class__ is Continuation and abortable is not None and abortable.state is state:
                 if abortable.told and self._yield_without_signal(entry, state):

@@ -14,7 +14,7 @@ from gi.repository import GObject
 
 from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, direct_loop, get_running_loop, local, own_context,
                                 raising, run_in_turn, running, wake_up)
-from ._PrioSchedReasons import reason_of, without_own_frames
+from ._PrioSchedReasons import is_aborted, reason_of, without_own_frames
 
 try:
     from ._PrioSchedSpeedups import DriverBase
@@ -121,7 +121,7 @@ class _Abortable:
     def notice(self):
         """Called before it goes on: a rejected yield tells of the abort."""
         waits_for = self.waits_for
-        if waits_for.__class__ is Continuation and waits_for._exception is not None and self.state.signal.is_cancelled():
+        if waits_for.__class__ is Continuation and waits_for._exception is not None and is_aborted(self.state.signal):
             self.told = True
 
     def must_be_told(self):

@@ -14,7 +14,7 @@ import types
 from gi.repository import GLib
 
 from ..module import get_introspection_module
-from ._PrioSchedReasons import reason_of
+from ._PrioSchedReasons import is_aborted, reason_of
 
 try:
     from ._PrioSchedSpeedups import FutureBase, running
@@ -329,7 +329,7 @@ class Future(FutureBase):
         if isinstance(exception, CancelledError):
             return True
         state = self._posted_with
-        if state is None or state.signal is None or not state.signal.is_cancelled():
+        if state is None or state.signal is None or not is_aborted(state.signal):
             return False
         reason = reason_of(state.signal)
         return exception is reason or (isinstance(exception, GLib.Error) and isinstance(reason, GLib.Error) and

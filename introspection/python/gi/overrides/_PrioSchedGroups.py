@@ -63,7 +63,7 @@ class _GroupState(lending.LendingState):
 
     def reason(self):
         # What has not been aborted has been cancelled alone.
-        return super().reason() if self.signal.is_cancelled() else asyncio.CancelledError()
+        return super().reason() if reasons.is_aborted(self.signal) else asyncio.CancelledError()
 
     def _new_lender(self, task):
         return self.group.new_lender(self.handle)
@@ -114,7 +114,7 @@ class _Wait(lending.Follower):
         try:
             _, task = self.group.finish_id(self.number)
         except GLib.Error as error:
-            if self.signal is not None and self.signal.is_cancelled():
+            if self.signal is not None and reasons.is_aborted(self.signal):
                 return None, reasons.reason_of(self.signal)
             return None, self.group._to_exception(error)
         return self.group._outcome_of(task) if self.returns else (None, None)

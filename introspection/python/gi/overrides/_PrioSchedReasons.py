@@ -174,6 +174,11 @@ def to_exception(error):
     return reason.exception if reason is not None else error
 
 
+def is_aborted(signal):
+    """Whether signal is, from the moment of the abort: of a dependent signal GIO says so a little later."""
+    return signal.is_aborted() if isinstance(signal, PrioSched.TaskSignal) else signal.is_cancelled()
+
+
 def reason_of(signal):
     """The exception of the tasks of signal, which has been aborted."""
     reason = to_exception(signal.get_reason()) if isinstance(signal, PrioSched.TaskSignal) else None

@@ -12,7 +12,7 @@ from ..module import get_introspection_module
 from . import _PrioSched as tasks
 from . import _PrioSchedHelpers as helpers
 from ._PrioSchedFutures import UNSET, Future
-from ._PrioSchedReasons import keep_reasons_of, reason_of, without_own_frames
+from ._PrioSchedReasons import is_aborted, keep_reasons_of, reason_of, without_own_frames
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -69,7 +69,7 @@ class _Work:
         signal = future._posted_with.signal
         if native is None:
             future._settle(value, error)
-        elif signal is not None and signal.is_cancelled():
+        elif signal is not None and is_aborted(signal):
             future._settle(None, reason_of(signal))
         else:
             future._settle(None, native)
