@@ -357,7 +357,8 @@ class Cancellation(unittest.TestCase):
                         log.append(await scheduler.post_task(lambda: 'ran', 'user-blocking'))
                     return 'saved'
             task = scheduler.post_task(function, signal=controller.signal)
-            await scheduler.post_task(lambda: None, 'user-blocking', delay=5)
+            while task.state == PrioSched.TaskState.PENDING:
+                await scheduler.sleep(1)
             controller.abort(Why())
             self.assertEqual((await task, task.state, log), ('saved', PrioSched.TaskState.FULFILLED, ['ran'] * 2))
 
