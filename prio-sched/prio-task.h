@@ -32,7 +32,8 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
  * returns without a result, the task is fulfilled with no value, unless it
  * has called [method@PrioSched.Task.defer].
  *
- * It is called on the thread that runs the scheduler's main context.
+ * It is called on the thread that runs the scheduler's main context, and by
+ * [method@PrioSched.Scheduler.run_in_thread_async] in a thread of its pool.
  *
  * Since: 1.0
  */

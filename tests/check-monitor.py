@@ -60,6 +60,8 @@ def check_fork(monitor, traced):
     assert rows(first, 'Running times') == {'user-blocking': 4, 'user-visible': 400, 'background': 8}, printed
     assert rows(second, 'Running times') == {'user-blocking': 0, 'user-visible': 0, 'background': 200}, printed
     assert 'of a thread' in second, printed
+    # Which has told GLib no name.
+    assert printed.count('(traced)') == 2, printed
 
 
 def check_bad_programs(monitor, traced, folder):

@@ -46,15 +46,20 @@ fixture_set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   f->log = g_string_new (NULL);
 }
 
+/* The context goes, unless somebody else has it. */
+static inline void
+fixture_drop_context (Fixture *f)
+{
+  g_clear_object (&f->scheduler);
+  g_main_context_pop_thread_default (f->context);
+  g_clear_pointer (&f->context, g_main_context_unref);
+}
+
 static inline void
 fixture_tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
-  g_clear_object (&f->scheduler);
   if (f->context != NULL)
-    {
-      g_main_context_pop_thread_default (f->context);
-      g_main_context_unref (f->context);
-    }
+    fixture_drop_context (f);
   g_string_free (f->log, TRUE);
 }
 

@@ -375,9 +375,7 @@ test_resume_without_a_context (Fixture *f, gconstpointer data)
   g_autoptr (GMainContext) own = g_main_context_new ();
   g_autoptr (GError) closed = NULL;
 
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
 
   g_main_context_push_thread_default (own);
   prio_scheduling_state_resume_async (state, resumed, &closed);

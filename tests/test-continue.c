@@ -174,14 +174,6 @@ test_given_its_result_while_it_waits (Fixture *f, gconstpointer data)
 }
 
 static void
-end_context (Fixture *f)
-{
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
-}
-
-static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTask) other = NULL;
@@ -191,7 +183,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   other = prio_scheduler_post_task (f->scheduler, NULL, step_run_task, step_new (f, 'y', NULL, NULL), step_free);
   while (f->log->len == 0)
     g_main_context_iteration (f->context, FALSE);
-  end_context (f);
+  fixture_drop_context (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   g_assert_cmpint (prio_task_get_state (other), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_true (g_error_matches (prio_task_get_error (other), PRIO_ERROR, PRIO_ERROR_CLOSED));

@@ -172,14 +172,6 @@ watch_context (Fixture *f)
   g_source_unref (source);
 }
 
-static void
-drop_context (Fixture *f)
-{
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
-}
-
 /* All that is queued behind the places ends with the context, and is released by the thread that destroys it. */
 static void
 test_context_goes_while_places_are_taken (Fixture *f, gconstpointer data)
@@ -198,7 +190,7 @@ test_context_goes_while_places_are_taken (Fixture *f, gconstpointer data)
       prio_task_then (tasks[i], not_called, &of_callbacks, note);
     }
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &never);
-  drop_context (f);
+  fixture_drop_context (f);
 
   g_assert_cmpuint (of_tasks.n_called, ==, G_N_ELEMENTS (tasks));
   g_assert_cmpuint (of_callbacks.n_called, ==, G_N_ELEMENTS (tasks));
@@ -235,7 +227,7 @@ test_results_after_the_context (Fixture *f, gconstpointer data)
 
   post_hands (group, &hands, "abcdefghijklmnopqrstuvwxyz", PRIO_PRIORITY_UNSET);
   fixture_run (f);
-  drop_context (f);
+  fixture_drop_context (f);
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
   g_object_unref (group);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
@@ -264,7 +256,7 @@ test_wait_does_not_keep_the_context (Fixture *f, gconstpointer data)
       prio_task_group_wait_async (group, until, G_CANCELLABLE (prio_task_controller_get_signal (controller)), waited,
                                   &never);
     }
-  drop_context (f);
+  fixture_drop_context (f);
   g_assert_cmpuint (step_n_freed, ==, 1);
   prio_task_controller_abort (controller, NULL);
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);

@@ -250,9 +250,7 @@ test_tasks_keep_the_group (Fixture *f, gconstpointer data)
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
   post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
   g_object_unref (group);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_null (group);
 }
 
@@ -404,6 +402,22 @@ test_bad_input (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
 }
 
+static void
+test_used_when_the_context_has_gone (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+
+  fixture_drop_context (f);
+  g_assert_null (prio_task_group_ref_scheduler (group));
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  if (!HAS_CHECKS)
+    return;
+  assert_told ("*the main context of the group's scheduler has gone*",
+               g_assert_null (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL)));
+  assert_told ("*the main context of the group's scheduler has gone*", prio_task_group_abort (group, NULL));
+  assert_told ("*the main context of the group's scheduler has gone*", prio_task_group_cancel_queued (group));
+}
+
 /* Of very many tasks, each is found and dropped in a time that does not depend on how many there are. */
 static void
 test_many (Fixture *f, gconstpointer data)
@@ -442,6 +456,7 @@ main (int argc, char **argv)
   add_test ("/group/wait-for-an-empty-group", test_wait_for_an_empty_group);
   add_test ("/group/group-that-waits-for-itself", test_group_that_waits_for_itself);
   add_test ("/group/bad-input", test_bad_input);
+  add_test ("/group/used-when-the-context-has-gone", test_used_when_the_context_has_gone);
   add_test ("/group/many", test_many);
 
   return g_test_run ();

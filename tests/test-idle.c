@@ -222,9 +222,7 @@ test_destroyed_context (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < 100; i++)
     request (f, i % 2 * 1000, 'x', NULL, NULL);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpuint (step_n_freed - freed, ==, 100);
 }
 

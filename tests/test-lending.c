@@ -528,9 +528,7 @@ test_the_context_goes (Fixture *f, gconstpointer data)
   prio_scheduler_set_time_slice (f->scheduler, 0);
   while (f->log->len < 1)
     g_main_context_iteration (f->context, TRUE);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpint (prio_task_get_state (low), ==, PRIO_TASK_STATE_ABORTED);
   /* Nobody calls awaited_ended () any more. */
   deferred = g_steal_pointer (&job->task);

@@ -314,9 +314,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
   g_object_unref (settled);
   prio_scheduler_pause (f->scheduler);
 
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
 
   g_assert_cmpuint (step_n_freed - freed, ==, 4 * n + 1);
   g_assert_cmpuint (n_reactions_gone, ==, 2);

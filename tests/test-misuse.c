@@ -285,19 +285,19 @@ test_signals (void)
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   GCancellable *no_signals[] = { signal_of (controller), (gpointer) no_object_of_ours };
 
-  assert_critical (prio_task_controller_new (0));
-  assert_critical (prio_task_controller_new (4));
+  assert_told ("*is no PrioTaskPriority*", prio_task_controller_new (0));
+  assert_told ("*is no PrioTaskPriority*", prio_task_controller_new (4));
   assert_critical_for_bad (prio_task_controller_get_signal (bad));
   assert_critical_for_bad (prio_task_controller_set_priority (bad, BACKGROUND, NULL));
-  assert_critical (prio_task_controller_set_priority (controller, 0, NULL));
-  assert_critical (prio_task_controller_set_priority (controller, 4, NULL));
+  assert_told ("*is no PrioTaskPriority*", prio_task_controller_set_priority (controller, 0, NULL));
+  assert_told ("*is no PrioTaskPriority*", prio_task_controller_set_priority (controller, 4, NULL));
   assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
   assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
 
   assert_critical (prio_task_signal_any (NULL, 1, BACKGROUND));
   assert_critical (prio_task_signal_any (no_signals, 2, BACKGROUND));
-  assert_critical (prio_task_signal_any (no_signals, 1, 0));
-  assert_critical (prio_task_signal_any (no_signals, 1, 4));
+  assert_told ("*is no PrioTaskPriority*", prio_task_signal_any (no_signals, 1, 0));
+  assert_told ("*is no PrioTaskPriority*", prio_task_signal_any (no_signals, 1, 4));
   assert_critical (prio_task_signal_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical (prio_task_signal_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical_for_bad (prio_task_signal_any_following (no_signals, 1, bad));
@@ -357,8 +357,8 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_unref (NULL));
   assert_critical (prio_runner_post (NULL, 1, BACKGROUND));
   assert_critical (prio_runner_post (runner, 0, BACKGROUND));
-  assert_critical (prio_runner_post (runner, 1, 0));
-  assert_critical (prio_runner_post (runner, 1, 4));
+  assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 0));
+  assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 4));
   assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, FALSE));

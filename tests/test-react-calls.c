@@ -469,9 +469,7 @@ test_continuation_context_goes (Fixture *f, gconstpointer data)
   task = post_continued (f, NULL, NULL);
   while (f->log->len == 0)
     g_main_context_iteration (f->context, FALSE);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpuint (step_n_freed, ==, f->log->len == 3 ? 3 : f->log->len + 1);
   g_assert_true (prio_task_get_completed (task));
 }

@@ -340,9 +340,7 @@ test_context_goes (Fixture *f, gconstpointer data)
       post_timed_full (f, &(PrioTaskOptions) { .signal = signal_of (controller), .timeout = 100 }, 'b');
       post_timed_full (f, &(PrioTaskOptions) { .delay = 1, .timeout = 100 }, 'b');
     }
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpuint (step_n_freed, ==, 8);
   g_object_unref (controller);
 }

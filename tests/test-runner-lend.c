@@ -266,9 +266,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   begin (&run, 'h', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller));
   begin_wait (&run, "hm");
   begin_wait (&run, "mh");
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   end (&run, 'h');
   g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, USER_VISIBLE, NULL), ==, 0);
   g_clear_pointer (&run.runner, prio_runner_unref);

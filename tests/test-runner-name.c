@@ -113,9 +113,7 @@ test_function (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_asked, ==, 3);
 
   prio_runner_unref (runner);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpuint (n_asked, ==, 1003);
 }
 
@@ -126,9 +124,7 @@ test_function_too_late (Fixture *f, gconstpointer data)
   PrioRunner *runner = prio_runner_new (f->scheduler, run_tasks, NULL, NULL);
   guint n_asked = 0;
 
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   prio_runner_set_name_func (runner, name_of, &n_asked, released);
   g_assert_cmpuint (n_asked, ==, 1000);
   prio_runner_unref (runner);
@@ -148,9 +144,7 @@ test_properties (Fixture *f, gconstpointer data)
   g_assert_cmpuint (names->n_asked, ==, 1);
 
   prio_runner_unref (runner);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_finalize_object (names);
 }
 

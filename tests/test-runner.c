@@ -467,9 +467,7 @@ test_idle_callbacks_end (Fixture *f, gconstpointer data)
   set_up (&run, f);
   prio_runner_request_idle_callback (run.runner, 0);
   g_thread_join (g_thread_new ("requester", request_from_thread, run.runner));
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpuint (run.freed, ==, 1);
   prio_runner_request_idle_callback (run.runner, 1);
   prio_runner_unref (run.runner);
@@ -506,10 +504,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   post_full (&run, 'b', PRIO_PRIORITY_UNSET, signal_of (controller), 0);
   post_full (&run, 'c', USER_VISIBLE, NULL, 1000);
 
-  g_object_unref (f->scheduler);
-  f->scheduler = NULL;
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpstr (f->log->str, ==, "");
   g_assert_cmpuint (run.freed, ==, 1);
   g_assert_false (prio_runner_post (run.runner, 'd', USER_VISIBLE));

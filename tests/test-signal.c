@@ -383,7 +383,7 @@ test_bad_input (Fixture *f, gconstpointer data)
 
   g_test_trap_subprocess (NULL, 0, 0);
   g_test_trap_assert_passed ();
-  g_test_trap_assert_stderr ("*CRITICAL*PRIO_IS_PRIORITY*CRITICAL*PRIO_IS_PRIORITY*CRITICAL*are_cancellables*"
+  g_test_trap_assert_stderr ("*CRITICAL*7 is no PrioTaskPriority*CRITICAL*-1 is no PrioTaskPriority*CRITICAL*are_cancellables*"
                              "CRITICAL*priority_source*CRITICAL*PRIO_IS_TASK_CONTROLLER*");
 }
 

@@ -214,9 +214,7 @@ test_the_context_goes (Fixture *f, gconstpointer data)
 
   go_to_sleep (&a, 10, NULL);
   go_to_sleep (&b, 10, &(PrioYieldOptions) { .signal = signal_of (controller) });
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   prio_task_controller_abort (controller, NULL);
   g_assert_cmpstr (f->log->str, ==, "");
 }

@@ -174,9 +174,7 @@ test_removed_and_kept (Fixture *f, gconstpointer data)
   run_one_of_each (f);
 
   post_one_of_each (f);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpuint (step_n_freed, ==, 9);
   g_clear_pointer (&kept, g_ptr_array_unref);
   g_assert_cmpuint (step_n_freed, ==, 9);

@@ -414,9 +414,7 @@ test_context_goes (Fixture *f, gconstpointer data)
 {
   post (f, made_new (f, 'a', 100, 1));
   run_first_slice (f);
-  g_clear_object (&f->scheduler);
-  g_main_context_pop_thread_default (f->context);
-  g_clear_pointer (&f->context, g_main_context_unref);
+  fixture_drop_context (f);
   g_assert_cmpstr (f->log->str, ==, "aaaaa");
   expect_end (PRIO_TASK_STATE_ABORTED, PRIO_ERROR, PRIO_ERROR_CLOSED);
 }

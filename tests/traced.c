@@ -235,7 +235,6 @@ do_mode (const char *mode, const char *argument)
 int
 main (int argc, char **argv)
 {
-  g_set_prgname ("traced");
   do_mode (argv[1], argc > 2 ? argv[2] : NULL);
   if (g_str_equal (argv[1], "crash"))
     raise (SIGKILL);

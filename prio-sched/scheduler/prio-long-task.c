@@ -104,13 +104,13 @@ to_sentence (const PrioHeld *held)
   const char *name = held->name;
 
   if (held->priority != PRIO_PRIORITY_UNSET && name != NULL)
-    return g_strdup_printf ("The task “%s” of priority %s held the main loop for %.1f ms", name,
+    return g_strdup_printf ("The task '%s' of priority %s held the main loop for %.1f ms", name,
                             prio_priority_name (held->priority), ms);
   if (held->priority != PRIO_PRIORITY_UNSET)
     return g_strdup_printf ("A task without a name, of priority %s, held the main loop for %.1f ms",
                             prio_priority_name (held->priority), ms);
   if (held->is_source && name != NULL)
-    return g_strdup_printf ("The source “%s” held the main loop for %.1f ms", name, ms);
+    return g_strdup_printf ("The source '%s' held the main loop for %.1f ms", name, ms);
   if (held->is_source)
     return g_strdup_printf ("A source without a name held the main loop for %.1f ms", ms);
   return g_strdup_printf ("Something that is neither a task nor a source which is known held the main loop for %.1f ms", ms);
@@ -350,7 +350,7 @@ read_environment (gpointer data G_GNUC_UNUSED)
   if (g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &threshold, NULL))
     from_environment = (guint) threshold;
   else
-    g_warning (VARIABLE ": “%s” is no number of milliseconds", text);
+    g_warning (VARIABLE ": '%s' is no number of milliseconds", text);
   return NULL;
 }
 

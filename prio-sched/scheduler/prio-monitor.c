@@ -51,7 +51,7 @@ static PRIO_TLS Place place;
 static int
 make_page (PrioMonitorPage **page)
 {
-  const char *program = g_get_prgname ();
+  const char *program = prio_environment_get_program ();
   int fd = -1, error;
 
   for (guint i = 0; fd < 0 && i < MAX_PAGES_OF_PROCESS; i++)
@@ -282,7 +282,7 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   folder = g_strdup (path);
   if (get_page () == NULL)
     {
-      g_warning (PRIO_MONITOR_VARIABLE ": the folder “%s” cannot be written to: %s", folder, g_strerror (failed));
+      g_warning (PRIO_MONITOR_VARIABLE ": the folder '%s' cannot be written to: %s", folder, g_strerror (failed));
       return NULL;
     }
   prio_loop_add_leaf_lock (&lock);

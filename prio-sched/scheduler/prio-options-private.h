@@ -11,15 +11,6 @@
 #include "prio-options.h"
 #include "signal/prio-util-private.h"
 
-/* Like g_return_if_fail (), for the functions below. */
-#ifdef G_DISABLE_CHECKS
-#define prio_return_if_wrong(check) G_STMT_START { } G_STMT_END
-#define prio_return_val_if_wrong(check, value) G_STMT_START { } G_STMT_END
-#else
-#define prio_return_if_wrong(check) G_STMT_START { if (G_UNLIKELY (!(check))) return; } G_STMT_END
-#define prio_return_val_if_wrong(check, value) G_STMT_START { if (G_UNLIKELY (!(check))) return (value); } G_STMT_END
-#endif
-
 #define PRIO_YIELD_FLAGS_ALL (PRIO_YIELD_DROP_SIGNAL | PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)
 
 /* What NULL stands for. */
@@ -30,7 +21,6 @@ extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 #define PRIO_MAX_FRAME_RATE 125
 
 gboolean prio_check_type (const char *function, gpointer instance, GType type);
-gboolean prio_check_priority (const char *function, gint priority);
 gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *options);
 gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_frame_rate (const char *function, gint fps);

@@ -61,17 +61,6 @@ prio_check_type (const char *function, gpointer instance, GType type)
 }
 
 gboolean
-prio_check_priority (const char *function, gint priority)
-{
-  if (G_LIKELY (PRIO_IS_PRIORITY (priority)))
-    return TRUE;
-
-  complain (function, NULL, "%d is no PrioTaskPriority, of which there are 1 (background), 2 (user-visible) and 3 "
-            "(user-blocking); GLib's G_PRIORITY_DEFAULT and others are none", priority);
-  return FALSE;
-}
-
-gboolean
 prio_check_no_delay (const char *function, const PrioTaskOptions *options)
 {
   if (G_LIKELY (options == NULL || (options->delay == 0 && options->timeout == 0)))

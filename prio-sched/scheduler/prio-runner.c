@@ -431,7 +431,7 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), PRIO_POSTED_REJECTED);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
 
   return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
 }

@@ -75,8 +75,8 @@ request (PrioLoop *loop, const PrioIdle *template, guint timeout)
  * @func gets a deadline, which estimates how long the idle period lasts: until the next frame
  * (see [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the
  * main context, or 50 ms, whichever comes first.  A callback that is requested during an idle
- * period waits for the next one.  What a callback starts inherits `background` (§4.2.1 of the
- * draft).
+ * period waits for the next one.  Where a callback yields, and in its microtasks, it is `background`
+ * (§4.2.1 of the draft).
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's
  * main context.  [method@PrioSched.Scheduler.pause] does not hold back the callback, only

@@ -105,8 +105,9 @@ prio_scheduler_get_current_priority (PrioScheduler *self)
  * What it yields, and the callbacks that it registers, have that priority, and the signal and the
  * timeout of the running task.  Outside any task it runs as part of one of this scheduler that has neither.
  *
- * To call something later under the state of now, as React's `unstable_wrapCallback()` does, use
- * [func@PrioSched.SchedulingState.get_current] and [method@PrioSched.SchedulingState.run].
+ * To call something later under the state of now, as React's `unstable_wrapCallback()` does, there is
+ * prio_scheduler_wrap_callback(); bindings use [func@PrioSched.SchedulingState.get_current] and
+ * [method@PrioSched.SchedulingState.run].
  *
  * Call it on the thread that runs the scheduler's main context, or has acquired it; on others @func runs
  * without a state.

@@ -36,7 +36,8 @@ set_paused (PrioScheduler *self, gboolean paused)
  * @self: a scheduler
  *
  * Holds the scheduler's tasks back.  What is posted meanwhile is queued, and delays
- * continue.  Microtasks, and other schedulers of the main context, are not affected.
+ * continue.  Microtasks, other schedulers of the main context, and what
+ * [method@PrioSched.Scheduler.run_in_thread_async] runs in threads, are not affected.
  *
  * Any thread may call it.
  *

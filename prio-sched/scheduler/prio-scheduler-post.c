@@ -364,7 +364,8 @@ post_rare (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc 
  * ```
  *
  * If the signal is aborted before the task runs, @notify is called, and @func is not.
- * A source object, a tag and a name are ignored, as they belong to a result.
+ * A source object and a tag are ignored, as they belong to a result; the name is what traces, the monitor and what
+ * tells of long tasks call the task.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *

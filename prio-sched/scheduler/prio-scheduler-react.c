@@ -145,8 +145,8 @@ typedef struct
  * Wraps a function, which then runs under the state of now, wherever and as often as it is called: React's
  * `unstable_wrapCallback()`.
  *
- * What it yields and posts has the priority, the signal and the timeout of the running task; outside any task,
- * it is `user-visible`, and has neither.  It is called by prio_scheduler_call_wrapped(), and freed by
+ * Where it yields, and in the callbacks that it registers, it has the priority, the signal and the timeout of the running
+ * task; outside any task, it is `user-visible`, and has neither.  What it posts inherits nothing, as on the web.  It is called by prio_scheduler_call_wrapped(), and freed by
  * prio_scheduler_free_wrapped(), which fit GLib's functions:
  *
  * ```c

@@ -145,7 +145,7 @@ prio_check_shared (const char *function, gint priority)
  *   `user-visible` that of the rest.
  * - Beside other sources of the main context, such as an idle source that is always ready, `background` tasks have about
  *   @share of the time, where no other tasks take it.  Input and a frame that is due go first; drawing without an
- *   end has them between two frames.  `user-visible` tasks have half of the time there anyway.
+ *   end has them between two frames.  `user-visible` tasks have up to half of the time there anyway.
  *
  * | beside | `background` has, with no share | with 0.2 |
  * | --- | --- | --- |

@@ -361,7 +361,7 @@ run_in_thread (PrioTask *task, const PrioTaskOptions *options, PrioTaskFunc func
 /**
  * prio_scheduler_run_in_thread_async:
  * @self: a scheduler
- * @options: (nullable): what to run it with, or %NULL for the defaults; there is no delay
+ * @options: (nullable): what to run it with, or %NULL for the defaults; there is no delay and no timeout
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed

@@ -63,7 +63,8 @@
  * what it would draw beside a single idle source.  Once in a time slice
  * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
- * A turn also ends if some sources are always ready: beside them, tasks have half of the time.
+ * A turn also ends if some sources are always ready: beside them, tasks have half of the time, and less beside handlers
+ * that take longer than a millisecond, with a millisecond or two of tasks for each.
  * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time slice that
  * has been set, or what [method@PrioSched.Scheduler.set_frame_share] says.
  *

@@ -33,7 +33,7 @@ typedef struct
  * under it.
  *
  * This lets a task continue as the same task after an asynchronous call of GIO: it keeps its
- * signal, and its priority, for what it posts and where it yields.
+ * signal, and its priority, where it yields and in the callbacks that it registers.
  *
  * ```c
  * g_file_query_info_async (file, "*", 0, G_PRIORITY_DEFAULT, cancellable,

@@ -53,7 +53,9 @@
  * The tasks keep the group alive until they have completed, and neither keeps the scheduler or its
  * main context alive.  While the scheduler is paused, no task begins.
  *
- * Every method is to be called on the thread that runs the scheduler's main context.
+ * Groups are for the thread that runs the scheduler's main context: a method that says nothing else is called there.
+ * When the main context has gone, what was queued has ended with %PRIO_ERROR_CLOSED; methods then log a critical
+ * message and do nothing.
  *
  * Since: 1.0
  */
@@ -73,24 +75,27 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
-/* Whether @self is a group, and this the thread that may use it; if not, says so for @function. */
+/* Whether @self is a group that has its context still, and this the thread that may use it; if not, says so for @function. */
 gboolean
 prio_check_task_group (const char *function, PrioTaskGroup *self)
 {
-  PrioBiasedLock *lock;
+  PrioLoop *loop;
 
   if (!prio_check_type (function, self, PRIO_TYPE_TASK_GROUP))
     return FALSE;
 
-  lock = &self->places->run_queue->loop->lock;
-  if (!prio_biased_lock_enter (lock))
+  loop = prio_task_group_get_loop (self);
+  if (prio_biased_lock_enter (&loop->lock))
     {
-      g_critical ("%s(): a group belongs to the thread that runs its scheduler's main context, and this is another one",
-                  function);
-      return FALSE;
+      prio_biased_lock_leave (&loop->lock);
+      return TRUE;
     }
-  prio_biased_lock_leave (lock);
-  return TRUE;
+  if (prio_loop_has_gone (loop))
+    g_critical ("%s(): the main context of the group's scheduler has gone", function);
+  else
+    g_critical ("%s(): a group belongs to the thread that runs its scheduler's main context, and this is another one",
+                function);
+  return FALSE;
 }
 
 /* The tasks are those of a scheduler that is held back while no place is free.  So they wait in its queues, where they keep

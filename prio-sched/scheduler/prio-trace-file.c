@@ -416,5 +416,5 @@ prio_trace_file_tell (void)
   prio_lock_unlock (&lock);
 
   if (error != 0)
-    g_warning ("The trace file “%s” ends early: %s", name, g_strerror (error));
+    g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
 }

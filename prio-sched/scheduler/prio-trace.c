@@ -112,7 +112,7 @@ static void
 introduce_thread (Lines *lines, gint generation)
 {
   char name[64] = "";
-  const char *program = g_get_prgname ();
+  const char *program = prio_environment_get_program ();
 
   this_thread.generation = generation;
 #ifdef __linux__
@@ -456,7 +456,7 @@ prio_trace_start (const char *path, GError **error)
   if (!prio_trace_file_open (path, error))
     return FALSE;
   observe (TRUE);
-  g_debug ("A trace is written to “%s”", path);
+  g_debug ("A trace is written to '%s'", path);
   return TRUE;
 }
 

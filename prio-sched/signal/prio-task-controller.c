@@ -147,7 +147,7 @@ prio_task_controller_init (PrioTaskController *self G_GNUC_UNUSED)
 PrioTaskController *
 prio_task_controller_new (PrioTaskPriority priority)
 {
-  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), NULL);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), NULL);
 
   return g_object_new (PRIO_TYPE_TASK_CONTROLLER, "priority", priority, NULL);
 }
@@ -204,7 +204,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
   g_autoptr (PrioTaskSignal) signal = NULL;
 
   g_return_val_if_fail (PRIO_IS_TASK_CONTROLLER (self), FALSE);
-  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), FALSE);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   signal = g_object_ref (self->signal);

@@ -449,7 +449,7 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
 
   g_return_val_if_fail (signals != NULL || n_signals == 0, NULL);
   g_return_val_if_fail (are_cancellables (signals, n_signals), NULL);
-  g_return_val_if_fail (PRIO_IS_PRIORITY (priority), NULL);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), NULL);
 
   self = task_signal_new (priority);
   prio_signal_node_depend (&self->node, signals, n_signals, NULL);

@@ -526,7 +526,8 @@ register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
  * Callbacks are called in the order in which they were registered, in a microtask
  * on the thread that runs the scheduler's main context, with the scheduling state
  * that is current at the time of this call (§4.1.5 and §4.1.6 of the draft).  If the task has
- * completed already, the callback is called soon, but never within this call.
+ * completed already, the callback is called soon, but never within this call.  Once the main
+ * context has gone no callback is called any more, and @notify is called at once.
  *
  * %NULL is accepted, as an `_async` function may be given it by its caller: then @notify is
  * called at once.
