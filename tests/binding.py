@@ -98,7 +98,7 @@ class Tasks(unittest.TestCase):
 
     @run
     async def test_microtasks_and_idle_callbacks(self):
-        log = []
+        log, kept = [], []
 
         def function():
             scheduler.queue_microtask(lambda: log.append('micro'))
@@ -110,12 +110,18 @@ class Tasks(unittest.TestCase):
 
         def idle(deadline):
             log.append((deadline.did_timeout, 0 <= deadline.time_remaining() <= 50))
+            current = PrioSched.IdleDeadline.get_current()
+            kept.append((deadline, isinstance(deadline, PrioSched.IdleDeadline), current.did_timeout))
         handle = scheduler.request_idle_callback(lambda deadline: log.append('cancelled'))
         scheduler.cancel_idle_callback(handle)
         scheduler.request_idle_callback(idle, timeout=1000)
         while len(log) < 4:
             await scheduler.post_task(lambda: None, delay=1)
         self.assertEqual(log[3], (False, True))
+        [(deadline, *others)] = kept
+        self.assertEqual(others, [True, False])
+        self.assertEqual((deadline.time_remaining(), deadline.did_timeout), (0, False))
+        self.assertIsNone(PrioSched.IdleDeadline.get_current())
 
 
 class Signals(unittest.TestCase):

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import time
 import unittest
 
@@ -54,6 +55,13 @@ class Each(unittest.TestCase):
         for items in (5, None, object()):
             with self.assertRaisesRegex(TypeError, 'nothing to iterate over'):
                 scheduler.each(items)
+
+    def test_a_loop_that_runs_no_tasks_is_told(self):
+        async def steps():
+            async for i in scheduler.each(range(3)):
+                self.fail('it would never yield')
+        with self.assertRaisesRegex(RuntimeError, "does not run the scheduler's main context"):
+            asyncio.run(steps())
 
     @run
     async def test_an_abort_ends_it(self):

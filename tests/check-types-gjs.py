@@ -3,8 +3,8 @@
     check-types-gjs.py SOURCE GIR GJS
 
 SOURCE is the project's folder.  The programs in tests/types compile, strictly, and what is wrong in one of them is
-found.  The types have every name that the GIR has, and GJS has every name that the types have; those of PrioSched.web
-are the same in both.
+found.  Each comment stands on a declaration.  The types have every name that the GIR has, and GJS has every name that
+the types have; those of PrioSched.web are the same in both.
 
 TypeScript and @girs come from npm, as tests/types/package-lock.json names them: once, into the cache folder of
 tests/run-on.
@@ -14,6 +14,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -139,6 +140,13 @@ def check_declarations(place):
     yield from (line for line in compile_programs(place, '--skipLibCheck', 'false') if line.startswith('prio'))
 
 
+def check_comments(place):
+    # Editors show the last of two, for what comes next: the other has been left behind.
+    for file in sorted(place.glob('prio*.d.ts')):
+        for found in re.finditer(r'\*/\s*(/\*\*.*)', file.read_text()):
+            yield f'{file.name}: “{found[1]}” follows a comment that stands on no declaration'
+
+
 def check_names(place, gir, gjs, source):
     described = run('node', source / 'tests/types/names.cjs', place / 'priosched-1.d.ts', MODULE, NAMESPACE,
                     check=True).stdout
@@ -175,6 +183,7 @@ def check_planted(place, *others):
     planted('priosched-1.d.ts', 'class TaskSignal extends Gio.Cancellable', 'class TaskSignal extends GObject.Object',
             check_programs)
     planted('priosched-1.d.ts', 'get_signal(): Gio.Cancellable', 'get_signal(): Gio.Cancelable', check_declarations)
+    planted('priosched-1-react.d.ts', 'force_frame_rate(fps: number): void;', '', check_comments)
     planted('priosched-1.d.ts', 'has_fixed_priority(): boolean;', '', check_names, *others)
     planted('priosched-1.d.ts', "'notify::paused'", "'notify::stopped'", check_names, *others)
     planted('priosched-1.d.ts', 'timeSlice: number;', '', check_names, *others)
@@ -192,7 +201,7 @@ def main(source, gir, gjs):
         (place / 'node_modules').symlink_to(node_modules(types))
         for file in [*types.glob('*.ts'), types / 'tsconfig.json', *source.glob('introspection/gjs/prio*')]:
             shutil.copy(file, place)
-        found = [*check_programs(place), *check_declarations(place), *check_names(place, gir, gjs, source)]
+        found = [*check_programs(place), *check_declarations(place), *check_comments(place), *check_names(place, gir, gjs, source)]
         print('\n'.join([*found, f'{len(found)} found in the types']))
         if not found:
             check_planted(place, gir, gjs, source)

@@ -27,6 +27,32 @@ from npm import node_modules
 gi.require_version('PrioSched', '1')
 from gi.repository import PrioSched  # noqa: E402
 
+# What it has to accept.
+RIGHT = '''
+from collections.abc import Generator
+from typing import Optional
+from gi.repository import Gio, PrioSched
+scheduler = PrioSched.Scheduler.get_default()
+def count() -> Generator[int, None, str]:
+    yield 1
+    return 'result'
+async def main() -> None:
+    group = PrioSched.TaskGroup(limit=8)
+    texts: list[str] = [await scheduler.post_task(count, progress=print), await group.post_task(count, timeout=250)]
+    number: int = await group.post_task(lambda: len(texts), priority=PrioSched.TaskPriority.BACKGROUND)
+    assert number > PrioSched.PRIORITY_UNSET
+    deadline: Optional[PrioSched.IdleDeadline] = PrioSched.IdleDeadline.get_current()
+    if deadline is not None and not deadline.did_timeout:
+        print(deadline.time_remaining())
+    scheduler.post(PrioSched.TaskPriority.BACKGROUND, lambda: False)
+    scheduler.yield_async(lambda source, result: print(source.yield_finish(result)))
+    options = PrioSched.TaskOptions()
+    options.delay = 5
+    scheduler.post_task_async(options, lambda task: task.return_int(5), callback=lambda source, result: None)
+    signal: Optional[Gio.Cancellable] = options.signal
+    print(signal, PrioSched.YieldFlags.DROP_SIGNAL | PrioSched.YieldFlags.KEEP_PRIORITY)
+'''
+
 # What mypy has to find wrong.
 WRONG = '''
 from gi.repository import PrioSched
@@ -36,7 +62,19 @@ async def main() -> None:
     scheduler.post_task(lambda: 5, 'urgent')
     scheduler.post_task(5)
     PrioSched.TaskController('background').signal.priority = 3
+    PrioSched.TaskGroup(limit=2).post_task(lambda: 5, progress=print)
 '''
+
+# What bindings of other languages have, or what Python has by another name.
+LEFT_OUT = {
+    '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass',
+         'idle_deadline_get_current', 'runner_end', 'runner_exit', 'runner_guard_jobs', 'runner_next', 'scheduling_state_get_current'},
+    'Scheduler': {'run_in_thread_under'},
+    'TaskGroup': {'cancel_id', 'finish_id', 'get_handle', 'new_lender', 'post_id', 'post_id_timed', 'return_id', 'wait_id'},
+    'TaskOptions': {'reserved'},
+    'TaskSignal': {'pin'},
+    'YieldOptions': {'reserved'},
+}
 
 
 def write_stubs(path, stubs):
@@ -45,7 +83,7 @@ def write_stubs(path, stubs):
     os.makedirs(place)
     with open(os.path.join(path, 'stubs', 'gi', '__init__.pyi'), 'w') as file:
         file.write('def require_version(namespace: str, version: str) -> None: ...\n')
-    for name in ('__init__', 'Adw', 'Gio', 'GLib', 'GObject', 'Gtk'):
+    for name in ('__init__', 'Adw', 'Gdk', 'Gio', 'GLib', 'GObject', 'Gtk'):
         with open(os.path.join(place, name + '.pyi'), 'w') as file:
             file.write('' if name == '__init__' else 'from typing import Any\ndef __getattr__(name: str) -> Any: ...\n')
     os.symlink(os.path.join(stubs, 'repository', 'PrioSched.pyi'), os.path.join(place, 'PrioSched.pyi'))
@@ -57,14 +95,15 @@ def check_programs(check, stubs, programs):
         write_stubs(path, stubs)
         for program in programs:
             shutil.copy(program, path)
-        with open(os.path.join(path, 'wrong.py'), 'w') as file:
-            file.write(WRONG)
+        for name, text in (('right.py', RIGHT), ('wrong.py', WRONG)):
+            with open(os.path.join(path, name), 'w') as file:
+                file.write(text)
         environment = os.environ | {'MYPYPATH': os.path.join(path, 'stubs')}
         environment.pop('PYTHONPATH', None)  # where our overrides are, in a folder gi
-        right = subprocess.run(check(path, [os.path.basename(program) for program in programs]), env=environment, cwd=path)
+        right = subprocess.run(check(path, ['right.py', *(os.path.basename(program) for program in programs)]), env=environment, cwd=path)
         found = subprocess.run(check(path, ['wrong.py']), env=environment, cwd=path, capture_output=True, text=True)
         errors = [line for line in found.stdout.splitlines() if 'wrong.py' in line and ' error: ' in line]
-        for line in (5, 6, 7, 8):
+        for line in (5, 6, 7, 8, 9):
             assert any(f'wrong.py:{line}:' in error for error in errors), (line, found.stdout)
         return right.returncode == 0
 
@@ -85,14 +124,56 @@ def pyright(program):
     return check
 
 
+def names_in(nodes):
+    """The names that are declared in the body of a stub or of one of its classes, with what declares them."""
+    names = {}
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names[node.name] = node
+        elif isinstance(node, ast.AnnAssign):
+            names[node.target.id] = node
+        elif isinstance(node, ast.Assign):
+            names.update((target.id, node) for target in node.targets)
+    return names
+
+
+def names_of_class(thing):
+    """What the library and its overrides give a class, without what PyGObject gives every class."""
+    ours = [cls for cls in thing.__mro__ if 'PrioSched' in cls.__module__]
+    return {name for cls in ours for name in vars(cls) if not name.startswith('_')}
+
+
+def find_missing(tree):
+    """Yields what a program finds in the library and not in the stubs."""
+    there = names_in(tree.body)
+    for name in dir(PrioSched):
+        if name.startswith('_') or name in LEFT_OUT['']:
+            continue
+        if name not in there:
+            yield name
+        elif isinstance(there[name], ast.ClassDef):
+            node, known = there[name], set(LEFT_OUT.get(name, ()))
+            while isinstance(node, ast.ClassDef):
+                known |= set(names_in(node.body))
+                bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+                node = next((there[base.id] for base in bases if isinstance(base, ast.Name) and base.id in there), None)
+            yield from (f'{name}.{member}' for member in sorted(names_of_class(getattr(PrioSched, name)) - known))
+
+
 def check_names(stubs):
-    """Everything in the stubs exists."""
+    """Everything in the stubs exists, and everything that exists is in the stubs."""
     with open(os.path.join(stubs, 'repository', 'PrioSched.pyi')) as file:
-        tree = ast.parse(file.read())
+        text = file.read()
+    tree = ast.parse(text)
+    missing = list(find_missing(tree))
+    assert not missing, f'the stubs lack {", ".join(missing)}'
+    for planted in ('TIMEOUT_LOW: int', 'def get_pending(self) -> int: ...', 'class Times', 'def cancel(self, msg'):
+        assert planted in text, planted
+        lost = text.replace(planted, planted.replace('TIMEOUT_LOW', 'other').replace('get_pending', 'other').replace('Times', 'Other')
+                            .replace('cancel(', 'other('), 1)
+        assert list(find_missing(ast.parse(lost))), f'it is not found that {planted} is missing'
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) or isinstance(node, ast.ClassDef) and not node.name.startswith('_'):
-            if node.name == 'IdleDeadline':
-                continue  # what callbacks are given, under the name of the type that it wraps
             if node.name == 'EventLoop' and gi.version_info < (3, 50):
                 continue
             thing = getattr(PrioSched, node.name)

@@ -66,11 +66,49 @@ test('an abort ends it at once', async () => {
 });
 
 test('what is wrong is told', () => {
-    for (const bad of ['1', -1, NaN, 2 ** 60])
+    for (const bad of [undefined, null, '1', -1, NaN, 2 ** 60])
         assert(/is no delay in milliseconds/.test(thrown(() => scheduler.sleep(bad)).message), `${bad}`);
     assert(/is no signal/.test(thrown(() => scheduler.sleep(1, {signal: 5})).message));
     assert(/is no task priority/.test(thrown(() => scheduler.sleep(1, {priority: 'urgent'})).message));
     assert(/is no object with options/.test(thrown(() => scheduler.sleep(1, 5)).message));
+});
+
+test('what would mean something else is told', () => {
+    const controller = new PrioSched.TaskController(), {signal} = controller, group = new PrioSched.TaskGroup();
+    const onWeb = new PrioSched.web.TaskController(), nothing = () => {};
+    for (const [call, text] of [
+        // A signal is no object with options, of which none would be read.
+        [() => scheduler.post_task(nothing, signal), 'give it as {signal}'],
+        [() => scheduler.post_steps(nothing, new Gio.Cancellable()), 'give it as {signal}'],
+        [() => scheduler.yield(signal), 'give it as {signal}'],
+        [() => scheduler.sleep(5, signal), 'give it as {signal}'],
+        [() => group.postTask(nothing, signal), 'give it as {signal}'],
+        [() => group.drained(signal), 'give it as {signal}'],
+        [() => scheduler.post_task(nothing, group), 'is no object with options'],
+        // What has a signal.
+        [() => scheduler.post_task(nothing, {signal: controller}), 'is no signal: give its signal'],
+        [() => scheduler.post_task(nothing, {signal: onWeb.signal}), 'is no signal: give its cancellable'],
+        [() => group.all({signal: onWeb.signal}), 'is no signal: give its cancellable'],
+        [() => scheduler.post_task(nothing, {signal: onWeb}), 'is no signal: give the cancellable of its signal'],
+        // No timeout would be over at once.
+        [() => PrioSched.TaskSignal.new_timeout('x'), '“x” is no delay in milliseconds'],
+        [() => PrioSched.TaskSignal.new_timeout(NaN), 'NaN is no delay in milliseconds'],
+        [() => PrioSched.TaskSignal.new_timeout(-5), '-5 is no delay in milliseconds'],
+        [() => PrioSched.TaskSignal.new_timeout(), 'undefined is no delay in milliseconds'],
+        [() => PrioSched.TaskSignal.any_following([5], signal), '5 is no signal'],
+        [() => PrioSched.TaskSignal.any_following(signal, signal), 'is no sequence of signals'],
+        [() => PrioSched.TaskSignal.any_following([], null), 'null is no signal of a task, whose priority could be followed'],
+        [() => PrioSched.TaskSignal.any_following([], new Gio.Cancellable()), 'whose priority could be followed'],
+        [() => {
+            group.priority = 'background';
+        }, 'set_priority ()'],
+    ]) {
+        const error = thrown(call);
+        assert(error instanceof TypeError && error.message.includes(text), `${text}: ${error}`);
+    }
+    assertEqual([scheduler.get_pending(), group.pending, group.priority], [0, 0, PrioSched.TaskPriority.USER_VISIBLE]);
+    assert(PrioSched.TaskSignal.any_following([new Gio.Cancellable()], signal).priority === signal.priority);
+    assertEqual(PrioSched.TaskSignal.new_timeout(1e6).is_cancelled(), false);
 });
 
 run();

@@ -82,6 +82,70 @@ test('what it throws is the result', async () => {
     assert(/is no function/.test(thrown(() => scheduler.post_steps(() => {}, {progress: 5})).message));
 });
 
+test('a generator function is no task: who posts one is told of post_steps ()', async () => {
+    const group = new PrioSched.TaskGroup({limit: 2});
+    function* count() {
+        yield 1;
+        return 2;
+    }
+    async function* countLater() {
+        yield 1;
+    }
+    const calls = {
+        'post_task ()': callback => scheduler.post_task(callback),
+        'post_task () ': callback => scheduler.post_task(callback, {priority: 'background'}),
+        'postTask ()': callback => group.postTask(callback),
+        'latest ()': callback => scheduler.latest(callback),
+        'schedule_callback ()': callback => scheduler.schedule_callback('normal', callback),
+        'post ()': callback => scheduler.post('background', callback),
+        'queue_microtask ()': callback => scheduler.queue_microtask(callback),
+        'request_idle_callback ()': callback => scheduler.request_idle_callback(callback),
+    };
+    for (const [where, call] of Object.entries(calls)) {
+        for (const callback of [count, countLater, function* () {}, count.bind(null)]) {
+            const error = thrown(() => call(callback));
+            assert(error instanceof TypeError, `${where}: ${error}`);
+            assert(error.message.startsWith(`${where.trim()}: `), error.message);
+        }
+        assert(thrown(() => call(count)).message.includes('“count” is a generator function'), where);
+        assert(thrown(() => call(countLater)).message.includes('“countLater” is an asynchronous generator function'), where);
+    }
+    assert(/post_steps \(\) makes its steps/.test(thrown(() => scheduler.post_task(count)).message));
+    assert(/for await/.test(thrown(() => scheduler.post_task(countLater)).message));
+    assert(/the callback is a generator function/.test(thrown(() => scheduler.post_task((() => function* () {})())).message));
+    assertEqual([scheduler.get_pending(), group.pending], [0, 0]);
+
+    // What returns a generator may mean it, and the draft knows no steps.
+    assertEqual((await scheduler.post_task(() => count())).next().value, 1);
+    assertEqual((await web.scheduler.postTask(count)).next().value, 1);
+});
+
+test('a generator is stepped in a group', async () => {
+    const group = new PrioSched.TaskGroup({limit: 1, priority: 'background'}), log = [], heard = [];
+    const first = group.post_steps(function* () {
+        for (let i = 0; i < 3; i++) {
+            log.push(`first ${i}`);
+            yield i;
+        }
+        return group.pending;
+    }, {name: 'count', progress: value => heard.push(value)});
+    const second = group.postSteps(function* () {
+        yield log.push('second');
+        return 'result';
+    });
+    assertEqual([await first, await second], [2, 'result']);
+    assertEqual(log, ['first 0', 'first 1', 'first 2', 'second']);
+    assertEqual(heard[heard.length - 1], 2);
+
+    const aborted = rejection(group.post_steps(function* () {
+        for (;;)
+            yield scheduler.post_task(() => group.abort('enough'), {priority: 'user-blocking'});
+    }));
+    assertEqual(await aborted, 'enough');
+    assert(/“limit” is no option of postSteps/.test(thrown(() => group.postSteps(() => {}, {limit: 3})).message));
+    assert(/is no function/.test(thrown(() => group.postSteps(5)).message));
+});
+
 test('an abort is easy to tell apart', async () => {
     const controller = new PrioSched.TaskController(), task = scheduler.post_task(() => {}, {signal: controller.signal});
     controller.abort();

@@ -18,13 +18,19 @@ declare module '@girs/priosched-1' {
         /** 0 is no timeout. */
         const TIMEOUT_IDLE: number;
 
-        /** Options of Scheduler.post_task() and post_steps(). */
+        /** Options of post_task(), of a scheduler or a group. */
         interface TimedTaskOptions extends PostTaskOptions {
             /**
              * In milliseconds from the end of the delay: after it the task goes before every task whose timeout has not passed.  A
              * negative one has passed; 0 is none.
              */
             timeout?: number | null;
+        }
+
+        /** Options of post_steps(). */
+        interface StepsOptions<V> extends TimedTaskOptions {
+            /** Is told, where the task yields, of what the generator has yielded last. */
+            progress?: ((value: V) => void) | null;
         }
 
         /** The levels of React's Scheduler, each of which has a timeout. */
@@ -57,7 +63,6 @@ declare module '@girs/priosched-1' {
             did_timeout(): boolean;
             /** The priority of what is running, which a yield inherits. */
             get_current_priority(): TaskPriority;
-            /** Calls func now, with another priority, and gives what it returns; an async function goes on with it. */
             /** Sets the time slice to the whole milliseconds of a frame, 1 to 125 a second; 0 resets it. */
             force_frame_rate(fps: number): void;
             /** should_yield() is true until every other source has had its turn. */
@@ -71,6 +76,7 @@ declare module '@girs/priosched-1' {
                 options?: ScheduleCallbackOptions | null): ScheduledCallback;
             /** Returns whether that was still possible. */
             cancel_callback(scheduled: ScheduledCallback): boolean;
+            /** Calls func now, with another priority, and gives what it returns; an async function goes on with it. */
             run_with_priority<T>(priority: Nick | TaskPriority, func: () => T): T;
         }
     }

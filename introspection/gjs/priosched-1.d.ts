@@ -104,7 +104,7 @@ declare module '@girs/priosched-1' {
 
         class Error extends GLib.Error {
             static $gtype: GObject.GType<GLib.Error>;
-            /** The priority of a signal cannot be changed while a change of it is being announced. */
+            /** A signal's priority cannot be changed while that is being announced; no task waits for a group that waits for its own. */
             static NOT_ALLOWED: number;
             /** The main context was destroyed before the task had run. */
             static CLOSED: number;
@@ -138,7 +138,7 @@ declare module '@girs/priosched-1' {
         function trace_start(path: string): boolean;
         function trace_stop(): void;
 
-        /** Options of Scheduler.post_task(). */
+        /** What tasks are posted with, all but timeouts. */
         interface PostTaskOptions {
             priority?: Nick | TaskPriority | null;
             /** What may abort the task. */
@@ -190,7 +190,7 @@ declare module '@girs/priosched-1' {
          * An abort: `error instanceof PrioSched.AbortError` is true for GIO's error of a cancelled operation, which an abort without
          * a reason has, for the web's AbortError, and for reasons that are derived from this.
          */
-        class AbortError extends Error {
+        class AbortError extends globalThis.Error {
             constructor(message?: string);
         }
 
@@ -232,15 +232,14 @@ declare module '@girs/priosched-1' {
             connect_after<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
-            /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
+            /** The promise settles with what the callback returns or throws, or with the reason of an abort. A generator function is a TypeError: post_steps(). */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and goes on with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
             /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told the last value of each slice. */
-            post_steps<V, T>(make: () => Generator<V, T, undefined>,
-                options?: (TimedTaskOptions & {progress?: ((value: V) => void) | null}) | null): Promise<T>;
+            post_steps<V, T>(make: () => Generator<V, T, undefined>, options?: StepsOptions<V> | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
@@ -490,8 +489,11 @@ declare module '@girs/priosched-1' {
             get_signal(): TaskSignal;
             ref_scheduler(): Scheduler | null;
             /** A task that begins when a place is free, and has it until the promise settles. */
-            post_task<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
-            postTask<T>(callback: () => T, options?: PostTaskOptions | null): Promise<Awaited<T>>;
+            post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
+            postTask<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
+            /** The same for the steps of a generator, as Scheduler.post_steps() makes them. */
+            post_steps<V, T>(make: () => Generator<V, T, undefined>, options?: StepsOptions<V> | null): Promise<T>;
+            postSteps<V, T>(make: () => Generator<V, T, undefined>, options?: StepsOptions<V> | null): Promise<T>;
             /** Until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
             /** The same, but is rejected with the first task that is. */

@@ -81,6 +81,25 @@ async function classes(file: Gio.File): Promise<void> {
     controller.abort({any: 'value'});
 }
 
+// Tasks of a group take what a scheduler's take, and an abort is an error of JavaScript's.
+
+class Superseded extends PrioSched.AbortError {}
+
+async function grouped(): Promise<void> {
+    const group = new PrioSched.TaskGroup({limit: 8}), reason: Error = new Superseded('a later search');
+    const n: number = await group.postTask(() => 1, {timeout: 250, name: 'one'});
+    const m: number = await group.post_task(async () => n, {timeout: PrioSched.TIMEOUT_NORMAL, signal: group.signal});
+    const text: string = await group.post_steps(function* () {
+        yield m;
+        return 'result';
+    }, {timeout: 250, progress: value => print(value + 1)});
+    await native.post_task(() => text, {timeout: 250}).catch(error => {
+        if (error instanceof PrioSched.AbortError)
+            print(error.message, error.stack);
+    });
+    group.abort(reason);
+}
+
 function calls(): void {
     native.post('background', () => GLib.SOURCE_REMOVE);
     const options = new PrioSched.TaskOptions({priority: PrioSched.TaskPriority.USER_BLOCKING, delay: 5});
@@ -107,7 +126,7 @@ function calls(): void {
 }
 
 calls();
-Promise.all([web(), classes(Gio.File.new_for_path('/'))]).catch(error => {
+Promise.all([web(), grouped(), classes(Gio.File.new_for_path('/'))]).catch(error => {
     if (error instanceof PrioSched.Error && error.code === PrioSched.Error.CLOSED)
         logError(error);
 });

@@ -67,5 +67,13 @@ native.paused = true;
 native.run_task(() => 5);
 // @ts-expect-error: the deadline's members are methods in the native class
 native.request_idle_callback(deadline => print(deadline.didTimeout.valueOf()));
+// @ts-expect-error: an abort is an error of JavaScript's, with no code and no domain
+print(new PrioSched.AbortError().domain);
+// @ts-expect-error: no number
+new PrioSched.TaskGroup({limit: 8}).postTask(() => 5, {timeout: '5'});
+// @ts-expect-error: no such option
+new PrioSched.TaskGroup({limit: 8}).postTask(() => 5, {progress: () => {}});
+// @ts-expect-error: a function that returns a generator
+native.post_steps(() => 5);
 // @ts-expect-error: GIO takes no signal of the web's
 Gio.File.new_for_path('/').load_contents(controller.signal);

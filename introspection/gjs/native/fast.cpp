@@ -18,7 +18,7 @@
 namespace PrioGjs {
 
 /* What such a function knows. */
-enum { TABLE, RECEIVER, FUNCTION, N_SLOTS };
+enum { TABLE, RECEIVER, FUNCTION, OTHERS, N_SLOTS = OTHERS + 2 };
 
 static constexpr JSClass binding_class = { "PrioSchedBinding", JSCLASS_HAS_RESERVED_SLOTS (N_SLOTS) };
 
@@ -42,6 +42,22 @@ table_for_call (const JS::CallArgs &args, unsigned n_args)
   return &object.toObject ();
 }
 
+/* Whether the function itself has to see @callback, by what that inherits from.  This may call a proxy's handler. */
+static bool
+is_other (JSContext *cx, const JS::CallArgs &args, JS::HandleObject callback, bool *result)
+{
+  JS::RootedObject from (cx);
+
+  *result = false;
+  if (JS::GetReservedSlot (binding_of (args), OTHERS).isUndefined ())
+    return true;
+  if (!JS_GetPrototype (cx, callback, &from))
+    return false;
+  for (unsigned i = OTHERS; from && i < N_SLOTS; i++)
+    *result |= JS::GetReservedSlot (binding_of (args), i) == JS::ObjectValue (*from);
+  return true;
+}
+
 static bool
 call_function (JSContext *cx, const JS::CallArgs &args)
 {
@@ -55,16 +71,21 @@ static bool
 fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  JS::RootedObject object (cx, table_for_call (args, 1)), promise (cx);
+  JS::RootedObject object (cx), promise (cx), callback (cx);
+  bool other;
 
-  if (!object || !args.get (0).isObject () || !JS::IsCallable (&args[0].toObject ()) ||
-      !table_may_post (table_of (JS::ObjectValue (*object))->engine))
+  if (!args.get (0).isObject () || !JS::IsCallable (&args[0].toObject ()))
+    return call_function (cx, args);
+  callback = &args[0].toObject ();
+  if (!is_other (cx, args, callback, &other))
+    return false;
+  object = other ? nullptr : table_for_call (args, 1);
+  if (!object || !table_may_post (table_of (JS::ObjectValue (*object))->engine))
     return call_function (cx, args);
 
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)
     return false;
-  JS::RootedObject callback (cx, &args[0].toObject ());
   args.rval ().setObject (*promise);
   table_post (object, callback, promise, PRIO_TASK_PRIORITY_USER_VISIBLE);
   return true;
@@ -99,8 +120,10 @@ make (JSContext *cx, unsigned argc, JS::Value *vp, JSNative native)
 
   if (!args.requireAtLeast (cx, "fastPost", 5) || !binding)
     return false;
-  for (unsigned i = TABLE; i < N_SLOTS; i++)
+  for (unsigned i = TABLE; i < OTHERS; i++)
     JS::SetReservedSlot (binding, i, args[i]);
+  for (unsigned i = OTHERS; i < N_SLOTS; i++)
+    JS::SetReservedSlot (binding, i, args.get (i + 2));
   name = JS::ToString (cx, args[3]);
   text = name ? JS_EncodeStringToUTF8 (cx, name) : nullptr;
   made = text ? js::NewFunctionWithReserved (cx, native, args[4].toInt32 (), 0, text.get ()) : nullptr;

@@ -13,7 +13,8 @@
 
 namespace PrioGjs {
 
-/* fastPost (table, receiver, function, name, length) → a function that posts callbacks without options for that receiver */
+/* fastPost (table, receiver, function, name, length[, other, other]) → a function that posts callbacks without options for that
+ * receiver.  What inherits directly from one of the others, as generator functions do from one object, is left to @function. */
 bool fast_post_new (JSContext *cx, unsigned argc, JS::Value *vp);
 /* fastYield (table, receiver, function, name, length) */
 bool fast_yield_new (JSContext *cx, unsigned argc, JS::Value *vp);

@@ -8,12 +8,13 @@
 const {Gio, GLib, GObject} = imports.gi;
 
 const {Each, newLatest} = imports.overrides.PrioSchedExtras;
-const {named, toFunction} = imports.overrides.PrioSchedReasons;
-const {AbortError, toSteps} = imports.overrides.PrioSchedSteps;
+const {named} = imports.overrides.PrioSchedReasons;
+const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides.PrioSchedSteps;
 const React = imports.overrides.PrioSchedReact;
 
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
+const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
 function toPriority(value) {
     if (value === undefined || value === null)
@@ -22,7 +23,7 @@ function toPriority(value) {
         return value;
     const priority = typeof value === 'string' ? NICKS.indexOf(value) + 1 : UNSET;
     if (priority === UNSET)
-        throw new TypeError(`${named(value)} is no task priority`);
+        throw new TypeError(`${named(value)} is no task priority: ${NAMES}`);
     return priority;
 }
 
@@ -30,21 +31,34 @@ function toPriority(value) {
 function toGivenPriority(value) {
     const priority = toPriority(value);
     if (priority === UNSET)
-        throw new TypeError(`${named(value)} is no task priority`);
+        throw new TypeError(`${named(value)} is no task priority: ${NAMES}`);
     return priority;
 }
 
 function toDelay(value = 0) {
+    return toGivenDelay(value);
+}
+
+function toGivenDelay(value) {
     if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER)
         throw new TypeError(`${named(value)} is no delay in milliseconds`);
     return Math.trunc(value);
+}
+
+// What to give instead of a controller, or of a signal of the web's.
+function hintFor({cancellable, signal}) {
+    if (cancellable instanceof Gio.Cancellable)
+        return ': give its cancellable';
+    if (signal instanceof Gio.Cancellable)
+        return ': give its signal';
+    return signal?.cancellable instanceof Gio.Cancellable ? ': give the cancellable of its signal' : '';
 }
 
 function toSignal(value) {
     if (value === undefined || value === null)
         return null;
     if (!(value instanceof Gio.Cancellable))
-        throw new TypeError(`${named(value)} is no signal`);
+        throw new TypeError(`${named(value)} is no signal${hintFor(value)}`);
     return value;
 }
 
@@ -102,11 +116,14 @@ function checkProperty(prototype, name, convert) {
         Object.defineProperty(prototype, alias, accessor);
 }
 
+// An object of GObject's, as a signal is, has other properties.
 function toOptions(value) {
     if (value === undefined || value === null)
         return {};
-    if (typeof value !== 'object')
-        throw new TypeError(`${named(value)} is no object with options`);
+    if (typeof value !== 'object' || (Object.getPrototypeOf(value) !== Object.prototype && value instanceof GObject.Object)) {
+        const hint = value instanceof Gio.Cancellable ? ': give it as {signal}' : '';
+        throw new TypeError(`${named(value)} is no object with options${hint}`);
+    }
     return value;
 }
 
@@ -131,6 +148,8 @@ function _init() {
         abort: TaskController.prototype.abort,
         cancelIdle: Scheduler.prototype.cancel_idle_callback,
         any: TaskSignal.any,
+        anyFollowing: TaskSignal.any_following,
+        newTimeout: TaskSignal.new_timeout,
         newController: TaskController.new,
         post: Scheduler.prototype.post,
         setPriority: TaskController.prototype.set_priority,
@@ -138,7 +157,7 @@ function _init() {
 
     // Where GJS takes an enumerator it takes anything, and makes a number of it.
     Scheduler.prototype.post = function (priority, callback) {
-        return native.post.call(this, toGivenPriority(priority), toFunction(callback));
+        return native.post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
     };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
@@ -161,6 +180,13 @@ function _init() {
         return native.setPriority.call(this, toGivenPriority(priority));
     };
     TaskSignal.any = (signals, priority) => native.any.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
+    TaskSignal.any_following = (signals, source) => {
+        const given = toSignals(signals);
+        if (!(source instanceof TaskSignal))
+            throw new TypeError(`${named(source)} is no signal of a task, whose priority could be followed`);
+        return native.anyFollowing.call(TaskSignal, given, source);
+    };
+    TaskSignal.new_timeout = delay => native.newTimeout.call(TaskSignal, toGivenDelay(delay));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the
     // method itself: see keepResolvers.
@@ -168,15 +194,14 @@ function _init() {
     const table = tableOf(scheduler);
 
     Scheduler.prototype.post_task = function (callback, options) {
-        if (options !== undefined || this !== scheduler || typeof callback !== 'function')
-            return postWith(this, callback, options);
+        if (options !== undefined || this !== scheduler || typeof callback !== 'function' || isStepped(callback))
+            return postWith(this, toUnstepped(callback, 'post_task ()'), options);
         const promise = new Promise(keepResolvers);
         table.post(callback, USER_VISIBLE, promise);
         return promise;
     };
 
     function postWith(self, callback, options) {
-        toFunction(callback);
         const {priority, signal, delay, name, timeout} = toOptions(options);
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
@@ -213,7 +238,7 @@ function _init() {
     // Waits, and goes on as a continuation: with the signal and the priority of the task, or with those that are given.
     Scheduler.prototype.sleep = function (delay, options) {
         const {signal = null, priority = null} = toOptions(options);
-        const milliseconds = toDelay(delay);
+        const milliseconds = toGivenDelay(delay);
         const inheritsSignal = signal === null || signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
@@ -222,7 +247,7 @@ function _init() {
         return promise;
     };
 
-    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler);
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler, ...STEPPED);
     tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', scheduler);
 
     // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
@@ -263,11 +288,11 @@ function _init() {
     }
 
     Scheduler.prototype.queue_microtask = function (callback) {
-        tasks.queueMicrotask(toFunction(callback));
+        tasks.queueMicrotask(toUnstepped(callback, 'queue_microtask ()'));
     };
 
     Scheduler.prototype.request_idle_callback = function (callback, timeout = 0) {
-        toFunction(callback);
+        toUnstepped(callback, 'request_idle_callback ()');
         const milliseconds = toDelay(timeout);
         if (milliseconds > 0xffffffff)
             throw new TypeError(`${timeout} is out of range`);

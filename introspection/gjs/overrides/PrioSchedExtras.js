@@ -7,7 +7,8 @@
 /* exported Each, newLatest, toMilliseconds */
 
 const {Gio} = imports.gi;
-const {named, toFunction} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides.PrioSchedReasons;
+const {toUnstepped} = imports.overrides.PrioSchedSteps;
 
 function toIterator(items) {
     const make = items?.[Symbol.asyncIterator] ?? items?.[Symbol.iterator];
@@ -80,7 +81,7 @@ function isCancelled(error) {
 // A function that runs job as a task under a signal of its own, which a later call aborts.  The promise of a run that is aborted so
 // is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal.
 var newLatest = function newLatest(job, newRun) {
-    toFunction(job);
+    toUnstepped(job, 'latest ()');
     let last = null;
     const latest = async (...args) => {
         latest.abort();

@@ -9,9 +9,10 @@
 
 const {GLib, GObject} = imports.gi;
 const {expiryAfter, toTimeout} = imports.overrides.PrioSchedReact;
-const {describe, named, reasonOfError, toFunction} = imports.overrides.PrioSchedReasons;
+const {describe, named, reasonOfError} = imports.overrides.PrioSchedReasons;
 const {State} = imports.overrides.PrioSchedStates;
 const {keepResolvers} = imports.overrides.PrioSchedSettling;
+const {toSteps, toUnstepped} = imports.overrides.PrioSchedSteps;
 
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
@@ -244,18 +245,39 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     TaskGroup.prototype.set_priority = function (priority) {
         return setPriority.call(this, toGivenPriority(priority));
     };
+    // GObject's would tell of a number that nobody has given.
+    Object.defineProperty(TaskGroup.prototype, 'priority', {
+        configurable: true,
+        get() {
+            return this.get_priority();
+        },
+        set() {
+            throw new TypeError('The priority of a group that has been made is set by set_priority ()');
+        },
+    });
 
     // The promise settles as that of a scheduler's task does, and the task has its place until then.
     TaskGroup.prototype.post_task = function (callback, options = undefined) {
-        toFunction(callback);
-        const {priority, signal, delay, name, timeout} = checkNames(toOptions(options), OPTIONS, 'postTask ()');
-        const givenPriority = toPriority(priority), givenSignal = toSignal(signal), givenDelay = toDelay(delay);
-        const givenName = toName(name), givenTimeout = toTimeout(timeout ?? 0), table = tableOf(this);
-        const promise = new Promise(keepResolvers);
-        table.postWith(callback, givenPriority, this.signal, 0, new Member(this, givenSignal, givenDelay, givenTimeout), promise, givenName);
-        return promise;
+        toUnstepped(callback, 'postTask ()');
+        return postIn(this, callback, checkNames(toOptions(options), OPTIONS, 'postTask ()'));
     };
+
+    function postIn(group, callback, {priority, signal, delay, name, timeout}) {
+        const givenPriority = toPriority(priority), givenSignal = toSignal(signal), givenDelay = toDelay(delay);
+        const givenName = toName(name), givenTimeout = toTimeout(timeout ?? 0), table = tableOf(group);
+        const promise = new Promise(keepResolvers);
+        table.postWith(callback, givenPriority, group.signal, 0, new Member(group, givenSignal, givenDelay, givenTimeout), promise, givenName);
+        return promise;
+    }
     TaskGroup.prototype.postTask = TaskGroup.prototype.post_task;
+
+    // A task whose steps are those of the generator that make () returns.
+    TaskGroup.prototype.post_steps = function (make, options = undefined) {
+        const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
+        tableOf(this); // which tells if its scheduler has gone
+        return postIn(this, toSteps(this.ref_scheduler(), make, progress), others);
+    };
+    TaskGroup.prototype.postSteps = TaskGroup.prototype.post_steps;
 
     // The reason may be any value.  The group goes on.
     TaskGroup.prototype.abort = function (reason = undefined) {

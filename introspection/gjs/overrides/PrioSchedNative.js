@@ -14,7 +14,7 @@ const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 3;
+const INTERFACE = 4;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
@@ -49,7 +49,7 @@ function open() {
 }
 
 // Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
-// The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
+// Functions that inherit directly from one of `others` are left to the method.  The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
 function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, runTasks, unhandled}) {
     const {states} = defaultTable;
     const followNative = (returned, promise) => follow(returned, {
@@ -68,10 +68,10 @@ function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, ru
     const run = runTasks.bind(defaultTable, native.runTable.bind(native, table));
     native.setHooks([closedError, followNative, finish, run, isQuiet, (promise, reason) => unhandled.add(promise, reason, null)]);
 
-    return (kind, prototype, name, receiver) => {
+    return (kind, prototype, name, receiver, ...others) => {
         const method = prototype[name];
         const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
-        const value = native[kind](table, receiver, method, method.name, method.length);
+        const value = native[kind](table, receiver, method, method.name, method.length, ...others);
         Object.defineProperty(prototype, name, {...descriptor, value});
     };
 }

@@ -7,7 +7,7 @@
 const {GLib} = imports.gi;
 const {named, toFunction} = imports.overrides.PrioSchedReasons;
 const {keepResolvers} = imports.overrides.PrioSchedSettling;
-const {AbortError} = imports.overrides.PrioSchedSteps;
+const {AbortError, toUnstepped} = imports.overrides.PrioSchedSteps;
 const {State} = imports.overrides.PrioSchedStates;
 
 const MAX_FRAME_RATE = 125;
@@ -251,7 +251,7 @@ function make({Scheduler}, tasks, {toDelay, toGivenPriority, toName, toOptions, 
     // As React's: calls callback (didTimeout), and then, as continuations, the functions that it returns.
     Scheduler.prototype.schedule_callback = function (level, callback, options = undefined) {
         const [priority, usualTimeout] = toLevel(level);
-        toFunction(callback);
+        toUnstepped(callback, 'schedule_callback ()');
         const {delay, name, signal, timeout} = toOptions(options);
         const milliseconds = toDelay(delay), givenSignal = toSignal(signal), givenName = toName(name), table = tableOf(this);
         const givenTimeout = timeout === undefined || timeout === null ? usualTimeout : toTimeout(timeout);

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported AbortError, toSteps */
+/* exported AbortError, STEPPED, isStepped, toSteps, toUnstepped */
 
 const {Gio, GLib} = imports.gi;
 const {named, toFunction} = imports.overrides.PrioSchedReasons;
@@ -22,6 +22,26 @@ var AbortError = class AbortError extends Error {
             return false;
         return value instanceof GLib.Error ? value.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED) : value.name === 'AbortError';
     }
+};
+
+// What generator functions inherit from, those that are bound too.
+var STEPPED = [Object.getPrototypeOf(function* () {}), Object.getPrototypeOf(async function* () {})];
+const [GENERATOR] = STEPPED;
+
+var isStepped = function isStepped(callback) {
+    return STEPPED.includes(Object.getPrototypeOf(callback));
+};
+
+// A function that does something when it is called, which a generator function does not: where it is posted as a task in Python it
+// is taken in steps, and here nobody would be told that nothing has run.
+var toUnstepped = function toUnstepped(value, where) {
+    if (!isStepped(toFunction(value)))
+        return value;
+    const callback = value.name === '' ? 'the callback' : named(value.name);
+    if (Object.getPrototypeOf(value) === GENERATOR)
+        throw new TypeError(`${where}: ${callback} is a generator function, and nothing of it would run: post_steps () makes its steps`);
+    throw new TypeError(`${where}: ${callback} is an asynchronous generator function, and nothing of it would run: ` +
+        'go through it with for await in an asynchronous function');
 };
 
 function toGenerator(value) {

@@ -27,7 +27,7 @@ const slots = new WeakMap();
 function toPriority(value) {
     const priority = String(value);
     if (!PRIORITIES.includes(priority))
-        throw new TypeError(`“${priority}” is no TaskPriority`);
+        throw new TypeError(`“${priority}” is no TaskPriority: these are ${PRIORITIES.map(named).join(', ')}`);
     return priority;
 }
 

@@ -34,6 +34,7 @@ if GLibEventLoop is not None:
     __all__.append('EventLoop')
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
+_NAMES = f'these are {", ".join(map(repr, _PRIORITIES))}'
 
 
 def _to_priority(value):
@@ -50,7 +51,7 @@ def _to_priority(value):
         # A number of that size; members of other enumerations are none.
         number = value if value.__class__ is int else None
     if number not in (1, 2, 3):
-        raise ValueError(f'{value!r} is no task priority')
+        raise ValueError(f'{value!r} is no task priority: {_NAMES}')
     return number
 
 
@@ -226,22 +227,24 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         helpers.to_callback(callback)
         milliseconds = 0 if timeout is None else max(_to_delay(timeout, 'timeout', 32), 1)
         call = tasks.in_context(callback)
-        return super().request_idle_callback(lambda deadline: call(IdleDeadline(deadline.copy())), milliseconds)
+        return super().request_idle_callback(lambda deadline: call(deadline.copy()), milliseconds)
 
 
 Scheduler = override(Scheduler)
 __all__.append('Scheduler')
 
 
-class IdleDeadline:
-    """The argument of an idle callback."""
+class IdleDeadline(PrioSched.IdleDeadline):
+    """The argument of an idle callback, which get_current () gives, too."""
 
-    def __init__(self, native):
-        self._native = native
-        self.did_timeout = native.did_timeout()
+    @property
+    def did_timeout(self):
+        """Whether the callback is called since its timeout was over."""
+        return super().did_timeout()
 
-    def time_remaining(self):
-        return self._native.time_remaining()
+
+IdleDeadline = override(IdleDeadline)
+__all__.append('IdleDeadline')
 
 
 class TaskController(PrioSched.TaskController):
@@ -282,7 +285,7 @@ class TaskController(PrioSched.TaskController):
 
 def _given(priority):
     if priority is None:
-        raise ValueError('None is no task priority')
+        raise ValueError(f'None is no task priority: {_NAMES}')
     return priority
 
 

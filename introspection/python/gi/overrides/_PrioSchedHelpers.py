@@ -7,6 +7,8 @@ import inspect
 
 from gi.repository import Gio, GLib
 
+from ._PrioSchedFutures import check_loop, get_running_loop
+
 
 def to_callback(value):
     if not callable(value):
@@ -27,6 +29,7 @@ class Each:
     def __init__(self, scheduler, items):
         self._scheduler = scheduler
         self._is_async = hasattr(items, '__aiter__')
+        self._is_checked = False
         try:
             self._iterator = items.__aiter__() if self._is_async else iter(items)
         except TypeError:
@@ -36,6 +39,11 @@ class Each:
         return self
 
     async def __anext__(self):
+        if not self._is_checked:
+            loop = get_running_loop()
+            if loop is not None:
+                check_loop(loop, hash(self._scheduler.get_context()))
+            self._is_checked = True
         if self._scheduler.should_yield():
             await self._scheduler.yield_()
         if self._is_async:
