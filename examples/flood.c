@@ -136,7 +136,7 @@ static gboolean
 tick (GtkWidget *animation, GdkFrameClock *clock, gpointer data)
 {
   App *app = data;
-  g_autofree char *text = g_strdup_printf (_("%u tasks of 1 ms done"), app->n_done);
+  g_autofree char *text = g_strdup_printf (_("%'u tasks of 1 ms done"), app->n_done);
 
   adw_action_row_set_subtitle (ADW_ACTION_ROW (app->choice), text);
   gtk_widget_queue_draw (animation);
@@ -171,7 +171,7 @@ make_animation (App *app)
 {
   GtkWidget *area = g_object_new (GTK_TYPE_DRAWING_AREA, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
 
-  gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (area), 120);
+  gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (area), 48);
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (area), draw_animation, app, NULL);
   gtk_widget_set_vexpand (area, TRUE);
   gtk_widget_add_tick_callback (area, tick, app, NULL);

@@ -17,6 +17,7 @@
 #define MAX_SHOWN 100.0 /* ms */
 #define MISSED 1.5      /* frames' time, above which one was missed */
 #define HEIGHT 140
+#define MIN_HEIGHT 80
 #define LEFT 60         /* for the axis */
 #define TOP 30          /* for the text */
 #define TELL_AFTER 1.0  /* seconds, between two texts */
@@ -90,6 +91,8 @@ draw_text (GtkWidget *widget, GtkSnapshot *snapshot, const char *text, float x, 
   g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (widget, text);
   int height;
 
+  pango_layout_set_width (layout, (int) ((float) gtk_widget_get_width (widget) - x) * PANGO_SCALE);
+  pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
   pango_layout_get_pixel_size (layout, NULL, &height);
   y = CLAMP (y - (float) height / 2, 0, (float) (gtk_widget_get_height (widget) - height));
   gtk_snapshot_save (snapshot);
@@ -143,14 +146,15 @@ frame_meter_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
     }
   draw_axis (self, snapshot, width, height, &colour);
   if (self->text != NULL)
-    draw_text (widget, snapshot, self->text, LEFT, 0, &colour);
+    draw_text (widget, snapshot, self->text, 0, 0, &colour);
 }
 
 static void
 frame_meter_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural,
                        int *minimum_baseline, int *natural_baseline)
 {
-  *minimum = *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT : LEFT + N_FRAMES;
+  *minimum = orientation == GTK_ORIENTATION_VERTICAL ? MIN_HEIGHT : LEFT + N_FRAMES;
+  *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT : LEFT + N_FRAMES;
 }
 
 static void

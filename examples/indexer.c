@@ -472,6 +472,11 @@ app_parse (App *app, int *argc, char ***argv, GError **error)
   if (!g_option_context_parse (context, argc, argv, error))
     return FALSE;
 
+  if (folders != NULL && folders[1] != NULL)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, _("%s: one folder is enough"), folders[1]);
+      return FALSE;
+    }
   app->root = g_canonicalize_filename (folders != NULL ? folders[0] : "/usr/share/doc", NULL);
   if (!g_file_test (app->root, G_FILE_TEST_IS_DIR))
     {

@@ -22,6 +22,7 @@ import logging
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 from array import array
@@ -31,9 +32,10 @@ from typing import IO, Any, Optional, Protocol
 import gi
 
 gi.require_version('Adw', '1')
+gi.require_version('Gdk', '4.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('PrioSched', '1')
-from gi.repository import Adw, Gio, GLib, GObject, Gtk, PrioSched  # noqa: E402
+from gi.repository import Adw, Gdk, Gio, GLib, GObject, Gtk, PrioSched  # noqa: E402
 
 messages = gettext.translation('prio-sched-1', os.environ.get('TEXTDOMAINDIR'), fallback=True)
 _, ngettext = messages.gettext, messages.ngettext
@@ -399,7 +401,7 @@ class Window(Adw.ApplicationWindow):
             return
         why = _('No such lines') if len(log) else log.problem or _('“{name}” is empty').format(name=log.source.name)
         logger.debug('%s', why)
-        self.status.set_title(GLib.markup_escape_text(why))
+        self.status.set_title(why)
         self.pages.set_visible_child_name('nothing')
 
     def close_requested(self, window: Gtk.Window) -> bool:
@@ -409,6 +411,7 @@ class Window(Adw.ApplicationWindow):
 
 
 def main() -> int:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with contextlib.suppress(locale.Error):  # one that is not installed
         locale.setlocale(locale.LC_ALL, '')
     parser = argparse.ArgumentParser(description=_('Shows a log, and searches it while it is still being read.'))
@@ -424,6 +427,8 @@ def main() -> int:
         source = Journal()
     else:
         source = Example()
+    if Gdk.Display.get_default() is None:
+        sys.exit(_('There is no display'))
 
     application = Adw.Application(application_id='org.example.PrioSched.LogViewer',
                                   flags=Gio.ApplicationFlags.NON_UNIQUE)

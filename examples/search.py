@@ -14,14 +14,16 @@ from __future__ import annotations
 import gettext
 import os
 import re
+import signal
 import sys
 from typing import Optional
 
 import gi
 
+gi.require_version('Gdk', '4.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('PrioSched', '1')
-from gi.repository import GLib, Gtk, PrioSched  # noqa: E402
+from gi.repository import Gdk, Gio, GLib, Gtk, PrioSched  # noqa: E402
 
 messages = gettext.translation('prio-sched-1', os.environ.get('TEXTDOMAINDIR'), fallback=True)
 _, ngettext = messages.gettext, messages.ngettext
@@ -43,6 +45,8 @@ class Index:
                 await scheduler.yield_()
 
     def add(self, path: str) -> None:
+        if not os.path.isfile(path):  # to open a pipe would be to wait for whoever writes
+            return
         try:
             with open(path, encoding='utf-8', errors='ignore') as file:
                 text = file.read(100_000)
@@ -95,7 +99,8 @@ class Window(Gtk.ApplicationWindow):
 
     async def show_found(self, part: str) -> None:
         found = await self.index.find(part) if part else []
-        self.files.splice(0, self.files.get_n_items(), found[:1000])
+        # The name of a file need not be UTF-8, which all that is shown is.
+        self.files.splice(0, self.files.get_n_items(), [GLib.filename_display_name(path) for path in found[:1000]])
         self.show_state(None, ngettext('{n:n} file with “{part}”', '{n:n} files with “{part}”', len(found)).format(n=len(found), part=part))
 
     def update(self) -> None:
@@ -117,8 +122,16 @@ class Window(Gtk.ApplicationWindow):
 
 
 def main() -> int:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     folder = sys.argv[1] if len(sys.argv) > 1 else '/usr/share/doc'
-    application = Gtk.Application(application_id='org.example.PrioSched.Search')
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        sys.exit(_('“{name}” cannot be read: {reason}').format(name=GLib.filename_display_name(folder), reason=error.strerror))
+    if Gdk.Display.get_default() is None:
+        sys.exit(_('There is no display'))
+
+    application = Gtk.Application(application_id='org.example.PrioSched.Search', flags=Gio.ApplicationFlags.NON_UNIQUE)
     application.connect('activate', lambda application: Window(application, folder).present())
     GLib.set_prgname('search')
     return application.run([])

@@ -35,12 +35,13 @@ IN_A_ROW = 50     # rows that idles decode before the next frame, at least; GTK 
 ORDER = ['user-blocking', 'user-visible', 'background']
 
 
-def picture(width, height, colour):
-    """A PNG file."""
+def picture(width, height, colour=None):
+    """A PNG file; without @colour it is white, of a bit for each pixel."""
     def chunk(name, data):
         return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
-    rows = (b'\0' + bytes(colour) * width) * height
-    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 2, 0, 0, 0)) +
+    rows = (b'\0' + (bytes(colour) * width if colour else b'\xff' * ((width + 7) // 8))) * height
+    depth = (8, 2) if colour else (1, 0)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, *depth, 0, 0, 0)) +
             chunk(b'IDAT', zlib.compress(rows, 1)) + chunk(b'IEND', b''))
 
 
@@ -59,7 +60,8 @@ def in_view(view, row):
 class Gallery(window.Program):
     """The program, and what it has printed, as lists of words."""
 
-    complaints = re.compile('CRITICAL|WARNING|ERROR|runtime error|Traceback')
+    # GLib's words and the sanitizers'; Mesa and glycin have warnings of their own on a machine without a graphics card.
+    complaints = re.compile(r'-(CRITICAL|WARNING|ERROR) \*\*|ERROR: |runtime error|Traceback')
 
     def __init__(self, program, *arguments):
         super().__init__([program, '--log', *map(str, arguments)], stdout=subprocess.PIPE, text=True,
@@ -108,6 +110,10 @@ class Gallery(window.Program):
             shown = self.shown_since(start)
             return shown if shown and far(shown[0][0]) else None
         return self.wait_for('the rows in view', look)
+
+    def is_narrow(self):
+        width = re.search(r'WIDTH=(\d+)', window.xdotool('getwindowgeometry', '--shell', self.window))
+        return width and int(width[1]) <= 360
 
     def close(self):
         super().close('ctrl+w')
@@ -286,7 +292,7 @@ def check_leaving(program, folder):
 def check_nothing(program, folder):
     """No pictures, no folder, and wrong arguments."""
     (folder / 'empty').mkdir()
-    for path, said in ((folder / 'empty', 'There is no picture'), (folder / 'nothing', 'nothing')):
+    for path, said in ((folder / 'empty', 'There is no picture'), (folder / 'nothing & <b>', 'nothing & <b>')):  # which is no markup
         with running(program, path) as gallery:
             gallery.wait_for(f'“{said}”', lambda: any(line[:1] == ['nothing:'] and said in ' '.join(line) for line in gallery.lines))
     for arguments, said in ((['--rows', '0'], '0, '), (['--limit', '-1'], ', -1,'), ([folder, folder], 'and 2')):
@@ -295,10 +301,27 @@ def check_nothing(program, folder):
         assert result.returncode == 1 and said in result.stderr, result
 
 
+def check_odd(program, folder):
+    """What is too large is not decoded, and a folder need not have a path."""
+    folder.mkdir()
+    for name, width, height in (('0.png', 12000, 9000), ('1.png', 9, 9), ('2.png', 9, 9)):
+        (folder / name).write_bytes(picture(width, height))
+    os.truncate(folder / '1.png', 300_000_000)  # a hole, which follows a whole picture
+    with running(program, '--rows', 3, '--limit', 1, folder) as gallery:
+        gallery.wait_for('all that is there', lambda: sum(line[0] == 'done' for line in gallery.lines) == 3)
+        outcomes = sorted(line[1:] for line in gallery.lines if line[0] == 'done')
+        assert outcomes == [['0', 'broken'], ['1', 'broken'], ['2', 'decoded']], outcomes
+    with running(program, '--rows', 100, 'resource:///org/gtk/libgtk/icons') as gallery:
+        gallery.wait_for('one that is decoded', lambda: any(line[0] == 'done' and line[2] == 'decoded' for line in gallery.lines))
+        window.xdotool('windowsize', gallery.window, '200', '200')
+        gallery.wait_for('a window as narrow as a telephone', gallery.is_narrow)
+
+
 def main(program):
     with tempfile.TemporaryDirectory() as name:
         check_leaving(program, pathlib.Path(name) / 'small')
         check_gallery(program, pathlib.Path(name) / 'pictures')
+        check_odd(program, pathlib.Path(name) / 'odd')
         check_nothing(program, pathlib.Path(name))
 
 

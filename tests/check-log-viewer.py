@@ -326,6 +326,7 @@ def main(python, program, translations):
         check_file(viewer, os.path.join(folder, 'test.log'))
         check_problems(viewer, folder)
         check_journal(viewer, folder)
+    window.check_ends([python, program], 'Made-up Log', environment)
 
 
 main(*sys.argv[1:])

@@ -10,6 +10,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import importlib
 import pathlib
 import re
+import subprocess
 import sys
 
 import svg
@@ -70,8 +71,17 @@ def check_drawing(pictures):
             raise AssertionError(f'What is too short is drawn: {log}')
 
 
+def check_names(program):
+    """What it is asked for is looked at before anything is installed or built."""
+    for arguments, code, said in ((['flood', 'wrong'], 2, 'wrong: no such picture'), (['--help'], 0, 'Usage: ')):
+        # Nothing to install with, nor to build with.
+        result = subprocess.run(['/bin/sh', program, *arguments], env={'PATH': '/nowhere'}, capture_output=True, text=True, check=False)
+        assert result.returncode == code and said in result.stdout + result.stderr, result
+
+
 def main(source):
     check_planted()
+    check_names(source / 'examples/draw-pictures')
     sys.path.insert(0, str(source / 'examples'))
     check_drawing(importlib.import_module('pictures'))
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -29,4 +30,36 @@ def main(python, program):
             search.close()
 
 
+def check_odd(python, program):
+    """What is no file is passed over, a name need not be UTF-8, and another window may search another folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        odd, empty = os.path.join(folder, 'odd'), os.path.join(folder, 'empty')
+        os.mkdir(odd)
+        os.mkdir(empty)
+        os.mkfifo(os.path.join(odd, 'pipe'))  # whoever opens it waits for somebody who writes
+        for name in (b'latin-\xe9', b'plain'):
+            with open(os.path.join(os.fsencode(odd), name), 'w') as file:
+                file.write('a word')
+        with window.Program([python, program, odd]) as search:
+            search.wait_for_window('Search')
+            search.wait_for_title('both files', '2 files read')
+            search.type('word')
+            search.wait_for_title('an answer', '^2 files with “word” · 2 files read')
+            with window.Program([python, program, empty]) as other:
+                # Programs that are one show both windows, and the second one ends.
+                search.wait_for('a second window', lambda: len(window.xdotool('search', '--onlyvisible', '--name', 'files read').split()) == 2)
+                assert other.process.poll() is None, 'the first one has opened the window'
+                other.process.terminate()
+                other.process.wait()
+            search.close()
+
+        nothing = os.path.join(folder, 'nothing')
+        result = subprocess.run([python, program, nothing], timeout=window.PATIENCE, capture_output=True, text=True, check=False,
+                                env=os.environ | {'LC_ALL': 'C.UTF-8'})
+        # The last line: Mesa may have warned of a machine without a graphics card.
+        assert result.returncode == 1 and result.stderr.splitlines()[-1:] == [f'“{nothing}” cannot be read: No such file or directory'], result
+        window.check_ends([python, program, empty], 'Search')
+
+
 main(*sys.argv[1:])
+check_odd(*sys.argv[1:])

@@ -5,7 +5,9 @@ When nothing comes of what is waited for, the failure has what the program has w
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,3 +83,15 @@ class Program:
         self.wait_for('its end', lambda: self.process.poll() is not None)
         if self.complaints.search(self.said()):
             sys.exit(f'it complains:\n{self.said()}')
+
+
+def check_ends(command, name, environment=os.environ):
+    """Without a display a program says so and fails; an interrupt ends it at once, and it says nothing."""
+    nowhere = {key: value for key, value in environment.items() if key not in ('DISPLAY', 'WAYLAND_DISPLAY')} | {'LC_ALL': 'C.UTF-8'}
+    result = subprocess.run(command, env=nowhere, timeout=PATIENCE, capture_output=True, text=True, check=False)
+    assert result.returncode == 1 and result.stderr == 'There is no display\n', result
+    with Program(command, env=environment) as program:
+        program.wait_for_window(name)
+        program.process.send_signal(signal.SIGINT)
+        program.wait_for('its end', lambda: program.process.poll() is not None)
+        assert program.process.returncode == -signal.SIGINT and not COMPLAINTS.search(program.said()), program.said()

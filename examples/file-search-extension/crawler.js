@@ -9,8 +9,10 @@ import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import PrioSched from 'gi://PrioSched?version=1';
 
+import {Watches} from './watches.js';
+
 const {TaskController} = PrioSched.web;
-const {IOErrorEnum, FileMonitorEvent, FileMonitorFlags, FileQueryInfoFlags, FileType} = Gio;
+const {IOErrorEnum, FileQueryInfoFlags, FileType} = Gio;
 
 Gio._promisify(Gio.File.prototype, 'query_info_async');
 Gio._promisify(Gio.File.prototype, 'enumerate_children_async');
@@ -19,7 +21,7 @@ Gio._promisify(Gio.FileEnumerator.prototype, 'next_files_async');
 Gio._promisify(Gio.InputStream.prototype, 'read_bytes_async');
 
 const MAX_FILES = 50000;
-const MAX_FOLDERS = 4000; // each has a watch of the kernel's, of which all programs have some ten thousand
+const MAX_FOLDERS = 50000;
 const MAX_BYTES = 256 * 1024; // of a file
 const PIECE = 16 * 1024; // bytes, whose words take about a millisecond
 const BATCH = 8; // files of a folder, which are open at a time
@@ -31,7 +33,8 @@ const decoder = new TextDecoder(); // what is no UTF-8 becomes signs that are in
 
 const timeOf = info => info.get_attribute_uint64('time::modified') + info.get_attribute_uint32('time::modified-usec') / 1e6;
 
-const isHidden = info => info.get_is_hidden() || info.get_is_backup();
+// Not each backend sets these.
+const isHidden = info => ['standard::is-hidden', 'standard::is-backup'].some(name => info.get_attribute_boolean(name));
 
 // By the name alone.
 function mayBeText(info) {
@@ -47,12 +50,14 @@ function close(stream) {
 export class Crawler {
     #controller = new TaskController({priority: 'background'});
     #extras;
-    #folders = new Map(); // URI → {id, monitor}
+    #folders = new Map(); // URI → {id, watch}
+    #ids = new Set(); // of these folders
     #others = new Map(); // id of one of these folders → another way to it, for when that one is gone
     #index;
     #isRunning = false;
     #queue = new Map(); // URI → a file or folder to look at
     #roots;
+    #watches = new Watches(file => this.#add(file));
     #whenIdle = []; // who is to be told
 
     constructor(index, extras, roots) {
@@ -67,6 +72,7 @@ export class Crawler {
         this.#controller.abort();
         this.#others.clear();
         this.#leave('');
+        this.#watches.destroy();
     }
 
     get isIdle() {
@@ -80,8 +86,11 @@ export class Crawler {
 
     #add(file) {
         this.#queue.set(file.get_uri(), file);
-        if (this.#isRunning)
-            return;
+        if (!this.#isRunning)
+            this.#start();
+    }
+
+    #start() {
         this.#isRunning = true;
         const {signal} = this.#controller;
         this.#extras.scheduler.postTask(() => this.#run(signal), {signal}).catch(error => {
@@ -89,7 +98,10 @@ export class Crawler {
                 logError(error, 'file-search');
         }).finally(() => {
             this.#isRunning = false;
-            this.#whenIdle.splice(0).forEach(tell => tell());
+            if (this.#queue.size > 0 && !signal.aborted)
+                this.#start(); // what was added while the index was tidied
+            else
+                this.#whenIdle.splice(0).forEach(tell => tell());
         });
     }
 
@@ -128,7 +140,7 @@ export class Crawler {
         } else if (info === null || (isHidden(info) && !isRoot)) {
             // Not for us.
         } else if (info.get_file_type() === FileType.DIRECTORY) {
-            await this.#enter(file, info.get_attribute_string('id::file'), signal);
+            await this.#enter(file, info.get_attribute_string('id::file') ?? uri, signal);
         } else {
             await this.#read(file, info, signal);
         }
@@ -137,12 +149,13 @@ export class Crawler {
     async #enter(folder, id, signal) {
         const uri = folder.get_uri();
         if (!this.#folders.has(uri)) {
-            const isKnown = [...this.#folders.values()].some(other => other.id === id);
+            const isKnown = this.#ids.has(id);
             if (isKnown)
                 this.#others.set(id, folder);
             if (isKnown || this.#folders.size >= MAX_FOLDERS)
                 return;
-            this.#folders.set(uri, {id, monitor: this.#watch(folder)});
+            this.#ids.add(id);
+            this.#folders.set(uri, {id, watch: this.#watches.add(folder)});
         }
         await this.#skipErrors(async () => {
             const children = await folder.enumerate_children_async(
@@ -184,12 +197,13 @@ export class Crawler {
         if (known?.time === time || (known === undefined && this.#index.length >= MAX_FILES))
             return;
         const number = this.#index.add({uri, name: info.get_display_name(), time});
-        if (info.get_size() === 0 || !mayBeText(info))
+        const size = info.get_attribute_uint64('standard::size');
+        if (size === 0 || !mayBeText(info))
             return;
         await this.#skipErrors(async () => {
             const stream = await file.read_async(GLib.PRIORITY_LOW, signal.cancellable);
             try {
-                await this.#readText(stream, Math.min(info.get_size(), MAX_BYTES), number, signal);
+                await this.#readText(stream, Math.min(size, MAX_BYTES), number, signal);
             } finally {
                 close(stream);
             }
@@ -216,31 +230,13 @@ export class Crawler {
         }
     }
 
-    // GIO has no asynchronous way to watch a folder; the kernel is quick to.
-    #watch(folder) {
-        try {
-            const monitor = folder.monitor_directory(FileMonitorFlags.WATCH_MOVES, null);
-            monitor.connect('changed', (_, file, other, event) => {
-                // While a file is written to it is not read.
-                if (event === FileMonitorEvent.CHANGED || event === FileMonitorEvent.ATTRIBUTE_CHANGED)
-                    return;
-                this.#add(file);
-                if (other !== null)
-                    this.#add(other);
-            });
-            return monitor;
-        } catch (error) {
-            console.warn(`file-search: ${folder.get_parse_name()} is not watched: ${error.message}`);
-            return null;
-        }
-    }
-
     // Stops watching a folder, and those in it.
     #leave(uri) {
-        for (const [other, {id, monitor}] of this.#folders) {
+        for (const [other, {id, watch}] of this.#folders) {
             if (uri === '' || other === uri || other.startsWith(`${uri}/`)) {
-                monitor?.cancel();
+                this.#watches.remove(watch);
                 this.#folders.delete(other);
+                this.#ids.delete(id);
                 if (this.#others.has(id))
                     this.#add(this.#others.get(id));
                 this.#others.delete(id);

@@ -32,7 +32,7 @@ class Query {
     }
 
     // Tells of a word that these files have; gives how many of them had to be looked at.
-    offer(word, numbers, isName) {
+    offer(word, get, isName) {
         let bits = 0;
         this.#terms.forEach((term, i) => {
             if (word.startsWith(term))
@@ -40,6 +40,7 @@ class Query {
         });
         if (bits === 0)
             return 0;
+        const numbers = get();
         const more = isName ? bits | bits << MAX_TERMS : bits;
         for (const number of numbers) {
             const before = this.#found.get(number) ?? 0;
@@ -69,14 +70,68 @@ class Query {
     }
 }
 
+// Lists of numbers, in two arrays: the garbage collector looks at each array that there is, and thousands would take it
+// longer than a frame.  A list is the place of its last number, and 0 if it is empty.
+class Lists {
+    #numbers = new Uint32Array(1024);
+    #before = new Uint32Array(1024); // places
+    #free = 0; // a list of places
+    #end = 1;
+
+    clear() {
+        this.#numbers = new Uint32Array(1024);
+        this.#before = new Uint32Array(1024);
+        this.#free = 0;
+        this.#end = 1;
+    }
+
+    last(list) {
+        return this.#numbers[list];
+    }
+
+    push(list, number) {
+        const place = this.#free || this.#end++;
+        if (place === this.#free)
+            this.#free = this.#before[place];
+        if (place === this.#numbers.length)
+            [this.#numbers, this.#before] = [this.#numbers, this.#before].map(Lists.#grown);
+        this.#numbers[place] = number;
+        this.#before[place] = list;
+        return place;
+    }
+
+    toArray(list) {
+        const numbers = [];
+        for (let place = list; place !== 0; place = this.#before[place])
+            numbers.push(this.#numbers[place]);
+        return numbers.reverse();
+    }
+
+    remove(list) {
+        for (let place = list; place !== 0;) {
+            const before = this.#before[place];
+            this.#before[place] = this.#free;
+            this.#free = place;
+            place = before;
+        }
+    }
+
+    static #grown(array) {
+        const grown = new Uint32Array(2 * array.length);
+        grown.set(array);
+        return grown;
+    }
+}
+
 // Files have numbers, which are never used again: a file that is gone needs only be forgotten, and what words tell of it
 // counts for nothing.  A word tells of a file once for each piece of it at most.
 export class WordIndex {
     #extras;
     #files = new Map(); // number → {uri, name, time}
     #numbers = new Map(); // URI → number
-    #names = new Map(); // word → numbers of the files that have it in their names
-    #words = new Map(); // word → numbers of the files that have it in them
+    #lists = new Lists();
+    #names = new Map(); // word → list of the numbers of the files that have it in their names
+    #words = new Map(); // word → list of the numbers of the files that have it in them
     #size = 0; // places of all words
     #last = 0;
     #nGone = 0; // files that words still tell of
@@ -94,6 +149,7 @@ export class WordIndex {
     clear() {
         for (const map of [this.#files, this.#numbers, this.#names, this.#words])
             map.clear();
+        this.#lists.clear();
         this.#size = this.#nGone = 0;
     }
 
@@ -124,15 +180,13 @@ export class WordIndex {
 
     #addWords(map, number, text) {
         for (const word of wordsOf(text)) {
-            let numbers = map.get(word);
-            if (numbers === undefined)
-                map.set(word, numbers = []);
-            if (numbers[numbers.length - 1] === number)
+            const list = map.get(word) ?? 0;
+            if (this.#lists.last(list) === number)
                 continue;
-            numbers.push(number);
+            map.set(word, this.#lists.push(list, number));
             this.#size++;
             for (const query of this.#queries)
-                query.offer(word, [number], map === this.#names);
+                query.offer(word, () => [number], map === this.#names);
         }
     }
 
@@ -149,13 +203,16 @@ export class WordIndex {
             return;
         this.#nGone = 0;
         for (const map of [this.#names, this.#words]) {
-            for (const [word, numbers] of map) {
+            for (const [word, list] of map) {
+                const numbers = this.#lists.toArray(list);
                 const kept = numbers.filter(number => this.#files.has(number));
                 this.#size -= numbers.length - kept.length;
+                if (kept.length < numbers.length) {
+                    this.#lists.remove(list);
+                    map.set(word, kept.reduce((last, number) => this.#lists.push(last, number), 0));
+                }
                 if (kept.length === 0)
                     map.delete(word);
-                else if (kept.length < numbers.length)
-                    map.set(word, kept);
                 if (this.#isTime(numbers.length))
                     await this.#extras.scheduler.yield(); // eslint-disable-line no-await-in-loop
             }
@@ -179,8 +236,8 @@ export class WordIndex {
         this.#queries.add(query);
         signal.addEventListener('abort', () => this.#queries.delete(query), {once: true});
         for (const map of [this.#names, this.#words]) {
-            for (const [word, numbers] of map) {
-                const n = query.offer(word, numbers, map === this.#names);
+            for (const [word, list] of map) {
+                const n = query.offer(word, () => this.#lists.toArray(list), map === this.#names);
                 if (this.#isTime(n))
                     await this.#extras.scheduler.yield(); // eslint-disable-line no-await-in-loop
             }

@@ -59,15 +59,26 @@ look_into (GFile *folder, GQueue *folders, GPtrArray *pictures, GCancellable *ca
   return FALSE;
 }
 
+/* A folder need not have a path: that of a resource has an address alone. */
+static char *
+name_of (GFile *file)
+{
+  char *path = g_file_get_path (file);
+
+  return path != NULL ? path : g_file_get_uri (file);
+}
+
 static int
 compare (gconstpointer a, gconstpointer b)
 {
-  return strcmp (g_file_peek_path (*(GFile *const *) a), g_file_peek_path (*(GFile *const *) b));
+  g_autofree char *name_a = name_of (*(GFile *const *) a), *name_b = name_of (*(GFile *const *) b);
+
+  return strcmp (name_a, name_b);
 }
 
 /* What cannot be read is passed over, unless there is nothing else.
  *
- * Returns: (transfer full) (nullable) (element-type GFile): the pictures by their paths, or %NULL with @error set */
+ * Returns: (transfer full) (nullable) (element-type GFile): the pictures by their names, or %NULL with @error set */
 GPtrArray *
 gallery_folder_find (GPtrArray *folders, GCancellable *cancellable, GError **error)
 {

@@ -9,6 +9,7 @@
 
 #include "gallery-list.h"
 
+#include <adwaita.h>
 #include <glib/gi18n.h>
 
 #define PICTURE_SIZE 48 /* pixels */
@@ -37,6 +38,8 @@ make_label (const char *class)
 
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  /* A line break in a name would make the row higher than the others. */
+  gtk_label_set_single_line_mode (GTK_LABEL (label), TRUE);
   if (class != NULL)
     gtk_widget_add_css_class (label, class);
   return label;
@@ -120,14 +123,32 @@ place_changed (GtkAdjustment *place, gpointer list)
   gallery_loader_set_view (self->loader, first, (guint) ((value + page) / height) + 1 - first);
 }
 
-/* Opens the picture in a program of the user's. */
+static void
+opened (GObject *parent, GAsyncResult *result, gpointer list)
+{
+  g_autoptr (GalleryList) self = list;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL, *markup = NULL;
+  GtkWidget *toasts = gtk_widget_get_ancestor (GTK_WIDGET (self), ADW_TYPE_TOAST_OVERLAY);
+
+  /* Without an overlay the window is gone. */
+  if (gtk_show_uri_full_finish (GTK_WINDOW (parent), result, &error) || toasts == NULL
+      || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return;
+  text = g_strdup_printf (_("The picture cannot be opened: %s"), error->message);
+  markup = g_markup_escape_text (text, -1);
+  adw_toast_overlay_add_toast (ADW_TOAST_OVERLAY (toasts), adw_toast_new (markup));
+}
+
+/* Opens the picture in a program of the user's, or says why it cannot. */
 static void
 activated (GtkListView *view, guint position, gpointer list)
 {
   GalleryList *self = GALLERY_LIST (list);
   g_autofree char *uri = g_file_get_uri (gallery_model_get_file (self->model, position));
 
-  gtk_show_uri (GTK_WINDOW (gtk_widget_get_root (GTK_WIDGET (self))), uri, GDK_CURRENT_TIME);
+  gtk_show_uri_full (GTK_WINDOW (gtk_widget_get_root (GTK_WIDGET (self))), uri, GDK_CURRENT_TIME, NULL, opened,
+                     g_object_ref (self));
 }
 
 /* Instead of what it showed; without @model nothing.  The loader that it had is asked for nothing any more. */

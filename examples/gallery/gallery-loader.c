@@ -2,10 +2,12 @@
  *
  * By prio-sched, each row has a task in a group with a limit, whose work is done in a thread.  Rows in view are user-blocking,
  * the next screen is user-visible, all the rest is background, and that changes as one scrolls (../row-tasks.c).  What
- * is left is aborted, also while it is decoded, and begins anew in the background.
+ * is left is aborted, and begins anew in the background.  Where it was being decoded, the thread goes on to the end of that,
+ * which nobody can stop, and what comes of it is given up; so gallery-thumbnail.c decodes nothing that takes very long.
  *
  * By idles, each row that the list shows has an idle source, which is removed when the row is left, and one more decodes the
- * rest.  GLib calls all that are ready before it looks at the window again, in the order in which they were added.
+ * rest.  GLib calls all that are ready before it looks at the window again, in the order in which they were added.  They decode
+ * in the main loop, as idle sources do that need no thread: so what one compares is the order, and where the work is done.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,6 +17,7 @@
 #include "../row-tasks.h"
 
 #define N_POSTED 100 /* rows at a time */
+#define MAX_WAIT 300 /* ms, for threads at the end of the program */
 
 struct _GalleryLoader
 {
@@ -390,7 +393,7 @@ gallery_loader_new (PrioScheduler *scheduler, GalleryModel *model, guint limit, 
   return self;
 }
 
-/* What is still decoded has been aborted, and ends soon. */
+/* What is still decoded has been aborted, and what comes of it is given up. */
 void
 gallery_loader_free (GalleryLoader *self)
 {
@@ -407,10 +410,22 @@ gallery_loader_free (GalleryLoader *self)
     finalize (self);
 }
 
-/* Waits until nothing is decoded for loaders that have been freed; for the end of a program. */
+static gboolean
+over (gpointer is_over)
+{
+  *(gboolean *) is_over = TRUE;
+  return G_SOURCE_REMOVE;
+}
+
+/* Waits until nothing is decoded for loaders that have been freed, but not for long; for the end of a program. */
 void
 gallery_loader_wait_for_all (void)
 {
-  while (n_loaders > 0)
+  gboolean is_over = FALSE;
+  guint id = g_timeout_add (MAX_WAIT, over, &is_over);
+
+  while (n_loaders > 0 && !is_over)
     g_main_context_iteration (NULL, TRUE);
+  if (!is_over)
+    g_source_remove (id);
 }

@@ -5,9 +5,20 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "config.h"
+
 #include "gallery-thumbnail.h"
 
+#include <glib/gi18n.h>
+#include <string.h>
+
 #define SIZE 96 /* pixels, at most, in both directions */
+
+/* What is larger is not decoded: nobody can stop a decoder that has begun. */
+#define MAX_BYTES (100 * 1000 * 1000)
+#define MAX_PIXELS (64 * 1000 * 1000)
+#define MAX_HEAD (256 * 1024) /* bytes that are looked at for the size of a picture */
+#define MAX_PIECE 4096
 
 /* Pixels as gdk_texture_download () gives them: four bytes each, multiplied by their opacity, so that they can be averaged. */
 typedef struct
@@ -65,11 +76,80 @@ make_texture (Pixels pixels)
                                  (gsize) pixels.width * 4);
 }
 
+static void
+size_prepared (GdkPixbufLoader *loader, int width, int height, gpointer n_pixels)
+{
+  *(guint64 *) n_pixels = (guint64) width * (guint64) height;
+  /* What draws shapes does so when the loader is closed. */
+  gdk_pixbuf_loader_set_size (loader, 1, 1);
+}
+
+static guint32
+read_uint32 (const guint8 *data)
+{
+  guint32 value;
+
+  memcpy (&value, data, sizeof value);
+  return GUINT32_FROM_BE (value);
+}
+
+/* How many pixels the picture says it has, or 0 if its beginning does not tell.  Of PNG the place is known, also where the
+ * loader reads all that there is. */
+static guint64
+count_pixels (GBytes *bytes)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  g_autoptr (GdkPixbufLoader) loader = NULL;
+  guint64 n_pixels = 0;
+
+  if (size >= 24 && memcmp (data, "\211PNG\r\n\032\n", 8) == 0)
+    return (guint64) read_uint32 (data + 16) * read_uint32 (data + 20);
+
+  size = MIN (size, MAX_HEAD);
+  loader = gdk_pixbuf_loader_new ();
+  g_signal_connect (loader, "size-prepared", G_CALLBACK (size_prepared), &n_pixels);
+  for (gsize i = 0; i < size && n_pixels == 0; i += MAX_PIECE)
+    {
+      if (!gdk_pixbuf_loader_write (loader, data + i, MIN (MAX_PIECE, size - i), NULL))
+        break;
+    }
+  gdk_pixbuf_loader_close (loader, NULL);
+  return n_pixels;
+}
+
+/* Returns: (transfer full) (nullable): what is in @file, or %NULL with @error set, also if that is too large */
+static GBytes *
+read_picture (GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GFileInfo) info
+      = g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_SIZE, G_FILE_QUERY_INFO_NONE, cancellable, error);
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (info == NULL)
+    return NULL;
+  /* Which not every backend sets. */
+  if (g_file_info_get_attribute_uint64 (info, G_FILE_ATTRIBUTE_STANDARD_SIZE) > MAX_BYTES)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, _("The file is too large"));
+      return NULL;
+    }
+  bytes = g_file_load_bytes (file, cancellable, NULL, error);
+  if (bytes == NULL || g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
+  if (count_pixels (bytes) > MAX_PIXELS)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, _("The picture has too many pixels"));
+      return NULL;
+    }
+  return g_steal_pointer (&bytes);
+}
+
 /* Returns: (transfer full) (nullable): %NULL with @error set if @file has no picture, or nobody wants it any more */
 GalleryThumbnail *
 gallery_thumbnail_new (GFile *file, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GBytes) bytes = g_file_load_bytes (file, cancellable, NULL, error);
+  g_autoptr (GBytes) bytes = read_picture (file, cancellable, error);
   g_autoptr (GdkTexture) whole = bytes != NULL ? gdk_texture_new_from_bytes (bytes, error) : NULL;
   GalleryThumbnail *thumbnail;
   Pixels all, small, one = { .width = 1, .height = 1 };

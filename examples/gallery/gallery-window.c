@@ -16,6 +16,7 @@
 typedef struct
 {
   GtkWidget *window, *title, *stack, *list, *status, *progress;
+  GtkWidget *bottom; /* what is there as long as pictures are shown */
   GalleryOptions options;
   GalleryModel *model;   /* or NULL: nothing is shown */
   GalleryLoader *loader; /* or NULL */
@@ -56,10 +57,13 @@ set_way (Window *self)
 static void
 show_nothing (Window *self, const char *title, const char *why, const char *icon)
 {
+  g_autofree char *markup = g_markup_escape_text (why, -1);
+
   adw_status_page_set_title (ADW_STATUS_PAGE (self->status), title);
-  adw_status_page_set_description (ADW_STATUS_PAGE (self->status), why);
+  adw_status_page_set_description (ADW_STATUS_PAGE (self->status), markup);
   adw_status_page_set_icon_name (ADW_STATUS_PAGE (self->status), icon);
   gtk_stack_set_visible_child (GTK_STACK (self->stack), self->status);
+  gtk_widget_set_visible (self->bottom, FALSE);
   if (self->options.logs)
     g_print ("nothing: %s\n", why);
 }
@@ -76,6 +80,7 @@ show_pictures (Window *self, GPtrArray *files)
   self->loader = gallery_loader_new (scheduler, self->model, (guint) self->options.limit, self->options.logs);
   self->n_shown = G_MAXUINT;
   gtk_stack_set_visible_child (GTK_STACK (self->stack), self->list);
+  gtk_widget_set_visible (self->bottom, TRUE);
   if (self->options.logs)
     g_print ("pictures %u\n", files->len);
   gallery_list_show (GALLERY_LIST (self->list), self->model, self->loader);
@@ -207,7 +212,7 @@ tick (GtkWidget *progress, GdkFrameClock *clock, gpointer data)
   if (n == self->n_shown)
     return G_SOURCE_CONTINUE;
   self->n_shown = n;
-  text = self->model != NULL ? g_strdup_printf (_("%u of %u decoded"), n, n_rows) : g_strdup ("");
+  text = self->model != NULL ? g_strdup_printf (_("%'u of %'u decoded"), n, n_rows) : g_strdup ("");
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (progress), (double) n / n_rows);
   gtk_progress_bar_set_text (GTK_PROGRESS_BAR (progress), text);
   return G_SOURCE_CONTINUE;
@@ -241,9 +246,24 @@ make_button (GtkWidget *button, const char *icon, const char *label, const char 
 }
 
 static GtkWidget *
+make_ways (void)
+{
+  GtkWidget *ways = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+
+  gtk_widget_add_css_class (ways, "linked");
+  gtk_widget_set_halign (ways, GTK_ALIGN_CENTER);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (ways), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Who decides what is next"), -1);
+  gtk_box_append (GTK_BOX (ways), make_toggle ("prio-sched", _("Rows in view first, decoded in threads"), "prio-sched"));
+  gtk_box_append (
+      GTK_BOX (ways),
+      make_toggle (_("GLib's idles"), _("An idle source for each row, oldest first, decoded in the main loop"), "idles"));
+  return ways;
+}
+
+static GtkWidget *
 make_header (Window *self)
 {
-  GtkWidget *header = adw_header_bar_new (), *ways = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *header = adw_header_bar_new ();
 
   self->title = adw_window_title_new (_("Gallery"), "");
   adw_header_bar_set_title_widget (ADW_HEADER_BAR (header), self->title);
@@ -252,14 +272,8 @@ make_header (Window *self)
   adw_header_bar_pack_start (
       ADW_HEADER_BAR (header),
       make_button (gtk_toggle_button_new (), "media-playback-pause-symbolic", _("Pause"), "win.pause"));
-  gtk_widget_add_css_class (ways, "linked");
-  gtk_accessible_update_property (GTK_ACCESSIBLE (ways), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Who decides what is next"), -1);
-  gtk_box_append (GTK_BOX (ways), make_toggle ("prio-sched", _("Rows in view first, decoded in threads"), "prio-sched"));
-  gtk_box_append (GTK_BOX (ways),
-                  make_toggle (_("GLib's idles"), _("An idle source for each row, oldest first"), "idles"));
   adw_header_bar_pack_end (ADW_HEADER_BAR (header),
                            make_button (gtk_button_new (), "help-about-symbolic", _("About Gallery"), "win.about"));
-  adw_header_bar_pack_end (ADW_HEADER_BAR (header), ways);
   return header;
 }
 
@@ -271,38 +285,51 @@ make_status (void)
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "win.open");
   gtk_widget_set_halign (button, GTK_ALIGN_CENTER);
   gtk_widget_add_css_class (button, "pill");
+  gtk_widget_add_css_class (status, "compact");
   adw_status_page_set_child (ADW_STATUS_PAGE (status), button);
   return status;
 }
 
 static GtkWidget *
-make_content (Window *self)
+make_bottom (Window *self)
 {
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0), *bottom = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
-
-  self->stack = gtk_stack_new ();
-  self->list = gallery_list_new ();
-  self->status = make_status ();
-  gtk_stack_add_child (GTK_STACK (self->stack), self->status);
-  gtk_stack_add_child (GTK_STACK (self->stack), self->list);
-  gtk_widget_set_vexpand (self->stack, TRUE);
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
 
   self->progress = gtk_progress_bar_new ();
   gtk_progress_bar_set_show_text (GTK_PROGRESS_BAR (self->progress), TRUE);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->progress), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Rows decoded"), -1);
   gtk_widget_add_tick_callback (self->progress, tick, self, NULL);
 
-  gtk_box_append (GTK_BOX (bottom), self->progress);
-  gtk_box_append (GTK_BOX (bottom), frame_meter_new ());
-  gtk_widget_set_margin_top (bottom, 12);
-  gtk_widget_set_margin_bottom (bottom, 12);
-  gtk_widget_set_margin_start (bottom, 12);
-  gtk_widget_set_margin_end (bottom, 12);
+  gtk_box_append (GTK_BOX (box), make_ways ());
+  gtk_box_append (GTK_BOX (box), self->progress);
+  gtk_box_append (GTK_BOX (box), frame_meter_new ());
+  gtk_widget_set_margin_top (box, 12);
+  gtk_widget_set_margin_bottom (box, 12);
+  gtk_widget_set_margin_start (box, 12);
+  gtk_widget_set_margin_end (box, 12);
+
+  self->bottom = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_box_append (GTK_BOX (self->bottom), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
+  gtk_box_append (GTK_BOX (self->bottom), box);
+  return self->bottom;
+}
+
+static GtkWidget *
+make_content (Window *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0), *toasts = adw_toast_overlay_new ();
+
+  self->stack = gtk_stack_new ();
+  self->list = gallery_list_new ();
+  self->status = make_status ();
+  gtk_stack_add_child (GTK_STACK (self->stack), self->status);
+  gtk_stack_add_child (GTK_STACK (self->stack), self->list);
+  adw_toast_overlay_set_child (ADW_TOAST_OVERLAY (toasts), self->stack);
+  gtk_widget_set_vexpand (toasts, TRUE);
 
   gtk_box_append (GTK_BOX (box), make_header (self));
-  gtk_box_append (GTK_BOX (box), self->stack);
-  gtk_box_append (GTK_BOX (box), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
-  gtk_box_append (GTK_BOX (box), bottom);
+  gtk_box_append (GTK_BOX (box), toasts);
+  gtk_box_append (GTK_BOX (box), make_bottom (self));
   return box;
 }
 
