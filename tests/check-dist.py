@@ -9,42 +9,15 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import os
 import pathlib
-import shlex
 import subprocess
 import sys
 import tarfile
 import tempfile
 
-PROGRAM = '''
-#include <prio-sched.h>
+from installed import C, expect_works, run
 
-static gboolean
-quit (gpointer loop)
-{
-  g_main_loop_quit (loop);
-  return G_SOURCE_REMOVE;
-}
-
-int
-main (void)
-{
-  g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
-
-  prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_BACKGROUND, quit, loop, NULL);
-  g_main_loop_run (loop);
-  g_print ("%d.%d.%d\\n", PRIO_MAJOR_VERSION, PRIO_MINOR_VERSION, PRIO_MICRO_VERSION);
-  return 0;
-}
-'''
 # The rest is built by other tests, from the same files.
 FEATURES = ('introspection', 'vapi', 'speedups', 'gjs_native', 'dex', 'sysprof', 'tests', 'examples', 'gtk')
-
-
-def run(*command, **kwargs):
-    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **kwargs)
-    if result.returncode != 0:
-        sys.exit(f'{shlex.join(map(str, command))}\n{result.stdout[-3000:]}{result.stderr[-3000:]}')
-    return result.stdout
 
 
 def main(meson, source, build):
@@ -70,13 +43,14 @@ def main(meson, source, build):
             *(f'-D{feature}=disabled' for feature in FEATURES), env=environment)
         run(meson, 'compile', '-C', made, 'prio-sched-1')
 
-        (place / 'program.c').write_text(PROGRAM)
+        (place / 'program.c').write_text(C)
         environment['PKG_CONFIG_PATH'] = str(made / 'meson-uninstalled')
         flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-1', env=environment).split()
-        run('cc', '-o', place / 'program', place / 'program.c', *flags, env=environment)
-        printed = run(place / 'program', env=environment | {'LD_LIBRARY_PATH': str(made / 'prio-sched')})
-        assert printed == f'{version}\n', (printed, version)
-        print(f'{len(inside)} files, {printed}')
+        major, minor, micro = version.split('.')
+        run('cc', f'-DPRIO_EXPECTED=(PRIO_MAJOR_VERSION == {major} && PRIO_MINOR_VERSION == {minor} && PRIO_MICRO_VERSION == {micro})',
+            '-o', place / 'program', place / 'program.c', *flags, env=environment)
+        expect_works(place / 'program', env=environment | {'LD_LIBRARY_PATH': str(made / 'prio-sched')})
+        print(f'{len(inside)} files of {version}')
 
 
 main(*sys.argv[1:])

@@ -74,6 +74,47 @@ def wanted(source):
     return set(re.findall(r'^Package: (\S+)', (source / 'debian/control').read_text(), re.M))
 
 
+def owner(path):
+    """The package of this system that a file is from."""
+    return run('dpkg-query', '--search', path).partition(':')[0]
+
+
+def names(depends):
+    """Of the packages in such a field."""
+    return set(re.findall(r'(?:^|, )([^ ,:]+)', depends))
+
+
+def dependencies(package):
+    """The names of the packages that a package depends on, and of those that these depend on themselves."""
+    lines = run('dpkg-query', '--show', '-f', '${Package}|${Depends}\\n').splitlines()
+    installed = dict(line.split('|', 1) for line in lines)
+    direct = names(run('dpkg-deb', '-f', package, 'Depends'))
+    return direct.union(*(names(installed.get(name, '')) for name in direct))
+
+
+def check_dependencies(packages):
+    """What is needed comes with them, also what is found in no list of libraries."""
+    engine = re.search(r'NEEDED +(libmozjs\S+)', run('objdump', '-p', glob.glob('/usr/lib/*/libgjs.so.0')[0]))[1]
+    said = run('dpkg-deb', '-f', packages['gjs-prio-sched'], 'Depends')
+    assert owner(f'*/{engine}') in names(said), (engine, said)
+    for name in ('prio-sched', 'prio-sched-dex'):
+        package = packages[f'lib{name}-dev']
+        described = run('sh', '-c', 'dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards "*.pc"', 'sh', package)
+        for module in set(re.findall(r'(?:^Requires\S*: |, )([\w.-]+)', described, re.M)) - {'prio-sched-1'}:
+            folder = run('pkg-config', '--variable=pcfiledir', module).strip()
+            wanted = owner(f'{folder}/{module}.pc')
+            assert wanted in dependencies(package) | dependencies(packages['libprio-sched-dev']), (name, module, wanted)
+
+
+def check_manual(shared):
+    """The search finds its index, which no browser unpacks, and the manual is where one looks for it."""
+    assert (shared / 'doc/prio-sched-1/index.json').is_file()
+    assert (shared / 'doc/libprio-sched-doc/html/index.html').is_file()
+    # Debhelper has them beside the documentation of the package that they are about.
+    for name in ('README.md', 'NEWS.gz', 'examples/search.py', 'examples/indexer.c'):
+        assert (shared / 'doc/libprio-sched-dev' / name).is_file(), name
+
+
 def check(source, python, gjs, place):
     begun = time.monotonic()
     packages = build(source, place)
@@ -98,7 +139,8 @@ def check(source, python, gjs, place):
     version = re.search(r'\((.*)-', (source / 'debian/changelog').read_text())[1]
     assert version in monitor, (version, monitor)
     print(run(sys.executable, source / 'tests/check-installed-tests.py', root).strip())
-    assert glob.glob(f'{prefix}/share/doc/prio-sched-1/index.html')
+    check_dependencies(packages)
+    check_manual(root / 'usr/share')
     return 0 if sound else 1
 
 

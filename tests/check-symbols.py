@@ -1,10 +1,13 @@
-"""Checks that the library exports what its headers declare, and nothing else.
+"""Checks that the library exports what its headers declare, and nothing else, and that Debian's list of symbols has it.
 
-    check-symbols.py LIBRARY HEADER…
+    check-symbols.py [--update] LIST LIBRARY HEADER…
+
+LIST, in debian/, says since which version there is each; --update adds new ones, with the version of debian/changelog.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import pathlib
 import re
 import subprocess
 import sys
@@ -27,14 +30,36 @@ def exported(library):
     return {line.split()[-1] for line in lines}
 
 
-def main(library, headers):
+def update(path, found):
+    version = re.search(r'\(([^-]+)', (path.parent / 'changelog').read_text())[1]
+    lines = path.read_text().splitlines()
+    known = set(packaged(path))
+    lines += [f' {name}@Base {version}' for name in found - known]
+    symbols = sorted(line for line in lines if line.startswith(' '))
+    path.write_text('\n'.join([line for line in lines if not line.startswith(' ')] + symbols) + '\n')
+
+
+def packaged(path):
+    return re.findall(r'^ (\w+)@Base \d', path.read_text(), re.M)
+
+
+def main(arguments):
+    updates = arguments[0] == '--update'
+    path, library, *headers = arguments[updates:]
+    path = pathlib.Path(path)
     wanted, found = declared(headers), exported(library)
+    if updates:
+        update(path, found)
     for name in sorted(wanted - found):
         print(f'declared, but not exported: {name}')
     for name in sorted(found - wanted):
         print(f'exported, but not declared: {name}')
-    return 1 if wanted != found or not wanted else 0
+    listed = set(packaged(path))
+    for name in sorted(found ^ listed):
+        kind = 'new (add it by --update)' if name in found else 'gone'
+        print(f'{kind}, but not so in debian/{path.name}: {name}')
+    return 1 if not wanted == found == listed or not wanted else 0
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(sys.argv[1:]))

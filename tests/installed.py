@@ -109,7 +109,7 @@ def move(prefix):
 
 
 def environment_of(prefix, lib):
-    """An environment in which all is found there, and nothing in a build folder."""
+    """An environment in which all is found there, as README says, and nothing in a build folder."""
     plain = {name: value for name, value in os.environ.items()
              if name not in ('GI_TYPELIB_PATH', 'PYTHONPATH', 'GJS_PATH', 'LD_LIBRARY_PATH')}
     return plain | {
@@ -117,7 +117,7 @@ def environment_of(prefix, lib):
         'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig'),
         'GI_TYPELIB_PATH': os.path.join(lib, 'girepository-1.0'),
         'PYTHONPATH': one(f'{prefix}/lib/**/gi/overrides/PrioSched.py').partition('/gi/overrides/')[0],
-        'GJS_PATH': os.path.join(prefix, 'share', 'gjs-1.0'),
+        'XDG_DATA_DIRS': f'{prefix}/share:/usr/local/share:/usr/share',
     }
 
 
@@ -129,7 +129,7 @@ def check_programs(prefix, lib, environment, python, gjs, place):
     expect_works(program, env=environment)
 
     flags = [f'--Xcc={flag}' for flag in flags]
-    run('valac', f'--vapidir={prefix}/share/vala/vapi', '--pkg=prio-sched-1', '--Xcc=-w', *flags, '-o', program,
+    run('valac', '--pkg=prio-sched-1', '--Xcc=-w', *flags, '-o', program,
         write(place, 'program.vala', VALA), env=environment)
     expect_works(program, env=environment)
 
