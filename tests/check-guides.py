@@ -4,9 +4,9 @@
 
 Each program in the guides of FOLDER is compiled against the build, or interpreted, with warnings as errors, and prints what stands
 in the next block of text; what several print before that block is the same.  C without a main () is only compiled.  Links to
-other guides and to pictures lead somewhere.  Programs with a window, which are called py and javascript there, run for some
-seconds on a display of their own, without a complaint.  The page about shipping has a test of its own, and that about libdex runs where
-that is.
+other guides and to pictures lead somewhere; each guide ends with where to go next, and another one leads to it.  Programs with a
+window, which are called py and javascript there, run for some seconds on a display of their own, without a complaint.  The page
+about shipping has a test of its own, and that about libdex runs where that is.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -26,6 +26,8 @@ WITH_WINDOW = ('py', 'javascript')
 SECONDS = 4
 COMPLAINT = re.compile('Traceback|Error|CRITICAL|WARNING.*PrioSched')
 OWN_TEST = ('shipping.md',)
+# The page that leads to all others.
+FIRST = 'begin.md'
 # What a page needs that not every system has.
 NEEDS = {'from-libdex.md': 'libdex-1 >= 1.2'}
 
@@ -122,8 +124,22 @@ def check_links(page, text):
         assert not anchor or anchor in anchors, f'{page.name} leads to {target}, and {path.name} has only {anchors}'
 
 
+def check_ways(folder):
+    """Returns what is wrong: guides without an end, and those that no other guide leads to."""
+    texts = {page.name: page.read_text() for page in sorted(pathlib.Path(folder).glob('*.md'))}
+    linked = {(name, target.partition('#')[0].replace('.html', '.md')) for name, text in texts.items()
+              for target in LINK.findall(BLOCK.sub('', text))}
+    for name, text in texts.items():
+        if not text.rstrip().rpartition('\n\n')[2].startswith('Next: '):
+            yield f'{name} does not end with where to go next'
+        if name != FIRST and not any(target == name and page != name for page, target in linked if page != FIRST):
+            yield f'no guide but {FIRST} leads to {name}'
+
+
 def main(folder, build, python, gjs):
-    wrong = 0
+    ways = list(check_ways(folder))
+    print(*ways, sep='\n', end='\n' * bool(ways))
+    wrong = len(ways)
     with tempfile.TemporaryDirectory() as work:
         runner = Runner(build, python, gjs, pathlib.Path(work))
         for page in sorted(pathlib.Path(folder).glob('*.md')):

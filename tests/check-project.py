@@ -46,6 +46,8 @@ def check_doap(source, name, licence):
         'repository': url,
     }
     assert said == expected, (said, expected)
+    assert find(manual, '^website_url = "(.*)"$') == expected['homepage'], manual
+    assert find(manual, '^browse_url = "(.*)"$') == expected['repository'], manual
 
 
 def check_manifest(source, name):
