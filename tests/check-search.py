@@ -26,7 +26,7 @@ def main(python, program):
             found = search.wait_for_title('an answer', r'^([1-9]\d*) files with “word2” · (\d+) files? read')
             print(f'{found[1]} files found when {found[2]} were read')
             search.type('zzz')
-            search.wait_for_title('no file', '^0 files with “word2zzz”')
+            search.wait_for_title('no file, and that said to the end of the reading', '^0 files with “word2zzz” · 3.?000 files read')
             search.close()
 
 
