@@ -72,6 +72,7 @@ class Window(Gtk.ApplicationWindow):
     def __init__(self, application: Gtk.Application, folder: str) -> None:
         super().__init__(application=application, title=_('Search'), default_width=480, default_height=360)
         self.index = Index()
+        self.answer = ''
         self.searching: Optional[PrioSched.TaskController] = None
         self.reading = PrioSched.TaskController('background')
 
@@ -101,18 +102,18 @@ class Window(Gtk.ApplicationWindow):
         found = await self.index.find(part) if part else []
         # The name of a file need not be UTF-8, which all that is shown is.
         self.files.splice(0, self.files.get_n_items(), [GLib.filename_display_name(path) for path in found[:1000]])
-        self.show_state(None, ngettext('{n:n} file with “{part}”', '{n:n} files with “{part}”', len(found)).format(n=len(found), part=part))
+        self.answer = ngettext('{n:n} file with “{part}”', '{n:n} files with “{part}”', len(found)).format(n=len(found), part=part) if part else ''
+        self.show_state()
 
     def update(self) -> None:
         """Says how far it is, as often as there is nothing better to do."""
-        if self.index.n_files and not self.entry.get_text():
-            self.show_state(None)
+        self.show_state()
         if not self.reading.signal.aborted:
             scheduler.post_task(self.update, 'user-visible', self.reading.signal, delay=200)
 
-    def show_state(self, task: Optional[PrioSched.Future], what: str = '') -> None:
+    def show_state(self, _task: Optional[PrioSched.Future] = None) -> None:
         n = self.index.n_files
-        self.set_title(f'{what or _("Search")} · ' + ngettext('{n:n} file read', '{n:n} files read', n).format(n=n))
+        self.set_title(f'{self.answer or _("Search")} · ' + ngettext('{n:n} file read', '{n:n} files read', n).format(n=n))
 
     def close_requested(self, window: Gtk.Window) -> bool:
         self.reading.abort()
