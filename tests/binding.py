@@ -174,6 +174,7 @@ class BadInput(unittest.TestCase):
                 scheduler.post_task(**({'callback': nothing} | args))
         for error, call in ((ValueError, lambda: PrioSched.TaskController('x')),
                             (ValueError, lambda: PrioSched.TaskController().set_priority(None)),
+                            (AttributeError, lambda: setattr(PrioSched.TaskController(), 'priority', 'background')),
                             (TypeError, lambda: PrioSched.TaskController().abort('why')),
                             (TypeError, lambda: PrioSched.TaskSignal.any([None])),
                             (ValueError, lambda: PrioSched.TaskSignal.any([], priority='x')),
@@ -184,6 +185,7 @@ class BadInput(unittest.TestCase):
                             (TypeError, lambda: PrioSched.run(5))):
             with self.subTest(error=error), self.assertRaises(error):
                 call()
+        self.assertEqual(PrioSched.TaskController('background').priority, PrioSched.TaskPriority.BACKGROUND)
 
     def test_errors_name_the_value(self):
         async def never():

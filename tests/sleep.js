@@ -101,12 +101,16 @@ test('what would mean something else is told', () => {
         [() => PrioSched.TaskSignal.any_following([], new Gio.Cancellable()), 'whose priority could be followed'],
         [() => {
             group.priority = 'background';
-        }, 'set_priority ()'],
+        }, 'of a group that has been made is set by set_priority ()'],
+        [() => {
+            controller.priority = 'background';
+        }, 'of a controller that has been made is set by set_priority ()'],
     ]) {
         const error = thrown(call);
         assert(error instanceof TypeError && error.message.includes(text), `${text}: ${error}`);
     }
     assertEqual([scheduler.get_pending(), group.pending, group.priority], [0, 0, PrioSched.TaskPriority.USER_VISIBLE]);
+    assertEqual(controller.priority, signal.priority);
     assert(PrioSched.TaskSignal.any_following([new Gio.Cancellable()], signal).priority === signal.priority);
     assertEqual(PrioSched.TaskSignal.new_timeout(1e6).is_cancelled(), false);
 });
