@@ -356,7 +356,7 @@ declare module '@girs/priosched-1' {
         class TaskController extends GObject.Object {
             static $gtype: GObject.GType<TaskController>;
             $signals: TaskController.SignalSignatures;
-            /** The initial priority. */
+            /** The priority of its signal, which set_priority () changes. */
             get priority(): TaskPriority;
             get signal(): TaskSignal;
 

@@ -35,6 +35,17 @@ function toGivenPriority(value) {
     return priority;
 }
 
+// GObject's own would tell of a number that nobody has given.
+function definePriority(prototype, what, get) {
+    Object.defineProperty(prototype, 'priority', {
+        configurable: true,
+        get,
+        set() {
+            throw new TypeError(`The priority of a ${what} that has been made is set by set_priority ()`);
+        },
+    });
+}
+
 function toDelay(value = 0) {
     return toGivenDelay(value);
 }
@@ -179,6 +190,9 @@ function _init() {
     TaskController.prototype.set_priority = function (priority) {
         return native.setPriority.call(this, toGivenPriority(priority));
     };
+    definePriority(TaskController.prototype, 'controller', function () {
+        return this.signal.priority;
+    });
     TaskSignal.any = (signals, priority) => native.any.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
     TaskSignal.any_following = (signals, source) => {
         const given = toSignals(signals);
@@ -329,7 +343,7 @@ function _init() {
 
     React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});
     PrioSched.AbortError = AbortError;
-    imports.overrides.PrioSchedGroups.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
+    imports.overrides.PrioSchedGroups.make(PrioSched, tasks, {definePriority, toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
 
     // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';

@@ -198,7 +198,7 @@ class Wait {
 
 // Gives TaskGroup its methods for JavaScript.  convert has what checks the arguments of tasks.
 function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
-    const {toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
+    const {definePriority, toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
     const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
         TaskGroup.prototype;
     const newNative = TaskGroup.new;
@@ -245,15 +245,8 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     TaskGroup.prototype.set_priority = function (priority) {
         return setPriority.call(this, toGivenPriority(priority));
     };
-    // GObject's would tell of a number that nobody has given.
-    Object.defineProperty(TaskGroup.prototype, 'priority', {
-        configurable: true,
-        get() {
-            return this.get_priority();
-        },
-        set() {
-            throw new TypeError('The priority of a group that has been made is set by set_priority ()');
-        },
+    definePriority(TaskGroup.prototype, 'group', function () {
+        return this.get_priority();
     });
 
     // The promise settles as that of a scheduler's task does, and the task has its place until then.

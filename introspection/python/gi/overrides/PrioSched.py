@@ -258,6 +258,11 @@ class TaskController(PrioSched.TaskController):
         """Its PrioSched.TaskSignal, for post_task () and for any call of GIO's."""
         return self.get_signal()
 
+    @property
+    def priority(self):
+        """The PrioSched.TaskPriority of its signal, which set_priority () changes."""
+        return self.signal.priority
+
     def __repr__(self):
         return f'<PrioSched.TaskController {self.signal!r}>'
 
