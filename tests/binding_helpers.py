@@ -6,6 +6,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import asyncio
 import time
 import unittest
+import weakref
 
 import gi
 
@@ -104,6 +105,11 @@ class Latest(unittest.TestCase):
         search.abort()
         search.abort()
         self.assertIsNone(await last)
+
+        # Nor is a run kept that is over: what it has failed with would be told of at the next call only.
+        run = weakref.ref(search('g', times=0))
+        await scheduler.post_task(lambda: None, 'background')
+        self.assertIsNone(run())
 
     @run
     async def test_no_other_error_is_hidden(self):

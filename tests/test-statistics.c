@@ -304,6 +304,30 @@ test_times (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
+/* So many do not exceed a percentile: of five, the longest is the 81st and all after it. */
+static void
+test_percentiles_of_few (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTimes) runs = NULL;
+
+  frozen_time = 1000000;
+  prio_scheduler_set_time_slice (f->scheduler, 0);
+  begin (f);
+  for (guint i = 0; i < 4; i++)
+    post_long (f, USER_VISIBLE, 3000);
+  post_long (f, USER_VISIBLE, 100000);
+  fixture_run (f);
+
+  statistics = get (f);
+  runs = prio_statistics_get_running_times (statistics, USER_VISIBLE);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 0), <=, 3);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 80), <=, 3);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 81), >, 80);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 99), >, 80);
+  frozen_time = 0;
+}
+
 /* One long task among many short ones is the longest, to within 20 µs. */
 static void
 test_long_among_short (Fixture *f, gconstpointer data)
@@ -562,6 +586,7 @@ main (int argc, char **argv)
   ADD ("aborted-while-it-runs", test_aborted_while_it_runs);
   ADD ("within-a-task", test_within_a_task);
   ADD ("times", test_times);
+  ADD ("percentiles-of-few", test_percentiles_of_few);
   ADD ("long-among-short", test_long_among_short);
   ADD ("waits", test_waits);
   ADD ("random-programs", test_random_programs);
