@@ -18,6 +18,7 @@ prio_signal_node_clear (PrioSignalNode *node)
 {
   GSList *pinned = NULL;
 
+  prio_in_finalize (node->signal);
   prio_lock_lock (&prio_signal_lock);
 
   g_assert (!node->pinned);

@@ -15,6 +15,14 @@
 /* The handles of all pinned signals; those that have not been re-evaluated for longest come first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
+/* The caller has looked at its node. */
+static void
+unref (GCancellable *signal)
+{
+  prio_before_unref (signal);
+  g_object_unref (signal);
+}
+
 /* Calls @func soon from @context, or from the default one, which stands in for a context that has gone. */
 void
 prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data, GDestroyNotify notify)
@@ -59,7 +67,7 @@ drop (gpointer signal)
   if (is_within_unref (signal))
     prio_call_from_context (NULL, wait_for_unref, signal, drop);
   else
-    g_object_unref (signal);
+    unref (signal);
 }
 
 static void
@@ -80,7 +88,7 @@ drop_reference (PrioHandle *handle, GCancellable *signal)
   PrioOp op = { .apply = op_drop, .target = signal };
 
   if (prio_wait_briefly_for_unref (G_OBJECT (signal), __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE)))
-    g_object_unref (signal);
+    unref (signal);
   else
     prio_loop_submit (handle->loop, &op);
 }
@@ -220,7 +228,7 @@ prio_handle_reevaluate (PrioHandle *handle)
     return;
 
   prio_signal_node_reevaluate (prio_signal_node_find (signal));
-  g_object_unref (signal);
+  unref (signal);
 }
 
 /* How many pinned signals are re-evaluated whenever a dependent or a timeout is made. */
@@ -312,7 +320,7 @@ pin (PrioSignalNode *node, PrioListeners listeners)
   g_weak_ref_set (&node->handle->signal, signal);
   verdict = decide (node, listeners, TRUE);
   if (verdict != PRIO_VERDICT_PINNED)
-    g_object_unref (signal);
+    unref (signal);
   return verdict;
 }
 
