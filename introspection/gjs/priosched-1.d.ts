@@ -344,7 +344,6 @@ declare module '@girs/priosched-1' {
 
         namespace TaskController {
             interface SignalSignatures extends GObject.Object.SignalSignatures {
-                'notify::priority': (pspec: GObject.ParamSpec) => void;
                 'notify::signal': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {

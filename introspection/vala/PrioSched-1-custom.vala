@@ -5,7 +5,8 @@ namespace PrioSched {
 	[CCode (cname = "PrioError", cprefix = "PRIO_ERROR_", lower_case_csuffix = "error", cheader_filename = "prio-sched.h", type_id = "prio_error_get_type ()")]
 	public errordomain SchedulerError {
 		NOT_ALLOWED,
-		CLOSED;
+		CLOSED,
+		DROPPED;
 		[CCode (cname = "prio_error_quark")]
 		public static GLib.Quark quark ();
 	}

@@ -69,16 +69,19 @@ static inline gint64
 prio_histogram_time_at (const PrioHistogram *self, double share)
 {
   guint64 count = 0, seen = 0, wanted;
+  double exact;
 
   for (guint i = 0; i < PRIO_N_BUCKETS; i++)
     count += self->buckets[i];
   if (count == 0)
     return 0;
-  wanted = (guint64) ((double) (count - 1) * share);
+  /* Rounded up, but for what the multiplication has added. */
+  exact = (double) count * share * (1 - 1e-12);
+  wanted = MAX ((guint64) exact + ((double) (guint64) exact < exact), 1);
   for (guint i = 0; i < PRIO_N_BUCKETS; i++)
     {
       seen += self->buckets[i];
-      if (seen > wanted)
+      if (seen >= wanted)
         return (gint64) MIN ((guint64) prio_histogram_bucket_start (i), self->longest);
     }
   return (gint64) self->longest;

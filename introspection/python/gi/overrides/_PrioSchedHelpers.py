@@ -124,8 +124,14 @@ class Latest:
         if self._signal is not None:
             signal = _any([signal, self._signal], signal)
         task = self._scheduler.post_task(lambda: self._job(signal, *args, **kwargs), signal=signal)
-        self._run = Run(controller, task)
-        return self._run
+        run = self._run = Run(controller, task)
+        task.add_done_callback(self._forget)
+        return run
+
+    def _forget(self, task):
+        """What a run that is kept has failed with is told of only when it is kept no longer."""
+        if self._run is not None and self._run.done():
+            self._run = None
 
     def abort(self):
         """Aborts the run that there is, if any."""
