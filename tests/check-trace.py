@@ -129,9 +129,9 @@ def check_statistics(events, printed):
         for told, times in ((numbers[3:8], [event['args']['waited'] for event in ran]), (numbers[8:], [event['dur'] for event in ran])):
             times.sort()
             assert told[:3] == [len(times), sum(times) / 1000, max(times, default=0) / 1000], (priority, told, times)
-            for number, share in zip(told[3:], (0.5, 0.99)):
-                wanted = times[int((len(times) - 1) * share)] if times else 0
-                assert abs(number - bucket_start(wanted * 1000) / 1e6) <= 0.0005, (priority, share, number, wanted)
+            for number, percent in zip(told[3:], (50, 99)):
+                wanted = times[-(-len(times) * percent // 100) - 1] if times else 0
+                assert abs(number - bucket_start(wanted * 1000) / 1e6) <= 0.0005, (priority, percent, number, wanted)
 
 
 def check_each(traced, folder):
