@@ -8,7 +8,8 @@ counts as failed, unless the build says in tests/not-here that its stack cannot 
 
 Each test of a program that uses TAP counts; any other program counts as one test.
 The last line is "N passed, N failed, N skipped"; the status is 1 if any failed, or
-if a build has no results.
+if a build has no results.  Before it comes the end of what each program printed that failed:
+who has only the end of a log sees why.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,6 +17,9 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
+
+LAST_LINES = 20
+LAST_COLUMNS = 160
 
 
 def plain(name):
@@ -27,12 +31,21 @@ def programs(log):
     """The results of the programs, by their names."""
     with open(f'{log}.json', encoding='utf-8') as lines:
         results = [json.loads(line) for line in lines]
-    return {plain(result['name']): result['result'] for result in results}
+    return {plain(result['name']): result for result in results}
 
 
 def failed_programs(log):
     """The programs that failed, whatever the tests in them said: a leak, say."""
-    return {name for name, result in programs(log).items() if result not in ('OK', 'SKIP', 'EXPECTEDFAIL')}
+    return {name: result for name, result in programs(log).items() if result['result'] not in ('OK', 'SKIP', 'EXPECTEDFAIL')}
+
+
+def tell(build, name, result):
+    """Prints which tests of a program failed, and the end of what it printed."""
+    print(f'\n{build}: {name}: {result["result"]}, status {result["returncode"]}')
+    for stream in 'stdout', 'stderr':
+        lines = result.get(stream, '').splitlines()
+        for line in [line for line in lines[:-LAST_LINES] if line.startswith('not ok')] + lines[-LAST_LINES:]:
+            print(f'  {line[:LAST_COLUMNS]}')
 
 
 def missing_programs(builds):
@@ -56,7 +69,10 @@ def log_of(build):
 def count(build):
     log = log_of(build)
     passed = failed = skipped = 0
-    unexplained = failed_programs(log)
+    failed_ones = failed_programs(log)
+    for name, result in failed_ones.items():
+        tell(build, name, result)
+    unexplained = set(failed_ones)
     tree = ElementTree.parse(f'{log}.junit.xml')
 
     for suite in tree.iter('testsuite'):
