@@ -101,6 +101,11 @@ twice (gpointer data)
 }
 
 static void
+return_at_once (PrioTask *task, gpointer data)
+{
+}
+
+static void
 begin_in_task (PrioTask *task, gpointer data)
 {
   prio_observer_add (&observer);
@@ -158,6 +163,24 @@ test_begin_and_end (void)
   assert_told ("w:2 w:2 w:2 w:2 b:2 e:2 b:2 e:2 b:2 ");
 }
 
+/* A wait is no task: nobody is told of it, whether what it waits for comes or it is aborted. */
+static void
+test_wait_for_group (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (scheduler, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+
+  prio_observer_add (&observer);
+  g_object_unref (prio_task_group_post_task (group, &(PrioTaskOptions) { .name = "member" }, return_at_once, NULL, NULL));
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, NULL, NULL);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_FIRST, cancellable, NULL, NULL);
+  g_cancellable_cancel (cancellable);
+  run_all ();
+  assert_told ("q:member b:member e:member ");
+  prio_observer_remove (&observer);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -165,5 +188,6 @@ main (int argc, char **argv)
   told = g_string_new (NULL);
   g_test_add_func ("/observer/kinds", test_kinds);
   g_test_add_func ("/observer/begin-and-end", test_begin_and_end);
+  g_test_add_func ("/observer/wait-for-group", test_wait_for_group);
   return g_test_run ();
 }
