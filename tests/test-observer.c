@@ -178,6 +178,12 @@ test_wait_for_group (void)
   g_cancellable_cancel (cancellable);
   run_all ();
   assert_told ("q:member b:member e:member ");
+
+  /* Their records are used again, for tasks. */
+  for (guint i = 0; i < 3; i++)
+    g_object_unref (prio_scheduler_post_task (scheduler, NULL, return_at_once, NULL, NULL));
+  run_all ();
+  assert_told ("q:2 q:2 q:2 b:2 e:2 b:2 e:2 b:2 e:2 ");
   prio_observer_remove (&observer);
 }
 

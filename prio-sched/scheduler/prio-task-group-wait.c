@@ -332,6 +332,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until, .order = self->next_wait++,
                        .n_failed = self->n_failed };
   prio_task_set_work (task, NULL, wait, wait_release);
+  prio_task_get_entry (task)->use = PRIO_ENTRY_OF_LIBRARY;
 
   member = prio_member_current (prio_task_group_get_loop (self));
   if (member != NULL && member->group == self)

@@ -108,6 +108,7 @@ prio_task_clear (PrioTask *self)
   self->entry.continuation = FALSE;
   self->entry.stored_state = PRIO_ENTRY_NEW;
   self->entry.timed = PRIO_TIMED_NOT;
+  self->entry.use = PRIO_ENTRY_OF_PROGRAM;
   self->first_reaction.callback = NULL;
   memset ((gchar *) self + G_STRUCT_OFFSET (PrioTask, reactions), 0,
           sizeof *self - G_STRUCT_OFFSET (PrioTask, reactions));
