@@ -102,8 +102,11 @@ class LongTasks(unittest.TestCase):
         source.set_name('tick')
         source.set_callback(lambda *_: tick())
         source.attach(None)
-        self.run_tasks(scheduler.sleep(5))
-        self.assertIn('tick', self.names(0))
+
+        async def until_told():
+            while 'tick' not in self.names(0):
+                await scheduler.sleep(1)
+        PrioSched.run(until_told())
 
     def test_longest(self):
         self.run_tasks(scheduler.post_task(lambda: work(30), name='the longest'))
