@@ -72,7 +72,8 @@ def names_of_class(element):
         'types': set(),
     }
     if element.get(GLIB + 'fundamental') or element.get('parent'):
-        signals = names(element, 'signal') | {f'notify::{p.get("name")}' for p in properties}
+        # What cannot be read is set while the object is made, before anyone can listen.
+        signals = names(element, 'signal') | {f'notify::{p.get("name")}' for p in properties if p.get('readable') != '0'}
         writable = [p for p in properties if p.get('writable') == '1']
         result['types'] = {'SignalSignatures', 'ConstructorProps'}
         result['nested'] = {
@@ -125,6 +126,13 @@ def missing(wanted, there, path=NAMESPACE):
             yield f'{path}.{name}: its names'
 
 
+def signals_of_classes(described):
+    """The part of it that is the signals of the classes."""
+    signals = {name: inner['nested']['SignalSignatures'] for name, inner in described['nested'].items()
+               if 'SignalSignatures' in inner.get('nested', {})}
+    return {'nested': {name: {'nested': {'SignalSignatures': found}} for name, found in signals.items()}}
+
+
 # The checks; each yields what is wrong.
 
 def compile_programs(place, *options):
@@ -154,8 +162,11 @@ def check_names(place, gir, gjs, source):
     in_types = json.loads(described)
     in_gjs = json.loads(run(gjs, '-m', source / 'tests/types/names.js', place / 'names.json', check=True).stdout)
 
-    for name in missing(names_in_gir(gir), in_types):
+    in_gir = names_in_gir(gir)
+    for name in missing(in_gir, in_types):
         yield f'the types have no {name}, which is in the GIR'
+    for name in missing(signals_of_classes(in_types), in_gir):
+        yield f'the GIR has no {name}, which is in the types'
     for name in in_gjs['missing']:
         yield f'GJS has no {name}, which is in the types'
     added, web = in_gjs['added'], in_gjs['web']
@@ -186,6 +197,7 @@ def check_planted(place, *others):
     planted('priosched-1-react.d.ts', 'force_frame_rate(fps: number): void;', '', check_comments)
     planted('priosched-1.d.ts', 'has_fixed_priority(): boolean;', '', check_names, *others)
     planted('priosched-1.d.ts', "'notify::paused'", "'notify::stopped'", check_names, *others)
+    planted('priosched-1.d.ts', "'notify::signal'", "'notify::priority': () => void; 'notify::signal'", check_names, *others)
     planted('priosched-1.d.ts', 'timeSlice: number;', '', check_names, *others)
     planted('priosched-1.d.ts', 'should_yield(): boolean;', 'should_yield(): boolean; should_not_yield(): boolean;',
             check_names, *others)
