@@ -75,7 +75,7 @@ test('what is wrong is told', () => {
 
 test('what would mean something else is told', () => {
     const controller = new PrioSched.TaskController(), {signal} = controller, group = new PrioSched.TaskGroup();
-    const onWeb = new PrioSched.web.TaskController(), nothing = () => {};
+    const onWeb = new PrioSched.web.TaskController(), nothing = () => {}, {sleep, post_task} = scheduler;
     for (const [call, text] of [
         // A signal is no object with options, of which none would be read.
         [() => scheduler.post_task(nothing, signal), 'give it as {signal}'],
@@ -105,6 +105,10 @@ test('what would mean something else is told', () => {
         [() => {
             controller.priority = 'background';
         }, 'of a controller that has been made is set by set_priority ()'],
+        // A method without its object.
+        [() => sleep(1), 'is no scheduler, whose method this is'],
+        [() => post_task(nothing), 'is no scheduler, whose method this is'],
+        [() => PrioSched.Scheduler.prototype.yield.call(group), 'is no scheduler, whose method this is'],
     ]) {
         const error = thrown(call);
         assert(error instanceof TypeError && error.message.includes(text), `${text}: ${error}`);
