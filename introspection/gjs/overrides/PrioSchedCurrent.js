@@ -8,7 +8,7 @@
 /* exported linkTo, make, stateOf, stateToYield */
 
 const {Gio, GObject} = imports.gi;
-const {closedError, toFunction} = imports.overrides.PrioSchedReasons;
+const {closedError, named, toFunction} = imports.overrides.PrioSchedReasons;
 const {State} = imports.overrides.PrioSchedStates;
 
 const UNSET = 0;
@@ -18,6 +18,8 @@ const USER_VISIBLE = 2;
 // binding of GLib's knows its source weakly.
 const end = new Gio.SimpleAction({name: 'end'});
 var linkTo = function linkTo(scheduler) {
+    if (!(scheduler instanceof imports.gi.PrioSched.Scheduler))
+        throw new TypeError(`${named(scheduler)} is no scheduler, whose method this is`);
     const binding = scheduler.bind_property('paused', end, 'enabled', GObject.BindingFlags.DEFAULT);
     return () => binding.dup_source();
 };
