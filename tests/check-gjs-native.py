@@ -53,14 +53,13 @@ imports.gi.versions.PrioSched = '1';
 const {GLib, PrioSched} = imports.gi;
 const {scheduler} = PrioSched.web;
 const loop = new GLib.MainLoop(null, false);
-GLib.timeout_add(GLib.PRIORITY_DEFAULT, 20, () => {
-    loop.quit();
-    return GLib.SOURCE_REMOVE;
-});
 scheduler.postTask(() => {
     %s
 });
-scheduler.postTask(() => print('after'));
+scheduler.postTask(() => {
+    print('after');
+    loop.quit();
+});
 loop.run();
 '''
 
