@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "frozen-time.h"
 #include "helpers.h"
 
 static void
@@ -337,13 +338,15 @@ test_cancelled_and_delayed (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "hH");
 
   g_string_truncate (f->log, 0);
+  frozen_time = g_get_monotonic_time ();
   late = post_job (f, &(PrioTaskOptions) { .priority = BACKGROUND, .delay = 5 }, 'l', NULL);
   other = post_at (f, USER_BLOCKING, 'o', late);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "o");
-  g_usleep (6000);
+  frozen_time += 5000;
   post_letter (f, USER_VISIBLE, 'v');
   fixture_run (f);
+  frozen_time = 0;
   g_assert_cmpstr (f->log->str, ==, "olOv");
 }
 
