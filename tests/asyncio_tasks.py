@@ -248,7 +248,7 @@ class Cancellation(unittest.TestCase):
         done, pending = await asyncio.wait([post(lambda: 8), post(lambda: 9, delay=100000)],
                                            return_when=asyncio.FIRST_COMPLETED)
         self.assertEqual(([task.result() for task in done], len(pending)), ([8], 1))
-        self.assertEqual([await future for future in asyncio.as_completed([post(lambda: 1, delay=5), post(lambda: 2)])], [2, 1])
+        self.assertEqual([await future for future in asyncio.as_completed([post(lambda: 1, delay=50), post(lambda: 2)])], [2, 1])
 
         inner = post(lambda: 5, delay=20)
         outer = asyncio.shield(inner)

@@ -53,7 +53,7 @@ test('scheduleCallback: options.timeout', async () => {
 });
 
 test('scheduleCallback: options.delay', async () => {
-    const done = post('a', 'user-blocking', {delay: 20, timeout: 60000}), also = post('b', 'background', {delay: 10, timeout: -1});
+    const done = post('a', 'user-blocking', {delay: 100, timeout: 60000}), also = post('b', 'background', {delay: 10, timeout: -1});
     assertEqual(log, []);
     await done;
     await also;

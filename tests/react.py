@@ -70,7 +70,7 @@ class ScheduleCallback(Case):
 
     @run
     async def test_the_timeout_counts_from_the_end_of_the_delay(self):
-        done = self.post('a', 'user-blocking', delay=20, timeout=60000)
+        done = self.post('a', 'user-blocking', delay=100, timeout=60000)
         also = self.post('b', 'background', delay=10, timeout=-1)
         self.assertEqual(self.log, [])
         await done
