@@ -3,7 +3,7 @@
 // Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0.  Nothing
 // of it is global but the namespace's place in imports.gi, as with those packages.
 //
-// tests/check-types-gjs.py compares the names with the GIR and with what GJS has.
+// tests/bindings/check-types-gjs.py compares the names with the GIR and with what GJS has.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

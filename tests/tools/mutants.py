@@ -85,18 +85,18 @@ def is_caught(tree):
     if run('ninja', '-C', 'build', cwd=tree, timeout=300) != 0:
         return 'does not build'
     for name in TESTS:
-        if run(build / f'tests/test-{name}', cwd=build, timeout=60) != 0:
+        if run(build / f'tests/library/test-{name}', cwd=build, timeout=60) != 0:
             return f'test-{name}'
-    if run(build / 'tests/conformance', tree / 'tests/conformance-vectors.json', cwd=build, timeout=60) != 0:
+    if run(build / 'tests/conformance', tree / 'tests/library/model/conformance-vectors.json', cwd=build, timeout=60) != 0:
         return 'conformance'
-    if run(sys.executable, tree / 'tests/model.py', '--programs', '6000', '--seed', '1', build / 'tests/conformance',
+    if run(sys.executable, tree / 'tests/library/model/model.py', '--programs', '6000', '--seed', '1', build / 'tests/conformance',
            cwd=build, timeout=200) != 0:
         return 'random programs'
     return None
 
 
 def main(numbers):
-    source = pathlib.Path(__file__).resolve().parent.parent
+    source = pathlib.Path(__file__).resolve().parents[2]
     with tempfile.TemporaryDirectory() as place:
         tree = pathlib.Path(place) / 'tree'
         shutil.copytree(source, tree, ignore=shutil.ignore_patterns('build*', '.git'))

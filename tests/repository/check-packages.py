@@ -138,7 +138,7 @@ def check(source, python, gjs, place):
     monitor = run(f'{prefix}/bin/prio-sched-monitor', '--version', env=environment)
     version = re.search(r'\((.*)-', (source / 'debian/changelog').read_text())[1]
     assert version in monitor, (version, monitor)
-    print(run(sys.executable, source / 'tests/check-installed-tests.py', root).strip())
+    print(run(sys.executable, source / 'tests/repository/check-installed-tests.py', root).strip())
     check_dependencies(packages)
     check_manual(root / 'usr/share')
     return 0 if sound else 1

@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 imports.gi.versions.PrioSched = '1';
-imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+imports.searchPath.unshift(imports.gi.GLib.build_filenamev([imports.gi.GLib.path_get_dirname(imports.system.programPath),
+    '..', 'bindings']));
 const {Gio, GLib, PrioSched} = imports.gi;
 const {assert, run, test} = imports.tap;
 
-const EXTENSION = GLib.build_filenamev([GLib.path_get_dirname(imports.system.programPath), '..', 'examples',
+const EXTENSION = GLib.build_filenamev([GLib.path_get_dirname(imports.system.programPath), '..', '..', 'examples',
     'file-search-extension']);
 const extras = PrioSched.web.extras.newScheduler();
 

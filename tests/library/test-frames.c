@@ -5,7 +5,7 @@
  *
  * A window is drawn as GDK does it: the display requests another frame through a file descriptor, a handler at
  * priority 0 takes the request, and a source at 120 draws.  The frames that are drawn beside a flood of tasks are
- * compared with those beside the peer, one idle source that never ends (tests/frames.c does the same with GTK).
+ * compared with those beside the peer, one idle source that never ends (tests/programs/frames.c does the same with GTK).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -3,7 +3,7 @@
     check-coverage.py SOURCE BUILD
 
 SOURCE is the folder of meson.build.  BUILD has been set up with -Db_coverage=true, and its tests have been run.
-Fails below 95 % of the lines or 85 % of the branches.  tests/coverage.md lists the missed lines with
+Fails below 95 % of the lines or 85 % of the branches.  tests/repository/coverage.md lists the missed lines with
 reasons; the script reports those that it does not list.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -36,7 +36,7 @@ def main(source, build):
     source = pathlib.Path(source)
     report = subprocess.run(['gcovr', '--root', source, '--filter', f'{source.resolve()}/prio-sched/', '--json', '-',
                              pathlib.Path(build) / 'prio-sched'], check=True, capture_output=True, text=True).stdout
-    named = explained(source / 'tests/coverage.md')
+    named = explained(source / 'tests/repository/coverage.md')
     lines = lines_run = branches = branches_run = 0
     unexplained = []
 
@@ -59,7 +59,7 @@ def main(source, build):
 
     print(f'{"all":32} {percent(lines_run, lines):5.1f}  {percent(branches_run, branches):5.1f}')
     for line in unexplained:
-        print(f'missed, and not in tests/coverage.md: {line}')
+        print(f'missed, and not in tests/repository/coverage.md: {line}')
     return percent(lines_run, lines) < LINES or percent(branches_run, branches) < BRANCHES
 
 

@@ -2,11 +2,11 @@
 
     check-types-gjs.py SOURCE GIR GJS
 
-SOURCE is the project's folder.  The programs in tests/types compile, strictly, and what is wrong in one of them is
+SOURCE is the project's folder.  The programs in tests/bindings/types compile, strictly, and what is wrong in one of them is
 found.  Each comment stands on a declaration.  The types have every name that the GIR has, and GJS has every name that
 the types have; those of PrioSched.web are the same in both.
 
-TypeScript and @girs come from npm, as tests/types/package-lock.json names them: once, into the cache folder of
+TypeScript and @girs come from npm, as tests/bindings/types/package-lock.json names them: once, into the cache folder of
 tests/run-on.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -156,11 +156,11 @@ def check_comments(place):
 
 
 def check_names(place, gir, gjs, source):
-    described = run('node', source / 'tests/types/names.cjs', place / 'priosched-1.d.ts', MODULE, NAMESPACE,
+    described = run('node', source / 'tests/bindings/types/names.cjs', place / 'priosched-1.d.ts', MODULE, NAMESPACE,
                     check=True).stdout
     (place / 'names.json').write_text(described)
     in_types = json.loads(described)
-    in_gjs = json.loads(run(gjs, '-m', source / 'tests/types/names.js', place / 'names.json', check=True).stdout)
+    in_gjs = json.loads(run(gjs, '-m', source / 'tests/bindings/types/names.js', place / 'names.json', check=True).stdout)
 
     in_gir = names_in_gir(gir)
     for name in missing(in_gir, in_types):
@@ -207,7 +207,7 @@ def check_planted(place, *others):
 
 def main(source, gir, gjs):
     source = pathlib.Path(source)
-    types = source / 'tests/types'
+    types = source / 'tests/bindings/types'
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         (place / 'node_modules').symlink_to(node_modules(types))

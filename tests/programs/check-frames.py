@@ -3,7 +3,7 @@
     check-frames.py [--rates RATE,…] PROGRAM [OPTION…]
 
 A rate is x60, which is Xvfb, or 60, 144, 240 or any other, of mutter's headless virtual
-monitor.  PROGRAM is build/tests/frames; tests/frames.c describes its options.  Set
+monitor.  PROGRAM is build/tests/programs/frames; tests/programs/frames.c describes its options.  Set
 LD_LIBRARY_PATH to measure the library of another build.
 
 Prints one table.  Fails if a row fails at any rate; skips if nothing can be measured.

@@ -26,9 +26,9 @@ def check(build, source, python, gjs, place):
     environment = environment_of(prefix, lib)
 
     check_programs(prefix, lib, environment, python, gjs, place)
-    vectors = os.path.join(source, 'tests', 'conformance-vectors.json')
+    vectors = os.path.join(source, 'tests/library/model/conformance-vectors.json')
     for runner, script in ((python, 'conformance.py'), (gjs, 'conformance.js')):
-        print(run(runner, os.path.join(source, 'tests', script), vectors, env=environment).strip().split('\n')[-1])
+        print(run(runner, os.path.join(source, 'tests/bindings', script), vectors, env=environment).strip().split('\n')[-1])
     if os.path.exists(f'{build}/gtk/inspector'):
         check_inspector(lib, environment, python)
 
