@@ -10,8 +10,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "frozen-time.h"
 #include "helpers.h"
-#include "own-clock.h"
 
 #define N_TASKS 10 /* in a flood */
 #define DURATION (2 * G_USEC_PER_SEC)
@@ -43,8 +43,8 @@ static int display[2];
 static void
 pass (gint64 span)
 {
-  now += span;
-  if (now >= wanted)
+  frozen_time += span;
+  if (frozen_time >= wanted)
     {
       wanted = G_MAXINT64;
       g_assert_cmpint (write (display[1], "", 1), ==, 1);
@@ -56,7 +56,7 @@ static gint
 poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
 {
   gint n_ready;
-  gint64 until = timeout < 0 ? G_MAXINT64 : now + (gint64) timeout * 1000;
+  gint64 until = timeout < 0 ? G_MAXINT64 : frozen_time + (gint64) timeout * 1000;
 
   pass (ITERATION);
   n_ready = g_poll (fds, n_fds, 0);
@@ -65,7 +65,7 @@ poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
 
   until = MIN (until, wanted);
   g_assert_cmpint (until, <, G_MAXINT64); /* or it would sleep for ever */
-  pass (MAX (until - now, 0));
+  pass (MAX (until - frozen_time, 0));
   return g_poll (fds, n_fds, 0);
 }
 
@@ -173,7 +173,7 @@ paint (gpointer data)
   pass (drawing_time (window) + window->to_validate);
   window->to_validate = 0;
   window->counts.n_frames++;
-  wanted = (now / window->interval + 1) * window->interval;
+  wanted = (frozen_time / window->interval + 1) * window->interval;
   return G_SOURCE_REMOVE;
 }
 
@@ -268,7 +268,7 @@ work (gpointer data)
   Window *window = data;
 
   if (window->worked != 0)
-    window->counts.wait = MAX (window->counts.wait, now - window->worked);
+    window->counts.wait = MAX (window->counts.wait, frozen_time - window->worked);
   if (wanted == G_MAXINT64)
     window->n_before++;
   if (window->counts.n_steps == 0 && window->scene.long_step != 0)
@@ -276,7 +276,7 @@ work (gpointer data)
   else
     pass (window->scene.step);
   window->counts.n_steps++;
-  window->worked = now;
+  window->worked = frozen_time;
   return G_SOURCE_CONTINUE;
 }
 
@@ -297,9 +297,9 @@ post_short (gpointer data)
 static void
 window_init (Window *window, const Scene *scene)
 {
-  now = 1000 * G_USEC_PER_SEC;
+  frozen_time = 1000 * G_USEC_PER_SEC;
   *window = (Window) { .scene = *scene, .interval = G_USEC_PER_SEC / scene->rate, 
-                       .end = now + (scene->duration != 0 ? scene->duration : DURATION) };
+                       .end = frozen_time + (scene->duration != 0 ? scene->duration : DURATION) };
   fixture_set_up (&window->f, NULL);
   g_main_context_set_poll_func (window->f.context, poll_in_time);
   g_assert_cmpint (pipe (display), ==, 0);
@@ -319,7 +319,7 @@ window_init (Window *window, const Scene *scene)
     attach (window, g_idle_source_new (), scene->always, always_ready);
   if (scene->post_every != 0)
     attach (window, g_timeout_source_new (scene->post_every), G_PRIORITY_DEFAULT, post_short);
-  wanted = now + window->interval;
+  wanted = frozen_time + window->interval;
 }
 
 static void
@@ -353,7 +353,7 @@ run (const Scene *scene, gint flood)
 
   window_init (&window, scene);
   start_flood (&window, flood);
-  while (now < window.end)
+  while (frozen_time < window.end)
     g_main_context_iteration (window.f.context, TRUE);
   counts = window.counts;
   window_clear (&window);

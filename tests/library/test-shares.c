@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "frozen-time.h"
 #include "helpers.h"
-#include "own-clock.h"
 
 #define ITERATION 2 /* µs */
 
@@ -15,17 +15,17 @@ poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
 {
   gint n_ready;
 
-  now += ITERATION;
+  frozen_time += ITERATION;
   n_ready = g_poll (fds, n_fds, 0);
   if (n_ready == 0 && timeout > 0)
-    now += (gint64) timeout * 1000;
+    frozen_time += (gint64) timeout * 1000;
   return n_ready;
 }
 
 static void
 set_up (Fixture *f, gconstpointer data)
 {
-  now = 1000 * G_USEC_PER_SEC;
+  frozen_time = 1000 * G_USEC_PER_SEC;
   fixture_set_up (f, data);
   g_main_context_set_poll_func (f->context, poll_in_time);
 }
@@ -46,7 +46,7 @@ work (gpointer data)
 
   if (over)
     return G_SOURCE_REMOVE;
-  now += self->step;
+  frozen_time += self->step;
   self->total += self->step;
   return G_SOURCE_CONTINUE;
 }
@@ -54,9 +54,9 @@ work (gpointer data)
 static void
 run_for (Fixture *f, gint64 span)
 {
-  gint64 end = now + span;
+  gint64 end = frozen_time + span;
 
-  while (now < end)
+  while (frozen_time < end)
     g_main_context_iteration (f->context, TRUE);
 }
 
