@@ -10,9 +10,7 @@
 
 #pragma once
 
-#include <glib.h>
-
-#include <time.h>
+#include "base/prio-clock-private.h"
 
 #define PRIO_CLOCK_GRAIN 20   /* µs */
 #define PRIO_MAX_STRIDE 64    /* tasks */
@@ -27,38 +25,11 @@ typedef struct
   guint coarse_left; /* tasks until the coarse clock is read */
 } PrioStopwatch;
 
-static inline glong
-prio_read_coarse_clock (void)
-{
-#ifdef CLOCK_MONOTONIC_COARSE
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
-  return now.tv_nsec;
-#else
-  return 0;
-#endif
-}
-
-/* The time of g_get_monotonic_time (), µs; a few milliseconds old where that is cheaper. */
-static inline gint64
-prio_coarse_time (void)
-{
-#ifdef CLOCK_MONOTONIC_COARSE
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
-  return (gint64) now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
-#else
-  return g_get_monotonic_time ();
-#endif
-}
-
 static inline void
 prio_stopwatch_start (PrioStopwatch *watch, gint64 now)
 {
   watch->read = now;
-  watch->coarse = prio_read_coarse_clock ();
+  watch->coarse = prio_clock_tick ();
   watch->left = watch->stride = 1;
   watch->coarse_left = PRIO_COARSE_STRIDE;
 }
@@ -86,17 +57,17 @@ prio_stopwatch_look (PrioStopwatch *watch)
   guint ran;
 
   watch->coarse_left = PRIO_COARSE_STRIDE;
-  if (watch->left > 0 && prio_read_coarse_clock () == watch->coarse)
+  if (watch->left > 0 && prio_clock_tick () == watch->coarse)
     return 0;
 
   ran = watch->stride - watch->left;
-  now = g_get_monotonic_time ();
+  now = prio_clock_now ();
   elapsed = now - watch->read;
   /* One short task says little about those that follow. */
   watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, MIN (ran * 2, PRIO_MAX_STRIDE));
   watch->left = watch->stride;
   watch->read = now;
-  watch->coarse = prio_read_coarse_clock ();
+  watch->coarse = prio_clock_tick ();
   return now;
 }
 

@@ -137,5 +137,5 @@ void
 prio_loop_note_post (PrioLoop *loop, guint64 order)
 {
   if (loop->n_lots == 0)
-    prio_ages_note (loop->ages, order, g_get_monotonic_time ());
+    prio_ages_note (loop->ages, order, prio_clock_now ());
 }

@@ -20,7 +20,7 @@ forget_ages (PrioLoop *loop)
 static gint64
 read_clock (PrioLoop *loop)
 {
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   prio_loop_note_time (loop, now);
   return now;
@@ -232,7 +232,7 @@ share_counts (PrioRunQueue *run_queue, PrioCounts *counts)
 static void
 begin_counting (PrioLoop *loop)
 {
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   if (loop->ages == NULL)
     loop->ages = prio_ages_new (loop->next_order, now);
@@ -284,7 +284,7 @@ void
 prio_run_queue_reset_counts (PrioRunQueue *run_queue)
 {
   PrioCounts *counts = run_queue->counted;
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   if (counts == NULL)
     return;

@@ -42,7 +42,7 @@ prio_run_queue_first (PrioRunQueue *run_queue)
 {
   PrioQueue *first;
 
-  prio_loop_expire_delays (run_queue->loop, g_get_monotonic_time ());
+  prio_loop_expire_delays (run_queue->loop, prio_clock_now ());
   first = first_of_group (&run_queue->ready);
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     {

@@ -36,7 +36,7 @@ prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
       frame->next = loop->frames;
       loop->frames = frame;
     }
-  prio_frames_update (loop, g_get_monotonic_time ());
+  prio_frames_update (loop, prio_clock_now ());
   if (G_UNLIKELY (loop->observing != NULL))
     loop->observing->frame_announced (loop, due, interval);
 }
@@ -53,5 +53,5 @@ prio_frames_remove (PrioLoop *loop, PrioFrame *frame)
     link = &(*link)->next;
   *link = frame->next;
   frame->linked = FALSE;
-  prio_frames_update (loop, g_get_monotonic_time ());
+  prio_frames_update (loop, prio_clock_now ());
 }

@@ -39,11 +39,11 @@ tell (gpointer data)
 {
   PrioHeld *held = data;
   PrioLoop *loop = prio_loop_ref (held->loop);
-  gint64 before = g_get_monotonic_time ();
+  gint64 before = prio_clock_now ();
 
   loop->holding->funcs->held (held);
   if (loop->holding->since != 0 && loop->holding->since <= before)
-    loop->holding->since += g_get_monotonic_time () - before;
+    loop->holding->since += prio_clock_now () - before;
   prio_loop_unref (loop);
 }
 
@@ -278,7 +278,7 @@ prio_holding_source_begins (PrioLoop *loop, GSource *source)
 
   if (holding == NULL)
     return;
-  now = g_get_monotonic_time ();
+  now = prio_clock_now ();
   holding->unknown = holding->since != 0 ? now - holding->since : 0;
   set_holder (holding, NULL, source, now);
 }
@@ -292,7 +292,7 @@ prio_holding_source_ended (PrioLoop *loop, GSource *source)
 
   if (holding == NULL)
     return;
-  now = g_get_monotonic_time ();
+  now = prio_clock_now ();
   if (holding->unknown >= holding->threshold)
     note (loop, NULL, NULL, holding->unknown, now);
   holding->unknown = 0;

@@ -100,7 +100,7 @@ prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
   g_hash_table_insert (loop->idles.by_id, GUINT_TO_POINTER (idle->id), idle);
   idle_enlist (idle, &loop->idles.pending);
   if (G_UNLIKELY (loop->observing != NULL))
-    idle->observed = prio_observed_new_idle (idle->run_queue, g_get_monotonic_time ());
+    idle->observed = prio_observed_new_idle (idle->run_queue, prio_clock_now ());
 
   if (due != 0)
     {
@@ -171,7 +171,7 @@ gboolean
 prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
 {
   PrioIdles *idles = &loop->idles;
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   idles->asked = loop->iteration;
   idles->next = next_event (loop, timer, now);

@@ -221,14 +221,14 @@ prio_due_after (guint64 delay)
 {
   if (delay == 0)
     return 0;
-  return prio_time_after (g_get_monotonic_time (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
+  return prio_time_after (prio_clock_now (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
 }
 
 /* When a timeout of @timeout ms passes that counts from @due or, if that is 0, from now, µs; G_MAXINT64: never. */
 static inline gint64
 prio_expiry_after (gint64 due, gint timeout)
 {
-  gint64 start = due != 0 ? due : g_get_monotonic_time ();
+  gint64 start = due != 0 ? due : prio_clock_now ();
 
   return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
 }

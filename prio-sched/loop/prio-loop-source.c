@@ -340,12 +340,12 @@ take_turn (PrioLoop *loop, gint64 now)
 
   if (G_UNLIKELY (turn->low.share != 0))
     {
-      now = now != 0 ? now : g_get_monotonic_time ();
+      now = now != 0 ? now : prio_clock_now ();
       prio_turn_count_low (turn, now, loop->lane == PRIO_LANE_BACKGROUND);
     }
   if (turn->others || turn->waited)
     {
-      now = now != 0 ? now : g_get_monotonic_time ();
+      now = now != 0 ? now : prio_clock_now ();
       prio_turn_iterate (turn, now, loop->lane > PRIO_LANE_BACKGROUND);
     }
   turn->waited = TRUE;
@@ -369,7 +369,7 @@ prepare (PrioLoop *loop, gint *timeout)
 
       /* Not g_source_get_time (), which takes GLib's lock. */
       if (loop->delays.n_items > 0 || loop->deadlines.n_items > 0)
-        now = g_get_monotonic_time ();
+        now = prio_clock_now ();
       prio_loop_expire_delays (loop, now);
 
       loop->awake = FALSE;
@@ -422,7 +422,7 @@ governor_check (GSource *source)
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->asked);
   if (G_LIKELY (loop->is_timed == 0))
-    loop->checked = prio_coarse_time ();
+    loop->checked = prio_clock_last_tick ();
   else
     prio_loop_read_time (loop);
   if (G_UNLIKELY (loop->observing != NULL))
@@ -516,7 +516,7 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
 {
   guint kind;
   PrioLoop *loop = prio_loop_ref (loop_of (source, &kind));
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
   gboolean disposed;
 
   prio_biased_lock_acquire (&loop->lock);

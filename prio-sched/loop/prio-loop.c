@@ -244,7 +244,7 @@ prio_loop_process_mailbox (PrioLoop *loop)
   const char *posting_name = g_steal_pointer (&prio_thread.posting_name);
 
   if (G_UNLIKELY (loop->ages != NULL))
-    prio_ages_note (loop->ages, loop->next_order, g_get_monotonic_time ());
+    prio_ages_note (loop->ages, loop->next_order, prio_clock_now ());
   while (chunk != NULL)
     {
       PrioMailboxChunk *next = chunk->next;
@@ -556,7 +556,7 @@ prio_loop_trim (PrioLoop *loop)
 void
 prio_loop_read_time (PrioLoop *loop)
 {
-  loop->checked = g_get_monotonic_time ();
+  loop->checked = prio_clock_now ();
   if (loop->ages == NULL)
     {
       loop->is_timed--;

@@ -51,7 +51,7 @@ prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
   if (prio_entry_is_aborted (entry) && !task->was_aborted)
     {
       task->was_aborted = TRUE;
-      TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, TRUE);
+      TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
     }
   entry->funcs = task->original;
   entry->is_observed = FALSE;
@@ -83,7 +83,7 @@ static void
 observed_aborted (PrioEntry *entry)
 {
   PrioObservedTask *task = task_of (entry);
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   refresh (task, entry);
   entry->funcs = task->original;
@@ -100,7 +100,7 @@ observed_rejected (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   task->was_aborted = TRUE;
-  TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, TRUE);
+  TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
   if (task->original->rejected != NULL)
     task->original->rejected (entry);
 }
@@ -115,7 +115,7 @@ observed_released (PrioEntry *entry)
   entry->is_observed = FALSE;
   if (!task->runs)
     {
-      TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, FALSE);
+      TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
       task_free (task);
     }
   if (entry->funcs->released != NULL)
@@ -174,7 +174,7 @@ prio_observed_queued (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   refresh (task, entry);
-  task->told.queued = g_get_monotonic_time ();
+  task->told.queued = prio_clock_now ();
   TELL (queued, task->told.queued, task->loop, &task->told);
 }
 
@@ -186,7 +186,7 @@ added (PrioEntry *entry, gint64 due)
   if (!is_to_be_told (entry))
     return;
 
-  now = g_get_monotonic_time ();
+  now = prio_clock_now ();
   observe (entry, now, due);
   set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
   if (due != 0)
@@ -243,7 +243,7 @@ take_job (PrioQueue *queue)
   PrioRunQueue *run_queue = queue->run_queue;
   PrioLoop *loop = run_queue->loop;
   PrioQueue *to = &run_queue->entries[queue->effective];
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
   PrioEntry *entry;
 
   if (run_queue == loop->own)
@@ -390,7 +390,7 @@ static void
 begins (PrioLoop *loop, gpointer data)
 {
   PrioObserver *observer = data;
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   prio_ready_evict (&loop->ready);
   for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
@@ -403,14 +403,14 @@ begins (PrioLoop *loop, gpointer data)
 static void
 priority_changes (PrioGroup *group, PrioTaskPriority priority)
 {
-  TELL (priority_changed, g_get_monotonic_time (), group->run_queue->loop, group, prio_group_get_priority (group),
+  TELL (priority_changed, prio_clock_now (), group->run_queue->loop, group, prio_group_get_priority (group),
         priority);
 }
 
 static void
 frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
 {
-  TELL (frame, g_get_monotonic_time (), loop, due, interval);
+  TELL (frame, prio_clock_now (), loop, due, interval);
 }
 
 static const PrioObservingFuncs funcs = {
@@ -427,7 +427,7 @@ begin (PrioObservedTask *task)
   task->runs = TRUE;
   task->outer = prio_thread.observed;
   prio_thread.observed = task;
-  task->told.begun = g_get_monotonic_time ();
+  task->told.begun = prio_clock_now ();
   TELL (begins, task->told.begun, task->loop, &task->told);
 }
 
@@ -452,7 +452,7 @@ prio_observed_begins (PrioEntry *entry)
 gint64
 prio_observed_yields (PrioObservedTask *task)
 {
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   prio_thread.observed = task->outer;
   task->runs = FALSE;
@@ -464,7 +464,7 @@ prio_observed_yields (PrioObservedTask *task)
 gint64
 prio_observed_ended (PrioObservedTask *task)
 {
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   prio_thread.observed = task->outer;
   TELL (ended, now, task->loop, &task->told);
@@ -492,7 +492,7 @@ prio_observed_idle_begins (PrioObservedTask *task)
 void
 prio_observed_idle_aborted (PrioObservedTask *task)
 {
-  TELL (aborted, g_get_monotonic_time (), task->loop, &task->told, FALSE);
+  TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
   task_free (task);
 }
 
@@ -505,7 +505,7 @@ prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now)
 void
 prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut)
 {
-  TELL (batch_ended, g_get_monotonic_time (), loop, lane, cut);
+  TELL (batch_ended, prio_clock_now (), loop, lane, cut);
 }
 
 /* The turn of the other sources, if it is theirs, ends. */
@@ -519,13 +519,13 @@ prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 void
 prio_observed_prepares (PrioLoop *loop)
 {
-  TELL (prepares, g_get_monotonic_time (), loop);
+  TELL (prepares, prio_clock_now (), loop);
 }
 
 void
 prio_observed_checks (PrioLoop *loop)
 {
-  TELL (checks, g_get_monotonic_time (), loop);
+  TELL (checks, prio_clock_now (), loop);
 }
 
 /* Any thread, outside: tells @observer, which is static, of all loops, until it is removed. */

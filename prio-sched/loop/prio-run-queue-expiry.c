@@ -88,7 +88,7 @@ prio_run_queue_enqueue_timed (PrioEntry *entry)
     {
       insert (entry);
     }
-  else if (entry->expiry <= g_get_monotonic_time ())
+  else if (entry->expiry <= prio_clock_now ())
     {
       entry->job.order = loop->next_order++;
       insert (entry);
@@ -139,7 +139,7 @@ prio_run_queue_begin_timed (PrioEntry *entry)
     return;
 
   prio_heap_remove (&entry->run_queue->loop->deadlines, &entry->delay);
-  if (entry->expiry <= g_get_monotonic_time ())
+  if (entry->expiry <= prio_clock_now ())
     entry->timed = PRIO_TIMED_EXPIRED;
 }
 

@@ -48,7 +48,7 @@ prio_shares_update (PrioLoop *loop)
   if (loop->shares == NULL)
     {
       loop->shares = g_new0 (PrioShares, 1);
-      loop->shares->since = g_get_monotonic_time ();
+      loop->shares->since = prio_clock_now ();
     }
   for (guint i = 0; i < PRIO_N_SHARED; i++)
     loop->shares->of[i].share = least[i];
@@ -86,7 +86,7 @@ PrioQueue *
 prio_shares_choose (PrioLoop *loop, PrioQueue *first, gint *ran, gint64 since, gboolean *ahead)
 {
   if (*ran >= 0)
-    prio_shares_count (loop, (guint) *ran, *ahead, g_get_monotonic_time ());
+    prio_shares_count (loop, (guint) *ran, *ahead, prio_clock_now ());
   else
     loop->shares->since = since;
 

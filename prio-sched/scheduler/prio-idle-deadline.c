@@ -107,7 +107,7 @@ prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
 
   g_return_val_if_fail (deadline != NULL, 0);
 
-  now = g_get_monotonic_time ();
+  now = prio_clock_now ();
   return deadline->time > now ? (deadline->time - now) / 1000.0 : 0;
 }
 

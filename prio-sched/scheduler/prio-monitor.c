@@ -79,7 +79,7 @@ make_page (PrioMonitorPage **page)
 
   (*page)->size = sizeof **page;
   (*page)->pid = getpid ();
-  (*page)->started = g_get_monotonic_time ();
+  (*page)->started = prio_clock_now ();
   g_strlcpy ((*page)->program, program != NULL ? program : "", sizeof (*page)->program);
   prio_release_fence ();
   memcpy ((*page)->magic, PRIO_MONITOR_MAGIC, sizeof (*page)->magic);

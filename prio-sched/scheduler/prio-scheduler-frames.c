@@ -195,7 +195,7 @@ before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, c
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) closure->data)->scheduler);
   PrioOp op = { .apply = op_clock_ticked };
   PrioClock *clock;
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = prio_clock_now ();
 
   if (scheduler == NULL)
     {

@@ -55,7 +55,7 @@ request (PrioLoop *loop, const PrioIdle *template, guint timeout)
 
   idle->id = id;
   if (timeout > 0)
-    op.due = prio_time_after (g_get_monotonic_time (), timeout * G_TIME_SPAN_MILLISECOND);
+    op.due = prio_time_after (prio_clock_now (), timeout * G_TIME_SPAN_MILLISECOND);
   prio_loop_submit (loop, &op);
 
   return id;

@@ -125,7 +125,7 @@ write_gathered (void)
   prio_lock_lock (&lock);
   trace.error = error;
   trace.writing = FALSE;
-  trace.last = g_get_monotonic_time ();
+  trace.last = prio_clock_now ();
   g_string_truncate (block, 0);
   if (trace.spare == NULL && block->allocated_len <= 4 * BLOCK_SIZE)
     trace.spare = block;
@@ -293,7 +293,7 @@ open_file (void)
   trace.forked = trace.told = FALSE;
   trace.error = 0;
   trace.written = 0;
-  trace.last = g_get_monotonic_time ();
+  trace.last = prio_clock_now ();
   if (trace.gathered == NULL)
     trace.gathered = g_string_sized_new (BLOCK_SIZE + 4096);
   g_string_assign (trace.gathered, "[\n");

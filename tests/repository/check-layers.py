@@ -7,7 +7,8 @@ have a folder for each layer, and OBJECTS are its object files, or archives of t
 
   - which object refers to a symbol of which other,
   - which header each source, and each header, includes,
-  - what the inline functions of a header call: in objects, that call would belong to the file that includes the header.
+  - what the inline functions of a header call: in objects, that call would belong to the file that includes the header,
+  - whether anything but the module clock reads a clock: a test that replaces it decides what time it is for all.
 
 It prints each layer with its modules and the number of their uses of lower layers, and each upward use with its cause.
 --plant adds one, and --self-test does that in each of the three ways and checks that it is found.
@@ -21,6 +22,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+
+READS_A_CLOCK = re.compile(r'\b((?:clock_gettime|g_get_monotonic_time|g_get_real_time|g_source_get_time|time|gettimeofday) \()')
 
 
 class Layers:
@@ -133,6 +137,13 @@ def check_names(layers, texts, objects):
             yield f'{path.name} is in the folder {folder}, and is listed in {layers.layer[module]}'
 
 
+def check_clocks(texts):
+    for path, text in texts.items():
+        if module_of(path) != 'clock':
+            for call in READS_A_CLOCK.findall(text):
+                yield f'{path.name} calls {call}), which only prio-clock-private.h may'
+
+
 def report(layers, uses, wrong):
     """Prints all; returns the arrows upwards: {(user, used): {what}}."""
     downwards = collections.Counter()
@@ -157,7 +168,7 @@ def report(layers, uses, wrong):
 
 def check(layers, texts, defined, needed):
     uses = [*calls(defined, needed), *includes(texts), *calls_in_headers(texts, defined)]
-    wrong = list(check_names(layers, texts, set(needed)))
+    wrong = [*check_names(layers, texts, set(needed)), *check_clocks(texts)]
     return report(layers, uses, wrong), wrong
 
 
@@ -177,6 +188,8 @@ def self_test(layers, texts, defined, needed):
     _, wrong = check(layers, {**texts, header.parent / 'task' / 'prio-heap.c': '', header.parent / 'prio-new.c': ''}, defined,
                      needed)
     assert len(wrong) == 2, wrong
+    _, wrong = check(layers, {**texts, header: texts[header] + 'now = g_get_monotonic_time ();'}, defined, needed)
+    assert len(wrong) == 1, wrong
     planted, wrong = check(layers, texts, defined, needed)
     assert not planted and not wrong
 
