@@ -1,42 +1,94 @@
-"""Counts the results of test runs, from the files that meson test leaves.
+"""count-results.py: counts the results of test runs, from the files that run-tests.py leaves
 
     count-results.py BUILD[:LOG]… [--stacks BUILD…]
 
-LOG is the name of the log: the argument of meson test --logbase, or “testlog”.  The builds after
+LOG is the name of the log: the argument of run-tests.py --log, or “testlog”.  The builds after
 --stacks have run the same tests on different stacks: a test that only some of them have run
 counts as failed, unless the build says in tests/not-here that its stack cannot have it.
 
-Each test of a program that uses TAP counts; any other program counts as one test.
+Each test of a program that uses TAP counts; any other program counts as one test.  A program that
+failed and has passed when it was run again, alone, counts as passed, and stands in the list of
+flaky ones; more than two of these count as failed, all of them.
+
 The last line is "N passed, N failed, N skipped"; the status is 1 if any failed, or
-if a build has no results.  Before it comes the end of what each program printed that failed:
-who has only the end of a log sees why.
+if a build has no results.  Before it comes the end of what each program printed that failed, be
+it once: who has only the end of a log sees why.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import json
+import collections
+import importlib
+import os
 import sys
 import xml.etree.ElementTree as ElementTree
 
+runner = importlib.import_module('run-tests')
+
 LAST_LINES = 20
 LAST_COLUMNS = 160
+MOST_FLAKY = 2
 
 
-def plain(name):
-    """The name of a program, without those of its project and suites, which Meson writes in several ways."""
-    return name.rpartition('prio-sched:')[2].rpartition(' / ')[2]
+class Results:
+    """What is left of one run of tests."""
+
+    def __init__(self, build):
+        self.build, _, name = build.partition(':')
+        self.log = f'{self.build}/meson-logs/{name or "testlog"}'
+        self.flaky = []
+        self.skipped_whole = os.path.exists(f'{self.log}.skipped')
+        self.programs = {} if self.skipped_whole else self.read(self.log)
+
+    @staticmethod
+    def read(log):
+        """{name of the program: [passed, failed, skipped, its result]}"""
+        programs = {}
+        for result in runner.read_results(f'{log}.json'):
+            name = runner.plain(result['name'])
+            if name in programs:
+                raise ValueError(f'two tests are called “{name}”')
+            programs[name] = [0, 0, 0, result]
+        for suite in ElementTree.parse(f'{log}.junit.xml').iter('testsuite'):
+            program = runner.plain(suite.get('name'))
+            for case in suite.iter('testcase'):
+                counts = programs[program if program in programs else runner.plain(case.get('name'))]
+                failed = case.find('failure') is not None or case.find('error') is not None
+                counts[1 if failed else 2 if case.find('skipped') is not None else 0] += 1
+        for counts in programs.values():
+            counts[:3] = settled(*counts)
+        return programs
+
+    def count(self):
+        """Prints what failed; returns (passed, failed, skipped)."""
+        if self.skipped_whole:
+            with open(f'{self.log}.skipped', encoding='utf-8') as reason:
+                print(f'skipped: {reason.read()}')
+            return collections.Counter(skipped=1)
+        second = self.read(f'{self.log}-again') if os.path.exists(f'{self.log}-again.json') else {}
+        total = collections.Counter()
+        for name, (passed, failed, skipped, result) in self.programs.items():
+            if failed:
+                tell(self.build, name, result)
+            if failed and name in second:
+                passed, failed, skipped, result = second[name]
+                if failed:
+                    tell(self.build, f'{name}, run again', result)
+                else:
+                    self.flaky.append((f'{self.build}: {name}', passed))
+                    print(f'  … and run again, alone: {passed} passed')
+            total.update(passed=passed, failed=failed, skipped=skipped)
+        return total
 
 
-def programs(log):
-    """The results of the programs, by their names."""
-    with open(f'{log}.json', encoding='utf-8') as lines:
-        results = [json.loads(line) for line in lines]
-    return {plain(result['name']): result for result in results}
-
-
-def failed_programs(log):
-    """The programs that failed, whatever the tests in them said: a leak, say."""
-    return {name: result for name, result in programs(log).items() if result['result'] not in ('OK', 'SKIP', 'EXPECTEDFAIL')}
+def settled(passed, failed, skipped, result):
+    """The counts of a program, of which none may hide that the program itself failed: by a leak, or a crash at its end."""
+    if failed:
+        return passed, failed, skipped
+    if runner.passed(result):
+        # A program without tests of its own is one test.
+        return passed + (not skipped and not passed), 0, skipped
+    return passed if passed > 1 else 0, 1, skipped
 
 
 def tell(build, name, result):
@@ -48,69 +100,45 @@ def tell(build, name, result):
             print(f'  {line[:LAST_COLUMNS]}')
 
 
-def missing_programs(builds):
-    """What some of the builds have run and others have not: (build, program)."""
-    names = {build: set(programs(log_of(build))) for build in builds}
-    everything = set().union(*names.values())
-    return sorted((build, name) for build in builds for name in everything - names[build] - not_here(build))
-
-
 def not_here(build):
     """The programs that the stack of a build cannot have."""
-    with open(f'{build.partition(":")[0]}/tests/not-here', encoding='utf-8') as lines:
+    with open(f'{build}/tests/not-here', encoding='utf-8') as lines:
         return set(lines.read().splitlines())
 
 
-def log_of(build):
-    build, _, name = build.partition(':')
-    return f'{build}/meson-logs/{name or "testlog"}'
-
-
-def count(build):
-    log = log_of(build)
-    passed = failed = skipped = 0
-    failed_ones = failed_programs(log)
-    for name, result in failed_ones.items():
-        tell(build, name, result)
-    unexplained = set(failed_ones)
-    tree = ElementTree.parse(f'{log}.junit.xml')
-
-    for suite in tree.iter('testsuite'):
-        program = plain(suite.get('name'))
-        for case in suite.iter('testcase'):
-            name = plain(case.get('name'))
-            if case.find('failure') is not None or case.find('error') is not None:
-                failed += 1
-                unexplained -= {program, name}
-            elif case.find('skipped') is not None:
-                skipped += 1
-            elif name not in unexplained:
-                passed += 1
-
-    return passed, failed + len(unexplained), skipped
+def missing_programs(stacks):
+    """Some of the stacks have run these, others have not: (build, program)."""
+    everything = set().union(*(results.programs for results in stacks))
+    return sorted((results.build, name) for results in stacks
+                  for name in everything - set(results.programs) - not_here(results.build))
 
 
 def main(arguments):
-    builds, _, stacks = ' '.join(arguments).partition('--stacks')
-    builds, stacks = builds.split(), stacks.split()
-    total = [0, 0, 0]
-    broken = False
-    for build in builds:
+    builds, _, stacks = '\0'.join(arguments).partition('--stacks')
+    total = collections.Counter()
+    flaky, runs, broken = [], {}, False
+    for build in builds.strip('\0').split('\0'):
         try:
-            counts = count(build)
-        except (OSError, ValueError, ElementTree.ParseError) as error:
+            results = Results(build)
+            counts = results.count()
+            runs[build] = results
+            flaky += results.flaky
+        except (OSError, ValueError, KeyError, ElementTree.ParseError) as error:
             print(f'{build}: no results: {error}')
-            counts = (0, 1, 0)
-        broken = broken or counts[0] == 0
-        total = [a + b for a, b in zip(total, counts)]
-    try:
-        for build, name in missing_programs(stacks):
-            print(f'{build}: {name} was not run')
-            total[1] += 1
-    except OSError:
-        pass  # no results: said above
-    print('{} passed, {} failed, {} skipped'.format(*total))
-    return 1 if total[1] > 0 or broken else 0
+            counts = collections.Counter(failed=1)
+        broken = broken or not counts['passed'] + counts['skipped']
+        total += counts
+    for build, name in missing_programs([runs[build] for build in stacks.strip('\0').split('\0') if build in runs]):
+        print(f'{build}: {name} was not run')
+        total['failed'] += 1
+    if flaky:
+        print(f'\nflaky: {", ".join(name for name, _ in flaky)}')
+    if len(flaky) > MOST_FLAKY:
+        print(f'More than {MOST_FLAKY} are flaky: they have failed.')
+        total['failed'] += len(flaky)
+        total['passed'] -= sum(passed for _, passed in flaky)
+    print(f'{total["passed"]} passed, {total["failed"]} failed, {total["skipped"]} skipped')
+    return 1 if total['failed'] > 0 or broken else 0
 
 
 if __name__ == '__main__':
