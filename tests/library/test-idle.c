@@ -307,6 +307,36 @@ test_should_yield_as_the_signal_says (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ab");
 }
 
+static void
+keep_deadline (PrioIdleDeadline *deadline, gpointer data)
+{
+  PrioIdleDeadline **kept = data;
+
+  *kept = prio_idle_deadline_copy (deadline);
+}
+
+/* A callback's deadline goes when the callback returns.  A copy stays, and knows when the period is over. */
+static void
+test_copy_of_a_deadline (Fixture *f, gconstpointer data)
+{
+  PrioIdleDeadline *kept = NULL, *again;
+
+  frozen_time = g_get_monotonic_time ();
+  prio_scheduler_request_idle_callback (f->scheduler, keep_deadline, 0, &kept, NULL);
+  while (kept == NULL)
+    g_main_context_iteration (f->context, TRUE);
+  again = prio_idle_deadline_copy (kept);
+  g_assert_cmpfloat (prio_idle_deadline_time_remaining (kept), >, 0);
+  prio_idle_deadline_free (kept);
+
+  g_assert_cmpfloat (prio_idle_deadline_time_remaining (again), >, 0);
+  g_assert_false (prio_idle_deadline_did_timeout (again));
+  frozen_time += G_USEC_PER_SEC;
+  g_assert_cmpfloat (prio_idle_deadline_time_remaining (again), ==, 0);
+  prio_idle_deadline_free (again);
+  frozen_time = 0;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -321,6 +351,7 @@ main (int argc, char **argv)
   add_test ("/idle/timeout-not-needed", test_timeout_not_needed);
   add_test ("/idle/cancel", test_cancel);
   add_test ("/idle/yield-inherits-background", test_yield_inherits_background);
+  add_test ("/idle/copy-of-a-deadline", test_copy_of_a_deadline);
   add_test ("/idle/destroyed-context", test_destroyed_context);
   add_test ("/idle/sleeps-afterwards", test_sleeps_afterwards);
   add_test ("/should-yield/for-a-frame", test_should_yield_for_a_frame);

@@ -64,11 +64,35 @@ test_nested (Fixture *f, gconstpointer data)
   assert_longest (f, "middle:80/280/2 inner:70/140/2 outer:10/20/2 ");
 }
 
+/* A copy has a name of its own. */
+static void
+test_copy (void)
+{
+  char name[] = "index";
+  PrioLongTask task = { .name = name, .priority = PRIO_TASK_PRIORITY_BACKGROUND, .longest = 3, .ended = 5, .total = 7, .n_runs = 2 };
+  PrioLongTask *copy = prio_long_task_copy (&task), *nameless;
+
+  name[0] = 'x';
+  g_assert_cmpstr (copy->name, ==, "index");
+  g_assert_cmpint (copy->priority, ==, task.priority);
+  g_assert_cmpint (copy->longest, ==, task.longest);
+  g_assert_cmpint (copy->ended, ==, task.ended);
+  g_assert_cmpint (copy->total, ==, task.total);
+  g_assert_cmpuint (copy->n_runs, ==, task.n_runs);
+  prio_long_task_free (copy);
+
+  task.name = NULL;
+  nameless = prio_long_task_copy (&task);
+  g_assert_null (nameless->name);
+  prio_long_task_free (nameless);
+}
+
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
   g_test_add ("/longest/nested", Fixture, NULL, frozen_set_up, test_nested, fixture_tear_down);
+  g_test_add_func ("/longest/copy", test_copy);
   return g_test_run ();
 }

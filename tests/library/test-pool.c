@@ -484,6 +484,43 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*func is NULL*", prio_scheduler_run_in_thread_async (f->scheduler, NULL, NULL, NULL, NULL, NULL, NULL));
 }
 
+static PrioTask *
+run_under (Pool *pool, gpointer signal, const char *name)
+{
+  Work *work = g_new (Work, 1);
+
+  pool->n_run++;
+  pool->n_done++; /* it has no callback */
+  *work = (Work) { pool, 'a' };
+  return prio_scheduler_run_in_thread_under (pool->f->scheduler, signal, name, run_work, work, work_free);
+}
+
+/* The task is returned, and the signal aborts it. */
+static void
+test_under_a_signal (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
+  g_autoptr (PrioTask) runs = NULL, aborted = NULL;
+  g_autoptr (GError) error = NULL;
+  Pool pool;
+
+  pool_init (&pool, f);
+  runs = run_under (&pool, signal_of (controller), "decode");
+  g_assert_cmpstr (prio_task_get_name (runs), ==, "decode");
+  while (!prio_task_get_completed (runs))
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpint (prio_task_propagate_int (runs, NULL), ==, 'a');
+
+  prio_task_controller_abort (controller, NULL);
+  aborted = run_under (&pool, signal_of (controller), NULL);
+  while (!prio_task_get_completed (aborted))
+    g_main_context_iteration (f->context, TRUE);
+  g_assert_cmpint (prio_task_propagate_int (aborted, &error), ==, -1);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpstr (pool.ran->str, ==, "a");
+  pool_clear (&pool);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -493,6 +530,7 @@ main (int argc, char **argv)
   add_test ("/pool/order", test_order);
   add_test ("/pool/abort", test_abort);
   add_test ("/pool/abort-while-it-runs", test_abort_while_it_runs);
+  add_test ("/pool/under-a-signal", test_under_a_signal);
   add_test ("/pool/ways-to-end", test_ways_to_end);
   add_test ("/pool/crossing", test_crossing);
   add_test ("/pool/context-goes-while-tasks-wait", test_context_goes_while_tasks_wait);

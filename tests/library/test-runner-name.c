@@ -262,6 +262,16 @@ test_jobs (Fixture *f, gconstpointer data)
   g_source_unref (&bare->source);
 }
 
+/* Where there is no interpreter that has been told to exit, the program goes on.  tests/bindings/web-exit.js has the other. */
+static void
+test_exit_without_an_interpreter (Fixture *f, gconstpointer data)
+{
+  prio_runner_exit ();
+  post_letter (f, BACKGROUND, 'a');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -272,6 +282,7 @@ main (int argc, char *argv[])
   add ("/runner-name/function-too-late", test_function_too_late);
   add ("/runner-name/properties", test_properties);
   add ("/runner-name/misuse", test_misuse);
+  add ("/runner-name/exit-without-an-interpreter", test_exit_without_an_interpreter);
   add ("/runner-name/jobs", test_jobs);
   return g_test_run ();
 }
