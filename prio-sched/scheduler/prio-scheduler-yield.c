@@ -65,7 +65,7 @@ inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_her
     from->followed = registration->signal;
 }
 
-/* Applies the older draft's rules for the options of yield() (seed 003), and the current draft's if there are none
+/* Applies the older draft's rules for the options of yield(), and the current draft's if there are none
  * (§4.1.3, steps 3 to 8).  @is_here says that this is the owner thread, and that @state is one of the scheduler: then
  * the registrations of @state can be used. */
 static PrioInheritance

@@ -1,4 +1,4 @@
-"""Tasks in asyncio: their states through every await (P2), as tasks of asyncio (P11, P13), chains and threads (P3, P4)
+"""Tasks in asyncio: their states through every await, as tasks of asyncio, chains and threads
 
     asyncio_states.py gbulb|gi.events
 
@@ -18,7 +18,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class States(unittest.TestCase):
-    """P2."""
+    """The signal and the priority go through whatever asyncio awaits."""
 
     @in_loop
     async def test_the_state_goes_through_every_await(self):
@@ -127,7 +127,7 @@ class States(unittest.TestCase):
 
 
 class OneKind(unittest.TestCase):
-    """P11, P13: a coroutine function that is posted runs as a task of asyncio."""
+    """A coroutine function that is posted runs as a task of asyncio."""
 
     @in_loop
     async def test_it_is_the_current_task(self):
@@ -218,7 +218,7 @@ class OneKind(unittest.TestCase):
 
     @in_loop
     async def test_a_chain_of_any_length(self):
-        """P3."""
+        """Some hundred were too deep for Python once."""
         done = []
         tail = scheduler.post_task(lambda: None, delay=5)
         for i in range(5000):
@@ -231,7 +231,7 @@ class OneKind(unittest.TestCase):
 
     @in_loop
     async def test_another_thread_s_task_does_not_take_it_there(self):
-        """P4."""
+        """Who awaits another thread's task goes on in its own."""
         context, ready, threads = GLib.MainContext.new(), threading.Event(), []
         loop = GLib.MainLoop.new(context, False)
 

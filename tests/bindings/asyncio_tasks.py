@@ -1,4 +1,4 @@
-"""One kind of task in asyncio: it is cancelled, and aborted, where it stands (P1)
+"""One kind of task in asyncio: it is cancelled, and aborted, where it stands
 
     asyncio_tasks.py gbulb|gi.events
 
@@ -115,7 +115,7 @@ class Likeness(unittest.TestCase):
 
 
 class Cancellation(unittest.TestCase):
-    """P1."""
+    """By asyncio's own means: wait_for (), timeout (), groups and cancel ()."""
 
     @in_loop
     async def test_a_task_that_has_not_begun_is_cancelled(self):

@@ -1,4 +1,4 @@
-"""Tests what design.md promises of the Python binding.
+"""Tests the Python binding: tasks, signals, bad input, and what it shares with the library.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""Tests that what is cancelled in Python leaves the library at once (S11).
+"""Tests that what is cancelled in Python leaves the library at once.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

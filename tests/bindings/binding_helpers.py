@@ -1,4 +1,4 @@
-"""Tests each(), latest() and adopt() of schedulers in Python (R8).
+"""Tests each(), latest() and adopt() of schedulers in Python.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

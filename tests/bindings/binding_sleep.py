@@ -1,4 +1,4 @@
-"""Tests sleep() of schedulers in Python (R4).
+"""Tests sleep() of schedulers in Python.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""Tests the statistics of schedulers in Python (E4).
+"""Tests the statistics of schedulers in Python.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

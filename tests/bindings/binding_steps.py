@@ -1,4 +1,4 @@
-"""Tests generators as tasks, and what an abort is, in Python (R4, R5).
+"""Tests generators as tasks, and what an abort is, in Python.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

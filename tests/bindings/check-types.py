@@ -5,7 +5,7 @@
 
 TYPES is the folder that names the packages of npm's, pyright among them (see npm.py).
 
-Installed where a Python finds them, alone and beside other stubs of PyGObject's, they are found and break nothing (P14).
+Installed where a Python finds them, alone and beside other stubs of PyGObject's, they are found and break nothing.
 Otherwise PyGObject itself is not checked: everything in it has type Any.
 
 SPDX-License-Identifier: LGPL-2.1-or-later

@@ -74,7 +74,7 @@ class Worker:
 class Chains(unittest.TestCase):
 
     def test_tasks_that_each_await_the_one_before(self):
-        """P3."""
+        """Some hundred were too deep for Python once."""
         done = []
         tail = scheduler.post_task(lambda: None, delay=5)
         for i in range(5000):
@@ -86,7 +86,6 @@ class Chains(unittest.TestCase):
         self.assertEqual(done, list(range(5000)))
 
     def test_callbacks_that_each_end_the_next(self):
-        """P3."""
         done = []
         first = scheduler.post_task(lambda: None, delay=100000)
         before = first
@@ -151,7 +150,6 @@ class Results(unittest.TestCase):
 class Threads(unittest.TestCase):
 
     def test_who_awaits_another_thread_s_task_goes_on_in_its_own(self):
-        """P4."""
         here = threading.get_ident()
 
         async def function(other, expected):
@@ -172,7 +170,7 @@ class Threads(unittest.TestCase):
             self.assertEqual(seen, [here])
 
     def test_each_thread_has_its_own_state(self):
-        """P5."""
+        """And so an abort is heard in each."""
         runs, may_end = threading.Event(), threading.Event()
 
         async def first():
@@ -197,7 +195,7 @@ class Threads(unittest.TestCase):
                 complete(b.scheduler.post_task(lambda: second(b.scheduler)))
 
     def test_run_in_a_thread_with_a_context_of_its_own(self):
-        """P6."""
+        """PrioSched.run () iterates that context, not the default one."""
         results = []
 
         def work():
@@ -232,7 +230,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_coroutine_that_has_begun(self):
-        """P13."""
+        """It is thrown into it where it stands."""
         for what in (scheduler.yield_, lambda: scheduler.post_task(lambda: None, delay=100000)):
             log = []
 
@@ -364,7 +362,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_cancelled_tasks_let_go_at_once(self):
-        """P10."""
+        """Also those whose delay is not over."""
         class Thing:
             pass
         thing = Thing()
@@ -409,7 +407,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_bare_yield(self):
-        """P11: it is a yield, whose continuation goes before new tasks."""
+        """It is a yield, whose continuation goes before new tasks."""
         log = []
 
         async def function(name):
@@ -437,7 +435,7 @@ class Cancellation(unittest.TestCase):
 class Reasons(unittest.TestCase):
 
     def test_a_timeout_among_the_sources_needs_no_other_reference(self):
-        """P7."""
+        """The library keeps it for those that depend on it."""
         signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([PrioSched.TaskSignal.new_timeout(5)]),
                                            PrioSched.TaskController().signal])
         gc.collect()
@@ -449,7 +447,7 @@ class Reasons(unittest.TestCase):
         self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.TIMED_OUT))
 
     def test_the_reason_of_a_dependent_lasts(self):
-        """P8."""
+        """Also after the source has gone."""
         controller, why = PrioSched.TaskController(), Why('it')
         signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([controller.signal])])
         follower = PrioSched.TaskSignal.any([controller.signal], controller.signal)
@@ -462,7 +460,7 @@ class Reasons(unittest.TestCase):
             complete(scheduler.post_task(lambda: None, signal=signal))
 
     def test_a_reason_whose_traceback_leads_to_its_controller(self):
-        """P9."""
+        """The collector finds the circle."""
         class View:
             def load(self):
                 controller = PrioSched.TaskController('background')
@@ -485,7 +483,6 @@ class Reasons(unittest.TestCase):
         self.assertEqual([ref() for ref in refs], [None] * 10)
 
     def test_a_signal_that_has_been_reset(self):
-        """J13."""
         signal = Gio.Cancellable()
         task = scheduler.post_task(lambda: None, signal=signal)
         signal.cancel()
@@ -495,7 +492,7 @@ class Reasons(unittest.TestCase):
         self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
 
     def test_a_task_whose_context_has_gone(self):
-        """P13."""
+        """It fails, and does not wait for ever."""
         def post():
             context = GLib.MainContext.new()
             context.push_thread_default()
@@ -510,7 +507,7 @@ class Reasons(unittest.TestCase):
 
 
 class Looks(unittest.TestCase):
-    """P14, P16."""
+    """How types, tasks and errors look to whoever develops a program."""
 
     def test_types_have_parameters_at_run_time(self):
         self.assertEqual(PrioSched.PostedTask[int].__origin__, PrioSched.PostedTask)

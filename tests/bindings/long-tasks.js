@@ -1,4 +1,4 @@
-// long-tasks.js: what tells of long tasks in JavaScript, and by which names (R6, R9)
+// long-tasks.js: what tells of long tasks in JavaScript, and by which names
 //
 // No test fails because the machine is slow: then there are more long tasks than those looked for.
 //

@@ -1,4 +1,4 @@
-"""Tests what tells of long tasks in Python, by which names (R6, R9).
+"""Tests what tells of long tasks in Python, by which names.
 
 No test fails because the machine is slow: then there are more long tasks than those looked for.
 

@@ -1,4 +1,4 @@
-// react.js: what React's Scheduler has (seed 002), in JavaScript: timeouts of tasks, and the current priority
+// react.js: what React's Scheduler has, in JavaScript: timeouts of tasks, and the current priority
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

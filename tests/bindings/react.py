@@ -1,4 +1,4 @@
-"""Tests what React's Scheduler has (seed 002) in Python: timeouts of tasks, and the current priority.
+"""Tests what React's Scheduler has in Python: timeouts of tasks, and the current priority.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -17,7 +17,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class Programs(unittest.TestCase):
-    """P6, P12, P13: how a program ends."""
+    """How a program ends."""
 
     def run_program(self, text, *arguments):
         before = ('import asyncio, gc, os, signal, sys, threading\nimport gi\ngi.require_version("PrioSched", "1")\n'

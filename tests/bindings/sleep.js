@@ -1,4 +1,4 @@
-// sleep.js: scheduler.sleep () in JavaScript (R4)
+// sleep.js: scheduler.sleep () in JavaScript
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

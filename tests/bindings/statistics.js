@@ -1,4 +1,4 @@
-// statistics.js: the statistics of schedulers in JavaScript (E4)
+// statistics.js: the statistics of schedulers in JavaScript
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -1,4 +1,4 @@
-// steps.js: generators as tasks, and what an abort is, in JavaScript (R4, R5)
+// steps.js: generators as tasks, and what an abort is, in JavaScript
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

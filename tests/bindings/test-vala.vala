@@ -87,7 +87,7 @@ async void check_abort (Scheduler scheduler) throws Error {
 	}
 }
 
-// F4: after something that is not the scheduler's, a task is itself again.
+// After something that is not the scheduler's, a task is itself again.
 async void stay_in_background (TaskController controller, bool abort) throws Error {
 	var state = SchedulingState.get_current ();
 	yield File.new_for_path ("/").query_info_async ("standard::type", 0);
@@ -140,7 +140,7 @@ async void check_no_scheduler () {
 	}
 }
 
-// R8: what each (), latest () and adopt () are in the other languages.
+// What each (), latest () and adopt () are in the other languages.
 async void check_idioms (Scheduler scheduler) throws Error {
 	var group = new TaskGroup (scheduler, 1, TaskPriority.USER_VISIBLE);
 	var log = new StringBuilder ();

@@ -1,4 +1,4 @@
-// web-events.js: Web IDL and DOM in the small (S10)
+// web-events.js: Web IDL and DOM in the small
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

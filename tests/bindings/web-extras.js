@@ -1,4 +1,4 @@
-// web-extras.js: each (), latest () and adopt (), of the library's schedulers and of PrioSched.web.extras (J14, R8)
+// web-extras.js: each (), latest () and adopt (), of the library's schedulers and of PrioSched.web.extras
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -1,4 +1,4 @@
-// web-gio.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions (J11)
+// web-gio.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -1,4 +1,4 @@
-// web-signals.js: findings about signals, events and priorities, of the web's interfaces and the native ones
+// web-signals.js: signals, events and priorities, of the web's interfaces and the native ones
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -3,7 +3,7 @@
 //     gjs web-state.js [none|speed|state]
 //
 // The argument is what the native part is to give.  Async functions keep the state of the code that called them in any case, and what
-// .then () is given has the state of the code that called it, where the native part knows the state of every reaction (J3, J4, S3).
+// .then () is given has the state of the code that called it, where the native part knows the state of every reaction.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

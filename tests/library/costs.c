@@ -86,11 +86,11 @@ static const struct
   void (*prepare) (guint n);
   void (*act) (void);
 } costs[] = {
-  { "pause and resume, signals that have queued tasks", queue_under_signals, pause_and_resume }, /* F6 */
+  { "pause and resume, signals that have queued tasks", queue_under_signals, pause_and_resume },
   { "pause and resume, queued tasks of a signal", queue_tasks, pause_and_resume },
   { "change of priority, queued tasks of the signal", queue_tasks, change_priority },
   { "change of priority, signals that have queued tasks", queue_under_signals, change_priority },
-  { "post, schedulers at which the signal has tasks", use_at_schedulers, post_one }, /* F7 */
+  { "post, schedulers at which the signal has tasks", use_at_schedulers, post_one },
   { "post, signals that have tasks at the scheduler", queue_under_signals, post_one },
 };
 

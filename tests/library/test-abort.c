@@ -284,7 +284,7 @@ test_foreign_follower_of_an_aborted_signal (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aF");
 }
 
-/* C1: what an abort has dropped from its queues, and not released yet, is cancelled. */
+/* What an abort has dropped from its queues, and not released yet, is cancelled. */
 enum { N_DROPPED = 10 };
 
 typedef struct

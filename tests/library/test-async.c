@@ -1,4 +1,4 @@
-/* test-async.c: a task as the result of a program's own _async function (A4)
+/* test-async.c: a task as the result of a program's own _async function
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

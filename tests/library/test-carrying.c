@@ -1,4 +1,4 @@
-/* test-carrying.c: carrying a state into callbacks that do not inherit it (F4)
+/* test-carrying.c: carrying a state into callbacks that do not inherit it
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

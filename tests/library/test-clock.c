@@ -341,7 +341,7 @@ count (guint *n)
   (*n)++;
 }
 
-/* A7 */
+/* To follow the same clock twice is to follow it once, and it can be unfollowed. */
 static void
 test_follow_twice (Fixture *f, gconstpointer data)
 {
@@ -412,7 +412,7 @@ test_two_clocks (Fixture *f, gconstpointer data)
   g_object_unref (fast);
 }
 
-/* J1: the signal's arguments are whatever they are.  A stage with two views is two clocks. */
+/* The signal's arguments are whatever they are.  A stage with two views is two clocks. */
 static void
 test_arguments (Fixture *f, gconstpointer data)
 {

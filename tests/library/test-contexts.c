@@ -116,7 +116,7 @@ assert_nothing_left (void)
   g_assert_cmpint (n_signals_gone, ==, n_signals);
 }
 
-/* C7: the context held the loop's record, that the signal, and that the context. */
+/* Once, the context held the loop's record, that the signal, and that the context. */
 static void
 test_queued (gconstpointer data)
 {
@@ -251,7 +251,7 @@ abort_in_a_thread (gpointer controller)
   g_thread_join (g_thread_new ("aborter", abort_it, controller));
 }
 
-/* Found with C7: the abort woke a context that had been freed. */
+/* Once, the abort woke a context that had been freed. */
 static void
 test_abort_at_its_end (void)
 {
@@ -347,7 +347,7 @@ make_others (gpointer data)
     }
 }
 
-/* Found with C7: a context that got the memory of one that is just going got its record, too. */
+/* Once, a context that got the memory of one that is just going got its record, too. */
 static void
 test_another_in_its_place (void)
 {
@@ -407,7 +407,7 @@ work (gpointer data)
   return NULL;
 }
 
-/* C7: of 3,000 such threads, none freed its context.  What they share is changed and aborted
+/* Once, of 3,000 such threads, none freed its context.  What they share is changed and aborted
  * while they end. */
 static void
 test_many_threads (void)
@@ -448,7 +448,7 @@ capture_state (GCancellable *signal, gpointer data)
 }
 
 /* What a signal says in its main context is no task of anybody's, with a state that one could
- * keep beyond the context (found with C7). */
+ * keep beyond the context. */
 static void
 test_no_state_in_what_is_said_later (void)
 {

@@ -5,7 +5,7 @@
 
 #include "helpers.h"
 
-/* C13: a change that another thread makes while one is being announced. */
+/* A change that another thread makes while one is being announced. */
 typedef struct
 {
   PrioTaskController *controller;
@@ -229,8 +229,8 @@ goes_on (gint round, gint64 start)
   return round <= MAX_ROUNDS && (round % 64 != 0 || g_get_monotonic_time () - start < MAX_TIME);
 }
 
-/* C8: said by a dependent that is dropped while its source is aborted: once.  It was not
- * in half of the rounds. */
+/* A dependent that is dropped while its source is aborted says so once.  Once, half of
+ * the rounds did not. */
 static void
 test_drop_during_an_abort (Fixture *f, gconstpointer data)
 {
@@ -261,8 +261,8 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* C8, in one thread: the source is cancelled by hand, and the dependent dropped before it
- * has said so. */
+/* The same in one thread: the source is cancelled by hand, and the dependent dropped before
+ * it has said so. */
 static void
 test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
 {
@@ -282,7 +282,7 @@ test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
   g_assert_cmpint (n_gone, ==, 1);
 }
 
-/* C4: a dependent is dropped while its source is finalized: it went twice, or not, or was
+/* A dependent is dropped while its source is finalized: it went twice, or not, or was
  * used afterwards. */
 static void
 test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
@@ -312,7 +312,7 @@ test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* Like C8: a follower is dropped while the priority that it follows changes.  It was not
+/* A follower is dropped while the priority that it follows changes.  It was not
  * told, and kept the old one, in one round of some ten thousand: two runs of three saw it. */
 static void
 test_drop_during_a_change (Fixture *f, gconstpointer data)
@@ -344,7 +344,7 @@ test_drop_during_a_change (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* C9: a timeout signal is dropped when its time is over.  One in some hundred was not heard,
+/* A timeout signal is dropped when its time is over.  One in some hundred was not heard,
  * or stayed. */
 static void
 test_drop_during_a_timeout (Fixture *f, gconstpointer data)

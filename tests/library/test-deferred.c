@@ -74,7 +74,7 @@ post_to_be_dropped (Dropped *dropped, PrioTaskFunc func)
 #define expect_dropped() \
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "Task 'a name' has deferred its result, and the last reference*")
 
-/* A5: nobody can give the result any more. */
+/* Nobody can give the result any more. */
 static void
 test_dropped (Fixture *f, gconstpointer data)
 {
@@ -287,7 +287,7 @@ test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
 }
 
-/* C3: who returns a deferred result holds the task, and nobody else may.  Of several that do, one is heard; a thread
+/* Who returns a deferred result holds the task, and nobody else may.  Of several that do, one is heard; a thread
  * of its own for each, which are let go at the same time. */
 enum { N_RETURNERS = 2, N_ROUNDS = 5000, NO_MORE_ROUNDS = G_MAXINT };
 

@@ -87,7 +87,7 @@ test_fork_beside_a_thread (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* C18: beside threads that are inside of the library at every moment, a child goes on with what is there,
+/* Beside threads that are inside of the library at every moment, a child goes on with what is there,
  * if it belongs to no thread that it has not got. */
 enum { N_LOOKS = 20000, MAX_PENDING = 20000, PATIENCE = 20 };
 

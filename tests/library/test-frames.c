@@ -397,7 +397,7 @@ check_against_peer (const Scene *scene)
     }
 }
 
-/* F1, F2 */
+/* Beside a flood as many frames are drawn as beside the same one of idle sources. */
 static void
 test_floods (gconstpointer data)
 {
@@ -415,7 +415,7 @@ test_floods (gconstpointer data)
     }
 }
 
-/* F8: a source that is always ready, at any priority. */
+/* A source that is always ready, at any priority. */
 static void
 test_always_ready (void)
 {
@@ -467,7 +467,7 @@ test_for_long (void)
     }
 }
 
-/* R8: which part of the time tasks have beside frames of @drawing µs at @rate, if the program says @share. */
+/* Which part of the time tasks have beside frames of @drawing µs at @rate, if the program says @share. */
 static void
 check_share (guint rate, gint64 drawing, gdouble share, gint64 step, gdouble least, gdouble most)
 {
@@ -508,7 +508,7 @@ test_share_beside_slow_frames (void)
   check_share (60, 1000, 0, 100, 0.93, 0.94);
 }
 
-/* R2: background tasks have their share beside a busy idle source, and frames are drawn as without; beside drawing without an
+/* Background tasks have their share beside a busy idle source, and frames are drawn as without; beside drawing without an
  * end they have it, too. */
 static void
 test_least_share_beside_frames (void)

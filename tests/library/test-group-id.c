@@ -90,7 +90,7 @@ return_id (Run *run, char id, const char *failure)
   prio_task_group_return_id (run->group, run->handles[(guint) id], failure);
 }
 
-/* F5: the rules of places and ages are those of other tasks of a group. */
+/* The rules of places and ages are those of other tasks of a group. */
 static void
 test_places (Fixture *f, gconstpointer data)
 {

@@ -5,7 +5,7 @@
 
 #include "hands.h"
 
-/* F5: a task counts until its result is there. */
+/* A task counts until its result is there. */
 static void
 test_limit (Fixture *f, gconstpointer data)
 {
@@ -93,7 +93,7 @@ count_notified (GObject *object, GParamSpec *pspec, guint *n)
   ++*n;
 }
 
-/* R3: whether anything is left to do, told once for a burst. */
+/* Whether anything is left to do, told once for a burst. */
 static void
 test_pending_is_notified (Fixture *f, gconstpointer data)
 {
@@ -120,7 +120,7 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
 }
 
-/* R3: what is queued is dropped, and the group goes on. */
+/* What is queued is dropped, and the group goes on. */
 static void
 test_abort_and_go_on (Fixture *f, gconstpointer data)
 {

@@ -1,4 +1,4 @@
-/* test-idle-period.c: the idle period algorithm, step by step of seed 001, in a time that stands still
+/* test-idle-period.c: the idle period algorithm of requestIdleCallback (), step by step, in a time that stands still
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

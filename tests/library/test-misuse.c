@@ -72,7 +72,7 @@ runner_function (guint id, gpointer data)
   }                                                                                     \
   G_STMT_END
 
-/* A1: priorities of GLib's are none of ours, and the message says so. */
+/* Priorities of GLib's are none of ours, though G_PRIORITY_DEFAULT is 0, and the message says so. */
 static void
 test_glib_priorities (Fixture *f, gconstpointer data)
 {
@@ -89,7 +89,7 @@ test_glib_priorities (Fixture *f, gconstpointer data)
   fixture_run (f);
 }
 
-/* A2: each misuse is told in one sentence that names the function, the value and the task. */
+/* Each misuse is told in one sentence that names the function, the value and the task. */
 static void
 test_posting (Fixture *f, gconstpointer data)
 {

@@ -34,7 +34,7 @@ listen (Fixture *f, gpointer signal)
 #define CANCELLED "r19"
 #define TIMED_OUT "r24"
 
-/* A6 */
+/* An abort notifies the reason, once. */
 static void
 test_abort (Fixture *f, gconstpointer data)
 {
@@ -138,7 +138,7 @@ test_by_hand_without_a_context (void)
 #define expect_reset() \
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "A PrioTaskSignal has been reset*aborted for good*")
 
-/* A6: to reset a PrioTaskSignal is told of, and undone: when it is asked, used, aborted or posted with. */
+/* To reset a PrioTaskSignal is told of, and undone: when it is asked, used, aborted or posted with. */
 static void
 meet (Fixture *f, guint how, PrioTaskController *controller)
 {

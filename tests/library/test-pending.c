@@ -10,7 +10,7 @@ do_nothing (PrioTask *task, gpointer data)
 {
 }
 
-/* R3: tasks of every kind count until they run. */
+/* Tasks of every kind count until they run. */
 static void
 test_of_scheduler (Fixture *f, gconstpointer data)
 {
@@ -62,7 +62,7 @@ wait_for (PrioTask *task, gpointer awaited)
   prio_task_then (awaited, has_waited, g_object_ref (task), NULL);
 }
 
-/* R3: those whose timeout has passed count too, and so do those that stand apart since they are lent a priority. */
+/* Those whose timeout has passed count too, and so do those that stand apart since they are lent a priority. */
 static void
 test_apart (Fixture *f, gconstpointer data)
 {

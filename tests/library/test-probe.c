@@ -1,4 +1,4 @@
-/* test-probe.c: how prio_scheduler_should_yield () polls other sources (C5)
+/* test-probe.c: how prio_scheduler_should_yield () polls other sources
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -192,7 +192,7 @@ ask_while_counting (Step *step)
   g_assert_cmpuint (n_asked, ==, n);
 }
 
-/* C5, F3: nothing of anybody else's is called, and what GLib has found ready stays so. */
+/* Nothing of anybody else's is called, and what GLib has found ready stays so. */
 static void
 test_glib_is_left_as_it_was (Fixture *f, gconstpointer data)
 {

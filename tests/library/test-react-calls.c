@@ -1,6 +1,6 @@
 /* test-react-calls.c: what else React's Scheduler has: the frame rate, paints, wrapped callbacks, the first task, continuations
  *
- * Tests are named after the functions of that Scheduler which seed 002 takes apart.
+ * Tests are named after the functions of that Scheduler.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* test-react-loop.c: how React's Scheduler goes round, row by row of seed 002, in a time that stands still
+/* test-react-loop.c: how React's Scheduler goes round, one step after another, in a time that stands still
  *
  * What is delayed there is in `timerQueue`, what is queued in `taskQueue`; the host is the main loop.
  *

@@ -1,6 +1,6 @@
 /* test-react.c: what React's Scheduler has: timeouts of tasks, levels, and what runs now
  *
- * Tests are named after the functions of that Scheduler which seed 002 takes apart.
+ * Tests are named after the functions of that Scheduler.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -174,7 +174,7 @@ step (World *world)
 }
 
 /* By priority, then by age, over all schedulers that are not paused, whatever comes, goes,
- * is paused and changes its priority (F6). */
+ * is paused and changes its priority. */
 static void
 test_next_of_all (void)
 {

@@ -47,7 +47,7 @@ get_cpu_time (void)
 }
 
 /* A thread of real time takes over from it on the same processor, where it gets on only while the taker
- * sleeps.  C17: the taker had the processor until the kernel's bound for real time, 950 ms. */
+ * sleeps.  Once, the taker had the processor until the kernel's bound for real time, 950 ms. */
 static gpointer
 take_over_in_real_time (gpointer data)
 {

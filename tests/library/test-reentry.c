@@ -18,7 +18,7 @@ never_run (gpointer data)
   g_assert_not_reached ();
 }
 
-/* All that an abort ends has left its queue before anything is released or said (found with C1). */
+/* All that an abort ends has left its queue before anything is released or said. */
 static void
 test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
 {
@@ -49,7 +49,7 @@ log_aborted (PrioTaskSignal *signal, Fixture *f)
   g_string_append (f->log, "a ");
 }
 
-/* Also before the signal itself has heard of it (found with C2). */
+/* Also before the signal itself has heard of it. */
 static void
 test_aborted_when_cancelled_by_hand (Fixture *f, gconstpointer data)
 {
@@ -88,7 +88,7 @@ post_another (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* What a call releases has nothing to do with the task that makes it (found with C6). */
+/* What a call releases has nothing to do with the task that makes it. */
 static void
 test_notifies_have_no_state (Fixture *f, gconstpointer data)
 {

@@ -1,4 +1,4 @@
-/* test-reset.c: a plain cancellable that is cancelled, reset and used again (C2)
+/* test-reset.c: a plain cancellable that is cancelled, reset and used again
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

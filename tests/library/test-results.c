@@ -59,7 +59,7 @@ return_value (PrioTask *task, gpointer data)
   prio_task_return_value (task, &value);
 }
 
-/* A3: who asks for another type is told, and the result stays. */
+/* Who asks for another type is told, and the result stays. */
 static void
 test_of_another_type (Fixture *f, gconstpointer data)
 {
@@ -95,7 +95,7 @@ test_of_another_type (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_destroyed, ==, 0);
 }
 
-/* A3: any result comes as a value of its natural type. */
+/* Any result comes as a value of its natural type. */
 static void
 test_as_a_value (Fixture *f, gconstpointer data)
 {
@@ -172,7 +172,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
   ++*(guint *) data;
 }
 
-/* A3 */
+/* A _finish function takes a result of any type, and of its own tasks only. */
 static void
 test_finish (Fixture *f, gconstpointer data)
 {
@@ -264,7 +264,7 @@ misuse_defer (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* A5: each is one sentence, with the name of the task. */
+/* Each is one sentence, with the name of the task. */
 static void
 test_misuse (Fixture *f, gconstpointer data)
 {
@@ -343,7 +343,7 @@ log_run (PrioTask *task, gpointer data)
   g_string_append (((Fixture *) data)->log, "run ");
 }
 
-/* A6: a task tells of its begin too. */
+/* A task tells of its begin too. */
 static void
 test_state_is_notified (Fixture *f, gconstpointer data)
 {

@@ -31,7 +31,7 @@ run_fixture (gpointer f)
   return NULL;
 }
 
-/* C15: until now, the owner thread entered without barriers. */
+/* Until now, the owner thread entered without barriers. */
 static void
 test_entered_late (Fixture *f, gconstpointer error)
 {
@@ -92,7 +92,7 @@ post_to_each (gpointer data)
   return NULL;
 }
 
-/* C15: it is inside now and then when the context is taken over, and nothing tells. */
+/* It is inside now and then when the context is taken over, and nothing tells. */
 static void
 test_entered_late_beside_a_busy_thread (Fixture *f, gconstpointer data)
 {

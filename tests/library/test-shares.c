@@ -236,7 +236,7 @@ check_beside_source (gint priority, gdouble share, gint64 step)
   fixture_tear_down (&f, NULL);
 }
 
-/* R2 */
+/* Beside a busy source of any priority. */
 static void
 test_beside_sources (void)
 {

@@ -312,7 +312,7 @@ test_timeout_signal_lives_for_its_handlers (Fixture *f, gconstpointer data)
   g_assert_finalize_object (prio_task_signal_new_timeout (G_MAXUINT64));
 }
 
-/* C11: whoever pauses a scheduler holds its tasks back, and not other people's timeouts. */
+/* Whoever pauses a scheduler holds its tasks back, and not other people's timeouts. */
 static void
 test_timeout_signal_of_a_paused_scheduler (Fixture *f, gconstpointer data)
 {
@@ -463,7 +463,7 @@ make_kept (PrioTaskController *controller, gulong *handler, guint *n_gone)
   return kept;
 }
 
-/* C12: nobody tells of a handler that goes.  But what was kept for it is looked at again
+/* Nobody tells of a handler that goes.  But what was kept for it is looked at again
  * when others are made, so that it does not add up. */
 static void
 test_not_kept_without_handlers (Fixture *f, gconstpointer data)
@@ -506,7 +506,7 @@ test_not_kept_after_a_change (Fixture *f, gconstpointer data)
 }
 
 /* Of an abort they all hear once, in the order of their making; a cancel by hand of the one
- * in the middle is no abort of what it depends on (found with C8). */
+ * in the middle is no abort of what it depends on. */
 static void
 test_any_of_a_dependent (Fixture *f, gconstpointer data)
 {

@@ -1,4 +1,4 @@
-/* test-sleep.c: waits for a time, under a signal and a priority (R4)
+/* test-sleep.c: waits for a time, under a signal and a priority
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

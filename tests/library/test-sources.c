@@ -46,7 +46,7 @@ keep_on (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* C10: beside a flood of others the source of a turn is never dispatched, and turns end by their time. */
+/* Beside a flood of others the source of a turn is never dispatched, and turns end by their time. */
 static void
 test_turns_that_end_by_time (Fixture *f, gconstpointer data)
 {
@@ -90,7 +90,7 @@ run_one_of_each (Fixture *f)
   g_string_truncate (f->log, 0);
 }
 
-/* C16: tasks that are posted after the removal run, */
+/* Tasks that are posted after the removal run, */
 static void
 test_removed_before_a_post (Fixture *f, gconstpointer data)
 {

@@ -316,7 +316,7 @@ test_captured_state (Fixture *f, gconstpointer data)
   g_clear_pointer (&captured, prio_scheduling_state_unref);
 }
 
-/* C6: to have run the context last is not to run it. */
+/* To have run the context last is not to run it. */
 typedef struct
 {
   PrioScheduler *scheduler;

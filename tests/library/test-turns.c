@@ -60,7 +60,7 @@ log_whether_told (Fixture *f)
   g_string_append_c (f->log, is_told (f->scheduler) ? 'y' : 'n');
 }
 
-/* F3: time counts for everything that holds the loop up. */
+/* Time counts for everything that holds the loop up. */
 static gboolean
 ask_in_a_source (gpointer data)
 {
@@ -140,7 +140,7 @@ test_not_told_elsewhere (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "n");
 }
 
-/* S5: what is set meanwhile counts. */
+/* What is set meanwhile counts. */
 static void
 set_frame_and_ask (Step *step)
 {
@@ -199,7 +199,7 @@ test_frame_that_is_announced_in_a_batch (Fixture *f, gconstpointer data)
   g_assert_nonnull (strchr (f->log->str, '!'));
 }
 
-/* F8, R2: beside a source that is always ready every task gets on, the least urgent ones now and then. */
+/* Beside a source that is always ready every task gets on, the least urgent ones now and then. */
 static gboolean
 count_task (gpointer data)
 {
@@ -247,7 +247,7 @@ test_one_task_per_iteration_after_others (Fixture *f, gconstpointer data)
   g_assert_true (g_str_has_suffix (f->log->str, "!t"));
 }
 
-/* S4: an idle period ends at the next timer of the context, whoever's it is. */
+/* An idle period ends at the next timer of the context, whoever's it is. */
 static double remaining;
 
 static void
@@ -332,7 +332,7 @@ test_idle_in_a_slow_context (Fixture *f, gconstpointer data)
   g_source_destroy (slow);
 }
 
-/* S12: its timeout is kept in any case, */
+/* Its timeout is kept in any case, */
 static gboolean flood_on;
 
 static gboolean

@@ -1,4 +1,4 @@
-"""Generators as tasks: each step is short, and the time slice decides when the task yields (R4).
+"""Generators as tasks: each step is short, and the time slice decides when the task yields.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
