@@ -3,7 +3,8 @@
     check-words.py SOURCE
 
 SOURCE is the project's folder.  It looks at code, comments and documents, and prints each old word that it finds with
-the word that took its place.
+the word that took its place.  In comments and documents it also finds references that only the authors can follow: the
+number of a point in a list which is not here.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -12,8 +13,9 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex', 'gtk')
-SUFFIXES = ('.c', '.h', '.py', '.js', '.ts', '.pyi', '.vala', '.md', '.build')
+FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex', 'gtk', 'monitor')
+SUFFIXES = ('.c', '.h', '.cpp', '.py', '.js', '.ts', '.pyi', '.vala', '.md', '.build')
+SCRIPTS = ('find', 'install-dependencies', 'run', 'run-32', 'run-long', 'run-on', 'draw-pictures', 'screenshot')
 
 WORDS = {
     r'[Hh]ubs?': 'signal node',
@@ -35,6 +37,12 @@ WORDS = {
     r'withdraw|discharge|admit': 'dequeue, release, enqueue',
 }
 OLD = re.compile('|'.join(f'((?<![A-Za-z])(?:{word})(?![A-Za-z]))' for word in WORDS))
+# (A7), seed 002; but C11, X11, a percentile (P95) and the key F1 are what they are called.
+TAG = re.compile(r'(?<![\w#&%+=./-])(?!X11|C11|C99|P\d\d)[A-Z]\d{1,2}(?!\w|\.\d| key)|\bseed 0\d\d\b|\bdesign\.md\b')
+COMMENT = {
+    **dict.fromkeys(('.c', '.h', '.cpp', '.js', '.ts', '.vala'), r'(?P<comment>/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
+    **dict.fromkeys(('.py', '.pyi', '.build', ''), r'(?P<comment>""".*?"""|#[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
+}
 # What the conformance vectors are is told by whoever recorded them; this file names the old words.
 EXCEPTED = {'conformance-vectors.md', 'check-words.py'}
 
@@ -46,25 +54,44 @@ def old_words(text):
             yield number, match.group(), list(WORDS.values())[match.lastindex - 1]
 
 
+def tags(suffix, text):
+    """Yields the number of the line and the reference, in the comments of code, or all of a document."""
+    parts = [(0, text)]
+    if suffix in COMMENT:
+        parts = [(match.start(), match['comment']) for match in re.finditer(COMMENT[suffix], text, re.DOTALL) if match['comment']]
+    for start, part in parts:
+        for match in TAG.finditer(part):
+            yield text.count('\n', 0, start + match.start()) + 1, match.group()
+
+
 def files_of(source):
     yield from source.glob('*.md')
     yield source / 'NEWS'
     for folder in FOLDERS:
         yield from (path for path in sorted((source / folder).rglob('*'))
-                    if path.suffix in SUFFIXES and path.name not in EXCEPTED)
+                    if (path.suffix in SUFFIXES or path.name in SCRIPTS) and path.name not in EXCEPTED)
 
 
 def main(source):
     planted = [word for _, word, _ in old_words('/* At home in its hub: */\nprio_loop_bury (heirs);\n')]
     assert planted == ['hub', 'bury', 'heirs'], planted
 
+    planted = {'.c': '/* On X11, C11 (A7) and U+F1.\n * R3: P95 of seed 002. */\nchar *s = "B1 // B2";', '.md': 'J11, as §2.4 says.',
+               '.py': "'#B1'  # design.md\n\"\"\"P2.\"\"\"\nB1 = 'B2'"}
+    found = {suffix: [tag for _, tag in tags(suffix, text)] for suffix, text in planted.items()}
+    assert found == {'.c': ['A7', 'R3', 'seed 002'], '.md': ['J11'], '.py': ['design.md', 'P2']}, found
+
     files = list(files_of(pathlib.Path(source)))
     found = 0
     for path in files:
-        for number, word, better in old_words(path.read_text(encoding='utf-8')):
+        text = path.read_text(encoding='utf-8')
+        for number, word, better in old_words(text):
             print(f'{path}:{number}: “{word}”: the field says {better}')
             found += 1
-    print(f'{found} old words in {len(files)} files')
+        for number, tag in tags(path.suffix if path.name != 'NEWS' else '.md', text):
+            print(f'{path}:{number}: “{tag}”: say in words what it refers to, since nobody outside can look it up')
+            found += 1
+    print(f'{found} old words and references in {len(files)} files')
     return 1 if found or len(files) < 100 else 0
 
 
