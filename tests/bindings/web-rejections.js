@@ -48,7 +48,7 @@ test('a timeout comes after a collection', async () => {
 const N = 4000;
 
 for (const [kind, make] of Object.entries(kinds)) {
-    test(`the rejections of ${kind} tasks do not hold up the loop (J2)`, async () => {
+    test(`the rejections of ${kind} tasks do not hold up the loop`, async () => {
         const {controller, post} = make();
         const order = [];
         const all = Array.from({length: N}, (_, i) => post(() => {}).catch(reason => {
@@ -218,7 +218,7 @@ test('a signal that is cancelled by hand rejects all of its tasks', async () => 
 });
 
 for (const [kind, make] of Object.entries(kinds)) {
-    test(`rejections of ${kind} tasks that nobody handles are told once, with where they come from (R8)`, async () => {
+    test(`rejections of ${kind} tasks that nobody handles are told once, with where they come from`, async () => {
         const abortHere = (controller, reason) => controller.abort(reason);
         await expectWarnings([
             '*rejections*of 3000 tasks: mine\nabortHere@*web-rejections.js*',
@@ -235,7 +235,7 @@ for (const [kind, make] of Object.entries(kinds)) {
         });
     });
 
-    test(`what is thrown in ${kind} tasks, and handled by nobody, is named (R8)`, async () => {
+    test(`what is thrown in ${kind} tasks, and handled by nobody, is named`, async () => {
         await expectWarnings(['*rejection of a task*: TypeError: thrown\nthrowHere@*', '*rejection of a task*: 5\n*'], async () => {
             const {post} = make();
             post(function throwHere() {

@@ -16,7 +16,7 @@ const wait = ms => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT
     return false;
 }));
 
-test('a callback has no “this” by which it could settle its task (S2)', async () => {
+test('a callback has no “this” by which it could settle its task', async () => {
     const signal = new TaskController().signal;
     assertEqual(await scheduler.postTask(function () {
         'use strict';
@@ -28,7 +28,7 @@ test('a callback has no “this” by which it could settle its task (S2)', asyn
     }), true);
 });
 
-test('“then” of a returned promise is called once (S9)', async () => {
+test('“then” of a returned promise is called once', async () => {
     for (const throws of [false, true]) {
         let n = 0;
         const promise = Promise.resolve('result');
@@ -48,7 +48,7 @@ test('“then” of a returned promise is called once (S9)', async () => {
     }, {signal: controller.signal})), 'aborted');
 });
 
-test('a promise of another source’s keeps the state if it is awaited through a task (J15)', async () => {
+test('a promise of another source’s keeps the state if it is awaited through a task', async () => {
     const controller = new TaskController({priority: 'background'}), log = [];
     assertEqual(await rejection(scheduler.postTask(async () => {
         await scheduler.postTask(() => wait(5));
@@ -63,7 +63,7 @@ test('a promise of another source’s keeps the state if it is awaited through a
     assertEqual(log, ['user-visible', 'background']);
 });
 
-test('a signal that is made while the priority of its source changes follows (S7)', () => {
+test('a signal that is made while the priority of its source changes follows', () => {
     const controller = new TaskController({priority: 'background'});
     const [first, second] = [1, 2].map(() => TaskSignal.any([], {priority: controller.signal}));
     let made = null;
@@ -76,7 +76,7 @@ test('a signal that is made while the priority of its source changes follows (S7
     assertEqual([second.priority, made.priority, log], ['user-blocking', 'user-blocking', ['background>user-blocking']]);
 });
 
-test('methods look at what they are called on (S8)', () => {
+test('methods look at what they are called on', () => {
     const {signal} = new TaskController();
     const {setPriority} = TaskController.prototype, {abort} = AbortController.prototype;
     for (const target of [{signal}, undefined, null, 5, new AbortController(), signal])
@@ -96,7 +96,7 @@ test('methods look at what they are called on (S8)', () => {
         assert(thrown(() => EventTarget.prototype[name].call({}, 'x', () => {})) instanceof TypeError, name);
 });
 
-test('nobody else makes trusted events (J7)', () => {
+test('nobody else makes trusted events', () => {
     assertEqual(Object.getOwnPropertyNames(Event).filter(name => name.startsWith('_')), []);
     const target = new EventTarget();
     let trusted = null;
@@ -107,7 +107,7 @@ test('nobody else makes trusted events (J7)', () => {
     assertEqual(trusted, false);
 });
 
-test('interfaces look as those of the web: names, members that are enumerable (J7, S10)', () => {
+test('interfaces look as those of the web: names, members that are enumerable', () => {
     for (const name of ['AbortController', 'AbortSignal', 'Event', 'EventTarget', 'Scheduler', 'TaskController',
         'TaskPriorityChangeEvent', 'TaskSignal']) {
         const tag = Object.getOwnPropertyDescriptor(web[name].prototype, Symbol.toStringTag);
@@ -120,7 +120,7 @@ test('interfaces look as those of the web: names, members that are enumerable (J
         assert(Object.getOwnPropertyDescriptor(holder, name).enumerable, name);
 });
 
-test('nicks are priorities for the native classes too, and other things none (J6)', () => {
+test('nicks are priorities for the native classes too, and other things none', () => {
     const {TaskController: Controller, TaskSignal: Signal, TaskPriority} = PrioSched;
     for (const [nick, number] of [['background', 1], ['user-visible', 2], ['user-blocking', 3]]) {
         for (const priority of [nick, number]) {
@@ -140,7 +140,7 @@ test('nicks are priorities for the native classes too, and other things none (J6
     }
 });
 
-test('a cancellable that is cancelled, and reset at once, rejects as cancelled (J13)', async () => {
+test('a cancellable that is cancelled, and reset at once, rejects as cancelled', async () => {
     for (const options of [{priority: 'background'}, {delay: 30}]) {
         const signal = new Gio.Cancellable();
         const task = native.post_task(() => 'ran', {...options, signal});
@@ -160,7 +160,7 @@ test('a cancellable that is cancelled, and reset at once, rejects as cancelled (
     assert((await rejection(task)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
 });
 
-test('pausing the default scheduler holds up no other one, and no timeout (J5)', async () => {
+test('pausing the default scheduler holds up no other one, and no timeout', async () => {
     const own = PrioSched.Scheduler.new(null);
     const controller = new PrioSched.TaskController();
     let said = 'pending';
@@ -191,7 +191,7 @@ const collect = async () => {
     }
 };
 
-test('a dependent signal lives while it has tasks, or listeners (S1)', async () => {
+test('a dependent signal lives while it has tasks, or listeners', async () => {
     const page = new AbortController(), controller = new TaskController({priority: 'background'});
     const later = Array.from({length: 50}, () => rejection(scheduler.postTask(() => {},
         {signal: AbortSignal.any([page.signal, AbortSignal.timeout(60000)]), delay: 60000})));
@@ -215,7 +215,7 @@ test('a dependent signal lives while it has tasks, or listeners (S1)', async () 
     assertEqual([heard, new Set(await Promise.all(later)).size], [1, 1]);
 });
 
-test('all tasks of a signal get the same reason (J2)', async () => {
+test('all tasks of a signal get the same reason', async () => {
     const controller = new PrioSched.TaskController();
     const tasks = [1, 2, 3].map(() => native.post_task(() => {}, {signal: controller.signal}));
     controller.abort();

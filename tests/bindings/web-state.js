@@ -86,7 +86,7 @@ test('the native part is what it is to be', () => {
 });
 
 for (const [name, settle] of Object.entries(settled)) {
-    test(`what a task awaits: ${name} (J3)`, async () => {
+    test(`what a task awaits: ${name}`, async () => {
         const after = async () => {
             await settle();
             const first = await stateHere();
@@ -100,7 +100,7 @@ for (const [name, settle] of Object.entries(settled)) {
 }
 
 for (const [name, combine] of Object.entries(combined)) {
-    test(`what a task awaits: ${name} (J3)`, async () => {
+    test(`what a task awaits: ${name}`, async () => {
         const after = async () => {
             await combine(settled['a timeout of GLib']);
             return stateHere();
@@ -110,7 +110,7 @@ for (const [name, combine] of Object.entries(combined)) {
     });
 }
 
-test('a task is aborted after what it awaits elsewhere (J3)', async () => {
+test('a task is aborted after what it awaits elsewhere', async () => {
     const controller = new TaskController({priority: 'background'});
     const task = scheduler.postTask(async () => {
         await settled['a call of GIO']();
@@ -121,7 +121,7 @@ test('a task is aborted after what it awaits elsewhere (J3)', async () => {
     assertEqual(await task.catch(reason => reason), 'why');
 });
 
-test('its priority is that of the signal, after what it awaits elsewhere (J3)', async () => {
+test('its priority is that of the signal, after what it awaits elsewhere', async () => {
     const controller = new TaskController({priority: 'background'});
     assertEqual(await scheduler.postTask(async () => {
         await settled['a timeout of GLib']();
@@ -138,7 +138,7 @@ function exactly(name, body) {
         test(name, body);
 }
 
-test('who awaits what a task settles goes on as before (J4)', async () => {
+test('who awaits what a task settles goes on as before', async () => {
     const controller = new TaskController({priority: 'background'});
     let fire;
     const event = new Promise(resolve => (fire = resolve));
@@ -159,7 +159,7 @@ test('who awaits what a task settles goes on as before (J4)', async () => {
     assertEqual(await stranger, NONE);
 });
 
-exactly('a reaction has the state of who registered it, not of who settles (S3)', async () => {
+exactly('a reaction has the state of who registered it, not of who settles', async () => {
     let settle;
     const promise = new Promise(resolve => (settle = resolve));
     const found = under('background', () => promise.then(() => stateHere()));
@@ -168,7 +168,7 @@ exactly('a reaction has the state of who registered it, not of who settles (S3)'
     assertEqual(await found, 'background');
 });
 
-test('a task that waits for another one keeps its own signal (S3)', async () => {
+test('a task that waits for another one keeps its own signal', async () => {
     const controller = new TaskController();
     let settle;
     const promise = new Promise(resolve => (settle = resolve));

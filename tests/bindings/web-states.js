@@ -35,7 +35,7 @@ async function priorityHere() {
     return ['user-blocking', 'user-visible', 'background'][before];
 }
 
-test('who waits outside any task for what a task settles is not aborted with it (J4)', async () => {
+test('who waits outside any task for what a task settles is not aborted with it', async () => {
     for (const between of [() => {}, () => wait()]) {
         const controller = new TaskController({priority: 'background'});
         const event = makeEvent();
@@ -60,7 +60,7 @@ test('who waits outside any task for what a task settles is not aborted with it 
     }
 });
 
-test('who waits outside any task for what a task settles is not of its priority (J4, S3)', async () => {
+test('who waits outside any task for what a task settles is not of its priority', async () => {
     for (const priority of ['background', 'user-blocking']) {
         const event = makeEvent();
         const stranger = (async () => {
@@ -72,7 +72,7 @@ test('who waits outside any task for what a task settles is not of its priority 
     }
 });
 
-test('a task that waits for what another settles is not aborted with that (S3)', async () => {
+test('a task that waits for what another settles is not aborted with that', async () => {
     const event = makeEvent(), controller = new TaskController();
     const waiting = scheduler.postTask(async () => {
         await event.promise;
@@ -93,7 +93,7 @@ test('a task that waits for what another settles is not aborted with that (S3)',
     assertEqual(await Promise.all([waiting, signalled, settling]), ['went on', 'went on', 'aborted']);
 });
 
-test('microtasks of nobody, and the native methods, take nothing from a task (J4)', async () => {
+test('microtasks of nobody, and the native methods, take nothing from a task', async () => {
     const event = makeEvent(), controller = new PrioSched.TaskController({priority: 'background'}), log = [];
     const stranger = (async () => {
         await event.promise;
@@ -113,7 +113,7 @@ test('microtasks of nobody, and the native methods, take nothing from a task (J4
     assertEqual(log, ['user-visible']);
 });
 
-test('an idle callback leaves its state to nobody (J4)', async () => {
+test('an idle callback leaves its state to nobody', async () => {
     const found = [];
     const stranger = (async () => {
         await new Promise(resolve => web.requestIdleCallback(resolve));
@@ -157,7 +157,7 @@ test('what is begun in a task goes on as that, through functions of its own', as
     assertEqual(found, ['background', 'background', 'background', 0, 1, 2, 'background', 'background']);
 });
 
-test('a task is what it was after calls of GIO’s and timeouts, and its abort is heard (J3)', async () => {
+test('a task is what it was after calls of GIO’s and timeouts, and its abort is heard', async () => {
     const file = Gio.File.new_for_path('/');
     const query = () => new Promise((resolve, reject) => file.query_info_async('standard::*', 0, GLib.PRIORITY_DEFAULT, null, (_, result) => {
         try {
