@@ -3,12 +3,11 @@
     check-packages.py SOURCE PYTHON GJS
 
 They are built from a copy of the tree without what a build leaves, and unpacked into an empty folder; from there
-programs in C, Vala, Python and GJS are built and run.
+README's programs in C, Vala, Python and JavaScript are built and run.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import fnmatch
 import glob
 import os
 import pathlib
@@ -19,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from installed import check_inspector, check_programs, environment_of, expect_works, move, run, write
+from installed import check_inspector, check_programs, environment_of, expect_works, ignored, move, run, write
 
 # Neither tests, which are run elsewhere, nor symbols for debuggers; and no optimization,
 # which would take as long as all the rest.
@@ -35,12 +34,6 @@ main (void)
   return 0;
 }
 '''
-
-
-def ignored(source):
-    """What git ignores is not part of what is given on."""
-    patterns = [line.strip('/') for line in (source / '.gitignore').read_text().splitlines()] + ['.git']
-    return lambda folder, names: [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
 
 
 def build(source, place):
@@ -128,7 +121,7 @@ def check(source, python, gjs, place):
     prefix = str(root / 'usr')
     lib = move(prefix)
     environment = environment_of(prefix, lib)
-    check_programs(prefix, lib, environment, python, gjs, str(place))
+    check_programs((source / 'README.md').read_text(), prefix, environment, python, gjs, str(place))
     check_inspector(lib, environment, python)
 
     flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-dex-1', env=environment).split()

@@ -1,13 +1,15 @@
-"""check-project.py: checks what tells others of the project: the DOAP file, and the manifest that Flatpak builds the gallery by
+"""check-project.py: checks what tells others of the project: README, the DOAP file, and the manifest that Flatpak builds the gallery by
 
     check-project.py SOURCE NAME LICENSE
 
-What is said twice in the repository is said alike.  The Flatpak itself cannot be built without the network.
+README's links and commands lead somewhere.  What is said twice in the repository is said alike.  The Flatpak itself cannot be
+built without the network.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -21,6 +23,21 @@ VALUES = {'feature': {'enabled', 'disabled', 'auto'}, 'boolean': {'true', 'false
 
 def find(path, pattern):
     return re.search(pattern, path.read_text(), re.MULTILINE).group(1)
+
+
+def check_readme(source):
+    """Returns how many links and commands it has."""
+    text = (source / 'README.md').read_text()
+    targets = re.findall(r'\]\(([^):#]+)\)', text) + re.findall('`((?:examples|tests)/[^ `]+)', text)
+    for target in targets:
+        # examples/indexer is the program that examples/indexer.c makes.
+        there = (source / target).exists() or (source / f'{target}.c').exists()
+        assert there, f'README leads to {target}, which is not there'
+    commands = re.findall(r'^```sh\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+    for command in commands:
+        assert os.access(source / command.split()[0], os.X_OK), f'{command.strip()} of README is no program'
+    assert len(targets) > 20 and len(commands) > 1, 'where are the others?'
+    return len(targets), len(commands)
 
 
 def check_doap(source, name, licence):
@@ -75,8 +92,10 @@ def check_manifest(source, name):
 
 
 def main(source, name, licence):
-    check_doap(pathlib.Path(source), name, licence)
-    print(f'{name}.doap; a manifest with {check_manifest(pathlib.Path(source), name)} options')
+    source = pathlib.Path(source)
+    n_links, n_commands = check_readme(source)
+    check_doap(source, name, licence)
+    print(f'README with {n_links} links and {n_commands} commands; {name}.doap; a manifest with {check_manifest(source, name)} options')
 
 
 main(*sys.argv[1:])

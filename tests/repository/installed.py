@@ -1,35 +1,17 @@
-"""What is tried of a library that is installed below a folder: check-installed.py and check-packages.py use it.
+"""What is tried of a library that is installed below a folder: check-installed.py, check-packages.py and check-tarball.py use it.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import fnmatch
 import glob
 import os
 import re
 import subprocess
 import sys
 
-C = '''
-#include <prio-sched.h>
-
-static gboolean
-quit (gpointer loop)
-{
-  g_main_loop_quit (loop);
-  return G_SOURCE_REMOVE;
-}
-
-int
-main (void)
-{
-  g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
-
-  prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_BACKGROUND, quit, loop, NULL);
-  g_main_loop_run (loop);
-  g_print ("works\\n");
-  return 0;
-}
-'''
+BLOCK = re.compile(r'^```(\w+)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+LANGUAGES = ('c', 'python', 'js', 'vala')
 
 WEB_MODULE = '''
 import GLib from 'gi://GLib';
@@ -37,27 +19,6 @@ import {scheduler} from 'file://PREFIX/share/prio-sched-1/prio-sched.js';
 const loop = new GLib.MainLoop(null, false);
 scheduler.postTask(() => 'works').then(word => print(word)).finally(() => loop.quit());
 loop.run();
-'''
-
-VALA = '''
-async void work (MainLoop loop) throws GLib.Error {
-	yield PrioSched.Scheduler.get_default ().yield_async ();
-	print ("works\\n");
-	loop.quit ();
-}
-
-void main () {
-	var loop = new MainLoop ();
-	work.begin (loop);
-	loop.run ();
-}
-'''
-
-PYTHON = '''
-import gi
-gi.require_version('PrioSched', '1')
-from gi.repository import PrioSched
-print(PrioSched.run(PrioSched.Scheduler.get_default().post_task(lambda: 'works')))
 '''
 
 MODULE = '''
@@ -76,6 +37,26 @@ def run(*command, **kwargs):
     if result.returncode != 0:
         sys.exit(f'{" ".join(map(str, command))}\n{result.stdout[-3000:]}{result.stderr[-3000:]}')
     return result.stdout
+
+
+def ignored(source):
+    """What git ignores is not part of what is given on: for shutil.copytree ()."""
+    patterns = [line.strip('/') for line in (source / '.gitignore').read_text().splitlines()] + ['.git']
+    return lambda folder, names: [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+
+
+def programs(text):
+    """The programs of a page by their languages, each with what it prints: the next block of text."""
+    found, waiting = {language: [] for language in LANGUAGES}, []
+    for language, block in BLOCK.findall(text):
+        if language == 'text':
+            for of, program in waiting:
+                found[of].append((program, block))
+            waiting = []
+        elif language in LANGUAGES:
+            waiting.append((language, block))
+    assert not waiting, f'no block of text says what a program in {waiting[0][0]} prints'
+    return found
 
 
 def expect_works(*command, **kwargs):
@@ -121,19 +102,39 @@ def environment_of(prefix, lib):
     }
 
 
-def check_programs(prefix, lib, environment, python, gjs, place):
-    """In each language a program is built and run."""
+def run_c(program, environment, place):
     flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-1', env=environment).split()
-    program = os.path.join(place, 'program')
-    run('cc', '-Wall', '-Werror', '-o', program, write(place, 'program.c', C), *flags, env=environment)
-    expect_works(program, env=environment)
+    binary = os.path.join(place, 'program')
+    run('cc', '-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror', '-o', binary, write(place, 'program.c', program), *flags, env=environment)
+    return run(binary, env=environment)
 
-    flags = [f'--Xcc={flag}' for flag in flags]
-    run('valac', '--pkg=prio-sched-1', '--Xcc=-w', *flags, '-o', program,
-        write(place, 'program.vala', VALA), env=environment)
-    expect_works(program, env=environment)
 
-    expect_works(python, '-c', PYTHON, env=environment)
+def run_vala(program, environment, place):
+    flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-1', env=environment).split()
+    binary = os.path.join(place, 'program-in-vala')
+    run('valac', '--pkg=prio-sched-1', '--Xcc=-w', *(f'--Xcc={flag}' for flag in flags), '-o', binary,
+        write(place, 'program.vala', program), env=environment)
+    return run(binary, env=environment)
+
+
+def check_readme(readme, environment, python, gjs, place):
+    """Each program of README prints what README says, and there is one in each language."""
+    runners = {
+        'c': lambda program: run_c(program, environment, place),
+        'vala': lambda program: run_vala(program, environment, place),
+        'python': lambda program: run(python, write(place, 'program.py', program), env=environment),
+        'js': lambda program: run(gjs, write(place, 'program.js', program), env=environment),
+    }
+    for language, found in programs(readme).items():
+        assert found, f'README has no program in {language}'
+        for program, expected in found:
+            printed = runners[language](program)
+            assert printed == expected, f'README says {expected!r}, its program in {language} {printed!r}'
+
+
+def check_programs(readme, prefix, environment, python, gjs, place):
+    """In each language a program is built and run, and in JavaScript two modules."""
+    check_readme(readme, environment, python, gjs, place)
     expect_works(gjs, '-m', write(place, 'module.js', MODULE), env=environment)
     expect_works(gjs, '-m', write(place, 'web-module.js', WEB_MODULE.replace('PREFIX', prefix)), env=environment)
     one(f'{prefix}/share/prio-sched-1/priosched-1.d.ts')
