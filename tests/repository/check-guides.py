@@ -6,11 +6,12 @@ Each program in the guides of FOLDER is compiled against the build, or interpret
 in the next block of text; what several print before that block is the same.  C without a main () is only compiled.  Links to
 other guides and to pictures lead somewhere; each guide ends with where to go next, and another one leads to it.  Programs with a
 window, which are called py and javascript there, run for some seconds on a display of their own, without a complaint.  The page
-about shipping has a test of its own, and that about libdex runs where that is.
+about shipping has a test of its own, and that about libdex runs where that is.  Pages are run side by side.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -136,24 +137,30 @@ def check_ways(folder):
             yield f'no guide but {FIRST} leads to {name}'
 
 
+def check(page, runner):
+    """Returns what there is to say of a page, and whether anything is wrong."""
+    text = page.read_text()
+    try:
+        check_links(page, text)
+        if page.name in OWN_TEST or not has(NEEDS.get(page.name)):
+            return f'{page.name}: not run here', False
+        return f'{page.name}: {check_page(text, runner)} programs', False
+    except AssertionError as error:
+        return f'{page.name}: {error}', True
+
+
 def main(folder, build, python, gjs):
     ways = list(check_ways(folder))
     print(*ways, sep='\n', end='\n' * bool(ways))
-    wrong = len(ways)
-    with tempfile.TemporaryDirectory() as work:
-        runner = Runner(build, python, gjs, pathlib.Path(work))
-        for page in sorted(pathlib.Path(folder).glob('*.md')):
-            text = page.read_text()
-            try:
-                check_links(page, text)
-                if page.name in OWN_TEST or not has(NEEDS.get(page.name)):
-                    print(f'{page.name}: not run here')
-                    continue
-                print(f'{page.name}: {check_page(text, runner)} programs')
-            except AssertionError as error:
-                wrong += 1
-                print(f'{page.name}: {error}')
-    return wrong > 0
+    with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        def check_apart(page):
+            place = pathlib.Path(work, page.stem)
+            place.mkdir()
+            return check(page, Runner(build, python, gjs, place))
+
+        results = list(pool.map(check_apart, sorted(pathlib.Path(folder).glob('*.md'))))
+    print(*(said for said, _ in results), sep='\n')
+    return len(ways) + sum(wrong for _, wrong in results) > 0
 
 
 sys.exit(main(*sys.argv[1:]))
