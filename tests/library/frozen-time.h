@@ -38,3 +38,15 @@ clock_gettime (clockid_t clock, struct timespec *time)
   time->tv_nsec = (long) (frozen_time % G_USEC_PER_SEC) * 1000;
   return 0;
 }
+
+/* For g_main_context_set_poll_func () while the time is frozen: a context that would sleep until a timer does not, and
+ * the time passes instead.  Without a timer it sleeps until another thread wakes it up. */
+static inline gint
+pass_instead_of_sleeping (GPollFD *fds, guint n_fds, gint timeout)
+{
+  gint n_ready = g_poll (fds, n_fds, timeout < 0 ? timeout : 0);
+
+  if (n_ready == 0 && timeout > 0)
+    frozen_time += (gint64) timeout * 1000;
+  return n_ready;
+}

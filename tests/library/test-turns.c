@@ -1,15 +1,33 @@
 /* test-turns.c: turns, idle periods and time, also for code that is not a task
  *
- * No test here fails because a machine is slow: each waits for events, up to PATIENCE.  test-frames.c counts frames.
+ * The time is frozen, and passes where something works or the main loop would sleep: no machine is too slow.  Each test
+ * waits for events, up to PATIENCE.  test-frames.c counts frames.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "frozen-time.h"
 #include "helpers.h"
 
 #include <gio/gio.h>
 
 #define PATIENCE (20 * G_USEC_PER_SEC)
+#define ITERATION 2 /* µs */
+
+static gint
+poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
+{
+  frozen_time += ITERATION;
+  return pass_instead_of_sleeping (fds, n_fds, timeout);
+}
+
+static void
+set_up (Fixture *f, gconstpointer data)
+{
+  frozen_time = 1000 * G_USEC_PER_SEC;
+  fixture_set_up (f, data);
+  g_main_context_set_poll_func (f->context, poll_in_time);
+}
 
 static GSource *
 attach (Fixture *f, GSource *source, gint priority, GSourceFunc func, gpointer data)
@@ -33,10 +51,7 @@ run_until_length (Fixture *f, guint length)
 static gboolean
 work_for (gint64 span)
 {
-  gint64 end = g_get_monotonic_time () + span;
-
-  while (g_get_monotonic_time () < end)
-    ;
+  frozen_time += span;
   return G_SOURCE_CONTINUE;
 }
 
@@ -50,6 +65,7 @@ is_told (PrioScheduler *scheduler)
     {
       if (prio_scheduler_should_yield (scheduler))
         return TRUE;
+      work_for (10);
     }
   return FALSE;
 }
@@ -382,18 +398,18 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
-  add_test ("/turns/should-yield/outside-of-tasks", test_told_outside_of_tasks);
-  add_test ("/turns/should-yield/not-elsewhere", test_not_told_elsewhere);
-  add_test ("/turns/should-yield/set-meanwhile", test_set_meanwhile);
-  add_test ("/turns/should-yield/in-an-idle-callback", test_told_in_an_idle_callback);
-  add_test ("/turns/frame-announced-in-a-batch", test_frame_that_is_announced_in_a_batch);
-  add_test ("/turns/beside-what-is-always-ready", test_beside_what_is_always_ready);
-  add_test ("/turns/one-task-per-iteration/after-others", test_one_task_per_iteration_after_others);
-  add_test ("/turns/idle-until-the-next-timer", test_idle_until_the_next_timer);
-  add_test ("/turns/idle-where-pending-is-asked", test_idle_in_a_loop_that_asks_what_is_pending);
-  add_test ("/turns/idle-beside-a-fast-timer", test_idle_beside_a_fast_timer);
-  add_test ("/turns/idle-in-a-slow-context", test_idle_in_a_slow_context);
-  add_test ("/turns/idle-timeout-beside-a-flood", test_idle_timeout_beside_a_flood);
+  g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, set_up, test_told_outside_of_tasks, fixture_tear_down);
+  g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, set_up, test_not_told_elsewhere, fixture_tear_down);
+  g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, set_up, test_set_meanwhile, fixture_tear_down);
+  g_test_add ("/turns/should-yield/in-an-idle-callback", Fixture, NULL, set_up, test_told_in_an_idle_callback, fixture_tear_down);
+  g_test_add ("/turns/frame-announced-in-a-batch", Fixture, NULL, set_up, test_frame_that_is_announced_in_a_batch, fixture_tear_down);
+  g_test_add ("/turns/beside-what-is-always-ready", Fixture, NULL, set_up, test_beside_what_is_always_ready, fixture_tear_down);
+  g_test_add ("/turns/one-task-per-iteration/after-others", Fixture, NULL, set_up, test_one_task_per_iteration_after_others, fixture_tear_down);
+  g_test_add ("/turns/idle-until-the-next-timer", Fixture, NULL, set_up, test_idle_until_the_next_timer, fixture_tear_down);
+  g_test_add ("/turns/idle-where-pending-is-asked", Fixture, NULL, set_up, test_idle_in_a_loop_that_asks_what_is_pending, fixture_tear_down);
+  g_test_add ("/turns/idle-beside-a-fast-timer", Fixture, NULL, set_up, test_idle_beside_a_fast_timer, fixture_tear_down);
+  g_test_add ("/turns/idle-in-a-slow-context", Fixture, NULL, set_up, test_idle_in_a_slow_context, fixture_tear_down);
+  g_test_add ("/turns/idle-timeout-beside-a-flood", Fixture, NULL, set_up, test_idle_timeout_beside_a_flood, fixture_tear_down);
 
   return g_test_run ();
 }
