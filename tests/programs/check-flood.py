@@ -7,24 +7,34 @@ Runs on a display, for the frames; each picture of the window is of a display of
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+import patience
 import svg
 
 SHOWN = 2500  # ms, of the flood
+PATIENCE = 60  # seconds
+AT_ONCE = {'WAIT': '0.3', 'AFTER': '0.3'}  # a picture that is too early is taken again
+
+
+def is_drawn(script, program, flood, picture):
+    """Whether there are enough colours for a window."""
+    subprocess.run([script, picture, '560x500', 'type "Still alive"', program, '--flood', flood], check=True, timeout=PATIENCE,
+                   env=os.environ | AT_ONCE)
+    colours = subprocess.run(['identify', '-format', '%k', picture], check=True, text=True, stdout=subprocess.PIPE).stdout
+    return int(colours) > 50
 
 
 def check_window(script, program, folder):
     for flood in ('background', 'user-visible', 'user-blocking'):
         picture = folder / f'{flood}.png'
-        subprocess.run([script, picture, '560x500', 'type "Still alive"', program, '--flood', flood], check=True, timeout=60)
+        patience.wait_for(f'a picture of the window, under {flood}', lambda: is_drawn(script, program, flood, picture), PATIENCE)
         assert not svg.faults(picture), svg.faults(picture)
-        colours = subprocess.run(['identify', '-format', '%k', picture], check=True, text=True, stdout=subprocess.PIPE).stdout
-        assert int(colours) > 50, f'{flood}: {colours} colours are no window'
 
 
 def log_of(program, flood):
