@@ -1,10 +1,13 @@
 """check-frames.py: counts the frames of a window beside floods of tasks, at several rates
 
-    check-frames.py [--rates RATE,…] PROGRAM [OPTION…]
+    check-frames.py [--chosen] [--rates RATE,…] PROGRAM [OPTION…]
 
 A rate is x60, which is Xvfb, or 60, 144, 240 or any other, of mutter's headless virtual
 monitor.  PROGRAM is build/tests/programs/frames; tests/programs/frames.c describes its options.  Set
 LD_LIBRARY_PATH to measure the library of another build.
+
+With --chosen each rate has some of the scenes only, in which every length of a step and everything that may be beside a flood
+still occurs; with PRIO_SCHED_THOROUGH in the environment it is all of them, as without --chosen.
 
 Prints one table.  Fails if a row fails at any rate; skips if nothing can be measured.
 
@@ -19,6 +22,12 @@ import sys
 import tempfile
 
 RATES = 'x60,60,144,240'
+# Rows that are judged, and no others.
+JUDGED = ['--priority', 'background', '--priority', 'user-visible', '--priority', 'user-blocking']
+CHOSEN = {
+    'x60': ['--step', '1', *JUDGED],
+    '240': ['--beside', 'alone', '--beside', 'redraw', '--step', '0.1', '--step', '20', *JUDGED],
+}
 SKIPPED = 77
 # Its output goes to files: mutter and dbus-run-session say things too, and do not tell its status.
 TO_FILES = 'folder=$1; shift; "$@" >"$folder/rows" 2>"$folder/errors"; echo $? >"$folder/status"'
@@ -85,7 +94,9 @@ def run_at(rate, shown, program):
 
 
 def main(arguments):
-    rates = RATES
+    rates, chosen = RATES, {}
+    if arguments[:1] == ['--chosen']:
+        chosen, arguments = {} if os.environ.get('PRIO_SCHED_THOROUGH') else CHOSEN, arguments[1:]
     if arguments[:1] == ['--rates']:
         rates, arguments = arguments[1], arguments[2:]
     if not arguments:
@@ -97,7 +108,7 @@ def main(arguments):
         if shown is None:
             print(f'{rate:>4} Hz  is left out: nothing here shows it')
             continue
-        status, rows = run_at(rate, shown, arguments)
+        status, rows = run_at(rate, shown, [*arguments, *chosen.get(rate, [])])
         print(*rows if not statuses else rows[1:], sep='\n', flush=True)
         statuses.append(status)
     return max(statuses, default=SKIPPED)
