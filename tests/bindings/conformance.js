@@ -55,7 +55,7 @@ class Program {
         if (priority !== undefined)
             options.priority = priority;
         if (delay !== undefined)
-            options.delay = delay * this.tempo;
+            options.delay = Math.round(delay * this.tempo);
 
         this.open++;
         scheduler.postTask(() => {
@@ -138,7 +138,7 @@ function run(description, tempo) {
 // slowly: what is wrong with the order stays wrong.
 function check(description) {
     let found = [];
-    for (const tempo of [1, 4, 16]) {
+    for (const tempo of [0.2, 1, 4, 16]) {
         found = run(description, tempo);
         if (found.length === 0 || !JSON.stringify(description).includes('"delay"'))
             break;
