@@ -129,6 +129,49 @@ test_many_in_random_order (Fixture *f, gconstpointer data)
   g_assert_cmpuint (f->log->len, ==, 5000);
 }
 
+/* Enough to see whatever there is: time passes. */
+static gboolean
+is_told (PrioScheduler *scheduler)
+{
+  for (guint i = 0; i < 10000; i++)
+    {
+      frozen_time++;
+      if (prio_scheduler_should_yield (scheduler))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+ask_beside_a_paused_one (Step *step)
+{
+  PrioScheduler *other = step->data;
+
+  g_assert_false (is_told (step->f->scheduler));
+  prio_scheduler_resume (other);
+  g_assert_true (is_told (step->f->scheduler));
+}
+
+/* A task that cannot run is no reason to yield to it, when its delay is over as before. */
+static void
+test_due_but_paused (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+
+  frozen_time = g_get_monotonic_time ();
+  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  for (guint delay = 0; delay <= 2; delay += 2)
+    {
+      prio_scheduler_pause (other);
+      prio_scheduler_post_full (other, &(PrioTaskOptions) { .priority = USER_BLOCKING, .delay = delay }, step_run,
+                                step_new (f, 'b', NULL, NULL), step_free);
+      post_step (f, BACKGROUND, 'a', ask_beside_a_paused_one, other);
+      fixture_run (f);
+    }
+  g_assert_cmpstr (f->log->str, ==, "abab");
+  frozen_time = 0;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -140,6 +183,7 @@ main (int argc, char **argv)
   add_test ("/delay/huge-ones-are-never", test_huge_delays_are_never);
   add_test ("/delay/aborted-before-due", test_aborted_before_due);
   add_test ("/delay/due-within-a-batch", test_due_within_a_batch);
+  add_test ("/delay/due-but-paused", test_due_but_paused);
   add_test ("/delay/many-in-random-order", test_many_in_random_order);
 
   return g_test_run ();

@@ -329,6 +329,34 @@ test_waits_end_before_a_destroy_notify (Fixture *f, gconstpointer data)
     }
 }
 
+static void
+waited_in_turn (GObject *group, GAsyncResult *result, gpointer data)
+{
+  Step *step = data;
+
+  prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, NULL);
+  step_run (step);
+  step_free (step);
+}
+
+/* Waits that end together call back in the order in which they have begun, whatever they wait for. */
+static void
+test_waits_that_end_together (Fixture *f, gconstpointer data)
+{
+  static const PrioTaskGroupWait until[] = {
+    PRIO_TASK_GROUP_FIRST, PRIO_TASK_GROUP_DRAINED, PRIO_TASK_GROUP_ANY, PRIO_TASK_GROUP_ALL, PRIO_TASK_GROUP_DRAINED,
+    PRIO_TASK_GROUP_FIRST, PRIO_TASK_GROUP_ALL, PRIO_TASK_GROUP_ANY,
+  };
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Hands hands = { .log = f->log };
+
+  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  for (guint i = 0; i < G_N_ELEMENTS (until); i++)
+    prio_task_group_wait_async (group, until[i], NULL, waited_in_turn, step_new (f, (char) ('1' + i), NULL, NULL));
+  end_hands (f, &hands);
+  g_assert_cmpstr (f->log->str, ==, "a12345678");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -341,6 +369,7 @@ main (int argc, char **argv)
   add_test ("/group/wait-of-a-task-that-is-over", test_wait_of_a_task_that_is_over);
   add_test ("/group/circle-of-groups", test_circle_of_groups);
   add_test ("/group/waits-end-before-a-destroy-notify", test_waits_end_before_a_destroy_notify);
+  add_test ("/group/waits-that-end-together", test_waits_that_end_together);
   add_test ("/group/many-waits", test_many_waits);
 
   return g_test_run ();

@@ -3,10 +3,27 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#define _GNU_SOURCE /* RTLD_NEXT */
+
 #include "helpers.h"
 #include "tsan-suppressions.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+
+/* How many threads the pool may have, since it was last set; atomic. */
+static gint max_threads;
+
+/* This stands before GLib's. */
+gboolean
+g_thread_pool_set_max_threads (GThreadPool *pool, gint n, GError **error)
+{
+  gboolean (*set) (GThreadPool *, gint, GError **);
+
+  *(gpointer *) &set = dlsym (RTLD_NEXT, "g_thread_pool_set_max_threads");
+  g_atomic_int_set (&max_threads, n);
+  return set (pool, n, error);
+}
 
 /* What is done in other threads, and heard of in this one. */
 typedef struct
@@ -472,6 +489,37 @@ test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
+/* Has a function run in a thread, which does not begin: it is aborted while it waits. */
+static void
+abort_another (PrioTask *task, gpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  Pool *pool = ((Work *) data)->pool;
+  Work *inner = g_new (Work, 1);
+  guint n = MAX (g_get_num_processors (), 10);
+
+  *inner = (Work) { pool, 'i' };
+  prio_task_controller_abort (controller, NULL);
+  prio_scheduler_run_in_thread_async (pool->f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, run_work,
+                                      inner, g_free, done, pool);
+  g_assert_cmpint (g_atomic_int_get (&max_threads), ==, n);
+}
+
+/* The thread that it would have had is not there for others. */
+static void
+test_abort_within_a_function (Fixture *f, gconstpointer data)
+{
+  Pool pool;
+
+  pool_init (&pool, f);
+  run_in_thread (&pool, abort_another, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_until (&pool, 2);
+  g_assert_cmpuint (pool.n_aborted, ==, 1);
+  g_assert_cmpuint (pool.ran->len, ==, 0);
+  pool.n_done = 1;
+  pool_clear (&pool);
+}
+
 static void
 test_bad_input (Fixture *f, gconstpointer data)
 {
@@ -535,6 +583,8 @@ main (int argc, char **argv)
   add_test ("/pool/crossing", test_crossing);
   add_test ("/pool/context-goes-while-tasks-wait", test_context_goes_while_tasks_wait);
   add_test ("/pool/function-outlives-its-context", test_function_outlives_its_context);
+  /* Before there are threads that still end. */
+  add_test ("/pool/abort-within-a-function", test_abort_within_a_function);
   add_test ("/pool/functions-that-wait-for-functions", test_functions_that_wait_for_functions);
   add_test ("/pool/bad-input", test_bad_input);
 

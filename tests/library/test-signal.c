@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "frozen-time.h"
 #include "helpers.h"
 
 static void
@@ -338,6 +339,30 @@ test_timeout_signal_of_a_paused_scheduler (Fixture *f, gconstpointer data)
     }
 }
 
+/* Takes a millisecond, and is followed by the next. */
+static void
+go_on_until_aborted (Step *step)
+{
+  frozen_time += 1000;
+  if (step->f->log->len < 1000 && !prio_task_signal_is_aborted (step->data))
+    post_step (step->f, USER_BLOCKING, 'a', go_on_until_aborted, step->data);
+}
+
+/* What is to be aborted may be as urgent as anything. */
+static void
+test_timeout_signal_beside_urgent_work (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskSignal) signal = NULL;
+
+  frozen_time = g_get_monotonic_time ();
+  signal = prio_task_signal_new_timeout (10);
+  post_step (f, USER_BLOCKING, 'a', go_on_until_aborted, signal);
+  fixture_run (f);
+  frozen_time = 0;
+  g_assert_cmpuint (f->log->len, >=, 10);
+  g_assert_cmpuint (f->log->len, <, 100);
+}
+
 static void
 test_many_dependents_of_many (Fixture *f, gconstpointer data)
 {
@@ -552,6 +577,7 @@ main (int argc, char **argv)
   add_test ("/signal/timeout/fires", test_timeout_signal);
   add_test ("/signal/timeout/lives-for-its-handlers", test_timeout_signal_lives_for_its_handlers);
   add_test ("/signal/timeout/of-a-paused-scheduler", test_timeout_signal_of_a_paused_scheduler);
+  add_test ("/signal/timeout/beside-urgent-work", test_timeout_signal_beside_urgent_work);
   if (HAS_CHECKS)
     add_test ("/signal/bad-input", test_bad_input);
   add_test ("/signal/at-two-schedulers", test_at_two_schedulers);

@@ -1,0 +1,70 @@
+/* test-mailbox.c: what other threads send
+ *
+ * Links the library's own objects, to see what the mailbox keeps.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "helpers.h"
+#include "scheduler/prio-scheduler-private.h"
+
+enum { N_TASKS = 100000, MANY = 100 };
+
+static guint n_ran;
+
+static gboolean
+count (gpointer data)
+{
+  n_ran++;
+  return G_SOURCE_REMOVE;
+}
+
+static gpointer
+post_many (gpointer scheduler)
+{
+  for (guint i = 0; i < N_TASKS; i++)
+    prio_scheduler_post (scheduler, USER_VISIBLE, count, NULL, NULL);
+  return NULL;
+}
+
+static guint
+count_chunks (const PrioMailboxChunk *chunk)
+{
+  guint n = 0;
+
+  for (; chunk != NULL; chunk = chunk->next)
+    n++;
+  return n;
+}
+
+/* A burst takes much memory, and leaves little of it. */
+static void
+test_burst (Fixture *f, gconstpointer data)
+{
+  PrioMailbox *mailbox = &f->scheduler->run_queue->loop->mailbox;
+
+  n_ran = 0;
+  for (guint i = 1; i <= 3; i++)
+    {
+      g_thread_join (g_thread_new ("burst", post_many, f->scheduler));
+      g_assert_cmpuint (count_chunks (mailbox->head), >, MANY);
+      fixture_run (f);
+      g_assert_cmpuint (n_ran, ==, i * N_TASKS);
+      g_assert_null (mailbox->head);
+      g_assert_cmpuint (count_chunks (mailbox->spare), >, 0);
+      g_assert_cmpuint (count_chunks (mailbox->spare), <, MANY);
+      g_assert_cmpuint (count_chunks (mailbox->spare), ==, mailbox->n_spare);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_test ("/mailbox/burst", test_burst);
+
+  return g_test_run ();
+}
