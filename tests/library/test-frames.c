@@ -428,6 +428,18 @@ test_always_ready (void)
     }
 }
 
+/* Background tasks have half a second to wait beside it, and no more. */
+static void
+test_background_beside_always_ready (void)
+{
+  Counts counts = run (&(Scene) { .rate = 60, .step = 1000, .always = 10, .duration = 10 * G_USEC_PER_SEC }, BACKGROUND);
+
+  g_test_message ("%u steps, %d ms between two of them at the most", counts.n_steps, (gint) (counts.wait / 1000));
+  g_assert_cmpuint (counts.n_steps, >, N_TASKS);
+  g_assert_cmpint (counts.wait, >, 0);
+  g_assert_cmpint (counts.wait, <, G_USEC_PER_SEC);
+}
+
 /* It costs what it costs, and nothing after it is worse. */
 static void
 test_long_step (void)
@@ -545,6 +557,7 @@ main (int argc, char **argv)
     }
 
   g_test_add_func ("/frames/always-ready", test_always_ready);
+  g_test_add_func ("/frames/background-beside-always-ready", test_background_beside_always_ready);
   g_test_add_func ("/frames/long-step", test_long_step);
   g_test_add_func ("/frames/short-tasks-among-long-ones", test_short_tasks_among_long_ones);
   g_test_add_func ("/frames/for-long", test_for_long);

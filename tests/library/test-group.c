@@ -120,6 +120,20 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
 }
 
+/* Whoever hands the signal on has to take the next one. */
+static void
+test_signal_is_notified (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
+  g_autoptr (PrioTaskSignal) before = g_object_ref (prio_task_group_get_signal (group));
+  guint n_notified = 0;
+
+  g_signal_connect (group, "notify::signal", G_CALLBACK (count_notified), &n_notified);
+  prio_task_group_abort (group, NULL);
+  g_assert_cmpuint (n_notified, ==, 1);
+  g_assert_true (prio_task_group_get_signal (group) != before);
+}
+
 /* What is queued is dropped, and the group goes on. */
 static void
 test_abort_and_go_on (Fixture *f, gconstpointer data)
@@ -447,6 +461,7 @@ main (int argc, char **argv)
   add_test ("/group/urgency-counts-up-to-the-last-moment", test_urgency_counts_up_to_the_last_moment);
   add_test ("/group/no-change-within-a-change", test_no_change_within_a_change);
   add_test ("/group/pending-is-notified", test_pending_is_notified);
+  add_test ("/group/signal-is-notified", test_signal_is_notified);
   add_test ("/group/abort-and-go-on", test_abort_and_go_on);
   add_test ("/group/posts-from-destroy-notifies", test_posts_from_destroy_notifies);
   add_test ("/group/short-tasks", test_short_tasks);

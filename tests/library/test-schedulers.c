@@ -127,6 +127,30 @@ test_threads (void)
   g_assert_cmpuint (count_all (), ==, before);
 }
 
+static void
+count_notified (PrioScheduler *scheduler, GParamSpec *pspec, guint *n)
+{
+  ++*n;
+}
+
+/* Only what changes is notified. */
+static void
+test_paused_is_notified (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  guint n_notified = 0;
+
+  g_signal_connect (scheduler, "notify::paused", G_CALLBACK (count_notified), &n_notified);
+  prio_scheduler_resume (scheduler);
+  g_assert_cmpuint (n_notified, ==, 0);
+  prio_scheduler_pause (scheduler);
+  prio_scheduler_pause (scheduler);
+  g_assert_cmpuint (n_notified, ==, 1);
+  prio_scheduler_resume (scheduler);
+  g_assert_cmpuint (n_notified, ==, 2);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -137,6 +161,7 @@ main (int argc, char **argv)
   g_test_add_func ("/schedulers/groups", test_groups);
   g_test_add_func ("/schedulers/while-it-ends", test_while_it_ends);
   g_test_add_func ("/schedulers/threads", test_threads);
+  g_test_add_func ("/schedulers/paused-is-notified", test_paused_is_notified);
 
   return g_test_run ();
 }

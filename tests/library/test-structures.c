@@ -1,0 +1,110 @@
+/* test-structures.c: plain data structures, beside simpler ones
+ *
+ * Links the library's own objects.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include <glib.h>
+
+#include "base/prio-slab-private.h"
+#include "queue/prio-microtasks-private.h"
+
+enum { N_STEPS = 100000, RECORD_SIZE = 40, MAX_LIVE = 4000, MAX_MICROTASKS = 100 };
+
+static PrioSlabChunk *
+chunk_of (gpointer record)
+{
+  return (PrioSlabChunk *) ((gsize) record & ~(PRIO_SLAB_CHUNK_SIZE - 1));
+}
+
+/* The chunks that have room are those of which a record has been freed, but for the current one. */
+static void
+check_room (PrioSlab *slab, GPtrArray *records)
+{
+  g_autoptr (GHashTable) room = g_hash_table_new (NULL, NULL);
+
+  for (PrioSlabChunk *chunk = slab->room, *before = NULL; chunk != NULL; before = chunk, chunk = chunk->next)
+    {
+      g_assert_true (g_hash_table_add (room, chunk));
+      g_assert_true (chunk->prev == before);
+      g_assert_true (chunk->listed);
+      g_assert_nonnull (chunk->free);
+      g_assert_cmpuint (chunk->live, >, 0);
+    }
+  for (guint i = 0; i < records->len; i++)
+    {
+      PrioSlabChunk *chunk = chunk_of (records->pdata[i]);
+
+      g_assert_true (g_hash_table_contains (room, chunk) == (chunk != slab->current && chunk->free != NULL));
+    }
+}
+
+/* The number of records goes up and down; which are freed is random. */
+static void
+test_slab (void)
+{
+  g_autoptr (GPtrArray) records = g_ptr_array_new ();
+  gboolean grows = TRUE;
+  PrioSlab slab;
+
+  prio_slab_init (&slab, RECORD_SIZE);
+  for (guint i = 0; i < N_STEPS; i++)
+    {
+      if (records->len == 0 || records->len == MAX_LIVE)
+        grows = records->len == 0;
+      if (g_test_rand_int_range (0, 4) == 0 ? !grows : grows)
+        g_ptr_array_add (records, prio_slab_alloc (&slab));
+      else if (records->len > 0)
+        prio_slab_free (&slab, g_ptr_array_steal_index_fast (records, (guint) g_test_rand_int_range (0, (gint) records->len)));
+      if (i % 100 == 0)
+        check_room (&slab, records);
+    }
+  while (records->len > 0)
+    prio_slab_free (&slab, g_ptr_array_steal_index_fast (records, records->len - 1));
+  check_room (&slab, records);
+  prio_slab_clear (&slab);
+}
+
+/* They come out as they have come in, wherever the first of them stands when there are more than ever before. */
+static void
+test_microtasks (void)
+{
+  PrioMicrotasks microtasks = { 0 };
+  PrioMicrotask microtask = { 0 };
+  guint n_in = 0, n_out = 0;
+
+  for (guint most = 1; most <= MAX_MICROTASKS; most++)
+    {
+      while (n_in - n_out < most)
+        {
+          microtask.data = GUINT_TO_POINTER (n_in++);
+          prio_microtasks_push (&microtasks, &microtask);
+        }
+      for (guint n = 1 + most / 3; n > 0; n--)
+        {
+          g_assert_true (prio_microtasks_pop (&microtasks, &microtask));
+          g_assert_cmpuint (GPOINTER_TO_UINT (microtask.data), ==, n_out++);
+        }
+    }
+  while (n_out < n_in)
+    {
+      g_assert_true (prio_microtasks_pop (&microtasks, &microtask));
+      g_assert_cmpuint (GPOINTER_TO_UINT (microtask.data), ==, n_out++);
+    }
+  g_assert_false (prio_microtasks_pop (&microtasks, &microtask));
+  prio_microtasks_clear (&microtasks);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/structures/slab", test_slab);
+  g_test_add_func ("/structures/microtasks", test_microtasks);
+
+  return g_test_run ();
+}
