@@ -376,6 +376,22 @@ class Waits(unittest.TestCase):
         self.assertIs(raised.exception, why)
 
     @run
+    async def test_nothing_is_kept_for_waits_that_are_over(self):
+        group, wait = PrioSched.TaskGroup(limit=2), Turn()
+        task = group.post_task(Turn)
+        done = weakref.ref(task)
+        found_first = group.first()
+        await found_first
+        del task, found_first
+        group.post_task(wait.wait)
+        for _ in range(5):
+            await turns(3)
+            gc.collect()
+        self.assertIsNone(done())
+        wait.come()
+        await group.drained()
+
+    @run
     async def test_a_wait_is_cancelled(self):
         group, wait = PrioSched.TaskGroup(limit=1), Turn()
         task = group.post_task(wait.wait)
