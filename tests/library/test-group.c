@@ -120,7 +120,7 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
 }
 
-/* Whoever hands the signal on has to take the next one. */
+/* After an abort the group has another signal, and notifies that. */
 static void
 test_signal_is_notified (Fixture *f, gconstpointer data)
 {

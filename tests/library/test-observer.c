@@ -187,6 +187,84 @@ test_wait_for_group (void)
   prio_observer_remove (&observer);
 }
 
+/* Whether a task has posted it: 'Q', or otherwise 'q'. */
+static void
+posted (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  g_string_append_c (told, task->poster != 0 ? 'Q' : 'q');
+}
+
+static PrioObserver observer_of_posters = { .queued = posted };
+
+static gboolean
+post_another (gpointer scheduler)
+{
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, once, NULL, NULL);
+  return G_SOURCE_REMOVE;
+}
+
+/* Once a task has ended, or has yielded and ended, it posts nothing. */
+static void
+test_posters (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  gint left = 2;
+
+  prio_observer_add (&observer_of_posters);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, post_another, scheduler, NULL);
+  run_all ();
+  assert_told ("qQ");
+  post_another (scheduler);
+  run_all ();
+  assert_told ("q");
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, twice, &left, NULL);
+  run_all ();
+  assert_told ("qq");
+  post_another (scheduler);
+  run_all ();
+  assert_told ("q");
+  prio_observer_remove (&observer_of_posters);
+}
+
+static PrioObserver observer_of_nothing;
+
+static void
+note_microtask (gpointer data)
+{
+  g_string_append_c (told, 'm');
+}
+
+static gboolean
+note_function (gpointer scheduler)
+{
+  prio_scheduler_queue_microtask (scheduler, note_microtask, NULL, NULL);
+  g_string_append_c (told, 'f');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+note_destroy (gpointer scheduler)
+{
+  g_string_append_c (told, 'd');
+}
+
+/* The destroy notify is called at the same moment with an observer as without. */
+static void
+test_destroy_notify (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      if (i == 1)
+        prio_observer_add (&observer_of_nothing);
+      prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, note_function, scheduler, note_destroy);
+      run_all ();
+      assert_told ("fdm");
+    }
+  prio_observer_remove (&observer_of_nothing);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -195,5 +273,7 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/kinds", test_kinds);
   g_test_add_func ("/observer/begin-and-end", test_begin_and_end);
   g_test_add_func ("/observer/wait-for-group", test_wait_for_group);
+  g_test_add_func ("/observer/posters", test_posters);
+  g_test_add_func ("/observer/destroy-notify", test_destroy_notify);
   return g_test_run ();
 }
