@@ -265,6 +265,34 @@ test_destroy_notify (void)
   prio_observer_remove (&observer_of_nothing);
 }
 
+static void
+abort_in_task (PrioTask *task, gpointer controller)
+{
+  prio_task_controller_abort (controller, NULL);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+}
+
+/* A task that is aborted while it runs is rejected at once, with an observer as without. */
+static void
+test_abort_while_it_runs (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+      GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+      g_autoptr (PrioTask) task = NULL;
+
+      if (i == 1)
+        prio_observer_add (&observer_of_nothing);
+      task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, abort_in_task, controller, NULL);
+      run_all ();
+      g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+    }
+  prio_observer_remove (&observer_of_nothing);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -275,5 +303,6 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/wait-for-group", test_wait_for_group);
   g_test_add_func ("/observer/posters", test_posters);
   g_test_add_func ("/observer/destroy-notify", test_destroy_notify);
+  g_test_add_func ("/observer/abort-while-it-runs", test_abort_while_it_runs);
   return g_test_run ();
 }
