@@ -293,6 +293,29 @@ test_abort_while_it_runs (void)
   prio_observer_remove (&observer_of_nothing);
 }
 
+static void
+yield_once (guint id, gpointer runner)
+{
+  if (id == 1)
+    prio_runner_yield (*(PrioRunner **) runner, 2);
+}
+
+/* The continuation of a runner's task goes before tasks that have waited longer, with an observer too. */
+static void
+test_yield_of_a_runner (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  PrioRunner *runner = NULL;
+
+  runner = prio_runner_new (scheduler, yield_once, &runner, NULL);
+  prio_observer_add (&observer);
+  prio_runner_post (runner, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  run_all ();
+  assert_told ("q:2 b:2 q:2+ e:2 b:2+ e:2+ ");
+  prio_observer_remove (&observer);
+  prio_runner_unref (runner);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -304,5 +327,6 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/posters", test_posters);
   g_test_add_func ("/observer/destroy-notify", test_destroy_notify);
   g_test_add_func ("/observer/abort-while-it-runs", test_abort_while_it_runs);
+  g_test_add_func ("/observer/yield-of-a-runner", test_yield_of_a_runner);
   return g_test_run ();
 }
