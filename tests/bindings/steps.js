@@ -23,6 +23,17 @@ test('a generator is stepped, and its result is what it returns', async () => {
     assertEqual([steps, result], [[0, 1, 2, 3, 4], 'result']);
 });
 
+test('progress comes once for each batch, also if nothing follows the last one', async () => {
+    const heard = [];
+    await scheduler.post_steps(function* () {
+        for (let i = 0; i < 3; i++) {
+            scheduler.post_task(() => {}, {priority: 'user-blocking'}); // so that it yields
+            yield i;
+        }
+    }, {priority: 'background', progress: value => heard.push(value)});
+    assertEqual(heard, [0, 1, 2]);
+});
+
 test('the slice decides when it yields, and progress comes once per batch', async () => {
     const log = [], heard = [];
     await scheduler.post_steps(function* () {
