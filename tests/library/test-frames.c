@@ -32,6 +32,13 @@
 #define CHANGE_PERIOD 4
 #define OTHER_PERIOD 250
 
+/* Steps that turn from short to long: so long short ones, and so many long ones, in turns. */
+#define SHORT_STEP 1
+#define SHORT_FOR 15000
+#define N_LONG 16
+#define RESULT 300 /* of a long step, at user-visible, µs */
+#define TICK 4000  /* of the coarse clock, µs */
+
 #define REDRAW_PRIORITY 120 /* GDK_PRIORITY_REDRAW */
 #define VALIDATE_PRIORITY 125
 
@@ -109,12 +116,16 @@ typedef struct
   gint64 drawing;   /* how long it takes, µs, if @beside does not say */
   gdouble share;    /* of tasks beside frames, or 0 */
   gdouble least;    /* share of background tasks, or 0 */
+  guint n_long;     /* the steps are that long for so many, after short ones for SHORT_FOR; 0 if all are */
+  gint64 longest;   /* and each is longer than the one before, up to this, µs, if it is not 0 */
+  gboolean results; /* each of these posts its result */
+  gboolean asks;    /* a task makes steps until should_yield () says yes */
 } Scene;
 
 /* What is counted in one. */
 typedef struct
 {
-  guint n_frames, n_steps;
+  guint n_frames, n_steps; /* without short ones */
   guint n_others; /* idle sources of somebody else's, at 200 */
   guint n_before; /* the most steps that a frame had to wait for */
   gint64 wait;    /* the longest between two steps, µs */
@@ -130,6 +141,8 @@ typedef struct
   gboolean validating;
   guint n_before;
   gint64 worked; /* when the last step ended, µs */
+  guint n_left;  /* long steps */
+  gint64 short_until;
 
   Counts counts;
 } Window;
@@ -263,20 +276,68 @@ add_other (gpointer data)
 }
 
 static gboolean
+result (gpointer data G_GNUC_UNUSED)
+{
+  pass (RESULT);
+  return G_SOURCE_REMOVE;
+}
+
+/* Whether the next step is a long one, of those that take turns with short ones. */
+static gboolean
+is_long (Window *window)
+{
+  if (window->n_left == 0 && frozen_time >= window->short_until)
+    window->n_left = window->scene.n_long;
+  if (window->n_left == 0)
+    return FALSE;
+
+  if (--window->n_left == 0)
+    window->short_until = frozen_time + SHORT_FOR;
+  if (window->scene.results)
+    prio_scheduler_post (window->f.scheduler, USER_VISIBLE, result, window, NULL);
+  return TRUE;
+}
+
+/* How long the next step takes, µs. */
+static gint64
+step_length (Window *window)
+{
+  const Scene *scene = &window->scene;
+
+  if (scene->longest != 0)
+    return scene->step + (scene->longest - scene->step) * (window->counts.n_steps % 6) / 5;
+  return window->counts.n_steps == 0 && scene->long_step != 0 ? scene->long_step : scene->step;
+}
+
+static gboolean
 work (gpointer data)
 {
   Window *window = data;
 
   if (window->worked != 0)
     window->counts.wait = MAX (window->counts.wait, frozen_time - window->worked);
+  if (window->scene.n_long != 0 && !is_long (window))
+    {
+      pass (SHORT_STEP);
+      return G_SOURCE_CONTINUE;
+    }
   if (wanted == G_MAXINT64)
     window->n_before++;
-  if (window->counts.n_steps == 0 && window->scene.long_step != 0)
-    pass (window->scene.long_step);
-  else
-    pass (window->scene.step);
+  pass (step_length (window));
   window->counts.n_steps++;
   window->worked = frozen_time;
+  return G_SOURCE_CONTINUE;
+}
+
+/* The same as one task that asks whether to yield. */
+static gboolean
+work_until_told (gpointer data)
+{
+  Window *window = data;
+
+  do
+    work (window);
+  while (!prio_scheduler_should_yield (window->f.scheduler));
   return G_SOURCE_CONTINUE;
 }
 
@@ -298,6 +359,7 @@ static void
 window_init (Window *window, const Scene *scene)
 {
   frozen_time = 1000 * G_USEC_PER_SEC;
+  frozen_tick = TICK;
   *window = (Window) { .scene = *scene, .interval = G_USEC_PER_SEC / scene->rate, 
                        .end = frozen_time + (scene->duration != 0 ? scene->duration : DURATION) };
   fixture_set_up (&window->f, NULL);
@@ -341,7 +403,7 @@ start_flood (Window *window, gint flood)
       return;
     }
   for (guint i = 0; i < N_TASKS; i++)
-    prio_scheduler_post (window->f.scheduler, (PrioTaskPriority) flood, work, window, NULL);
+    prio_scheduler_post (window->f.scheduler, (PrioTaskPriority) flood, window->scene.asks ? work_until_told : work, window, NULL);
 }
 
 /* Draws the scene with a flood: a priority, or FLOOD_IDLE. */
@@ -464,6 +526,48 @@ test_short_tasks_among_long_ones (void)
     }
 }
 
+/* Steps turn from short to long: a frame that is due waits for no more than two of 3.5 ms. */
+static void
+test_from_short_to_long (void)
+{
+  for (gint flood = BACKGROUND; flood <= USER_BLOCKING; flood++)
+    {
+      for (guint i = 0; i < 4; i++)
+        {
+          Scene scene = { .rate = 60, .step = 3500, .n_long = N_LONG, .asks = i & 1, .follow = i & 2 };
+          Counts counts = run (&scene, flood);
+
+          if (counts.n_before > 2)
+            g_test_fail_printf ("priority %d, %s, %sfollowed: a frame waited for %u steps", flood,
+                                scene.asks ? "asking" : "continuing", scene.follow ? "" : "not ", counts.n_before);
+        }
+    }
+}
+
+/* The same beside the peer's; and steps of 10 to 35 ms, whose results are user-visible, beside idle sources. */
+static void
+test_turning_against_peer (void)
+{
+  static const guint rates[] = { 60, 144, 240 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
+    {
+      for (guint j = 0; j < 16; j++)
+        {
+          Scene scene = { .rate = rates[i], .step = 3500, .n_long = N_LONG, .follow = j & 1, .asks = j & 2, .results = j & 4 };
+
+          if (j & 8)
+            {
+              scene.step = 10000;
+              scene.longest = 35000;
+            }
+          check_against_peer (&scene);
+          scene.always = G_PRIORITY_DEFAULT_IDLE;
+          check_against_peer (&scene);
+        }
+    }
+}
+
 /* Nobody waits for longer the older the program gets. */
 static void
 test_for_long (void)
@@ -560,6 +664,8 @@ main (int argc, char **argv)
   g_test_add_func ("/frames/background-beside-always-ready", test_background_beside_always_ready);
   g_test_add_func ("/frames/long-step", test_long_step);
   g_test_add_func ("/frames/short-tasks-among-long-ones", test_short_tasks_among_long_ones);
+  g_test_add_func ("/frames/from-short-to-long", test_from_short_to_long);
+  g_test_add_func ("/frames/turning-against-peer", test_turning_against_peer);
   g_test_add_func ("/frames/for-long", test_for_long);
   g_test_add_func ("/frames/share-beside-slow-frames", test_share_beside_slow_frames);
   g_test_add_func ("/frames/least-share-beside-frames", test_least_share_beside_frames);
