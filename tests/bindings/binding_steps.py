@@ -24,6 +24,36 @@ def spin(seconds):
         pass
 
 
+LONG = 20  # items
+
+
+class Seen:
+    """n short items, and then long ones: how many of these run until a source has its turn that is always ready."""
+
+    def __init__(self, n):
+        self.n = n
+        self.ran = self.most = 0
+        self.source = GLib.idle_add(self.look, priority=GLib.PRIORITY_DEFAULT)
+
+    def look(self):
+        self.most = max(self.most, self.ran)
+        self.ran = 0
+        return True
+
+    def work(self, i):
+        if i >= self.n:
+            self.ran += 1
+            spin(0.004)
+
+    def end(self):
+        self.look()
+        most, self.most = self.most, 0
+        return most
+
+    def close(self):
+        GLib.source_remove(self.source)
+
+
 class Superseded(PrioSched.AbortError):
     pass
 
@@ -57,6 +87,29 @@ class Steps(unittest.TestCase):
         await scheduler.post_task(steps, 'background')
         self.assertEqual(len(log), 301)
         self.assertLess(log.index('urgent'), 150)
+
+    @run
+    async def test_long_ones_after_short_ones_are_seen(self):
+        # A tick of the coarse clock is one of them, and nobody waits for more than a few.
+        for n in 10, 100, 1000:
+            seen = Seen(n)
+
+            async def each():
+                async for i in scheduler.each(range(n + LONG)):
+                    seen.work(i)
+
+            def steps():
+                for i in range(n + LONG):
+                    seen.work(i)
+                    yield i
+            for function in each, steps:
+                await scheduler.post_task(function)
+                self.assertLessEqual(seen.end(), 5, (function, n))
+            for i in range(n + LONG):
+                task = scheduler.post_task(lambda i=i: seen.work(i))
+            await task
+            self.assertLessEqual(seen.end(), 5, ('tasks', n))
+            seen.close()
 
     @run
     async def test_progress_comes_once_per_batch(self):

@@ -52,6 +52,43 @@ test('the slice decides when it yields, and progress comes once per batch', asyn
     assertEqual([...new Set(heard)], heard);
 });
 
+test('long ones after short ones are seen', async () => {
+    // A tick of the coarse clock is one of them, and nobody waits for more than a few.
+    for (const n of [10, 100, 1000]) {
+        let ran = 0, most = 0;
+        const look = () => {
+            most = Math.max(most, ran);
+            ran = 0;
+            return true;
+        };
+        const work = i => {
+            if (i < n)
+                return;
+            ran++;
+            for (const end = GLib.get_monotonic_time() + 4000; GLib.get_monotonic_time() < end;);
+        };
+        const end = where => {
+            look();
+            assert(most <= 5, `${n} short ones first, ${where}: ${most}`);
+            most = 0;
+        };
+        const source = GLib.idle_add(GLib.PRIORITY_DEFAULT, look), items = [...Array(n + 20).keys()];
+        await scheduler.post_task(async () => {
+            for await (const i of scheduler.each(items))
+                work(i);
+        });
+        end('each ()');
+        await scheduler.post_steps(function* () {
+            for (const i of items)
+                yield work(i);
+        });
+        end('steps');
+        await Promise.all(items.map(i => scheduler.post_task(() => work(i))));
+        end('tasks');
+        GLib.source_remove(source);
+    }
+});
+
 test('an abort comes between two steps', async () => {
     const controller = new PrioSched.TaskController({priority: 'background'}), why = new Superseded('later');
     let closed = 0;
