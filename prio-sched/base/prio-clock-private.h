@@ -32,7 +32,14 @@ prio_clock_last_tick (void)
 #endif
 }
 
-/* Changes with each tick, and is cheaper to read than the time of the tick; 0 where no clock is cheap. */
+/* Whether the coarse clock is cheap to read. */
+#ifdef CLOCK_MONOTONIC_COARSE
+#define PRIO_CLOCK_TICKS TRUE
+#else
+#define PRIO_CLOCK_TICKS FALSE
+#endif
+
+/* A number that changes with each tick of the coarse clock; 0 where that is not cheap to read. */
 static inline glong
 prio_clock_tick (void)
 {
@@ -40,7 +47,8 @@ prio_clock_tick (void)
   struct timespec now;
 
   clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
-  return now.tv_nsec;
+  /* The same part of another second is another tick. */
+  return now.tv_nsec ^ (glong) ((gulong) now.tv_sec << 30);
 #else
   return 0;
 #endif

@@ -1,9 +1,15 @@
 /* prio-stopwatch-private.h: when to read the clock
  *
- * Reading the clock costs as much as two short tasks.  Promises: it is read about once in
- * PRIO_CLOCK_GRAIN.  The stopwatch estimates from the last interval how many tasks take that
- * long, and at the most doubles their number.  The coarse clock costs little, and shows when tasks have
- * become longer meanwhile.
+ * Reading the clock costs as much as two short tasks, and comparing the coarse clock hardly anything.  Promises, whatever
+ * has run before: the clock is read after each task that is longer than PRIO_CLOCK_GRAIN, except for those that
+ * follow shorter ones within one tick of the coarse clock.  So what takes too long is noticed within one tick and one task.
+ *
+ * How many tasks run between two readings is a guess from the last interval: as many as take PRIO_CLOCK_GRAIN, and at the
+ * most twice as many as in that interval.  After each of them the coarse clock is compared, and once it has
+ * advanced the clock is read.  A tick takes 1 to 10 ms, and may be a few milliseconds late.
+ *
+ * Where no coarse clock is cheap, nothing tells that a guess was wrong, and there is none: the clock is read after each
+ * task.  There what takes too long is noticed within one task.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -12,57 +18,54 @@
 
 #include "base/prio-clock-private.h"
 
-#define PRIO_CLOCK_GRAIN 20   /* µs */
-#define PRIO_MAX_STRIDE 64    /* tasks */
-#define PRIO_COARSE_STRIDE 16 /* tasks */
+#define PRIO_CLOCK_GRAIN 20 /* µs */
+#define PRIO_MAX_STRIDE (PRIO_CLOCK_TICKS ? 64 : 1) /* tasks */
 
 typedef struct
 {
-  gint64 read;       /* when the clock was last read, µs */
-  glong coarse;      /* the time of the coarse clock then, ns of its second */
-  guint stride;      /* tasks between two readings of the clock */
-  guint left;        /* tasks until the next reading */
-  guint coarse_left; /* tasks until the coarse clock is read */
+  gint64 read;  /* when the clock was last read, µs */
+  glong coarse; /* the tick of the coarse clock then */
+  guint stride; /* tasks between two readings of the clock, if the coarse clock does not advance */
+  guint left;   /* of these, how many have not run */
 } PrioStopwatch;
+
+/* Makes the next lap read the clock. */
+static inline void
+prio_stopwatch_hurry (PrioStopwatch *watch)
+{
+  watch->left = watch->stride = 1;
+}
 
 static inline void
 prio_stopwatch_start (PrioStopwatch *watch, gint64 now)
 {
   watch->read = now;
   watch->coarse = prio_clock_tick ();
-  watch->left = watch->stride = 1;
-  watch->coarse_left = PRIO_COARSE_STRIDE;
+  prio_stopwatch_hurry (watch);
 }
 
-/* Makes the next lap read the clock. */
-static inline void
-prio_stopwatch_hurry (PrioStopwatch *watch)
-{
-  watch->left = watch->stride = watch->coarse_left = 1;
-}
-
-/* How many tasks may run before the next lap. */
+/* How many tasks may run before the next lap, unless one of them is late. */
 static inline guint
 prio_stopwatch_allows (PrioStopwatch *watch)
 {
-  return MIN (watch->left, watch->coarse_left);
+  return watch->left;
 }
 
-/* Reads the coarse clock; and the exact clock, if the coarse one has advanced or if its own reading is due.
- * Returns the time in µs if the exact clock has been read, and 0 otherwise. */
+/* Whether the coarse clock has advanced since the clock was read: the next lap reads it. */
+static inline gboolean
+prio_stopwatch_is_late (PrioStopwatch *watch)
+{
+  return G_UNLIKELY (prio_clock_tick () != watch->coarse);
+}
+
+/* Reads the clock.  Returns the time in µs. */
 static inline gint64
 prio_stopwatch_look (PrioStopwatch *watch)
 {
-  gint64 now, elapsed;
-  guint ran;
+  guint ran = watch->stride - watch->left;
+  gint64 now = prio_clock_now ();
+  gint64 elapsed = now - watch->read;
 
-  watch->coarse_left = PRIO_COARSE_STRIDE;
-  if (watch->left > 0 && prio_clock_tick () == watch->coarse)
-    return 0;
-
-  ran = watch->stride - watch->left;
-  now = prio_clock_now ();
-  elapsed = now - watch->read;
   /* One short task says little about those that follow. */
   watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, MIN (ran * 2, PRIO_MAX_STRIDE));
   watch->left = watch->stride;
@@ -71,11 +74,10 @@ prio_stopwatch_look (PrioStopwatch *watch)
   return now;
 }
 
-/* Counts @n tasks.  Returns the time in µs if the exact clock has been read, and 0 otherwise. */
+/* Counts @n tasks.  Returns the time in µs if the clock has been read, and 0 otherwise. */
 static inline gint64
 prio_stopwatch_lap (PrioStopwatch *watch, guint n)
 {
   watch->left -= n;
-  watch->coarse_left -= n;
-  return G_LIKELY (watch->left > 0 && watch->coarse_left > 0) ? 0 : prio_stopwatch_look (watch);
+  return G_LIKELY (watch->left > 0 && !prio_stopwatch_is_late (watch)) ? 0 : prio_stopwatch_look (watch);
 }

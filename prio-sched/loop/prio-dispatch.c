@@ -98,7 +98,7 @@ run_jobs_of (PrioBatch *batch, PrioQueue *queue, gboolean counted)
           prio_thread.state = inner;
         }
     }
-  while (n < batch->max && is_still_next (loop, queue, effective));
+  while (n < batch->max && is_still_next (loop, queue, effective) && !prio_stopwatch_is_late (&batch->watch));
 
   prio_thread.state = outer;
   prio_run_queue_release (run_queue);
@@ -295,7 +295,7 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
       n++;
     }
   while (n < batch->max && queue->effective == effective && is_still_next (loop, queue, effective) &&
-         ((PrioEntry *) queue->head)->use != PRIO_ENTRY_OF_ID);
+         !prio_stopwatch_is_late (&batch->watch) && ((PrioEntry *) queue->head)->use != PRIO_ENTRY_OF_ID);
 
   if (group != NULL)
     prio_group_release (group);
@@ -378,7 +378,7 @@ choose (PrioBatch *batch)
   if (batch->effective != queue->effective)
     turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
-  loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1, .coarse_left = 1 };
+  loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
   return queue;
 }
 
