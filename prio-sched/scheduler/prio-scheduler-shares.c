@@ -154,9 +154,9 @@ prio_check_shared (const char *function, gint priority)
  * | a source of %G_PRIORITY_DEFAULT that is always ready | a batch in half a second | 20 % |
  *
  * Nothing becomes due while no task of the priority waits, nor more than 50 ms, and what such tasks run while
- * nothing more urgent waits is not taken from it.  Time is measured every 20 µs or after each task, whatever is longer:
- * a task that takes longer than what is due to it has the next one wait as much longer, for a second of more urgent
- * work at the most.  A more urgent task waits for one of them, as it does for any task that runs, and
+ * nothing more urgent waits is not taken from it.  Time is measured every 20 µs or after each task, whatever is longer,
+ * and within about 4 ms when tasks suddenly take longer: a task that takes longer than what is due to it has the next one
+ * wait as much longer, for a second of more urgent work at the most.  A more urgent task waits for one of them, as it does for any task that runs, and
  * [method@PrioSched.Scheduler.should_yield] tells them that it waits when nothing is due to them any more.
  *
  * It counts for all tasks of the main context; if several of its schedulers say a share, the largest counts.

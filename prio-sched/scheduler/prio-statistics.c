@@ -42,7 +42,7 @@
  * # How it is timed
  *
  * The clock is not read for each task: it is read where the main loop reads it anyway, about once in 20 µs while tasks
- * run, and after 64 tasks at the latest.
+ * run, and when they suddenly take longer, within about 4 ms.
  *
  * - A task *waits* from when it is queued until it begins: after a delay, from when it is due; from another thread,
  *   from when the main loop has it.  It seems to wait from the last reading before, which is in this iteration of the
@@ -51,7 +51,7 @@
  * - A task *runs* until its function, its microtasks and its destroy notify are over, and with it whatever a nested
  *   main loop of its runs.  What has run between two readings shares the time alike, up to 40 µs.  If it was more,
  *   short tasks have 20 µs together, and what is over was that of one task.  So a task of more than 40 µs is told to
- *   within 20 µs; but if several suddenly follow short ones, up to 64 of them may be told as one.
+ *   within 20 µs; but if several suddenly follow short ones, those of the first 4 ms may be told as one.
  * - A task whose timeout has passed keeps its age when it yields, and seems to have waited since it was queued first.
  *
  * While a trace is written, or prio-sched-monitor watches, the clock is read for each task, and the times are those of
