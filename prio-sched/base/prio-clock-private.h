@@ -18,20 +18,6 @@ prio_clock_now (void)
   return g_get_monotonic_time ();
 }
 
-/* The time of the kernel's last tick: some milliseconds old where that is cheaper to read. */
-static inline gint64
-prio_clock_last_tick (void)
-{
-#ifdef CLOCK_MONOTONIC_COARSE
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
-  return (gint64) now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
-#else
-  return g_get_monotonic_time ();
-#endif
-}
-
 /* Whether the coarse clock is cheap to read. */
 #ifdef CLOCK_MONOTONIC_COARSE
 #define PRIO_CLOCK_TICKS TRUE

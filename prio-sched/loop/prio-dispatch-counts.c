@@ -237,7 +237,6 @@ begin_counting (PrioLoop *loop)
   if (loop->ages == NULL)
     loop->ages = prio_ages_new (loop->next_order, now);
   loop->n_collect++;
-  loop->is_timed = MAX (loop->is_timed, 1);
   for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
     {
       if (batch->loop == loop && batch->effective != PRIO_COUNTING)

@@ -160,7 +160,6 @@ struct _PrioLoop
   guint spins;                       /* how often to look again for work before sleeping */
   PrioTurn turn;
   gint64 checked;        /* when GLib last checked its sources, µs */
-  guint is_timed;        /* for how many iterations @checked is exact; if 0, it is of the coarse clock */
   PrioStopwatch asked;   /* counts the calls of prio_scheduler_should_yield () in this dispatch */
   gint64 next_probe;     /* when input may be polled for again, µs */
   gint64 wakeup_fd;      /* the file descriptor that wakes GLib out of poll (), or -1 while it is not known */
@@ -202,7 +201,6 @@ prio_release_now (GDestroyNotify notify, gpointer data)
 }
 
 void prio_loop_catch_up (PrioLoop *loop);
-void prio_loop_read_time (PrioLoop *loop);
 void prio_loop_process_mailbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);

@@ -421,10 +421,9 @@ governor_check (GSource *source)
   /* From now on a push need not wake the context, which may be about to end. */
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->asked);
-  if (G_LIKELY (loop->is_timed == 0))
-    loop->checked = prio_clock_last_tick ();
-  else
-    prio_loop_read_time (loop);
+  loop->checked = prio_clock_now ();
+  if (G_UNLIKELY (loop->ages != NULL))
+    prio_ages_note (loop->ages, loop->next_order, loop->checked);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_checks (loop);
   leave_loop (loop);

@@ -551,17 +551,3 @@ prio_loop_trim (PrioLoop *loop)
   prio_slab_trim (&loop->entries);
   prio_slab_trim (&loop->groups);
 }
-
-/* The governor checks its sources, and somebody wants to know exactly when. */
-void
-prio_loop_read_time (PrioLoop *loop)
-{
-  loop->checked = prio_clock_now ();
-  if (loop->ages == NULL)
-    {
-      loop->is_timed--;
-      return;
-    }
-  prio_ages_note (loop->ages, loop->next_order, loop->checked);
-  loop->is_timed = 1;
-}

@@ -17,9 +17,6 @@
 /* The shortest time between two polls for input, µs. */
 #define PROBE_INTERVAL 1000
 
-/* After a call outside of a task, the exact clock is read in each of this many iterations. */
-#define TIMED_ITERATIONS 100
-
 /* Whether a delayed task above @level has become due. */
 static gboolean
 urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
@@ -131,7 +128,7 @@ runs_ahead (PrioLoop *loop)
 }
 
 /* Called on the thread that owns the context, by a task that runs with @state or by other
- * code.  A stopwatch decides when to read the exact clock, and when the coarse one. */
+ * code.  A stopwatch decides when to read the clock. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
@@ -149,8 +146,6 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
     return FALSE;
 
   batch = running_batch (loop);
-  if (batch == NULL)
-    loop->is_timed = TIMED_ITERATIONS;
   if (now >= end_of_time (loop, run_queue, batch) || input_waits (loop, now))
     end_time (loop, batch);
   else if (others_wait ? prio_shares_last (loop->shares, (guint) batch->ran, now)
