@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-WANTED = 69
+WANTED = 74
 # All C tests run, those that take seconds at the end, but for those that want another environment.
 SLOW = ['crossing', 'frames', 'turns', 'deferred', 'faults', 'ends', 'loop']
 OTHERS = ['dex', 'dex-fibers', 'race', 'sandbox', 'stress']
@@ -56,6 +56,11 @@ MUTANTS = [
     ('dispatch.c', 'if (again && !prio_entry_is_aborted (entry))', 'if (again)'),
     ('dispatch.c', '/* Before the result settles and the abort steps are removed (§2.4.2). */\n      if (loop->microtasks.length > 0)\n        prio_loop_checkpoint (loop);', ''),
     ('dispatch.c', 'if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))\n    batch->over = TRUE;', ''),
+    ('dispatch.c', 'is_still_next (loop, queue, effective) && !prio_stopwatch_is_late (&batch->watch));', 'is_still_next (loop, queue, effective));'),
+    ('dispatch.c', '!prio_stopwatch_is_late (&batch->watch) && ((PrioEntry', '((PrioEntry'),
+    ('stopwatch-private.h', '&& !prio_stopwatch_is_late (watch)', ''),
+    ('clock-private.h', ' ^ (glong) ((gulong) now.tv_sec << 30)', ''),
+    ('loop-source.c', 'loop->checked = prio_clock_now ();', 'loop->checked = 0;'),
     ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
     ('loop.c', 'prio_mailbox_wake (&loop->mailbox);\n  if (!loop->awake)\n    g_main_context_wakeup (loop->context);', 'prio_mailbox_wake (&loop->mailbox);'),
     ('loop-private.h', 'delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000', '(gint64) (delay * 1000)'),
