@@ -66,6 +66,12 @@ typedef struct
 #define PRIO_BIASED_LOCK_FROZEN ((gsize) 2)    /* a thread is in fork () */
 #define PRIO_BIASED_LOCK_FLAGS (PRIO_BIASED_LOCK_SYMMETRIC | PRIO_BIASED_LOCK_FROZEN)
 
+/* A test stops a thread here: after it has looked whether it is the owner (LOOKED), after it has said that it
+ * enters (RAISED), or each time it finds that the former owner has not left (WAITS). */
+#ifndef PRIO_BIASED_LOCK_MOMENT
+#define PRIO_BIASED_LOCK_MOMENT(name) ((void) 0)
+#endif
+
 /* Three ticks of the slowest clock that Linux has, µs. */
 #define PRIO_BIASED_LOCK_GRACE 30000
 
@@ -110,8 +116,10 @@ prio_biased_lock_enter_quickly (PrioBiasedLock *lock)
   if (G_UNLIKELY (__atomic_load_n (&lock->owner, __ATOMIC_RELAXED) != self))
     return FALSE;
 
+  PRIO_BIASED_LOCK_MOMENT (LOOKED);
   __atomic_store_n (&lock->busy, TRUE, __ATOMIC_RELAXED);
   __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  PRIO_BIASED_LOCK_MOMENT (RAISED);
   if (G_LIKELY (__atomic_load_n (&lock->owner, __ATOMIC_ACQUIRE) == self))
     return TRUE;
 

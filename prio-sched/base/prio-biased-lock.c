@@ -89,6 +89,7 @@ wait_until_left (PrioBiasedLock *lock)
 
   for (guint i = 0; __atomic_load_n (&lock->busy, __ATOMIC_SEQ_CST); i++)
     {
+      PRIO_BIASED_LOCK_MOMENT (WAITS);
       if (i < SPINS)
         {
           prio_lock_relax ();
@@ -134,7 +135,9 @@ prio_biased_lock_enter_slow (PrioBiasedLock *lock)
     {
       gsize owner;
 
+      PRIO_BIASED_LOCK_MOMENT (LOOKED);
       __atomic_exchange_n (&lock->busy, TRUE, __ATOMIC_SEQ_CST);
+      PRIO_BIASED_LOCK_MOMENT (RAISED);
       owner = __atomic_load_n (&lock->owner, __ATOMIC_SEQ_CST);
       if ((owner & ~PRIO_BIASED_LOCK_SYMMETRIC) == (gsize) &prio_thread)
         return TRUE;

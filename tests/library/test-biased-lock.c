@@ -1,0 +1,241 @@
+/* test-biased-lock.c: at most one thread is inside a biased lock, wherever the others are stopped
+ *
+ * Includes the source of the lock, in which PRIO_BIASED_LOCK_MOMENT () names the places between two steps: a test stops a
+ * thread there, as the kernel may.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+enum { LOOKED, RAISED, WAITS, N_MOMENTS };
+
+static void come_to (unsigned int moment);
+
+#define PRIO_BIASED_LOCK_MOMENT(name) come_to (name)
+#include "base/prio-biased-lock.c"
+
+#include "helpers.h"
+
+#include <semaphore.h>
+
+#if defined (__linux__) && !defined (PRIO_THREAD_SANITIZER)
+#include "deny-membarrier.h"
+#endif
+
+/* What this thread does the next time that it comes to each moment. */
+static _Thread_local GFunc at[N_MOMENTS];
+static _Thread_local gpointer data_at[N_MOMENTS];
+
+static void
+come_to (unsigned int moment)
+{
+  GFunc func = g_steal_pointer (&at[moment]);
+
+  if (func != NULL)
+    func (data_at[moment], NULL);
+}
+
+static void
+next_time (unsigned int moment, GFunc func, gpointer data)
+{
+  data_at[moment] = data;
+  at[moment] = func;
+}
+
+/* How the former owner comes in, and who comes after the next one. */
+typedef struct
+{
+  gboolean symmetric; /* by real barriers, from the start */
+  gboolean denied;    /* membarrier () is denied meanwhile */
+  gboolean forks;
+} How;
+
+static const How quickly = { FALSE }, slowly = { .symmetric = TRUE }, denied = { .denied = TRUE };
+static const How quickly_to_fork = { .forks = TRUE }, slowly_to_fork = { .symmetric = TRUE, .forks = TRUE };
+
+/* The main thread makes the lock and so is its owner; the next one is another thread.  `n_inside` is guarded by the lock. */
+typedef struct
+{
+  const How *how;
+  PrioBiasedLock lock;
+  sem_t stopped, go, leave;
+  guint n_inside;
+} Meeting;
+
+static void
+stop (gpointer data, gpointer unused)
+{
+  Meeting *meeting = data;
+
+  sem_post (&meeting->stopped);
+  sem_wait (&meeting->go);
+}
+
+static void
+let_leave (gpointer data, gpointer unused)
+{
+  sem_post (&((Meeting *) data)->leave);
+}
+
+static void
+meeting_init (Meeting *meeting, const How *how)
+{
+  *meeting = (Meeting) { .how = how };
+  sem_init (&meeting->stopped, 0, 0);
+  sem_init (&meeting->go, 0, 0);
+  sem_init (&meeting->leave, 0, 0);
+  choose_barrier ();
+  if (how->symmetric)
+    symmetric = TRUE;
+  prio_biased_lock_init (&meeting->lock);
+}
+
+static void
+meeting_clear (Meeting *meeting)
+{
+  prio_biased_lock_clear (&meeting->lock);
+  sem_destroy (&meeting->stopped);
+  sem_destroy (&meeting->go);
+  sem_destroy (&meeting->leave);
+}
+
+static void
+freeze (PrioBiasedLock *lock)
+{
+  if (prio_biased_lock_freeze (lock))
+    prio_biased_lock_freeze_barrier ();
+  prio_biased_lock_freeze_await (lock);
+}
+
+/* Becomes the owner while the former one is about to say that it enters, and stays inside until somebody waits. */
+static gpointer
+come_between (gpointer data)
+{
+  Meeting *meeting = data;
+
+  sem_wait (&meeting->stopped);
+#ifdef HAVE_MEMBARRIER
+  if (meeting->how->denied)
+    g_assert_true (deny_membarrier (ENOSYS));
+#endif
+  prio_biased_lock_acquire (&meeting->lock);
+  g_assert_true (prio_biased_lock_enter (&meeting->lock));
+  meeting->n_inside++;
+  sem_post (&meeting->go);
+
+  sem_wait (&meeting->leave);
+  meeting->n_inside--;
+  prio_biased_lock_leave (&meeting->lock);
+  return NULL;
+}
+
+/* In a process of its own, which is in a sandbox for good, or in the one mode for good. */
+static void
+test_stray (gconstpointer how)
+{
+  Meeting meeting;
+  GThread *next;
+
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+      g_test_trap_assert_passed ();
+      return;
+    }
+
+  meeting_init (&meeting, how);
+  next = g_thread_new ("next", come_between, &meeting);
+  next_time (LOOKED, stop, &meeting);
+  g_assert_false (prio_biased_lock_enter (&meeting.lock));
+
+  /* Comes in only after the other one has left, which stays until this one waits. */
+  next_time (WAITS, let_leave, &meeting);
+  if (meeting.how->forks)
+    freeze (&meeting.lock);
+  else
+    prio_biased_lock_acquire (&meeting.lock);
+  g_assert_cmpuint (meeting.n_inside, ==, 0);
+
+  if (meeting.how->forks)
+    prio_biased_lock_thaw (&meeting.lock, FALSE);
+  g_thread_join (next);
+  meeting_clear (&meeting);
+}
+
+/* Threads that enter all the time, and take turns in being the owner, as those that run a context do. */
+enum { N_THREADS = 3, N_TURNS = 3000, N_ENTRIES = 50 };
+
+typedef struct
+{
+  PrioBiasedLock lock;
+  PrioLock context;
+  gint n_inside, n_turns; /* atomic */
+  guint n_done;           /* guarded by the lock */
+} Crowd;
+
+static void
+be_alone (Crowd *crowd)
+{
+  g_assert_cmpint (g_atomic_int_add (&crowd->n_inside, 1), ==, 0);
+  crowd->n_done++;
+  g_assert_true (g_atomic_int_dec_and_test (&crowd->n_inside));
+}
+
+static gpointer
+enter_and_take_turns (gpointer data)
+{
+  Crowd *crowd = data;
+  guint n_done = 0;
+
+  while (g_atomic_int_add (&crowd->n_turns, 1) < (gint) times (N_TURNS))
+    {
+      for (guint i = 0; i < N_ENTRIES; i++)
+        {
+          if (!prio_biased_lock_enter (&crowd->lock))
+            continue;
+          be_alone (crowd);
+          prio_biased_lock_leave (&crowd->lock);
+          n_done++;
+        }
+      if (prio_lock_trylock (&crowd->context))
+        {
+          prio_biased_lock_acquire (&crowd->lock);
+          be_alone (crowd);
+          prio_lock_unlock (&crowd->context);
+          n_done++;
+        }
+    }
+  return GUINT_TO_POINTER (n_done);
+}
+
+static void
+test_crowd (void)
+{
+  Crowd crowd = { .context = PRIO_LOCK_INIT };
+  GThread *threads[N_THREADS];
+  guint n_done = 0;
+
+  prio_biased_lock_init (&crowd.lock);
+  for (guint i = 0; i < N_THREADS; i++)
+    threads[i] = g_thread_new ("crowd", enter_and_take_turns, &crowd);
+  for (guint i = 0; i < N_THREADS; i++)
+    n_done += GPOINTER_TO_UINT (g_thread_join (threads[i]));
+  g_assert_cmpuint (crowd.n_done, ==, n_done);
+  prio_biased_lock_clear (&crowd.lock);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_data_func ("/biased-lock/stray/quickly", &quickly, test_stray);
+  g_test_add_data_func ("/biased-lock/stray/quickly/before-fork", &quickly_to_fork, test_stray);
+  g_test_add_data_func ("/biased-lock/stray/slowly", &slowly, test_stray);
+  g_test_add_data_func ("/biased-lock/stray/slowly/before-fork", &slowly_to_fork, test_stray);
+#ifdef HAVE_MEMBARRIER
+  g_test_add_data_func ("/biased-lock/stray/membarrier-denied", &denied, test_stray);
+#endif
+  g_test_add_func ("/biased-lock/crowd", test_crowd);
+
+  return g_test_run ();
+}
