@@ -17,7 +17,15 @@
 
 PRIO_TLS PrioThread prio_thread;
 
-G_STATIC_ASSERT (G_ALIGNOF (PrioThread) > PRIO_BIASED_LOCK_FLAGS);
+G_STATIC_ASSERT (G_ALIGNOF (PrioOwner) > (PRIO_BIASED_LOCK_FLAGS | PRIO_BIASED_LOCK_NOBODY));
+
+/* The records of threads.  None is freed: a thread that has been kept away may look at any of them. */
+static PrioLock records_lock = PRIO_LOCK_INIT;
+static PrioOwner *records, *unused_records;
+
+static void give_back_record (gpointer data);
+
+static GPrivate record_of_thread = G_PRIVATE_INIT (give_back_record);
 
 /* Whether both sides need real barriers; atomic.  It never becomes FALSE again. */
 static gboolean symmetric = TRUE;
@@ -52,11 +60,69 @@ choose_barrier (void)
     }
 }
 
+/* The thread ends, so that it is outside.  If one of its other destructors needs a record, it gets another. */
+static void
+give_back_record (gpointer data)
+{
+  PrioOwner *record = data;
+
+  prio_thread.owner = NULL;
+  prio_lock_lock (&records_lock);
+  record->used = FALSE;
+  record->next_unused = unused_records;
+  unused_records = record;
+  prio_lock_unlock (&records_lock);
+}
+
+static PrioOwner *
+add_record (void)
+{
+  PrioOwner *record = g_aligned_alloc0 (1, sizeof *record, G_ALIGNOF (PrioOwner));
+
+  prio_lock_lock (&records_lock);
+  record->used = TRUE;
+  record->next = records;
+  records = record;
+  prio_lock_unlock (&records_lock);
+  return record;
+}
+
+/* Gives this thread a record, if it has none. */
+static void
+need_record (void)
+{
+  PrioOwner *record;
+
+  if (prio_thread.owner != NULL)
+    return;
+
+  prio_lock_lock (&records_lock);
+  record = unused_records;
+  if (record != NULL)
+    {
+      unused_records = record->next_unused;
+      record->used = TRUE;
+    }
+  prio_lock_unlock (&records_lock);
+  if (record == NULL)
+    record = add_record ();
+
+  prio_thread.owner = record;
+  g_private_set (&record_of_thread, record);
+}
+
+static inline PrioOwner *
+record_of (gsize owner)
+{
+  owner &= ~PRIO_BIASED_LOCK_FLAGS;
+  return owner != PRIO_BIASED_LOCK_NOBODY ? (PrioOwner *) owner : NULL;
+}
+
 /* Whether the owner that the word @owner names enters without a barrier, so that a new owner needs one. */
 static inline gboolean
 needs_barrier (gsize owner)
 {
-  return owner != 0 && (owner & PRIO_BIASED_LOCK_SYMMETRIC) == 0;
+  return record_of (owner) != NULL && (owner & PRIO_BIASED_LOCK_SYMMETRIC) == 0;
 }
 
 /* The new owner's barrier, after it has written `owner`.  On return it sees every store that the
@@ -83,11 +149,12 @@ heavy_barrier (void)
 /* Sleeps, so that a former owner of lower priority makes progress even if both share a
  * processor.  The former owner wakes nobody: it would have to check for sleepers at each leave. */
 static void
-wait_until_left (PrioBiasedLock *lock)
+wait_until_left (PrioBiasedLock *lock, gsize owner)
 {
+  PrioOwner *former = record_of (owner);
   gulong interval = MIN_SLEEP;
 
-  for (guint i = 0; __atomic_load_n (&lock->busy, __ATOMIC_SEQ_CST); i++)
+  for (guint i = 0; former != NULL && __atomic_load_n (&former->inside, __ATOMIC_SEQ_CST) == lock; i++)
     {
       PRIO_BIASED_LOCK_MOMENT (WAITS);
       if (i < SPINS)
@@ -102,11 +169,11 @@ wait_until_left (PrioBiasedLock *lock)
     }
 }
 
-/* The value of `owner` if @thread is the owner. */
+/* The value of `owner` if that is @record. */
 static inline gsize
-owner_word (gsize thread)
+owner_word (PrioOwner *record)
 {
-  return thread | (__atomic_load_n (&symmetric, __ATOMIC_RELAXED) ? PRIO_BIASED_LOCK_SYMMETRIC : 0);
+  return (gsize) record | (__atomic_load_n (&symmetric, __ATOMIC_RELAXED) ? PRIO_BIASED_LOCK_SYMMETRIC : 0);
 }
 
 /* The thread that creates a loop is its owner until another thread runs the context:
@@ -115,8 +182,8 @@ void
 prio_biased_lock_init (PrioBiasedLock *lock)
 {
   choose_barrier ();
-  lock->owner = owner_word ((gsize) &prio_thread);
-  lock->busy = FALSE;
+  need_record ();
+  lock->owner = owner_word (prio_thread.owner);
   prio_lock_init (&lock->lock);
 }
 
@@ -131,15 +198,19 @@ prio_biased_lock_clear (PrioBiasedLock *lock)
 gboolean
 prio_biased_lock_enter_slow (PrioBiasedLock *lock)
 {
+  PrioOwner *self = prio_thread.owner;
+
   while (prio_biased_lock_is_owner (lock))
     {
+      PrioBiasedLock *outer G_GNUC_UNUSED;
       gsize owner;
 
       PRIO_BIASED_LOCK_MOMENT (LOOKED);
-      __atomic_exchange_n (&lock->busy, TRUE, __ATOMIC_SEQ_CST);
+      outer = __atomic_exchange_n (&self->inside, lock, __ATOMIC_SEQ_CST);
+      g_assert (outer == NULL);
       PRIO_BIASED_LOCK_MOMENT (RAISED);
       owner = __atomic_load_n (&lock->owner, __ATOMIC_SEQ_CST);
-      if ((owner & ~PRIO_BIASED_LOCK_SYMMETRIC) == (gsize) &prio_thread)
+      if ((owner & ~PRIO_BIASED_LOCK_SYMMETRIC) == (gsize) self)
         return TRUE;
 
       prio_biased_lock_leave (lock);
@@ -157,12 +228,16 @@ prio_biased_lock_enter_slow (PrioBiasedLock *lock)
 void
 prio_biased_lock_acquire_slow (PrioBiasedLock *lock)
 {
+  gsize former;
+
+  need_record ();
   prio_lock_lock (&lock->lock);
   /* Without an owner at first, so that the former owner cannot enter any more. */
-  if (needs_barrier (__atomic_exchange_n (&lock->owner, 0, __ATOMIC_SEQ_CST)))
+  former = __atomic_exchange_n (&lock->owner, PRIO_BIASED_LOCK_NOBODY, __ATOMIC_SEQ_CST);
+  if (needs_barrier (former))
     heavy_barrier ();
-  wait_until_left (lock);
-  __atomic_store_n (&lock->owner, owner_word ((gsize) &prio_thread), __ATOMIC_SEQ_CST);
+  wait_until_left (lock, former);
+  __atomic_store_n (&lock->owner, owner_word (prio_thread.owner), __ATOMIC_SEQ_CST);
   prio_lock_unlock (&lock->lock);
 }
 
@@ -171,7 +246,7 @@ void
 prio_biased_lock_leave_for_good (PrioBiasedLock *lock)
 {
   prio_lock_lock (&lock->lock);
-  __atomic_store_n (&lock->owner, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&lock->owner, PRIO_BIASED_LOCK_NOBODY, __ATOMIC_SEQ_CST);
   prio_lock_unlock (&lock->lock);
 }
 
@@ -201,7 +276,30 @@ void
 prio_biased_lock_freeze_await (PrioBiasedLock *lock)
 {
   if (!prio_biased_lock_is_owner (lock))
-    wait_until_left (lock);
+    wait_until_left (lock, __atomic_load_n (&lock->owner, __ATOMIC_RELAXED));
+}
+
+void
+prio_biased_lock_hold_records (void)
+{
+  prio_lock_lock (&records_lock);
+}
+
+/* The child has no other thread than this one: their records are free.  At the fork, one of them may have written what it
+ * enters, and not yet noticed that the lock is frozen. */
+void
+prio_biased_lock_release_records (gboolean in_child)
+{
+  for (PrioOwner *record = in_child ? records : NULL; record != NULL; record = record->next)
+    {
+      if (!record->used || record == prio_thread.owner)
+        continue;
+      __atomic_store_n (&record->inside, NULL, __ATOMIC_RELAXED);
+      record->used = FALSE;
+      record->next_unused = unused_records;
+      unused_records = record;
+    }
+  prio_lock_unlock (&records_lock);
 }
 
 /* If the owner is another thread, it does not exist in the child. */
@@ -210,12 +308,9 @@ prio_biased_lock_thaw (PrioBiasedLock *lock, gboolean in_child)
 {
   if (!prio_biased_lock_is_owner (lock))
     {
-      gsize thread = lock->owner & ~PRIO_BIASED_LOCK_FLAGS;
+      PrioOwner *owner = in_child ? NULL : record_of (lock->owner);
 
-      /* At the fork the owner may have set `busy`, and not yet noticed that the lock is frozen. */
-      if (in_child)
-        __atomic_store_n (&lock->busy, FALSE, __ATOMIC_RELAXED);
-      __atomic_store_n (&lock->owner, in_child || thread == 0 ? 0 : owner_word (thread), __ATOMIC_SEQ_CST);
+      __atomic_store_n (&lock->owner, owner != NULL ? owner_word (owner) : PRIO_BIASED_LOCK_NOBODY, __ATOMIC_SEQ_CST);
     }
   prio_lock_unlock (&lock->lock);
 }

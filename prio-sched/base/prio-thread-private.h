@@ -11,6 +11,9 @@
 
 typedef struct
 {
+  /* What this thread is to the biased locks that it has owned, or NULL (prio-biased-lock). */
+  struct _PrioOwner *owner;
+
   /* The scheduling state of what is running on this thread, or NULL: the draft's "current
    * continuation state".  It points into the stack frame of the function that set it. */
   const struct _PrioState *state;

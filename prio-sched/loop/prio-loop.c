@@ -101,8 +101,9 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
 /* fork () waits until no other thread is inside a loop, and none has a lock of the library, so
  * that the child finds all data consistent.  It takes locks in the order in which they are
  * taken elsewhere: first the biased locks, since an owner thread may need one of the other locks
- * before it leaves; then the mailboxes' locks; then the leaves.  It does not wait for a dispatch on
- * another thread to end: the child can never own that context. */
+ * before it leaves; then the mailboxes' locks; then the leaves, and last that of the biased locks'
+ * records.  It does not wait for a dispatch on another thread to end: the child can never own that
+ * context. */
 static void
 before_fork (void)
 {
@@ -126,6 +127,7 @@ before_fork (void)
     prio_lock_lock (&loop->mailbox.lock);
   for (guint i = 0; i < n_leaf_locks; i++)
     prio_lock_lock (leaf_locks[i]);
+  prio_biased_lock_hold_records ();
 }
 
 static void
@@ -134,6 +136,7 @@ after_fork (gboolean in_child)
   GHashTableIter iter;
   PrioLoop *loop;
 
+  prio_biased_lock_release_records (in_child);
   for (guint i = n_leaf_locks; i > 0; i--)
     prio_lock_unlock (leaf_locks[i - 1]);
   g_hash_table_iter_init (&iter, table);

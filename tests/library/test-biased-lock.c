@@ -16,6 +16,8 @@ static void come_to (unsigned int moment);
 #include "helpers.h"
 
 #include <semaphore.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #if defined (__linux__) && !defined (PRIO_THREAD_SANITIZER)
 #include "deny-membarrier.h"
@@ -49,8 +51,11 @@ typedef struct
   gboolean forks;
 } How;
 
-static const How quickly = { FALSE }, slowly = { .symmetric = TRUE }, denied = { .denied = TRUE };
-static const How quickly_to_fork = { .forks = TRUE }, slowly_to_fork = { .symmetric = TRUE, .forks = TRUE };
+static const How quickly = { FALSE }, quickly_to_fork = { .forks = TRUE };
+static const How slowly = { .symmetric = TRUE }, slowly_to_fork = { .symmetric = TRUE, .forks = TRUE };
+#ifdef HAVE_MEMBARRIER
+static const How denied = { .denied = TRUE };
+#endif
 
 /* The main thread makes the lock and so is its owner; the next one is another thread.  `n_inside` is guarded by the lock. */
 typedef struct
@@ -223,6 +228,209 @@ test_crowd (void)
   prio_biased_lock_clear (&crowd.lock);
 }
 
+static guint
+count_records (gboolean used_only)
+{
+  guint n = 0;
+
+  prio_lock_lock (&records_lock);
+  for (PrioOwner *record = records; record != NULL; record = record->next)
+    n += !used_only || record->used;
+  prio_lock_unlock (&records_lock);
+  return n;
+}
+
+static gpointer
+own_and_enter (gpointer lock)
+{
+  prio_biased_lock_acquire (lock);
+  g_assert_true (prio_biased_lock_enter (lock));
+  prio_biased_lock_leave (lock);
+  return NULL;
+}
+
+/* A context that is run by a new thread each time. */
+static void
+test_many_owners (void)
+{
+  guint n_owners = g_test_slow () ? 100000 : times (5000), n_records;
+  PrioBiasedLock lock;
+
+  prio_biased_lock_init (&lock);
+  g_thread_join (g_thread_new ("owner", own_and_enter, &lock));
+  n_records = count_records (FALSE);
+  for (guint i = 0; i < n_owners; i++)
+    g_thread_join (g_thread_new ("owner", own_and_enter, &lock));
+  g_assert_cmpuint (count_records (FALSE), ==, n_records);
+  g_assert_cmpuint (count_records (TRUE), ==, 1);
+  g_assert_false (prio_biased_lock_enter (&lock));
+  prio_biased_lock_clear (&lock);
+}
+
+/* The former owner, in a thread that does not end, comes and goes. */
+static void
+test_alternating_owners (void)
+{
+  PrioBiasedLock lock;
+
+  prio_biased_lock_init (&lock);
+  for (guint i = 0; i < times (1000); i++)
+    {
+      g_assert_true (prio_biased_lock_enter (&lock));
+      prio_biased_lock_leave (&lock);
+      g_thread_join (g_thread_new ("owner", own_and_enter, &lock));
+      g_assert_false (prio_biased_lock_enter (&lock));
+      prio_biased_lock_acquire (&lock);
+    }
+  prio_biased_lock_clear (&lock);
+}
+
+static void own_late (gpointer lock);
+static GPrivate late = G_PRIVATE_INIT (own_late);
+
+/* A destructor of a thread that has given back its record: in their second round all of the first are over. */
+static void
+own_late (gpointer data)
+{
+  static _Thread_local gboolean again;
+
+  if (again)
+    own_and_enter (data);
+  else
+    g_private_set (&late, data);
+  again = TRUE;
+}
+
+static gpointer
+own_and_own_late (gpointer lock)
+{
+  g_private_set (&late, lock);
+  return own_and_enter (lock);
+}
+
+static void
+test_owner_in_a_destructor (void)
+{
+  PrioBiasedLock lock;
+  guint n_used;
+
+  prio_biased_lock_init (&lock);
+  n_used = count_records (TRUE);
+  for (guint i = 0; i < 10; i++)
+    g_thread_join (g_thread_new ("late", own_and_own_late, &lock));
+  g_assert_cmpuint (count_records (TRUE), ==, n_used);
+  prio_biased_lock_clear (&lock);
+}
+
+/* Is the owner, and comes in while another thread forks. */
+static gpointer
+enter_beside_fork (gpointer data)
+{
+  Meeting *meeting = data;
+
+  prio_biased_lock_acquire (&meeting->lock);
+  next_time (LOOKED, stop, meeting);
+  next_time (RAISED, stop, meeting);
+  g_assert_true (prio_biased_lock_enter (&meeting->lock));
+  meeting->n_inside++;
+  prio_biased_lock_leave (&meeting->lock);
+  return NULL;
+}
+
+static void
+let_go (gpointer data, gpointer unused)
+{
+  sem_post (&((Meeting *) data)->go);
+}
+
+/* It has said that it enters, sees that the lock is frozen, and waits. */
+static void
+test_frozen_owner (void)
+{
+  Meeting meeting;
+  GThread *owner;
+
+  meeting_init (&meeting, &quickly);
+  owner = g_thread_new ("owner", enter_beside_fork, &meeting);
+  sem_wait (&meeting.stopped);
+  sem_post (&meeting.go);
+  sem_wait (&meeting.stopped);
+
+  next_time (WAITS, let_go, &meeting);
+  freeze (&meeting.lock);
+  g_assert_null (at[WAITS]);
+  g_assert_cmpuint (meeting.n_inside, ==, 0);
+  prio_biased_lock_thaw (&meeting.lock, FALSE);
+  g_thread_join (owner);
+  g_assert_cmpuint (meeting.n_inside, ==, 1);
+  meeting_clear (&meeting);
+}
+
+static void
+fail (gpointer data, gpointer unused)
+{
+  g_assert_not_reached ();
+}
+
+/* In the child, where nobody ever leaves. */
+G_GNUC_NORETURN static void
+go_on_alone (Meeting *meeting)
+{
+  prio_biased_lock_release_records (TRUE);
+  prio_biased_lock_thaw (&meeting->lock, TRUE);
+  g_assert_cmpuint (count_records (TRUE), ==, 1);
+
+  next_time (WAITS, fail, NULL);
+  own_and_enter (&meeting->lock);
+#ifndef PRIO_THREAD_SANITIZER
+  {
+    guint n_records = count_records (FALSE);
+
+    /* It gets the record of one that the child has not got. */
+    g_thread_join (g_thread_new ("owner", own_and_enter, &meeting->lock));
+    g_assert_cmpuint (count_records (FALSE), ==, n_records);
+    own_and_enter (&meeting->lock);
+  }
+#endif
+  _exit (0);
+}
+
+/* It says that it enters after the other thread has found that nobody is inside, and has not noticed yet that the
+ * lock is frozen. */
+static void
+test_child_of_an_owner_that_enters (void)
+{
+  Meeting meeting;
+  GThread *owner;
+  int status;
+  pid_t child;
+
+  meeting_init (&meeting, &quickly);
+  owner = g_thread_new ("owner", enter_beside_fork, &meeting);
+  sem_wait (&meeting.stopped);
+  next_time (WAITS, fail, NULL);
+  freeze (&meeting.lock);
+  prio_biased_lock_hold_records ();
+  sem_post (&meeting.go);
+  sem_wait (&meeting.stopped);
+  g_assert_cmpuint (meeting.n_inside, ==, 0);
+
+  child = fork ();
+  if (child == 0)
+    go_on_alone (&meeting);
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFEXITED (status) && WEXITSTATUS (status) == 0);
+
+  prio_biased_lock_release_records (FALSE);
+  prio_biased_lock_thaw (&meeting.lock, FALSE);
+  sem_post (&meeting.go);
+  g_thread_join (owner);
+  own_and_enter (&meeting.lock);
+  g_assert_cmpuint (meeting.n_inside, ==, 1);
+  at[WAITS] = NULL;
+  meeting_clear (&meeting);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -236,6 +444,11 @@ main (int argc, char **argv)
   g_test_add_data_func ("/biased-lock/stray/membarrier-denied", &denied, test_stray);
 #endif
   g_test_add_func ("/biased-lock/crowd", test_crowd);
+  g_test_add_func ("/biased-lock/owners/many", test_many_owners);
+  g_test_add_func ("/biased-lock/owners/alternate", test_alternating_owners);
+  g_test_add_func ("/biased-lock/owners/in-a-destructor", test_owner_in_a_destructor);
+  g_test_add_func ("/biased-lock/fork/owner-is-frozen", test_frozen_owner);
+  g_test_add_func ("/biased-lock/fork/owner-enters", test_child_of_an_owner_that_enters);
 
   return g_test_run ();
 }
