@@ -1,0 +1,215 @@
+/* prio-mailbox.pml: the mailbox beside a loop that sleeps, for Spin
+ *
+ * tests/library/check-models.py runs it: without a mutant nothing may be violated, and with each of them something is.
+ *
+ * The state is written by exchanges, and under the lock, so that plain interleaving is the model.  -DP: threads that push an
+ * operation each; -DL: how often the thread that runs the loop posts in the prepare of another source.  A wake-up that is lost is an invalid
+ * end state: the loop is in poll (), and something waits.  With -DEND the context ends instead, while operations are on their way.
+ *
+ * The C, and what stands for it (a change of one of these functions has to be looked at here; then check-models.py --update):
+ *
+ * @models loop/prio-mailbox.c prio_mailbox_push 7e0ba2aa4e9c
+ *     Pusher
+ * @models loop/prio-mailbox.c prio_mailbox_take 3497c5495032
+ *     TAKE
+ * @models loop/prio-mailbox.c prio_mailbox_close c71fd978b348
+ *     Ender: `closed = (n == 0)`
+ * @models loop/prio-mailbox-private.h prio_mailbox_fall_asleep bce4354b76e6
+ *     Loop: what makes the state ASLEEP
+ * @models loop/prio-mailbox-private.h prio_mailbox_wake 9fa63db77a68
+ *     WAKE
+ * @models loop/prio-loop.c prio_loop_catch_up 9645cd58fc16
+ *     CATCH_UP
+ * @models loop/prio-loop-private.h prio_loop_enter 106103bbada2
+ *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
+ * @models loop/prio-loop-source.c take_over ddad7746b1ea
+ *     Loop: `if :: state == FILLED -> CATCH_UP ()`
+ * @models loop/prio-loop-source.c prepare f511df7db851
+ *     Loop, prepare
+ * @models loop/prio-loop-source.c governor_check aca6bf4ad5f1
+ *     Loop, check
+ * @models loop/prio-loop-end.c prio_loop_tear_down fc8d83221522
+ *     Ender
+ *
+ * @holds -DP=2
+ * @holds -DP=2 -DEND
+ * @holds-long -DP=3 -DL=2
+ * @holds-long -DP=4 -DEND
+ * @mutant -DNO_WAKEUP         a push wakes nobody
+ * @mutant -DENTER_NO_WAKE     nor does the owner's enter
+ * @mutant -DPUSH_BEFORE       the state is FILLED before the operation is there
+ * @mutant -DTAKE_LATE         the state is EMPTY after the lock
+ * @mutant -DSLEEP_STORE       a store, and no exchange, makes it ASLEEP
+ * @mutant -DEND -DCLOSE_LATE  it is closed after the lock
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#ifndef P
+#define P 2
+#endif
+#ifndef L
+#define L 1
+#endif
+
+mtype = { EMPTY, FILLED, ASLEEP };
+mtype state = EMPTY;
+
+/* `n`: operations in the mailbox; `mine`: tasks in the queues; `event`: the context's wake-up. */
+byte lock, n, mine, pushed, done;
+bool event, closed, awake, over;
+
+inline LOCK (w) { atomic { lock == 0 -> lock = w } }
+inline UNLOCK () { lock = 0 }
+
+proctype Pusher (byte me)
+{
+  mtype old;
+
+#ifdef PUSH_BEFORE
+  atomic { old = state; state = FILLED }
+  if :: old == ASLEEP -> event = 1 :: else fi;
+#endif
+  LOCK (me);
+  if
+  :: closed -> UNLOCK (); goto out
+  :: else
+  fi;
+  n++;
+  pushed++;
+#ifndef PUSH_BEFORE
+  if
+  :: state != FILLED ->
+     atomic { old = state; state = FILLED }
+#ifndef NO_WAKEUP
+     if :: old == ASLEEP -> assert (!over); event = 1 :: else fi
+#endif
+  :: else
+  fi;
+#endif
+  UNLOCK ();
+out:
+  skip
+}
+
+inline TAKE ()
+{
+  LOCK (9);
+  done = done + n;
+  n = 0;
+#ifdef TAKE_LATE
+  UNLOCK ();
+  state = EMPTY
+#else
+  state = EMPTY;
+  UNLOCK ()
+#endif
+}
+
+inline WAKE ()
+{
+  if
+  :: state == ASLEEP -> atomic { if :: state == ASLEEP -> state = EMPTY :: else fi }
+  :: else
+  fi
+}
+
+inline CATCH_UP ()
+{
+  if
+  :: state == FILLED -> TAKE ()
+  :: else ->
+#ifndef ENTER_NO_WAKE
+     WAKE ();
+     if :: !awake -> event = 1 :: else fi
+#endif
+     skip
+  fi
+}
+
+proctype Loop ()
+{
+  byte posts;
+  bool slept;
+
+prepare:
+  if :: state == FILLED -> CATCH_UP () :: else fi;
+  awake = false;
+  slept = false;
+  if
+  :: mine > 0 -> skip                      /* a task: poll () does not wait */
+  :: else ->
+#ifdef SLEEP_STORE
+     if :: state == EMPTY -> state = ASLEEP; slept = true :: state == ASLEEP -> slept = true :: else -> goto prepare fi
+#else
+     atomic { if :: state == ASLEEP || state == EMPTY -> state = ASLEEP; slept = true :: else -> goto prepare fi }
+#endif
+  fi;
+
+  /* The prepare of another source posts. */
+  if
+  :: posts < L -> posts++; if :: state != EMPTY -> CATCH_UP () :: else fi; mine++
+  :: skip
+  fi;
+
+  /* poll () */
+  if
+  :: slept ->
+     if
+     :: event -> event = 0
+     :: pushed == P && done == P && mine == 0 && n == 0 && !event -> goto out     /* it may sleep for ever */
+     fi
+  :: else -> event = 0
+  fi;
+
+  /* check */
+  if :: state == FILLED -> CATCH_UP () :: else fi;
+  awake = true;
+  WAKE ();
+
+  /* dispatch */
+  mine = 0;
+  if :: state == FILLED -> TAKE () :: else fi;
+  goto prepare;
+
+out:
+  assert (done == P && mine == 0)
+}
+
+/* The context ends: nothing is taken in after the mailbox is closed, and nobody wakes a context that has gone. */
+proctype Ender ()
+{
+  bool was_empty;
+
+  awake = true;
+  WAKE ();
+  do
+  :: TAKE ();
+     LOCK (9);
+     was_empty = n == 0;
+#ifdef CLOSE_LATE
+     UNLOCK ();
+     closed = was_empty;
+#else
+     closed = was_empty;
+     UNLOCK ();
+#endif
+     if :: closed -> break :: else fi
+  od;
+  over = true;
+  assert (n == 0 && done == pushed)
+}
+
+init
+{
+  atomic {
+    byte i = 0;
+
+    do :: i < P -> run Pusher (i + 1); i++ :: else -> break od;
+#ifdef END
+    run Ender ()
+#else
+    run Loop ()
+#endif
+  }
+}
