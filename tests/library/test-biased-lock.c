@@ -366,7 +366,7 @@ test_frozen_owner (void)
   meeting_clear (&meeting);
 }
 
-static void
+G_GNUC_NORETURN static void
 fail (gpointer data, gpointer unused)
 {
   g_assert_not_reached ();
