@@ -7,7 +7,8 @@
 
 #include "loop/prio-run-queue-private.h"
 
-/* Finds the state of code that runs on a stack of its own, a fiber, wherever it is asked; or returns NULL. */
+/* Finds the state of code that runs on a stack of its own, a fiber, wherever it is asked; or returns NULL.  It may be the
+ * user's, and enter a loop: whatever asks for the current state below is called outside. */
 typedef const PrioState *(*PrioStateFinder) (void);
 
 /* What is asked where no task runs, or NULL; atomic, and set once. */
@@ -18,6 +19,13 @@ static inline gboolean
 prio_state_may_be_current (void)
 {
   return prio_thread.state != NULL || G_UNLIKELY (__atomic_load_n (&prio_state_finder, __ATOMIC_RELAXED) != NULL);
+}
+
+/* Whether @state, or NULL, is one for the tasks of @run_queue, or of a part of it. */
+static inline gboolean
+prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
+{
+  return state != NULL && (state->run_queue == run_queue || state->run_queue->outer == run_queue);
 }
 
 /* The state that is current on this thread, or NULL. */

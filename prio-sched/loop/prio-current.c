@@ -35,9 +35,7 @@ prio_state_current (PrioRunQueue *run_queue)
 {
   const PrioState *state = state_of_thread ();
 
-  if (state != NULL && (state->run_queue == run_queue || state->run_queue->outer == run_queue))
-    return state;
-  return NULL;
+  return prio_state_is_of (state, run_queue) ? state : NULL;
 }
 
 const PrioState *

@@ -66,21 +66,21 @@ append_inherited (PrioRunner *self, guint id, const PrioState *state)
 PrioPosted
 prio_runner_yield (PrioRunner *self, guint id)
 {
-  const PrioState *state = NULL;
+  const PrioState *current, *state = NULL;
   PrioRegistration *registration = NULL;
   PrioTaskPriority priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   PrioOp op = { .id = id, .flag = TRUE };
-  PrioPosted posted;
   gboolean accepted;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
 
+  current = prio_state_of_thread ();
   if (!prio_loop_enter (self->loop))
     return prio_runner_post_id (self, id, prio_effective (priority, TRUE));
 
-  if (self->ids.run_queue != NULL)
-    state = prio_state_current (self->ids.run_queue);
+  if (self->ids.run_queue != NULL && prio_state_is_of (current, self->ids.run_queue))
+    state = current;
   if (state != NULL)
     registration = prio_registration_of (state->group);
   if (registration != NULL && (state->run_queue != self->ids.run_queue || !prio_registration_is_for_life (registration)))
@@ -103,9 +103,8 @@ prio_runner_yield (PrioRunner *self, guint id)
         priority = (PrioTaskPriority) state->priority;
       accepted = prio_runner_append_id (self, id, prio_effective (priority, TRUE));
     }
-  posted = prio_runner_posted_here (self, accepted);
   prio_loop_leave (self->loop);
-  return posted;
+  return prio_runner_posted_here (self, accepted);
 }
 
 /**

@@ -374,6 +374,7 @@ prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective)
   return TRUE;
 }
 
+/* Outside. */
 PrioPosted
 prio_runner_posted_here (PrioRunner *self, gboolean accepted)
 {
@@ -394,13 +395,13 @@ PrioPosted
 prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective)
 {
   PrioOp op = { .apply = op_post_id, .id = id, .flag = effective };
-  PrioPosted posted;
 
   if (G_LIKELY (prio_loop_enter (self->loop)))
     {
-      posted = prio_runner_posted_here (self, prio_runner_append_id (self, id, effective));
+      gboolean accepted = prio_runner_append_id (self, id, effective);
+
       prio_loop_leave (self->loop);
-      return posted;
+      return prio_runner_posted_here (self, accepted);
     }
 
   if (prio_loop_has_gone (self->loop))

@@ -155,13 +155,14 @@ inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
 {
   const PrioState *given = options->state != NULL ? prio_scheduling_state_peek (options->state) : NULL;
   PrioLoop *loop = run_queue->loop;
+  const PrioState *current = given == NULL ? prio_state_current (run_queue) : NULL;
   PrioInheritance from;
 
   if (!prio_loop_enter (loop))
     return inherit (given, FALSE, options);
 
   if (given == NULL)
-    given = prio_state_current (run_queue);
+    given = current;
   from = inherit (given, given == NULL || given->run_queue == run_queue, options);
   if (from.abort != NULL)
     prio_registration_hold (from.abort);
@@ -389,14 +390,15 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
                                 GDestroyNotify notify)
 {
   PrioRunQueue *run_queue;
+  const PrioState *state;
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (func != NULL);
 
   run_queue = self->run_queue;
+  state = prio_state_capture (run_queue);
   if (prio_loop_enter (run_queue->loop))
     {
-      const PrioState *state = prio_state_capture (run_queue);
       PrioMicrotask microtask = { .func = func, .data = user_data, .notify = notify };
 
       if (state != NULL)

@@ -430,12 +430,17 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Owner thread: captures the current scheduling state for a callback, and holds it.  Outside of tasks there is none. */
-static inline void
-capture_state (PrioTask *self, PrioState *state)
+/* Outside: the current scheduling state for a callback, or NULL.  Outside of tasks there is none. */
+static inline const PrioState *
+current_state (PrioTask *self)
 {
-  const PrioState *current = prio_state_may_be_current () ? prio_state_capture (self->entry.run_queue) : NULL;
+  return prio_state_may_be_current () ? prio_state_capture (self->entry.run_queue) : NULL;
+}
 
+/* Inside: keeps @current for a callback in @state, and holds it. */
+static inline void
+capture_state (PrioTask *self, const PrioState *current, PrioState *state)
+{
   if (current == NULL)
     {
       state->run_queue = NULL;
@@ -452,6 +457,7 @@ static inline gboolean
 register_on_owner_thread (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
+  const PrioState *current = current_state (self);
   gboolean is_open;
 
   if (!prio_loop_enter (loop))
@@ -465,7 +471,7 @@ register_on_owner_thread (PrioTask *self, PrioTaskReadyCallback callback, gpoint
       reaction->callback = callback;
       reaction->data = data;
       reaction->notify = notify;
-      capture_state (self, &reaction->state);
+      capture_state (self, current, &reaction->state);
     }
   prio_loop_leave (loop);
   return is_open;
@@ -502,10 +508,11 @@ register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
   PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
   PrioLoop *loop = self->entry.run_queue->loop;
   PrioOp op = { .apply = op_register, .target = g_object_ref (self) };
+  const PrioState *current = current_state (self);
 
   if (prio_loop_enter (loop))
     {
-      capture_state (self, &reaction.state);
+      capture_state (self, current, &reaction.state);
       prio_loop_leave (loop);
     }
   op.data = g_memdup2 (&reaction, sizeof reaction);
