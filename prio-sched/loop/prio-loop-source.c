@@ -274,6 +274,8 @@ static void
 take_over (PrioLoop *loop)
 {
   prio_biased_lock_acquire (&loop->lock);
+  /* For ThreadSanitizer: after what another thread has done in a dispatch, which leave_loop () releases. */
+  prio_in_finalize (loop);
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     {
       prio_loop_catch_up (loop);

@@ -22,7 +22,7 @@
  *     CATCH_UP
  * @models loop/prio-loop-private.h prio_loop_enter 106103bbada2
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
- * @models loop/prio-loop-source.c take_over ddad7746b1ea
+ * @models loop/prio-loop-source.c take_over 2593dc835bb3
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
  * @models loop/prio-loop-source.c prepare f511df7db851
  *     Loop, prepare
