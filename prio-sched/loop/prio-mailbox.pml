@@ -26,7 +26,7 @@
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
  * @models loop/prio-loop-source.c prepare f511df7db851
  *     Loop, prepare
- * @models loop/prio-loop-source.c governor_check aca6bf4ad5f1
+ * @models loop/prio-loop-source.c governor_check 607a26bfe67f
  *     Loop, check
  * @models loop/prio-loop-end.c prio_loop_tear_down fc8d83221522
  *     Ender
