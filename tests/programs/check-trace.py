@@ -8,6 +8,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import collections
+import fcntl
 import json
 import os
 import pathlib
@@ -230,6 +231,63 @@ def check_failures(traced, folder):
     assert 5000 < len(runs(check(path, complete=False))) <= 10000
 
 
+def check_refused(traced, path):
+    result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
+    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
+    assert result.stdout.split() == ['204', '2', '1'], result.stdout
+
+
+def check_other_files(traced, folder):
+    """A trace is its owner's alone, and goes into no file that somebody else has put in its place."""
+    path = folder / 'mine.json'
+    run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)}, umask=0)
+    assert path.stat().st_mode & 0o777 == 0o600, oct(path.stat().st_mode)
+    # No number in it is an address of memory.
+    assert '0x' not in path.read_text(encoding='utf-8')
+    signals = {event['args']['signal'] for event in check(path) if 'signal' in event.get('args', {})}
+    assert len(signals) == 2, signals
+
+    precious = folder / 'precious'
+    precious.write_text('precious')
+    missing = folder / 'missing'
+    for name, make, target in (('link', os.symlink, precious), ('dangling', os.symlink, missing), ('hard-link', os.link, precious)):
+        path = folder / f'{name}.json'
+        make(target, path)
+        check_refused(traced, path)
+        assert precious.read_text() == 'precious' and not missing.exists()
+    if os.geteuid() == 0:
+        # Another user's file, and another user's pipe, whose reader would get the trace.
+        others, pipe = folder / 'others.json', folder / 'others-pipe'
+        others.write_text('others')
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        for path in (others, pipe):
+            os.chown(path, 65534, 65534)
+            check_refused(traced, path)
+        assert others.read_text() == 'others' and not os.read(reader, 1)
+        os.close(reader)
+
+
+def read_pipe(fd, path):
+    """Puts what is in the pipe into @path."""
+    os.set_blocking(fd, False)
+    path.write_bytes(os.read(fd, 1 << 20))
+
+
+def check_pipes(traced, folder):
+    """A pipe that has a reader gets the whole trace: by its name, or as the descriptor that a shell's >(…) names."""
+    path = folder / 'pipe'
+    os.mkfifo(path)
+    named, (reader, writer) = os.open(path, os.O_RDWR), os.pipe()
+    for name, fd, passed in ((path, named, []), (f'/dev/fd/{writer}', reader, [writer])):
+        fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 1 << 20)
+        printed = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(name)}, pass_fds=passed).stdout
+        read_pipe(fd, folder / 'read.json')
+        check_counts(check(folder / 'read.json'), printed)
+    for fd in named, reader, writer:
+        os.close(fd)
+
+
 def check_in_use(traced, folder):
     """Another process does not write into a file that is written to."""
     path, go = folder / 'in-use.json', folder / 'go'
@@ -266,7 +324,7 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_call, check_threads, check_fork, check_failures, check_in_use):
+    for test in (check_each, check_each_statistics, check_call, check_threads, check_fork, check_failures, check_pipes, check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')
