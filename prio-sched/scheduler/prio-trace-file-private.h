@@ -3,7 +3,7 @@
  * Promises: an array of events in the Chrome trace event format, one a line.  Events are gathered in a block, which the thread
  * that fills it writes, while the others gather in the next one.  What is in the file is readable at every moment, but for the
  * array's end, which comes when the file is closed or the program exits.  A child of fork () does not write to its parent's
- * file: it gets one of its own if the path has %p, and none otherwise.
+ * file: it gets one of its own if the path has %p, and none otherwise.  The file is its owner's alone.
  *
  * Threads: any.  Functions that say so may be called inside a loop: they call nothing of the user's.
  *
@@ -21,6 +21,7 @@ gboolean prio_trace_file_open (const char *path, GError **error);
 void prio_trace_file_close (void);
 gboolean prio_trace_file_is_open (void);
 gint64 prio_trace_file_get_pid (void);
+guint prio_trace_file_get_number (gconstpointer thing);
 void prio_trace_file_add (const char *lines, gsize length);
 void prio_trace_file_flush (gint64 now);
 void prio_trace_file_tell (void);

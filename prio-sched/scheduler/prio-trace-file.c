@@ -48,6 +48,7 @@ static struct
   gboolean told;     /* somebody has been told of @error */
   gboolean forked;   /* this process is a child of the one whose file it was */
   guint generations;
+  GHashTable *numbers; /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
 } trace = { .fd = -1 };
 
 /* As write (), but a reader that has gone, or a limit on sizes of files, is an error and no signal. */
@@ -154,6 +155,7 @@ drop_file (void)
   trace.fd = -1;
   if (trace.gathered != NULL)
     g_string_truncate (trace.gathered, 0);
+  g_clear_pointer (&trace.numbers, g_hash_table_unref);
   trace.n_lost = 0;
 }
 
@@ -252,31 +254,66 @@ expand_path (const char *path)
   return g_string_free (name, FALSE);
 }
 
+/* Whether @name is one of the symbolic links by which the system names this process's own descriptors: a shell's >(…) is one. */
+static gboolean
+is_descriptor (const char *name)
+{
+  static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (folders); i++)
+    {
+      gsize length = strlen (folders[i]);
+
+      if (strncmp (name, folders[i], length) == 0)
+        return name[length] != '\0' && name[length + strspn (name + length, "0123456789")] == '\0';
+    }
+  return strcmp (name, "/dev/stdout") == 0 || strcmp (name, "/dev/stderr") == 0;
+}
+
+/* Whether a trace may go to what @status describes.  In a folder where everybody may write, others may have put there a file of
+ * this user's by a second name, or a pipe that they read.  Only the administrator makes devices. */
+static gboolean
+is_ours (const struct stat *status)
+{
+  if (S_ISCHR (status->st_mode))
+    return TRUE;
+  return status->st_uid == geteuid () && (S_ISFIFO (status->st_mode) || (S_ISREG (status->st_mode) && status->st_nlink == 1));
+}
+
+/* Empties what @fd is open for, for this process alone.  Returns 0, or what is wrong. */
+static int
+take_alone (int fd, gboolean is_given, gboolean *may_seek)
+{
+  struct stat status;
+
+  if (fstat (fd, &status) != 0)
+    return errno;
+  if (!is_given && !is_ours (&status))
+    return EPERM;
+  *may_seek = S_ISREG (status.st_mode);
+  if (*may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return EBUSY;
+  if ((*may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
+    return errno;
+  return 0;
+}
+
 /* Opens @name, empty, for this process alone.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to it. */
 static int
 open_alone (const char *name, gboolean *may_seek)
 {
-  int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-  struct stat status;
+  gboolean is_given = is_descriptor (name);
+  int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (is_given ? 0 : O_NOFOLLOW), 0600);
+  int error;
 
   if (fd < 0)
     return -1;
-  *may_seek = fstat (fd, &status) == 0 && S_ISREG (status.st_mode);
-  if (*may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    {
-      close (fd);
-      errno = EBUSY;
-      return -1;
-    }
-  if ((*may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
-    {
-      int error = errno;
-
-      close (fd);
-      errno = error;
-      return -1;
-    }
-  return fd;
+  error = take_alone (fd, is_given, may_seek);
+  if (error == 0)
+    return fd;
+  close (fd);
+  errno = error;
+  return -1;
 }
 
 /* Opens the file that trace.path names.  Called with the lock. */
@@ -368,6 +405,26 @@ gint64
 prio_trace_file_get_pid (void)
 {
   return trace.pid;
+}
+
+/* The number by which this trace knows @thing, from 1.  An address would tell others where things are in memory.  Any thread,
+ * inside too. */
+guint
+prio_trace_file_get_number (gconstpointer thing)
+{
+  guint number;
+
+  prio_lock_lock (&lock);
+  if (trace.numbers == NULL)
+    trace.numbers = g_hash_table_new (NULL, NULL);
+  number = GPOINTER_TO_UINT (g_hash_table_lookup (trace.numbers, thing));
+  if (number == 0)
+    {
+      number = g_hash_table_size (trace.numbers) + 1;
+      g_hash_table_insert (trace.numbers, (gpointer) thing, GUINT_TO_POINTER (number));
+    }
+  prio_lock_unlock (&lock);
+  return number;
 }
 
 /* Adds @lines, each with a comma and a newline at its end.  Any thread, inside too. */

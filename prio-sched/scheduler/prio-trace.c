@@ -118,7 +118,7 @@ introduce_thread (Lines *lines, gint generation)
 #ifdef __linux__
   this_thread.id = (int) gettid ();
 #else
-  this_thread.id = (int) ((guintptr) &this_thread >> 4 & G_MAXINT);
+  this_thread.id = (int) prio_trace_file_get_number (&this_thread);
 #endif
   pthread_getname_np (pthread_self (), name, sizeof name);
   add_metadata (lines, "process_name", program != NULL ? program : "a program");
@@ -173,7 +173,7 @@ add_task (Lines *lines, const PrioObserved *task)
   if (task->continuation)
     add (lines, ",\"continuation\":true");
   if (task->group != NULL)
-    add (lines, ",\"signal\":\"%p\"", (void *) task->group);
+    add (lines, ",\"signal\":\"%u\"", prio_trace_file_get_number (task->group));
 }
 
 /* A slice of no length: what is done to @task at this moment. */
@@ -300,8 +300,8 @@ priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED
   if (!begin (&lines))
     return;
   begin_event (&lines, "i", now);
-  add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%p\",\"from\":\"%s\",\"to\":\"%s\"}",
-       (void *) group, prio_priority_name (from), prio_priority_name (to));
+  add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%u\",\"from\":\"%s\",\"to\":\"%s\"}",
+       prio_trace_file_get_number (group), prio_priority_name (from), prio_priority_name (to));
   end_event (&lines);
   finish (&lines);
 }
@@ -345,16 +345,18 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
 static void
 turn_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 began, gboolean whole, gint64 now)
 {
+  guint number;
   Lines lines;
 
   if (!begin (&lines))
     return;
+  number = prio_trace_file_get_number (loop);
   begin_event (&lines, "b", began);
-  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%p\",\"args\":{\"whole\":%s}", (void *) loop,
+  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\",\"args\":{\"whole\":%s}", number,
        whole ? "true" : "false");
   end_event (&lines);
   begin_event (&lines, "e", now);
-  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%p\"", (void *) loop);
+  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\"", number);
   end_event (&lines);
   finish (&lines);
 }
@@ -409,6 +411,10 @@ observe (gboolean on)
  * Begins to write a trace of what all schedulers of this process do, in the Chrome trace event format, which
  * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  A file that exists is replaced.
  *
+ * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
+ * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
+ * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3`.
+ *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
  * first scheduler.
  *
@@ -436,7 +442,7 @@ observe (gboolean on)
  * ```c
  * g_autoptr (GError) error = NULL;
  *
- * if (!prio_trace_start ("/tmp/trace-%p.json", &error))
+ * if (!prio_trace_start ("trace-%p.json", &error))
  *   g_warning ("%s", error->message);
  * index_everything ();
  * prio_trace_stop ();
