@@ -288,6 +288,23 @@ def check_pipes(traced, folder):
         os.close(fd)
 
 
+def check_size(traced, folder):
+    """A trace ends at its size, with one warning, and can be read."""
+    path = folder / 'sized.json'
+    result = run(traced, 'many', env={'PRIO_SCHED_TRACE': str(path), 'PRIO_SCHED_TRACE_SIZE': '1'})
+    assert result.stderr.count('WARNING') == 1 and f"'{path}' ends" in result.stderr and 'PRIO_SCHED_TRACE_SIZE' in result.stderr, result.stderr
+    assert result.stdout.split()[0] == '10000', result.stdout
+    assert 1_000_000 < path.stat().st_size <= 1 << 20, path.stat().st_size
+    events = json.loads(path.read_text(encoding='utf-8'))
+    check_schema(events)
+    assert events[-1]['name'] == 'lost events' and events[-1]['args']['count'] > 0, events[-1]
+    # Without a bound, or with a wrong one.
+    for size, warnings in (('0', 0), ('many', 1), ('-1', 1), ('99999999999999999999', 1), ('1000', 0)):
+        result = run(traced, 'many', env={'PRIO_SCHED_TRACE': str(path), 'PRIO_SCHED_TRACE_SIZE': size})
+        assert result.stderr.count('WARNING') == result.stderr.count(f"PRIO_SCHED_TRACE_SIZE: '{size}'") == warnings, result.stderr
+        assert len(runs(check(path))) == 10000
+
+
 def check_in_use(traced, folder):
     """Another process does not write into a file that is written to."""
     path, go = folder / 'in-use.json', folder / 'go'
@@ -324,7 +341,7 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_call, check_threads, check_fork, check_failures, check_pipes, check_other_files, check_in_use):
+    for test in (check_each, check_each_statistics, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')
