@@ -7,6 +7,7 @@
 
 #include "scheduler/prio-trace-file-private.h"
 
+#include "base/prio-environment-private.h"
 #include "loop/prio-loop-private.h"
 
 #include <errno.h>
@@ -26,6 +27,10 @@
 #define MAX_GATHERED (64 * 1024 * 1024)
 /* What has been gathered is written at least as often, so that a crash leaves all but the last moment, µs. */
 #define WRITE_INTERVAL (200 * 1000)
+#define SIZE_VARIABLE "PRIO_SCHED_TRACE_SIZE"
+#define DEFAULT_SIZE 1024 /* MiB */
+/* For the end of the array. */
+#define END_SIZE 256
 
 gint prio_trace_generation;
 
@@ -42,10 +47,13 @@ static struct
   gboolean writing;  /* a thread writes, with the lock released; @fd and @written are its own meanwhile */
   gboolean may_seek; /* it is a plain file */
   goffset written;   /* whole lines, bytes */
+  guint64 size;      /* of all that has been gathered for this file, bytes */
+  guint64 max_size;  /* bytes */
+  gboolean full;     /* @max_size has ended the trace */
   gint64 last;       /* when it was last written to, µs */
   guint64 n_lost;
   int error;         /* what has ended the trace */
-  gboolean told;     /* somebody has been told of @error */
+  gboolean told;     /* somebody has been told of @error, or @full */
   gboolean forked;   /* this process is a child of the one whose file it was */
   guint generations;
   GHashTable *numbers; /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
@@ -223,9 +231,25 @@ after_fork_in_child (void)
   trace.forked = TRUE;
 }
 
+/* How large a file may become, in bytes. */
+static guint64
+look_up_max_size (void)
+{
+  const char *text = prio_environment_get (SIZE_VARIABLE);
+  guint64 size = DEFAULT_SIZE;
+
+  if (text != NULL && *text != '\0' && !g_ascii_string_to_unsigned (text, 10, 0, G_MAXINT32, &size, NULL))
+    {
+      g_warning (SIZE_VARIABLE ": '%s' is not a number of MiB", text);
+      size = DEFAULT_SIZE;
+    }
+  return size == 0 ? G_MAXUINT64 : size * 1024 * 1024;
+}
+
 static gpointer
 prepare_process (gpointer data G_GNUC_UNUSED)
 {
+  trace.max_size = look_up_max_size ();
   prio_loop_add_leaf_lock (&lock);
   pthread_atfork (NULL, NULL, after_fork_in_child);
   atexit (at_exit);
@@ -327,13 +351,14 @@ open_file (void)
     return FALSE;
 
   trace.pid = getpid ();
-  trace.forked = trace.told = FALSE;
+  trace.forked = trace.told = trace.full = FALSE;
   trace.error = 0;
   trace.written = 0;
   trace.last = prio_clock_now ();
   if (trace.gathered == NULL)
     trace.gathered = g_string_sized_new (BLOCK_SIZE + 4096);
   g_string_assign (trace.gathered, "[\n");
+  trace.size = trace.gathered->len;
   __atomic_store_n (&prio_trace_generation, (gint) ++trace.generations, __ATOMIC_RELEASE);
   return TRUE;
 }
@@ -434,10 +459,16 @@ prio_trace_file_add (const char *lines, gsize length)
   prio_lock_lock (&lock);
   if (trace.fd >= 0 && trace.error == 0)
     {
-      if (trace.gathered->len < MAX_GATHERED)
-        g_string_append_len (trace.gathered, lines, (gssize) length);
+      trace.full = trace.full || trace.size + length > trace.max_size - END_SIZE;
+      if (!trace.full && trace.gathered->len < MAX_GATHERED)
+        {
+          g_string_append_len (trace.gathered, lines, (gssize) length);
+          trace.size += length;
+        }
       else
-        trace.n_lost++;
+        {
+          trace.n_lost++;
+        }
       while (!trace.writing && trace.error == 0 && trace.gathered->len >= BLOCK_SIZE)
         write_gathered ();
     }
@@ -454,7 +485,8 @@ prio_trace_file_flush (gint64 now)
   prio_lock_unlock (&lock);
 }
 
-/* Tells of an error that has ended the trace, once.  Any thread, outside: a program's own function may be called for messages. */
+/* Tells of an error, or the size, that has ended the trace, once.  Any thread, outside: a program's own function may be called for
+ * messages. */
 void
 prio_trace_file_tell (void)
 {
@@ -462,7 +494,7 @@ prio_trace_file_tell (void)
   int error = 0;
 
   prio_lock_lock (&lock);
-  if (trace.error != 0 && !trace.told && !trace.writing)
+  if ((trace.error != 0 || trace.full) && !trace.told && !trace.writing)
     {
       error = trace.error;
       name = g_strdup (trace.name);
@@ -472,6 +504,8 @@ prio_trace_file_tell (void)
     }
   prio_lock_unlock (&lock);
 
-  if (error != 0)
+  if (name != NULL && error != 0)
     g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
+  else if (name != NULL)
+    g_warning ("The trace file '%s' ends early: it has reached its size; " SIZE_VARIABLE " sets another, in MiB", name);
 }

@@ -431,7 +431,8 @@ observe (gboolean on)
  *
  * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  After a crash all but its last moments can be read: the
  * format allows that the end of the array is missing.  If the file cannot be written any more, for example because the disk is full, a
- * warning names it, and the program goes on without.  A child of fork() writes no trace, or one of its own if there is `%p` in
+ * warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
+ * variable `PRIO_SCHED_TRACE_SIZE` says, where 0 sets no bound: the file is complete then.  A child of fork() writes no trace, or one of its own if there is `%p` in
  * the path.
  *
  * Where the library has been built with libsysprof-capture, what Sysprof records has a mark of the group `PrioSched` for each run of a
