@@ -88,6 +88,40 @@ def check_bad_programs(monitor, traced, folder):
     assert result.stderr.count('WARNING') == 1 and '/no/such/folder' in result.stderr, result.stderr
 
 
+def check_folder(monitor, traced, folder):
+    """The monitor removes nothing outside the folder that it has made, and makes it where nobody else can exchange it."""
+    precious, runtime = folder / 'precious', folder / 'runtime'
+    for path in (precious, runtime):
+        path.mkdir(mode=0o700)
+    (precious / 'thesis').write_text('keep')
+    environment = ENVIRONMENT | {'XDG_RUNTIME_DIR': str(runtime)}
+
+    def monitored(script):
+        return subprocess.run([monitor, 'sh', '-c', script], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60, check=False)
+
+    # The program puts a link in the folder's place, or another folder: what it names remains.
+    result = monitored(f'mv "$PRIO_SCHED_MONITOR" {folder}/moved && ln -s {precious} "$PRIO_SCHED_MONITOR"')
+    assert result.returncode == 0 and (precious / 'thesis').read_text() == 'keep', result
+    result = monitored(f'mv "$PRIO_SCHED_MONITOR" {folder}/moved-too && mv {precious} "$PRIO_SCHED_MONITOR"')
+    [other] = [path for path in runtime.iterdir() if path.is_dir() and not path.is_symlink()]
+    assert result.returncode == 0 and (other / 'thesis').read_text() == 'keep', result
+    # What has been told remains readable.
+    result = monitored(f'{traced} each; mv "$PRIO_SCHED_MONITOR" {folder}/moved-last')
+    assert rows(result.stdout, 'Running times')['user-visible'] == 200, result
+
+    told = 'printf %s "$PRIO_SCHED_MONITOR"'
+    assert monitored(told).stdout.startswith(f'{runtime}/'), monitored(told).stdout
+    # Folders of others, or where others may write.
+    for mode in 0o777, 0o1777, 0o770, 0o755:
+        runtime.chmod(mode)
+        assert not monitored(told).stdout.startswith(f'{runtime}/'), (oct(mode), monitored(told).stdout)
+    runtime.chmod(0o700)
+    if os.geteuid() == 0:
+        os.chown(runtime, 65534, 65534)
+        assert not monitored(told).stdout.startswith(f'{runtime}/'), monitored(told).stdout
+
+
 def no_page_left(before):
     return {str(path) for place in ('/dev/shm', os.environ.get('XDG_RUNTIME_DIR') or '/dev/shm')
             for path in pathlib.Path(place).glob('prio-sched-monitor-*')} <= before
@@ -166,6 +200,7 @@ def main(monitor, traced):
         check_bad_programs(monitor, traced, pathlib.Path(folder))
         check_live(monitor, traced, pathlib.Path(folder))
         check_interrupt(monitor, traced, pathlib.Path(folder))
+        check_folder(monitor, pathlib.Path(traced).resolve(), pathlib.Path(folder))
     assert no_page_left(before)
 
 
