@@ -9,6 +9,7 @@
 
 #include "monitor.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gio.h>
@@ -18,24 +19,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Whether @folder is this user's, and nobody else's: others could exchange there what the monitor makes. */
+static gboolean
+is_private (const char *folder)
+{
+  struct stat status;
+
+  return stat (folder, &status) == 0 && S_ISDIR (status.st_mode) && status.st_uid == geteuid () && (status.st_mode & 0077) == 0;
+}
+
 /* What the processes share with the monitor is memory if there is such a folder, and not a disk. */
 static const char *
 place (void)
 {
   const char *runtime = g_getenv ("XDG_RUNTIME_DIR");
 
-  if (runtime != NULL && g_path_is_absolute (runtime) && g_access (runtime, W_OK | X_OK) == 0)
+  if (runtime != NULL && g_path_is_absolute (runtime) && is_private (runtime) && g_access (runtime, W_OK | X_OK) == 0)
     return runtime;
   if (g_access ("/dev/shm", W_OK | X_OK) == 0)
     return "/dev/shm";
   return g_get_tmp_dir ();
 }
 
+/* Opens the folder that has just been made.  Returns the descriptor, or -1 with errno if it is another one meanwhile. */
+static int
+open_folder (const char *folder)
+{
+  int fd = g_open (folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+  struct stat status;
+
+  if (fd < 0 || (fstat (fd, &status) == 0 && status.st_uid == geteuid () && (status.st_mode & 0077) == 0))
+    return fd;
+  close (fd);
+  errno = EPERM;
+  return -1;
+}
+
 gboolean
 pages_init (Pages *pages, GError **error)
 {
-  *pages = (Pages) { .folder = g_build_filename (place (), "prio-sched-monitor-XXXXXX", NULL) };
-  if (g_mkdtemp (pages->folder) == NULL)
+  *pages = (Pages) { .folder = g_build_filename (place (), "prio-sched-monitor-XXXXXX", NULL), .fd = -1 };
+  if (g_mkdtemp (pages->folder) == NULL || (pages->fd = open_folder (pages->folder)) < 0)
     {
       int saved = errno;
 
@@ -49,21 +73,54 @@ pages_init (Pages *pages, GError **error)
   return TRUE;
 }
 
-/* Removes the folder too. */
+/* The names of what is in the folder. */
+static GPtrArray *
+list_names (const Pages *pages)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  int fd = openat (pages->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  struct dirent *entry;
+
+  while (dir != NULL && (entry = readdir (dir)) != NULL)
+    {
+      if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
+        g_ptr_array_add (names, g_strdup (entry->d_name));
+    }
+  if (dir != NULL)
+    closedir (dir);
+  else if (fd >= 0)
+    close (fd);
+  return names;
+}
+
+/* Whether @folder still names what @fd is open for. */
+static gboolean
+is_same_folder (const char *folder, int fd)
+{
+  struct stat named, opened;
+
+  return lstat (folder, &named) == 0 && fstat (fd, &opened) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+/* Removes this user's files in the folder, wherever it is now, and the folder if it has kept its name.  Whatever has been put in
+ * its place remains. */
 void
 pages_clear (Pages *pages)
 {
-  GDir *dir = g_dir_open (pages->folder, 0, NULL);
-  const char *name;
+  g_autoptr (GPtrArray) names = list_names (pages);
 
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+  for (guint i = 0; i < names->len; i++)
     {
-      g_autofree char *path = g_build_filename (pages->folder, name, NULL);
+      const char *name = names->pdata[i];
+      struct stat status;
 
-      g_unlink (path);
+      if (fstatat (pages->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid ())
+        unlinkat (pages->fd, name, 0);
     }
-  g_clear_pointer (&dir, g_dir_close);
-  g_rmdir (pages->folder);
+  if (is_same_folder (pages->folder, pages->fd))
+    g_rmdir (pages->folder);
+  close (pages->fd);
   g_clear_pointer (&pages->folder, g_free);
   g_clear_pointer (&pages->pages, g_ptr_array_unref);
   g_clear_pointer (&pages->garbage, g_hash_table_unref);
@@ -84,11 +141,11 @@ check_page (PrioMonitorPage *page)
   return TRUE;
 }
 
-/* Reads the page at @path.  Returns whether it is one.  One that a process makes at this moment is still all zeros. */
+/* Reads the page @name in @folder.  Returns whether it is one.  One that a process makes at this moment is still all zeros. */
 static gboolean
-read_page (const char *path, PrioMonitorPage *page, gboolean *is_new)
+read_page (int folder, const char *name, PrioMonitorPage *page, gboolean *is_new)
 {
-  int fd = g_open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+  int fd = openat (folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   struct stat status;
   gboolean is_page = FALSE;
 
@@ -117,17 +174,16 @@ compare_pages (gconstpointer a, gconstpointer b)
 void
 pages_look (Pages *pages)
 {
-  g_autoptr (GDir) dir = g_dir_open (pages->folder, 0, NULL);
-  const char *name;
+  g_autoptr (GPtrArray) names = list_names (pages);
 
   g_ptr_array_set_size (pages->pages, 0);
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+  for (guint i = 0; i < names->len; i++)
     {
-      g_autofree char *path = g_build_filename (pages->folder, name, NULL);
+      const char *name = names->pdata[i];
       g_autofree PrioMonitorPage *page = g_new0 (PrioMonitorPage, 1);
       gboolean is_new;
 
-      if (read_page (path, page, &is_new))
+      if (read_page (pages->fd, name, page, &is_new))
         g_ptr_array_add (pages->pages, g_steal_pointer (&page));
       else if (!is_new)
         g_hash_table_add (pages->garbage, g_strdup (name));

@@ -13,7 +13,8 @@
 /* What the processes have told: a folder with a file for each. */
 typedef struct
 {
-  char *folder;
+  char *folder;        /* its name, which may come to name another one; what is done is done in @fd */
+  int fd;
   GPtrArray *pages;    /* of PrioMonitorPage: what they had told at the last look */
   GHashTable *garbage; /* names of files that are no pages; a set */
 } Pages;
