@@ -176,6 +176,37 @@ def check_live(monitor, traced, folder):
     assert 'garbage, and no end of the line' in terminal.shown, terminal.shown
 
 
+def hostile_page(number):
+    """A page (prio-monitor-page-private.h) that says @number wherever there is one, and tries to do something to the terminal."""
+    bad = number.to_bytes(8, 'little', signed=True)
+    name = '\x1b]0;title\x07\r\n\u2028\u202e\x9b2J'.encode().ljust(64, b'!')
+    times = bad * 163
+    task = struct.pack('<Ii', 0, number >> 32) + bad
+    body = (2 * bad + name + bad + 3 * (3 * bad + 2 * times) + 16 * struct.pack('<i', -1) + 16 * (task + name) +
+            10 * (task + 3 * bad + name))
+    return b'prio-sched 1.0b\0' + struct.pack('<q', len(body) + 24) + body
+
+
+def check_hostile_page(monitor, folder):
+    """Whatever a page says: no number overflows (-fsanitize=undefined tells), and no line is added."""
+    for number in (-1 << 63, (1 << 63) - 1, -1, 1 - (1 << 63), 5):
+        (folder / 'page').write_bytes(hostile_page(number))
+        (folder / 'done').unlink(missing_ok=True)
+        script = f'cp {folder}/page "$PRIO_SCHED_MONITOR/1-0"; while ! test -e {folder}/done; do sleep 0.01; done'
+        terminal = Terminal(monitor, 'sh', '-c', script)
+        terminal.read_until('Running: ')
+        (folder / 'done').touch()
+        assert terminal.end() == 0 and 'runtime error' not in terminal.shown, terminal.shown
+        assert not re.search('\x1b\\]|[\x07\u2028\u202e\x80-\x9f]', terminal.shown), terminal.shown
+        if number < 0:
+            # Nothing has run since before the clock began.
+            assert re.search('Running: .*, for 0 µs', terminal.shown), terminal.shown
+        result = run(monitor, 'sh', '-c', f'cp {folder}/page "$PRIO_SCHED_MONITOR/1-0"')
+        assert not re.search(r'-\d', result.stdout) and not result.stderr, result
+        assert not re.search('[\x00-\x09\x0b-\x1f\u2028\u202e\x7f-\x9f]', result.stdout), result.stdout
+        assert len(result.stdout.splitlines()) == len([line for line in result.stdout.split('\n') if line]), result.stdout
+
+
 def check_interrupt(monitor, traced, folder):
     """Ctrl-C ends both; so does a signal to the monitor alone."""
     terminal = Terminal(monitor, traced, 'wait', folder / 'never')
@@ -200,6 +231,7 @@ def main(monitor, traced):
         check_bad_programs(monitor, traced, pathlib.Path(folder))
         check_live(monitor, traced, pathlib.Path(folder))
         check_interrupt(monitor, traced, pathlib.Path(folder))
+        check_hostile_page(monitor, pathlib.Path(folder))
         check_folder(monitor, pathlib.Path(traced).resolve(), pathlib.Path(folder))
     assert no_page_left(before)
 
