@@ -13,7 +13,23 @@
 /* In the live view the longest tasks are few. */
 #define MAX_LIVE_LONGEST 5
 
-/* @text without what could do something to a terminal: control characters but newlines and tabs, and what is no UTF-8. */
+/* Whether @character could do something to a terminal, or to a line. */
+static gboolean
+is_harmful (gunichar character)
+{
+  switch (g_unichar_type (character))
+    {
+    case G_UNICODE_CONTROL:
+    case G_UNICODE_FORMAT:
+    case G_UNICODE_LINE_SEPARATOR:
+    case G_UNICODE_PARAGRAPH_SEPARATOR:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* @text without what could do something to a terminal: control characters but newlines and tabs, and what is not UTF-8. */
 char *
 view_clean (const char *text, gssize length)
 {
@@ -26,7 +42,7 @@ view_clean (const char *text, gssize length)
 
       if (character == '\n' || character == '\t')
         g_string_append_unichar (clean, character);
-      else if (character < 0x20 || (character >= 0x7f && character < 0xa0) || g_unichar_type (character) == G_UNICODE_FORMAT)
+      else if (is_harmful (character))
         g_string_append (clean, "\xef\xbf\xbd");
       else
         g_string_append_unichar (clean, character);
@@ -71,11 +87,25 @@ add_count (GString *line, guint64 count)
   add_cell (line, text, 11);
 }
 
+/* A page may say any number. */
+static gint64
+to_time (guint64 time)
+{
+  return (gint64) MIN (time, (guint64) G_MAXINT64);
+}
+
+/* The time since @then, or 0 if there was no such time. */
+static gint64
+time_since (gint64 then, gint64 now)
+{
+  return then >= 0 && then < now ? now - then : 0;
+}
+
 static char *
 format_time (gint64 time)
 {
   if (time < 1000)
-    return g_strdup_printf (_("%d µs"), (gint) time);
+    return g_strdup_printf (_("%d µs"), (gint) MAX (time, 0));
   if (time < 10 * G_TIME_SPAN_SECOND)
     return g_strdup_printf (_("%.2f ms"), (double) time / G_TIME_SPAN_MILLISECOND);
   return g_strdup_printf (_("%.1f s"), (double) time / G_TIME_SPAN_SECOND);
@@ -132,7 +162,7 @@ add_times (GString *text, const char *title, const PrioMonitorPage *page, gboole
         {
           add_time (text, prio_histogram_time_at (times, 0.5));
           add_time (text, prio_histogram_time_at (times, 0.99));
-          add_time (text, (gint64) times->longest);
+          add_time (text, to_time (times->longest));
         }
       g_string_append_c (text, '\n');
     }
@@ -158,7 +188,7 @@ add_ends (GString *text, const PrioMonitorPage *page)
       add_count (text, priority->n_yielded);
       g_string_append (text, "  ");
       add_count (text, priority->n_aborted);
-      add_time (text, (gint64) priority->runs.total);
+      add_time (text, to_time (priority->runs.total));
       g_string_append_c (text, '\n');
     }
 }
@@ -175,7 +205,7 @@ add_running (GString *text, const PrioMonitorPage *page, gint64 now)
       if (page->slots[i] == 0 || task->begun == 0 || task->seq % 2 != 0)
         continue;
       name = task_name (task->name);
-      time = format_time (MAX (now - task->begun, 0));
+      time = format_time (time_since (task->begun, now));
       g_string_append_printf (text, _("Running: %s, %s, for %s\n"), name, priority_name (task->priority), time);
     }
 }
@@ -227,9 +257,9 @@ add_page (GString *text, const PrioMonitorPage *page, gint64 now, gboolean is_li
 {
   g_autofree char *program = clean_name (page->program);
 
-  g_string_append_printf (text, _("Process %d (%s)"), (int) page->pid, program);
+  g_string_append_printf (text, _("Process %d (%s)"), (int) CLAMP (page->pid, 0, G_MAXINT), program);
   if (is_live)
-    g_string_append_printf (text, _(", %.1f s; %d tasks wait"), (double) MAX (now - page->started, 0) / G_TIME_SPAN_SECOND,
+    g_string_append_printf (text, _(", %.1f s; %d tasks wait"), (double) time_since (page->started, now) / G_TIME_SPAN_SECOND,
                             (int) CLAMP (page->n_queued, 0, G_MAXINT));
   g_string_append_c (text, '\n');
   add_times (text, _("Waiting times"), page, FALSE);
