@@ -60,6 +60,49 @@ test_wrong_environment (void)
   g_test_assert_expected_messages ();
 }
 
+static void
+return_true (PrioTask *task, gpointer data)
+{
+  prio_task_return_boolean (task, TRUE);
+}
+
+/* A name adds no line to the log, and does nothing to a terminal. */
+static void
+test_names (void)
+{
+  const char *name = "two\nlines\033[2J\xff \xe2\x80\xae \xe2\x80\xa8 größe\\";
+  g_autoptr (PrioScheduler) scheduler = NULL;
+  g_autoptr (PrioTask) task = NULL;
+
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      return;
+    }
+
+  g_setenv ("PRIO_SCHED_LONG_TASKS", "20", TRUE);
+  frozen_time = 1;
+  scheduler = prio_scheduler_new (NULL);
+  post (scheduler, name, PRIO_TASK_PRIORITY_BACKGROUND, 20);
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_MESSAGE,
+                         "The task 'two\\u000alines\\u001b[2J\\xff \\u202e \\u2028 größe\\' of priority background held*");
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  g_test_assert_expected_messages ();
+
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*no PrioTaskPriority*(task \"two\\u000alines\\u001b[2J\\xff *");
+  post (scheduler, name, 5, 0);
+  g_test_assert_expected_messages ();
+
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .name = name }, return_true, NULL, NULL);
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*task 'two\\u000alines\\u001b[2J\\xff *");
+  prio_task_return_boolean (task, TRUE);
+  g_test_assert_expected_messages ();
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
 /* What G_MESSAGES_DEBUG=PrioSched tells, in sentences. */
 static void
 test_debug (void)
@@ -75,7 +118,7 @@ test_debug (void)
       g_test_trap_assert_passed ();
       g_test_trap_assert_stdout ("*has been made for the main context*is paused*goes on*watches for what holds*for 50 ms*"
                                  "The priority of the signal*is set to background*"
-                                 "is aborted, with 2 tasks that this thread runs waiting: enough*held the main loop for 50.0 ms*"
+                                 "is aborted, with 2 tasks that this thread runs waiting: enough\\u000anow*held the main loop for 50.0 ms*"
                                  "is finalized*has gone with 3 tasks that have not run*");
       return;
     }
@@ -93,7 +136,7 @@ test_debug (void)
                               &(PrioTaskOptions) { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) },
                               take, NULL, NULL);
   prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_BACKGROUND, NULL);
-  reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "enough");
+  reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "enough\nnow");
   prio_task_controller_abort (controller, reason);
   post (scheduler, "slow", PRIO_TASK_PRIORITY_USER_VISIBLE, 50);
   while (g_main_context_iteration (context, FALSE))
@@ -109,6 +152,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/debug/sentences", test_debug);
   g_test_add_func ("/debug/long-tasks", test_environment);
+  g_test_add_func ("/debug/names", test_names);
   g_test_add_func ("/debug/wrong-threshold", test_wrong_environment);
   return g_test_run ();
 }
