@@ -14,6 +14,7 @@ extern gboolean prio_debugs G_GNUC_INTERNAL; /* atomic */
 
 void prio_debug_look_up (void);
 const char *prio_priority_name (gint priority);
+char *prio_debug_escape (const char *text);
 
 static inline gboolean
 prio_is_debugging (void)

@@ -32,3 +32,39 @@ prio_priority_name (gint priority)
       return "none";
     }
 }
+
+/* Returns: (transfer full) (nullable): @text for a message, from which a name cannot begin a line of its own, nor do anything to a
+ * terminal.  NULL for NULL. */
+char *
+prio_debug_escape (const char *text)
+{
+  GString *escaped;
+
+  if (text == NULL)
+    return NULL;
+
+  escaped = g_string_new (NULL);
+  while (*text != '\0')
+    {
+      gunichar c = g_utf8_get_char_validated (text, -1);
+
+      if (c >= 0x110000)
+        {
+          g_string_append_printf (escaped, "\\x%02x", (guchar) *text++);
+          continue;
+        }
+      switch (g_unichar_type (c))
+        {
+        case G_UNICODE_CONTROL:
+        case G_UNICODE_FORMAT:
+        case G_UNICODE_LINE_SEPARATOR:
+        case G_UNICODE_PARAGRAPH_SEPARATOR:
+          g_string_append_printf (escaped, "\\u%04x", c);
+          break;
+        default:
+          g_string_append_unichar (escaped, c);
+        }
+      text = g_utf8_next_char (text);
+    }
+  return g_string_free (escaped, FALSE);
+}

@@ -101,7 +101,7 @@ static char *
 to_sentence (const PrioHeld *held)
 {
   double ms = (double) held->duration / 1000;
-  const char *name = held->name;
+  g_autofree char *name = prio_debug_escape (held->name);
 
   if (held->priority != PRIO_PRIORITY_UNSET && name != NULL)
     return g_strdup_printf ("The task '%s' of priority %s held the main loop for %.1f ms", name,

@@ -7,6 +7,7 @@
 
 #include "scheduler/prio-options-private.h"
 
+#include "base/prio-debug-private.h"
 
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
@@ -16,14 +17,15 @@ static void G_GNUC_PRINTF (3, 4)
 complain (const char *function, const char *name, const char *format, ...)
 {
   g_autofree char *what = NULL;
+  g_autofree char *escaped = prio_debug_escape (name);
   va_list args;
 
   va_start (args, format);
   what = g_strdup_vprintf (format, args);
   va_end (args);
 
-  if (name != NULL)
-    g_critical ("%s(): %s (task \"%s\")", function, what, name);
+  if (escaped != NULL)
+    g_critical ("%s(): %s (task \"%s\")", function, what, escaped);
   else
     g_critical ("%s(): %s", function, what);
 }

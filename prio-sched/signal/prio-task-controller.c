@@ -242,7 +242,11 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
   signal = g_object_ref (self->signal);
   prio_signal_node_undo_reset (prio_task_signal_get_node (signal));
   if (prio_is_debugging ())
-    g_debug ("The signal %p is aborted, with %u tasks that this thread runs waiting: %s", (void *) signal,
-             prio_task_signal_get_pending (signal), reason != NULL ? reason->message : "no reason is given");
+    {
+      g_autofree char *message = prio_debug_escape (reason != NULL ? reason->message : "no reason is given");
+
+      g_debug ("The signal %p is aborted, with %u tasks that this thread runs waiting: %s", (void *) signal,
+               prio_task_signal_get_pending (signal), message);
+    }
   prio_signal_node_abort (prio_task_signal_get_node (signal), reason);
 }

@@ -7,6 +7,8 @@
 
 #include "task/prio-task-impl-private.h"
 
+#include "base/prio-debug-private.h"
+
 #include "prio-sched-enumtypes.h"
 #include "prio-task-signal.h"
 
@@ -155,9 +157,10 @@ static char *
 describe (PrioTask *self)
 {
   g_autofree char *name = prio_task_dup_name (self);
+  g_autofree char *escaped = prio_debug_escape (name);
 
-  if (name != NULL)
-    return g_strdup_printf ("task '%s'", name);
+  if (escaped != NULL)
+    return g_strdup_printf ("task '%s'", escaped);
   if (self->entry.continuation)
     return g_strdup ("the result of a yield");
   return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) prio_task_get_func (self));
