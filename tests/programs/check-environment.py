@@ -1,0 +1,52 @@
+"""Checks that a program with more rights than its caller is moved by no variable of the environment.
+
+    check-environment.py TRACED SECURE
+
+TRACED is traced.c, SECURE the same with a secure_getenv () that finds nothing, as the C library's does in a setuid program.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+
+
+def run(program, folder):
+    """What the program has written anywhere: messages, files, and what it has asked Sysprof for."""
+    ours, theirs = socket.socketpair()
+    # Who asks is given no answer, and goes on.
+    ours.shutdown(socket.SHUT_WR)
+    monitor = folder / 'monitor'
+    monitor.mkdir()
+    variables = {
+        'PRIO_SCHED_TRACE': str(folder / 'trace.json'),
+        'PRIO_SCHED_TRACE_SIZE': 'wrong',
+        'PRIO_SCHED_LONG_TASKS': 'wrong',
+        'PRIO_SCHED_MONITOR': str(monitor),
+        'SYSPROF_CONTROL_FD': str(theirs.fileno()),
+    }
+    result = subprocess.run([program, 'each'], env=os.environ | {'G_DEBUG': ''} | variables, pass_fds=[theirs.fileno()], capture_output=True,
+                            text=True, timeout=60, check=True)
+    theirs.close()
+    assert result.stdout.split() == ['204', '2', '1'], result.stdout
+    asked = ours.recv(100)
+    ours.close()
+    files = [path for path in folder.rglob('*') if path.is_file()]
+    return [name for name in variables if f'{name}:' in result.stderr], len(files), asked
+
+
+def main(traced, secure):
+    found = []
+    for program in traced, secure:
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(run(program, pathlib.Path(folder)))
+    assert found[0][:2] == (['PRIO_SCHED_TRACE_SIZE', 'PRIO_SCHED_LONG_TASKS'], 2), found
+    assert found[1] == ([], 0, b''), found
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])
