@@ -11,6 +11,7 @@
 #include "scheduler/prio-sysprof-private.h"
 
 #include "base/prio-debug-private.h"
+#include "base/prio-environment-private.h"
 #include "loop/prio-observer-private.h"
 #include "scheduler/prio-trace-private.h"
 
@@ -65,6 +66,9 @@ static PrioObserver observer = {
 static gpointer
 start (gpointer data G_GNUC_UNUSED)
 {
+  /* Sysprof's library finds them in a program with more rights than its caller too, and would share memory with the caller. */
+  if (prio_environment_get ("SYSPROF_CONTROL_FD") == NULL && prio_environment_get ("SYSPROF_TRACE_FD") == NULL)
+    return NULL;
   if (sysprof_collector_is_active ())
     prio_observer_add (&observer);
   return NULL;
