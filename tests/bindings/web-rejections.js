@@ -155,6 +155,15 @@ test('a name is told with what its task has thrown, and is a string', async () =
     }
 });
 
+test('a name adds no line to the log', async () => {
+    await expectWarnings(['*rejection of a task*, “two\\u000alines\\u001b\\u2028”: Error: mine\n*'], async () => {
+        native.post_task(() => {
+            throw new Error('mine');
+        }, {name: 'two\nlines\u001b\u2028'});
+        await iteration();
+    });
+});
+
 test('what a task without a signal has thrown is named too, in the one report of it', async () => {
     const options = [undefined, {}, {priority: 'background'}, {delay: 1}];
     const posts = options.flatMap(option => [body => scheduler.postTask(body, option), body => native.post_task(body, option)]);
