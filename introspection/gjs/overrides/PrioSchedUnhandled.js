@@ -11,6 +11,11 @@
 
 const {describe} = imports.overrides.PrioSchedReasons;
 
+// A name for the log, where it cannot begin a line of its own, nor do anything to a terminal.
+function escapeName(name) {
+    return name?.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, character => `\\u${character.codePointAt(0).toString(16).padStart(4, '0')}`) ?? null;
+}
+
 const {prototype} = Promise;
 const {then} = prototype;
 const watched = Object.create(prototype, {
@@ -111,10 +116,10 @@ var Unhandled = class Unhandled {
             const n = promises.filter(isWatched).length;
             if (n === 0)
                 continue;
-            const text = describe(reason);
+            const text = describe(reason), told = escapeName(name);
             // It prints the stack that it is given only of what is no Error.
-            logError({stack, toString: () => text}, n === 1 ? `Unhandled rejection of a task’s promise${name === null ? '' : `, “${name}”`}`
-                : `Unhandled rejections of the promises of ${n} tasks${name === null ? '' : `, “${name}” and others`}`);
+            logError({stack, toString: () => text}, n === 1 ? `Unhandled rejection of a task’s promise${told === null ? '' : `, “${told}”`}`
+                : `Unhandled rejections of the promises of ${n} tasks${told === null ? '' : `, “${told}” and others`}`);
         }
     }
 };
