@@ -14,6 +14,7 @@
 
 static PrioScheduler *scheduler;
 static PrioTaskController *controller;
+static GQueue groups = G_QUEUE_INIT;
 
 static gboolean
 never_called (gpointer data)
@@ -80,6 +81,19 @@ post_one (void)
   post_under (controller);
 }
 
+static void
+make_groups (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_queue_push_tail (&groups, prio_task_group_new (scheduler, 1, PRIO_TASK_PRIORITY_BACKGROUND));
+}
+
+static void
+free_oldest_group (void)
+{
+  g_object_unref (g_queue_pop_head (&groups));
+}
+
 static const struct
 {
   const char *name;
@@ -92,6 +106,7 @@ static const struct
   { "change of priority, signals that have queued tasks", queue_under_signals, change_priority },
   { "post, schedulers at which the signal has tasks", use_at_schedulers, post_one },
   { "post, signals that have tasks at the scheduler", queue_under_signals, post_one },
+  { "end of a group, groups of the scheduler", make_groups, free_oldest_group },
 };
 
 G_GNUC_NO_INLINE void measured (void (*act) (void));
