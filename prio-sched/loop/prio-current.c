@@ -87,7 +87,7 @@ prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
   if (loop->source_run_queue != run_queue)
     {
       prio_loop_forget_source (loop);
-      loop->source = g_weak_ref_get (&run_queue->scheduler);
+      loop->source = g_weak_ref_get (run_queue->scheduler);
       loop->source_run_queue = loop->source != NULL ? run_queue : NULL;
     }
   return loop->source;

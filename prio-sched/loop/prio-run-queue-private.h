@@ -22,8 +22,10 @@
 struct _PrioRunQueue
 {
   PrioLoop *loop;
-  GWeakRef scheduler; /* from any thread */
-  gint64 slice;       /* µs; atomic */
+  /* From any thread.  Parts share that of their outer run queue: GObject searches all weak references to an object when one of
+   * them goes.  Allocated by g_atomic_rc_box_new (). */
+  GWeakRef *scheduler;
+  gint64 slice; /* µs; atomic */
 
   PrioQueue jobs[PRIO_N_EFFECTIVE];
   PrioQueue entries[PRIO_N_EFFECTIVE];
@@ -57,6 +59,7 @@ void prio_run_queue_end (PrioRunQueue *run_queue);
 void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
 void prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer);
+void prio_run_queue_share_scheduler (PrioRunQueue *run_queue, PrioRunQueue *outer);
 void prio_run_queues_resume (PrioLoop *loop);
 
 /* prio-run-queue-expiry.c */

@@ -31,7 +31,8 @@ run_queue_alloc (PrioLoop *loop)
   run_queue->slice = PRIO_DEFAULT_SLICE;
   run_queue->users = 1;
   prio_ready_group_init (&run_queue->ready);
-  g_weak_ref_init (&run_queue->scheduler, NULL);
+  run_queue->scheduler = g_atomic_rc_box_new (GWeakRef);
+  g_weak_ref_init (run_queue->scheduler, NULL);
   for (guint i = 0; i < PRIO_N_EFFECTIVE; i++)
     {
       prio_queue_init (&run_queue->jobs[i], run_queue, i, PRIO_QUEUE_JOBS);
@@ -63,11 +64,25 @@ prio_run_queue_own (PrioLoop *loop)
 }
 
 static void
+release_scheduler (GWeakRef *scheduler)
+{
+  g_atomic_rc_box_release_full (scheduler, (GDestroyNotify) g_weak_ref_clear);
+}
+
+/* The scheduler of @outer is that of @run_queue, which is new. */
+void
+prio_run_queue_share_scheduler (PrioRunQueue *run_queue, PrioRunQueue *outer)
+{
+  release_scheduler (run_queue->scheduler);
+  run_queue->scheduler = g_atomic_rc_box_acquire (outer->scheduler);
+}
+
+static void
 run_queue_clear (PrioRunQueue *run_queue)
 {
   prio_ready_group_clear (&run_queue->ready);
   prio_heap_clear (&run_queue->late);
-  g_weak_ref_clear (&run_queue->scheduler);
+  release_scheduler (run_queue->scheduler);
   g_clear_pointer (&run_queue->counts, prio_counts_unref);
   g_clear_pointer (&run_queue->counted, prio_counts_unref);
   g_free (run_queue);

@@ -31,7 +31,7 @@ prio_scheduler_new_inner (PrioScheduler *outer)
   PrioOp op = { .apply = op_add_part, .target = self->run_queue, .data = outer->run_queue };
 
   prio_loop_submit (self->run_queue->loop, &op);
-  g_weak_ref_set (&self->run_queue->scheduler, outer);
+  prio_run_queue_share_scheduler (self->run_queue, outer->run_queue);
   self->run_queue->has_places = TRUE;
   g_clear_pointer (&self->context, g_main_context_unref);
   return self;

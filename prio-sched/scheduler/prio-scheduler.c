@@ -103,7 +103,7 @@ prio_scheduler_constructed (GObject *object)
   if (self->context == NULL)
     self->context = g_main_context_ref (g_main_context_default ());
   self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));
-  g_weak_ref_set (&self->run_queue->scheduler, self);
+  g_weak_ref_set (self->run_queue->scheduler, self);
   prio_debug_look_up ();
   prio_debug ("The scheduler %p has been made for the main context %p%s", (void *) self, (void *) self->context,
               self->context == g_main_context_default () ? ", the default one" : "");

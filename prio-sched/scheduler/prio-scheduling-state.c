@@ -133,7 +133,7 @@ prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
 {
   g_return_val_if_fail (state != NULL, NULL);
 
-  return g_weak_ref_get (&state->state.run_queue->scheduler);
+  return g_weak_ref_get (state->state.run_queue->scheduler);
 }
 
 /**

@@ -48,10 +48,10 @@ struct _PrioTaskGroup
 {
   GObject parent_instance;
 
-  GWeakRef scheduler;
-  PrioScheduler *places; /* an inner one, which has the tasks; held back while no place is free */
+  PrioScheduler *places; /* an inner one, which has the tasks; held back while no place is free; knows the scheduler */
   PrioScheduler *parked; /* another one, which has the waits */
   PrioTaskController *controller; /* of the tasks since the last abort */
+  PrioScheduler *first_scheduler; /* held until the group is constructed; NULL for the default one */
   PrioTaskPriority first_priority;
 
   /* The thread that runs the context, but for @n_pending, which is atomic. */

@@ -146,7 +146,6 @@ prio_task_group_pending_changed (PrioTaskGroup *self)
 static void
 prio_task_group_init (PrioTaskGroup *self)
 {
-  g_weak_ref_init (&self->scheduler, NULL);
   self->limit = G_MAXUINT;
 }
 
@@ -154,15 +153,12 @@ static void
 prio_task_group_constructed (GObject *object)
 {
   PrioTaskGroup *self = PRIO_TASK_GROUP (object);
-  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
+  g_autoptr (PrioScheduler) scheduler = g_steal_pointer (&self->first_scheduler);
 
   G_OBJECT_CLASS (prio_task_group_parent_class)->constructed (object);
 
   if (scheduler == NULL)
-    {
-      scheduler = g_object_ref (prio_scheduler_get_default ());
-      g_weak_ref_set (&self->scheduler, scheduler);
-    }
+    scheduler = g_object_ref (prio_scheduler_get_default ());
   self->places = prio_scheduler_new_inner (scheduler);
   self->parked = prio_scheduler_new_parked (scheduler);
   self->controller = prio_task_controller_new (self->first_priority);
@@ -181,7 +177,6 @@ prio_task_group_finalize (GObject *object)
   g_clear_object (&self->controller);
   g_clear_pointer (&self->seats, g_hash_table_unref);
   g_clear_pointer (&self->ended, g_hash_table_unref);
-  g_weak_ref_clear (&self->scheduler);
 
   G_OBJECT_CLASS (prio_task_group_parent_class)->finalize (object);
 }
@@ -194,7 +189,7 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
   switch (id)
     {
     case PROP_SCHEDULER:
-      g_value_take_object (value, g_weak_ref_get (&self->scheduler));
+      g_value_take_object (value, prio_task_group_ref_scheduler (self));
       break;
 
     case PROP_LIMIT:
@@ -226,7 +221,7 @@ prio_task_group_set_property (GObject *object, guint id, const GValue *value, GP
   switch (id)
     {
     case PROP_SCHEDULER:
-      g_weak_ref_set (&self->scheduler, g_value_get_object (value));
+      self->first_scheduler = g_value_dup_object (value);
       break;
 
     case PROP_LIMIT:
@@ -359,7 +354,7 @@ prio_task_group_ref_scheduler (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), NULL);
 
-  return g_weak_ref_get (&self->scheduler);
+  return g_weak_ref_get (self->places->run_queue->scheduler);
 }
 
 /**

@@ -56,7 +56,7 @@ prio_task_get_source_object (GAsyncResult *result)
 
   if (self->origin != NULL && self->origin->source_object != NULL)
     return g_object_ref (self->origin->source_object);
-  return run_queue != NULL ? g_weak_ref_get (&run_queue->scheduler) : NULL;
+  return run_queue != NULL ? g_weak_ref_get (run_queue->scheduler) : NULL;
 }
 
 static gboolean
