@@ -313,6 +313,50 @@ test_timeout_signal_lives_for_its_handlers (Fixture *f, gconstpointer data)
   g_assert_finalize_object (prio_task_signal_new_timeout (G_MAXUINT64));
 }
 
+static PrioTaskSignal *
+any_of_dropped_timeout (guint64 delay, gpointer *alive)
+{
+  g_autoptr (PrioTaskSignal) timeout = prio_task_signal_new_timeout (delay);
+  GCancellable *sources[] = { G_CANCELLABLE (timeout) };
+
+  *alive = timeout;
+  g_object_add_weak_pointer (G_OBJECT (timeout), alive);
+  return prio_task_signal_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
+}
+
+/* As on the web, where nobody can hold the timeout in `AbortSignal.any([AbortSignal.timeout(1)])`. */
+static void
+test_timeout_signal_lives_for_its_dependents (Fixture *f, gconstpointer data)
+{
+  gpointer alive;
+  g_autoptr (PrioTaskSignal) any = any_of_dropped_timeout (1, &alive);
+  g_autoptr (GError) reason = NULL;
+  GCancellable *sources[] = { G_CANCELLABLE (any) };
+  g_autoptr (PrioTaskSignal) any_of_any = prio_task_signal_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
+
+  g_clear_object (&any);
+  while (!prio_task_signal_is_aborted (any_of_any))
+    g_main_context_iteration (f->context, TRUE);
+  fixture_run (f);
+  reason = prio_task_signal_get_reason (any_of_any);
+  g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+  g_assert_null (alive);
+}
+
+static void
+test_timeout_signal_goes_with_its_last_dependent (Fixture *f, gconstpointer data)
+{
+  gpointer alive;
+  PrioTaskSignal *any = any_of_dropped_timeout (G_MAXUINT64, &alive);
+  GCancellable *sources[] = { G_CANCELLABLE (any) };
+  PrioTaskSignal *any_of_any = prio_task_signal_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
+
+  g_object_unref (any);
+  g_assert_nonnull (alive);
+  g_object_unref (any_of_any);
+  g_assert_null (alive);
+}
+
 /* Whoever pauses a scheduler holds its tasks back, and not other people's timeouts. */
 static void
 test_timeout_signal_of_a_paused_scheduler (Fixture *f, gconstpointer data)
@@ -576,6 +620,8 @@ main (int argc, char **argv)
   add_test ("/signal/lifetime/with-tasks", test_dependent_with_tasks_lives);
   add_test ("/signal/timeout/fires", test_timeout_signal);
   add_test ("/signal/timeout/lives-for-its-handlers", test_timeout_signal_lives_for_its_handlers);
+  add_test ("/signal/timeout/lives-for-its-dependents", test_timeout_signal_lives_for_its_dependents);
+  add_test ("/signal/timeout/goes-with-its-last-dependent", test_timeout_signal_goes_with_its_last_dependent);
   add_test ("/signal/timeout/of-a-paused-scheduler", test_timeout_signal_of_a_paused_scheduler);
   add_test ("/signal/timeout/beside-urgent-work", test_timeout_signal_beside_urgent_work);
   if (HAS_CHECKS)
