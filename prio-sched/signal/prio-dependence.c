@@ -11,8 +11,16 @@
 #include "signal/prio-signal-travel-private.h"
 #include "signal/prio-pin-private.h"
 
+/* Under the lock: adds @node to those that are to be re-evaluated. */
+static void
+add_pinned (GSList **pinned, PrioSignalNode *node)
+{
+  if (node->pinned)
+    *pinned = g_slist_prepend (*pinned, prio_handle_ref (node->handle));
+}
+
 /* Called when the signal is finalized.  Dependents that were pinned because of this signal alone
- * are unpinned. */
+ * are unpinned, and so are timeouts. */
 void
 prio_signal_node_clear (PrioSignalNode *node)
 {
@@ -27,14 +35,17 @@ prio_signal_node_clear (PrioSignalNode *node)
 
   prio_edges_bridge (node);
   while (node->sources != NULL)
-    prio_edge_free (node->sources);
+    {
+      PrioSignalNode *source = node->sources->source;
+
+      prio_edge_free (node->sources);
+      if (source->is_timeout && source->dependents == NULL)
+        add_pinned (&pinned, source);
+    }
 
   while (node->dependents != NULL)
     {
-      PrioSignalNode *dependent = node->dependents->dependent;
-
-      if (dependent->pinned)
-        pinned = g_slist_prepend (pinned, prio_handle_ref (dependent->handle));
+      add_pinned (&pinned, node->dependents->dependent);
       prio_edge_free (node->dependents);
     }
 

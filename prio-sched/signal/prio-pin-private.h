@@ -1,7 +1,7 @@
 /* prio-pin-private.h: what keeps a signal alive that nobody else holds, and which thread emits its `cancelled`
  *
  * A dependent or a timeout that has handlers lives as long as something can still make it emit
- * a signal (§3.3.1 of the draft).  One thread may drop the last reference while another thread
+ * a signal (§3.3.1 of the draft), and a timeout as long as it can still abort a signal that depends on it.  One thread may drop the last reference while another thread
  * aborts the signal, or finalizes its source.  Two fields of the node, under prio_signal_lock,
  * decide what happens:
  *

@@ -110,13 +110,15 @@ get_listeners (PrioSignalNode *node)
   };
 }
 
-/* Under the lock: whether the signal may still emit something that a handler is connected to. */
+/* Under the lock: whether the signal may still emit something that a handler is connected to, or is a timeout that may still
+ * abort others. */
 static gboolean
 should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
 {
   gboolean may_abort = !node->aborted && (prio_signal_node_has_sources (node, PRIO_EDGE_ABORT) || node->may_time_out);
 
   return (listeners.abort && (may_abort || node->pending_cancelled == PRIO_CANCELLED_PENDING)) ||
+         (node->may_time_out && !node->aborted && node->dependents != NULL) ||
          (listeners.change && prio_signal_node_has_sources (node, PRIO_EDGE_PRIORITY));
 }
 
@@ -324,8 +326,7 @@ pin (PrioSignalNode *node, PrioListeners listeners)
   return verdict;
 }
 
-/* Pins the signal if it may still emit something that a handler is connected to.  It is being
- * disposed, or the caller holds a reference to it.
+/* Pins the signal if should_be_pinned ().  It is being disposed, or the caller holds a reference to it.
  *
  * Returns: whether this call has pinned it: then the caller calls prio_signal_node_catch_up () */
 gboolean

@@ -35,17 +35,18 @@
  *   gtk_spinner_stop (spinner);
  * }
  *
- * GCancellable *sources[] = { page_signal, G_CANCELLABLE (prio_task_signal_new_timeout (5000)) };
+ * g_autoptr (PrioTaskSignal) timeout = prio_task_signal_new_timeout (5000);
+ * GCancellable *sources[] = { page_signal, G_CANCELLABLE (timeout) };
  * g_autoptr (PrioTaskSignal) signal = prio_task_signal_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
  *
  * g_signal_connect (signal, "notify::reason", G_CALLBACK (stop_spinner), spinner);
  * g_file_load_contents_async (file, G_CANCELLABLE (signal), loaded, NULL);
- * g_object_unref (sources[1]);
  * ```
  *
  * A signal and the signals that depend on it hold no references to each other.
  * But a dependent signal that has handlers or queued tasks lives as long as the signals
- * it depends on, even if nobody else holds it (§3.3.1 of the draft).  After its last
+ * it depends on, even if nobody else holds it (§3.3.1 of the draft), and a timeout signal lives
+ * until its time is up or the last signal that depends on it has gone.  After its last
  * handler is disconnected, it is released a little later, since GObject does not report
  * that: when the signal next emits something, or after some other signals have been made
  * (each new dependent or timeout signal checks two).
@@ -391,8 +392,8 @@ prio_task_signal_new_aborted (const GError *reason)
  * reason: `AbortSignal.timeout()`.
  *
  * The timer runs in the thread-default main context of the calling thread, whether its
- * schedulers are paused or not.  It is cancelled when nobody holds the signal or listens to it,
- * and when the main context goes, which the signal does not hold.
+ * schedulers are paused or not.  It is cancelled when nobody holds the signal or listens to it and
+ * no other signal depends on it, and when the main context goes, which the signal does not hold.
  *
  * Returns: (transfer full): a new signal
  *
@@ -433,7 +434,8 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  * with a fixed priority.
  *
  * If one of them is aborted already, the new signal is aborted from the start, for the same
- * reason.  The new signal does not hold @signals.  Where one of them was itself made from
+ * reason.  The new signal does not hold @signals, but a timeout signal lives until its time is up or
+ * the new signal has gone.  Where one of them was itself made from
  * others, the new signal depends on those too.
  *
  * Any thread may call it.
