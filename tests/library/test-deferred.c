@@ -233,7 +233,7 @@ test_return_error_if_cancelled_later (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
   g_assert_true (prio_task_return_error_if_cancelled (task));
   fixture_run (f);
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FAILED);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
@@ -249,6 +249,7 @@ test_cancelled_after_it_was_deferred (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
   g_assert_true (prio_task_return_error_if_cancelled (task));
   fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
