@@ -33,6 +33,7 @@ typedef struct
   } value;
   GDestroyNotify destroy;
   PrioResultKind kind;
+  gboolean is_abort; /* an error that is the reason for an abort */
 } PrioResult;
 
 #define PRIO_RESULT_OF_ERROR(reason) \

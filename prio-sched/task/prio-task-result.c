@@ -278,7 +278,7 @@ dup_reason (PrioTask *self)
  * prio_task_return_error_if_cancelled:
  * @self: a task whose function has begun
  *
- * If the task has been cancelled, or its signal aborted, fails the task with the reason for
+ * If the task has been cancelled, or its signal aborted, ends the task with the reason for
  * that.
  *
  * A function that takes long calls it now and then, to stop when nobody waits for it any more:
@@ -298,15 +298,15 @@ dup_reason (PrioTask *self)
  * ```
  *
  * If it returns %TRUE, the task has its result, and must not be given another.  This also holds
- * for a task that has deferred its result, which an abort does not end otherwise: such a task ends
- * in the state %PRIO_TASK_STATE_FAILED, with the reason as its error.
+ * for a task that has deferred its result, which an abort does not end otherwise.  The task ends
+ * in the state %PRIO_TASK_STATE_ABORTED, with the reason as its error.
  *
- * A task that has been given its result before is not failed: that is a mistake, unless an abort
+ * A task that has been given its result before is not ended: that is a mistake, unless an abort
  * has ended it, and logs a critical.
  *
  * Any thread may call it.
  *
- * Returns: whether the task has been failed
+ * Returns: whether the task has been ended
  *
  * Since: 1.0
  */
@@ -314,6 +314,7 @@ gboolean
 prio_task_return_error_if_cancelled (PrioTask *self)
 {
   GError *reason;
+  PrioResult result;
 
   g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
 
@@ -327,6 +328,8 @@ prio_task_return_error_if_cancelled (PrioTask *self)
       g_error_free (reason);
       return FALSE;
     }
-  prio_task_return (self, &PRIO_RESULT_OF_ERROR (reason));
+  result = PRIO_RESULT_OF_ERROR (reason);
+  result.is_abort = TRUE;
+  prio_task_return (self, &result);
   return TRUE;
 }

@@ -205,10 +205,12 @@ settle_aborted (PrioTask *self)
 static G_ALWAYS_INLINE inline void
 settle_returned (PrioTask *self)
 {
-  PrioTaskState state = prio_task_peek_error (self) != NULL ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
+  PrioTaskState state = PRIO_TASK_STATE_FULFILLED;
 
+  if (prio_task_peek_error (self) != NULL)
+    state = self->result.is_abort ? PRIO_TASK_STATE_ABORTED : PRIO_TASK_STATE_FAILED;
   if (G_UNLIKELY (self->entry.lends))
-    prio_lending_end (&self->entry, FALSE);
+    prio_lending_end (&self->entry, state == PRIO_TASK_STATE_ABORTED);
   __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
   finish (self);
 }
