@@ -14,7 +14,8 @@
 
 static PrioScheduler *scheduler;
 static PrioTaskController *controller;
-static GQueue groups = G_QUEUE_INIT;
+static GQueue groups = G_QUEUE_INIT, between = G_QUEUE_INIT;
+static PrioTask *urgent;
 
 static gboolean
 never_called (gpointer data)
@@ -94,6 +95,73 @@ free_oldest_group (void)
   g_object_unref (g_queue_pop_head (&groups));
 }
 
+static void
+nothing_more (GObject *source, GAsyncResult *result, gpointer data)
+{
+}
+
+/* Waits for the tasks in @data. */
+static void
+wait_for_others (PrioTask *task, gpointer data)
+{
+  GPtrArray *others = data;
+
+  prio_task_defer (task);
+  for (guint i = 0; i < others->len; i++)
+    prio_task_then (others->pdata[i], nothing_more, NULL, NULL);
+}
+
+/* A task of @priority that waits for @others. */
+static PrioTask *
+post_waiting (PrioTaskPriority priority, GPtrArray *others)
+{
+  return prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = priority }, wait_for_others, others,
+                                   (GDestroyNotify) g_ptr_array_unref);
+}
+
+static void
+run_all (void)
+{
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
+/* So many tasks wait for each other in a chain, so many wait for its head, and an urgent one for all of these. */
+static void
+wait_for_a_chain (guint n)
+{
+  GPtrArray *all = g_ptr_array_new ();
+  PrioTask *head = NULL;
+
+  prio_scheduler_set_lends_priority (scheduler, TRUE);
+  for (guint i = 0; i < n; i++)
+    {
+      GPtrArray *next = g_ptr_array_new ();
+
+      if (head != NULL)
+        g_ptr_array_add (next, head);
+      head = post_waiting (PRIO_TASK_PRIORITY_BACKGROUND, next);
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      GPtrArray *next = g_ptr_array_new ();
+
+      g_ptr_array_add (next, head);
+      g_queue_push_tail (&between, post_waiting (PRIO_TASK_PRIORITY_BACKGROUND, next));
+      g_ptr_array_add (all, g_queue_peek_tail (&between));
+    }
+  run_all ();
+  urgent = post_waiting (PRIO_TASK_PRIORITY_USER_BLOCKING, all);
+  run_all ();
+}
+
+static void
+end_one_between (void)
+{
+  prio_task_return_boolean (g_queue_pop_head (&between), TRUE);
+  run_all ();
+}
+
 static const struct
 {
   const char *name;
@@ -107,6 +175,7 @@ static const struct
   { "post, schedulers at which the signal has tasks", use_at_schedulers, post_one },
   { "post, signals that have tasks at the scheduler", queue_under_signals, post_one },
   { "end of a group, groups of the scheduler", make_groups, free_oldest_group },
+  { "end of a task that lends, tasks in the chain that it waits for", wait_for_a_chain, end_one_between },
 };
 
 G_GNUC_NO_INLINE void measured (void (*act) (void));
