@@ -24,9 +24,9 @@ struct _PrioLendNode
   gboolean aborted; /* it lends nothing of its own */
   gboolean marked;  /* until settle () */
   gboolean is_kept; /* a binding is a user, and tells when the task has its result */
-  PrioLendWait *waits;   /* of its own */
-  PrioLendWait *lenders; /* those that wait for it */
-  gsize n_lent[PRIO_LEND_N_PRIORITIES]; /* how many of @lenders lend it each priority */
+  PrioLendWait *waits; /* of its own */
+  PrioLendWait *lenders[PRIO_LEND_N_PRIORITIES]; /* those that wait for it, by what they lend */
+  gsize rank; /* more than that of one of those who lend it @level, if that is more than its own priority: so no circle lends to itself */
   PrioQueue queue;  /* where its entry stands if it is apart */
 };
 
@@ -39,7 +39,7 @@ typedef struct
 struct _PrioLendWait
 {
   PrioLendNode *waiter, *awaited;
-  Link of_waiter, of_awaited;
+  Link of_waiter, of_awaited; /* the second is on the list of @lent */
   guint8 lent;
 };
 
@@ -52,6 +52,8 @@ struct _PrioLending
   GPtrArray *stack, *marked; /* of PrioLendNode: in raise_awaited (); until settle () */
 };
 
+void prio_lend_wait_link (PrioLendWait *wait, guint8 priority);
+void prio_lend_wait_unlink (PrioLendWait *wait);
 void prio_lend_wait_set (PrioLendWait *wait, guint8 priority);
 void prio_lend_node_update (PrioLending *self, PrioLendNode *node, gboolean lost);
 PrioLendNode *prio_lend_node_of_entry (PrioLending *self, PrioEntry *entry);

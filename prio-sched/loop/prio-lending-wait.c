@@ -10,9 +10,8 @@
 static void
 wait_free (PrioLending *self, PrioLendWait *wait)
 {
-  PrioLendNode *waiter = wait->waiter, *awaited = wait->awaited;
+  PrioLendNode *waiter = wait->waiter;
 
-  awaited->n_lent[wait->lent]--;
   if (wait->of_waiter.prev != NULL)
     wait->of_waiter.prev->of_waiter.next = wait->of_waiter.next;
   else
@@ -20,13 +19,7 @@ wait_free (PrioLending *self, PrioLendWait *wait)
   if (wait->of_waiter.next != NULL)
     wait->of_waiter.next->of_waiter.prev = wait->of_waiter.prev;
 
-  if (wait->of_awaited.prev != NULL)
-    wait->of_awaited.prev->of_awaited.next = wait->of_awaited.next;
-  else
-    awaited->lenders = wait->of_awaited.next;
-  if (wait->of_awaited.next != NULL)
-    wait->of_awaited.next->of_awaited.prev = wait->of_awaited.prev;
-
+  prio_lend_wait_unlink (wait);
   g_free (wait);
   prio_lend_node_release (self, waiter);
 }
@@ -37,16 +30,11 @@ add_wait (PrioLending *self, PrioLendNode *waiter, PrioLendNode *awaited)
   PrioLendWait *wait = g_new0 (PrioLendWait, 1);
 
   waiter->users++;
-  *wait = (PrioLendWait) { .waiter = waiter, .awaited = awaited,
-                           .of_waiter.next = waiter->waits, .of_awaited.next = awaited->lenders };
+  *wait = (PrioLendWait) { .waiter = waiter, .awaited = awaited, .of_waiter.next = waiter->waits };
   if (waiter->waits != NULL)
     waiter->waits->of_waiter.prev = wait;
   waiter->waits = wait;
-  if (awaited->lenders != NULL)
-    awaited->lenders->of_awaited.prev = wait;
-  awaited->lenders = wait;
-  awaited->n_lent[0]++;
-  prio_lend_wait_set (wait, waiter->level);
+  prio_lend_wait_link (wait, waiter->level);
   prio_lend_node_update (self, awaited, FALSE);
 }
 
@@ -66,8 +54,11 @@ static void
 end_waits (PrioLending *self, PrioLendNode *node, gboolean aborted)
 {
   node->aborted |= aborted;
-  while (node->lenders != NULL)
-    wait_free (self, node->lenders);
+  for (guint priority = 0; priority < PRIO_LEND_N_PRIORITIES; priority++)
+    {
+      while (node->lenders[priority] != NULL)
+        wait_free (self, node->lenders[priority]);
+    }
   prio_lend_node_update (self, node, FALSE);
   while (aborted && node->waits != NULL)
     {

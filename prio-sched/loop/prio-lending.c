@@ -67,7 +67,7 @@ lent_to (const PrioLendNode *node)
 {
   guint8 priority = PRIO_LEND_N_PRIORITIES - 1;
 
-  while (priority > 0 && node->n_lent[priority] == 0)
+  while (priority > 0 && node->lenders[priority] == NULL)
     priority--;
   return priority;
 }
@@ -78,12 +78,65 @@ level_of (const PrioLendNode *node)
   return MAX (own (node), lent_to (node));
 }
 
+/* Adds @wait to those that lend @priority. */
+void
+prio_lend_wait_link (PrioLendWait *wait, guint8 priority)
+{
+  PrioLendWait **first = &wait->awaited->lenders[priority];
+
+  wait->lent = priority;
+  wait->of_awaited = (Link) { .next = *first };
+  if (*first != NULL)
+    (*first)->of_awaited.prev = wait;
+  *first = wait;
+}
+
+void
+prio_lend_wait_unlink (PrioLendWait *wait)
+{
+  if (wait->of_awaited.prev != NULL)
+    wait->of_awaited.prev->of_awaited.next = wait->of_awaited.next;
+  else
+    wait->awaited->lenders[wait->lent] = wait->of_awaited.next;
+  if (wait->of_awaited.next != NULL)
+    wait->of_awaited.next->of_awaited.prev = wait->of_awaited.prev;
+}
+
 void
 prio_lend_wait_set (PrioLendWait *wait, guint8 priority)
 {
-  wait->awaited->n_lent[wait->lent]--;
-  wait->awaited->n_lent[priority]++;
-  wait->lent = priority;
+  if (wait->lent == priority)
+    return;
+
+  prio_lend_wait_unlink (wait);
+  prio_lend_wait_link (wait, priority);
+}
+
+/* How many of those who lend to a node are looked at. */
+#define MAX_LOOKED_AT 8
+
+/* Whether @node has its level whatever it lends itself.  If it has so by a lender that is not looked at, the answer is no, which
+ * costs time only. */
+static gboolean
+is_supported (const PrioLendNode *node)
+{
+  PrioLendWait *wait = node->lenders[node->level];
+
+  if (own (node) >= node->level)
+    return TRUE;
+  for (guint i = 0; i < MAX_LOOKED_AT && wait != NULL; i++, wait = wait->of_awaited.next)
+    {
+      if (wait->waiter->rank < node->rank)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+set_level (PrioLendNode *node, guint8 level)
+{
+  node->level = level;
+  node->rank = own (node) < level ? node->lenders[level]->waiter->rank + 1 : 0;
 }
 
 /* The entry of @node, which is queued, stands apart from now on. */
@@ -144,6 +197,7 @@ raise_awaited (PrioLending *self, PrioLendNode *node)
           if (to->level < wait->lent)
             {
               to->level = wait->lent;
+              to->rank = from->rank + 1;
               place (to);
               g_ptr_array_add (self->stack, to);
             }
@@ -159,7 +213,7 @@ mark (PrioLending *self, PrioLendNode *node)
 }
 
 /* What the marked ones have been lent may have become less: so may what those are lent whom they wait for, perhaps themselves among
- * them.  All that depends on them is taken back first, and then lent anew by who still has it. */
+ * them.  All that depends on them alone is taken back first, and then lent anew by who still has it. */
 static void
 settle (PrioLending *self)
 {
@@ -171,16 +225,18 @@ settle (PrioLending *self)
         {
           PrioLendNode *to = wait->awaited;
 
-          if (!to->marked && wait->lent == to->level && own (to) < to->level)
-            mark (self, to);
           prio_lend_wait_set (wait, MIN (wait->lent, own (from)));
+          if (!to->marked && !is_supported (to))
+            mark (self, to);
         }
+      /* What it lends from now on is its own. */
+      from->rank = 0;
     }
   for (guint i = 0; i < self->marked->len; i++)
     {
       PrioLendNode *from = self->marked->pdata[i];
 
-      from->level = level_of (from);
+      set_level (from, level_of (from));
     }
   for (guint i = 0; i < self->marked->len; i++)
     raise_awaited (self, self->marked->pdata[i]);
@@ -202,11 +258,11 @@ change (PrioLending *self, PrioLendNode *node, gboolean lost)
 
   if (level > node->level)
     {
-      node->level = level;
+      set_level (node, level);
       place (node);
       raise_awaited (self, node);
     }
-  else if (level < node->level || (lost && own (node) < level))
+  else if (level < node->level || (lost && !is_supported (node)))
     {
       mark (self, node);
     }
@@ -286,13 +342,19 @@ node_new (PrioLending *self)
   return node;
 }
 
+static G_GNUC_UNUSED gboolean
+has_lenders (const PrioLendNode *node)
+{
+  return node->lenders[0] != NULL || lent_to (node) > 0;
+}
+
 void
 prio_lend_node_release (PrioLending *self, PrioLendNode *node)
 {
   if (--node->users > 0)
     return;
 
-  g_assert (node->waits == NULL && node->lenders == NULL);
+  g_assert (node->waits == NULL && !has_lenders (node));
   if (node->number != 0)
     {
       self->nodes->pdata[node->number] = NULL;
@@ -320,7 +382,8 @@ learn (PrioLending *self, PrioLendNode *node)
 
   if (node->follows == NULL && node->priority == 0)
     set_groups (self, node, entry->abort, entry->follows, entry->priority);
-  node->level = level_of (node);
+  if (level_of (node) != node->level)
+    set_level (node, level_of (node));
 }
 
 PrioLendNode *
