@@ -162,6 +162,34 @@ end_one_between (void)
   run_all ();
 }
 
+static void
+wait_for_group (PrioTask *task, gpointer group)
+{
+  prio_task_defer (task);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, nothing_more, NULL);
+}
+
+/* The task of a new group waits for the last one. */
+static void
+wait_for_newest_group (void)
+{
+  PrioTaskGroup *last = g_queue_peek_tail (&groups);
+
+  make_groups (1);
+  g_queue_push_tail (&between, prio_task_group_post_task (g_queue_peek_tail (&groups), NULL, wait_for_group, last, NULL));
+  run_all ();
+}
+
+static void
+wait_in_a_chain (guint n)
+{
+  make_groups (1);
+  g_queue_push_tail (&between, prio_task_group_post_task (g_queue_peek_tail (&groups), NULL, wait_for_others,
+                                                          g_ptr_array_new (), NULL));
+  for (guint i = 0; i < n; i++)
+    wait_for_newest_group ();
+}
+
 static const struct
 {
   const char *name;
@@ -176,6 +204,7 @@ static const struct
   { "post, signals that have tasks at the scheduler", queue_under_signals, post_one },
   { "end of a group, groups of the scheduler", make_groups, free_oldest_group },
   { "end of a task that lends, tasks in the chain that it waits for", wait_for_a_chain, end_one_between },
+  { "wait for a group, groups in the chain that it waits for", wait_in_a_chain, wait_for_newest_group },
 };
 
 G_GNUC_NO_INLINE void measured (void (*act) (void));
