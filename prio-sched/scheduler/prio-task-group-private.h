@@ -70,6 +70,7 @@ struct _PrioTaskGroup
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the last of them while there were waits for any, or NULL */
   GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for all of it; NULL until needed */
+  GHashTable *waited_by;  /* the groups that have this one there; NULL until needed */
 
   /* prio-task-group-id.c; both NULL until they are needed. */
   GHashTable *seats; /* what runners run, by their handles */

@@ -19,44 +19,106 @@ is_for_all (PrioWait *wait)
   return wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL;
 }
 
-/* Whether the tasks of @from wait for @to, or for a group whose tasks do. */
+/* A search along the waits of groups for each other. */
+typedef struct
+{
+  gboolean back;       /* from those that are waited for to those that wait */
+  GHashTable *seen;
+  GPtrArray *left;     /* those of @seen that are not looked at yet */
+  GHashTableIter next; /* through what is next to the last that was, if @has_next */
+  gboolean has_next;
+} Search;
+
+static void
+search_begin (Search *self, PrioTaskGroup *from, gboolean back)
+{
+  *self = (Search) { .back = back, .seen = g_hash_table_new (NULL, NULL), .left = g_ptr_array_new () };
+  g_hash_table_add (self->seen, from);
+  g_ptr_array_add (self->left, from);
+}
+
+static void
+search_end (Search *self)
+{
+  g_hash_table_unref (self->seen);
+  g_ptr_array_unref (self->left);
+}
+
+/* Takes one step, whose cost does not depend on anything.  Sets @found to whether it has come to what @other has seen.
+ *
+ * Returns: FALSE if there is nothing left */
+static gboolean
+search_step (Search *self, Search *other, gboolean *found)
+{
+  GHashTable *next_to;
+  gpointer group;
+
+  self->has_next = self->has_next && g_hash_table_iter_next (&self->next, &group, NULL);
+  if (self->has_next)
+    {
+      *found = g_hash_table_contains (other->seen, group);
+      if (g_hash_table_add (self->seen, group))
+        g_ptr_array_add (self->left, group);
+      return TRUE;
+    }
+  if (self->left->len == 0)
+    return FALSE;
+
+  group = g_ptr_array_steal_index_fast (self->left, self->left->len - 1);
+  next_to = self->back ? ((PrioTaskGroup *) group)->waited_by : ((PrioTaskGroup *) group)->waits_for;
+  self->has_next = next_to != NULL;
+  if (next_to != NULL)
+    g_hash_table_iter_init (&self->next, next_to);
+  return TRUE;
+}
+
+static gboolean
+is_empty (GHashTable *groups)
+{
+  return groups == NULL || g_hash_table_size (groups) == 0;
+}
+
+/* Whether the tasks of @from wait for @to, or for a group whose tasks do.  It is searched from both sides, as there may be much on
+ * one of them: a chain may grow at either end. */
 static gboolean
 leads_to (PrioTaskGroup *from, PrioTaskGroup *to)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  g_autoptr (GPtrArray) left = g_ptr_array_new ();
+  Search forth, back;
+  gboolean found = FALSE;
 
-  g_ptr_array_add (left, from);
-  while (left->len > 0)
-    {
-      PrioTaskGroup *group = g_ptr_array_steal_index_fast (left, left->len - 1);
-      GHashTableIter iter;
-      gpointer next;
+  if (is_empty (from->waits_for) || is_empty (to->waited_by))
+    return FALSE;
 
-      if (group == to)
-        return TRUE;
-      if (!g_hash_table_add (seen, group) || group->waits_for == NULL)
-        continue;
-      g_hash_table_iter_init (&iter, group->waits_for);
-      while (g_hash_table_iter_next (&iter, &next, NULL))
-        g_ptr_array_add (left, next);
-    }
-  return FALSE;
+  search_begin (&forth, from, FALSE);
+  search_begin (&back, to, TRUE);
+  while (!found && search_step (&forth, &back, &found) && !found && search_step (&back, &forth, &found))
+    ;
+  search_end (&forth);
+  search_end (&back);
+  return found;
 }
 
 /* One wait more, or less, of a task of @group for all tasks of @other. */
 static void
 count_crossing (PrioTaskGroup *group, PrioTaskGroup *other, int more)
 {
-  guint n;
+  guint before, n;
 
   if (group->waits_for == NULL)
     group->waits_for = g_hash_table_new (NULL, NULL);
-  n = GPOINTER_TO_UINT (g_hash_table_lookup (group->waits_for, other)) + (guint) more;
+  if (other->waited_by == NULL)
+    other->waited_by = g_hash_table_new (NULL, NULL);
+
+  before = GPOINTER_TO_UINT (g_hash_table_lookup (group->waits_for, other));
+  n = before + (guint) more;
   if (n > 0)
     g_hash_table_insert (group->waits_for, other, GUINT_TO_POINTER (n));
   else
     g_hash_table_remove (group->waits_for, other);
+  if (before == 0)
+    g_hash_table_add (other->waited_by, group);
+  else if (n == 0)
+    g_hash_table_remove (other->waited_by, group);
 }
 
 static void
@@ -306,7 +368,9 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
  * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
  * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
  *
- * Each wait costs the same, however many tasks and other waits there are.
+ * Each wait costs the same, however many tasks and other waits there are.  Only if tasks of this group
+ * wait for other groups, and the group of the task that calls it is waited for, a circle is looked
+ * for: from both ends, until one of them has no group left.
  *
  * Call it on the thread that runs the scheduler's main context; @callback is called there.
  *
