@@ -267,6 +267,61 @@ test_circle_of_groups (Fixture *f, gconstpointer data)
   g_clear_error (&third.error);
 }
 
+/* Each group has one place, and one of them has a task that waits for it, too. */
+static void
+assert_circle (Fixture *f, PrioTaskGroupWait until, PrioTaskGroupWait until_other)
+{
+  g_autoptr (PrioTaskGroup) one = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioTaskGroup) two = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Crossing first = { two, until }, second = { one, until_other };
+  Hands hands = { .log = f->log };
+
+  g_object_unref (prio_task_group_post_task (one, NULL, cross, &first, NULL));
+  post_hands (one, &hands, "a", BACKGROUND);
+  g_object_unref (prio_task_group_post_task (two, NULL, cross, &second, NULL));
+  fixture_run (f);
+  g_assert_error (second.error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
+  g_assert_no_error (first.error);
+  g_assert_true (first.task == NULL && second.task == NULL);
+  end_hands (f, &hands);
+  g_clear_error (&second.error);
+}
+
+/* Tasks of two groups that wait for each other, each in one of the four ways. */
+static void
+test_circles_of_all_kinds (Fixture *f, gconstpointer data)
+{
+  for (PrioTaskGroupWait until = PRIO_TASK_GROUP_DRAINED; until <= PRIO_TASK_GROUP_FIRST; until++)
+    {
+      for (PrioTaskGroupWait other = PRIO_TASK_GROUP_DRAINED; other <= PRIO_TASK_GROUP_FIRST; other++)
+        assert_circle (f, until, other);
+    }
+}
+
+/* Another task of the group may end a wait for the first, also over a third group. */
+static void
+test_no_circle_beside_a_task_that_may_end (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) one = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  g_autoptr (PrioTaskGroup) two = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  g_autoptr (PrioTaskGroup) three = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  Crossing first = { two, PRIO_TASK_GROUP_FIRST }, second = { one, PRIO_TASK_GROUP_ANY };
+  Crossing third = { three, PRIO_TASK_GROUP_ALL };
+  Hands hands = { .log = f->log };
+
+  post_hands (three, &hands, "a", PRIO_PRIORITY_UNSET);
+  g_object_unref (prio_task_group_post_task (one, NULL, cross, &first, NULL));
+  g_object_unref (prio_task_group_post_task (one, NULL, cross, &third, NULL));
+  g_object_unref (prio_task_group_post_task (two, NULL, cross, &second, NULL));
+  fixture_run (f);
+  g_assert_true (first.task != NULL && second.task != NULL && third.task != NULL);
+  end_hands (f, &hands);
+  g_assert_true (first.task == NULL && second.task == NULL && third.task == NULL);
+  g_assert_no_error (first.error);
+  g_assert_no_error (second.error);
+  g_assert_no_error (third.error);
+}
+
 static void
 count_waited (GObject *group, GAsyncResult *result, gpointer data)
 {
@@ -368,6 +423,8 @@ main (int argc, char **argv)
   add_test ("/group/wait-in-a-function", test_wait_in_a_function);
   add_test ("/group/wait-of-a-task-that-is-over", test_wait_of_a_task_that_is_over);
   add_test ("/group/circle-of-groups", test_circle_of_groups);
+  add_test ("/group/circles-of-all-kinds", test_circles_of_all_kinds);
+  add_test ("/group/no-circle-beside-a-task-that-may-end", test_no_circle_beside_a_task_that_may_end);
   add_test ("/group/waits-end-before-a-destroy-notify", test_waits_end_before_a_destroy_notify);
   add_test ("/group/waits-that-end-together", test_waits_that_end_together);
   add_test ("/group/many-waits", test_many_waits);

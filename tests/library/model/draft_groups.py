@@ -78,6 +78,12 @@ def leave(member):
     leave_place(member)
 
 
+def n_free(group, crossing):
+    """How many tasks may end that wait for nothing; crossing has those that wait for other groups."""
+    n_queued = len(group.queued) if group.n_taken >= group.limit else 0
+    return group.n_open - group.n_waiting - sum(member.n_waits == 0 for member in crossing) - n_queued
+
+
 class Groups:
     """What a Model does with groups, on the threads that run their contexts."""
 
@@ -177,7 +183,7 @@ class Groups:
             group.place.microtasks.append(lambda: deliver('aborted'))
             return
         wait = Wait(group, op['until'], member, lambda result: f'{label} {result}{" late" * late}', deliver)
-        if member and not wait.own and wait.is_for_all() and self.leads_to(group, member.group):
+        if member and not wait.own and self.closes_circle(wait):
             group.place.microtasks.append(lambda: deliver('circle'))
             return
         own = State(Parked(group.place), signal, 'user-visible', None)
@@ -209,8 +215,28 @@ class Groups:
         found = [start]
         for group in found:
             found += [wait.group for wait in sorted(self.waits, key=lambda wait: wait.order)
-                      if wait.member and wait.member.group is group and wait.is_for_all() and wait.group not in found]
+                      if wait.member and wait.member.group is group and wait.group not in found]
         return end in found
+
+    def closes_circle(self, new):
+        """Whether the task that begins the wait could only end after that has."""
+        if not self.leads_to(new.group, new.member.group):
+            return False
+        waits = {}  # of tasks, for other groups
+        for wait in [*self.waits, new]:
+            if wait.member and not wait.own:
+                waits.setdefault(wait.member, []).append(wait)
+        stuck = set(waits)
+
+        def may_end(wait):
+            members = [member for member in waits if member.group is wait.group]
+            if wait.is_for_all():
+                return stuck.isdisjoint(members)
+            return not stuck.issuperset(members) or n_free(wait.group, members) > 0
+
+        while freed := {member for member in stuck if all(map(may_end, waits[member]))}:
+            stuck -= freed
+        return new.member in stuck
 
     def perform_with_group(self, op, state):
         """Returns whether it was such an operation."""
