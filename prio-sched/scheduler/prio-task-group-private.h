@@ -26,6 +26,8 @@ struct _PrioMember
   guint number;         /* in the states of its function and of all that goes on from there; 0 before and after */
   guint n_waits;        /* for its own group: nobody waits for it, and its place is free */
   GQueue crossing;      /* PrioWait: those for other groups */
+  GList crossing_link;  /* in @crossing of the group while there are any */
+  gboolean stuck;       /* only while a circle is looked for */
   gboolean has_place;
   gboolean completed;   /* the waits have heard of its result */
 };
@@ -69,7 +71,9 @@ struct _PrioTaskGroup
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the last of them while there were waits for any, or NULL */
-  GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for all of it; NULL until needed */
+  GQueue crossing;        /* members that wait for other groups */
+  guint n_stuck;          /* of those, while a circle is looked for */
+  GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for it; NULL until needed */
   GHashTable *waited_by;  /* the groups that have this one there; NULL until needed */
 
   /* prio-task-group-id.c; both NULL until they are needed. */
@@ -83,6 +87,9 @@ PrioMember *prio_member_current (PrioLoop *loop);
 void prio_member_leave_place (PrioMember *member);
 void prio_member_take_place (PrioMember *member);
 void prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *task);
+void prio_wait_begin_crossing (PrioWait *wait, PrioMember *member);
+void prio_wait_end_crossing (PrioWait *wait);
+gboolean prio_wait_closes_circle (PrioWait *wait);
 void prio_task_group_leave_crossing (PrioMember *member);
 void prio_task_group_pending_changed (PrioTaskGroup *self);
 void prio_task_group_update_places (PrioTaskGroup *self);
@@ -90,6 +97,12 @@ GPtrArray *prio_task_group_take (PrioTaskGroup *self, gboolean all);
 void prio_task_group_drop (GPtrArray *taken);
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 gboolean prio_check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *runner);
+
+static inline gboolean
+prio_wait_is_for_all (const PrioWait *wait)
+{
+  return wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL;
+}
 
 static inline PrioLoop *
 prio_task_group_get_loop (PrioTaskGroup *self)

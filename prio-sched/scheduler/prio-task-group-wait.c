@@ -13,143 +13,6 @@
 
 #include <glib/gi18n-lib.h>
 
-static gboolean
-is_for_all (PrioWait *wait)
-{
-  return wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL;
-}
-
-/* A search along the waits of groups for each other. */
-typedef struct
-{
-  gboolean back;       /* from those that are waited for to those that wait */
-  GHashTable *seen;
-  GPtrArray *left;     /* those of @seen that are not looked at yet */
-  GHashTableIter next; /* through what is next to the last that was, if @has_next */
-  gboolean has_next;
-} Search;
-
-static void
-search_begin (Search *self, PrioTaskGroup *from, gboolean back)
-{
-  *self = (Search) { .back = back, .seen = g_hash_table_new (NULL, NULL), .left = g_ptr_array_new () };
-  g_hash_table_add (self->seen, from);
-  g_ptr_array_add (self->left, from);
-}
-
-static void
-search_end (Search *self)
-{
-  g_hash_table_unref (self->seen);
-  g_ptr_array_unref (self->left);
-}
-
-/* Takes one step, whose cost does not depend on anything.  Sets @found to whether it has come to what @other has seen.
- *
- * Returns: FALSE if there is nothing left */
-static gboolean
-search_step (Search *self, Search *other, gboolean *found)
-{
-  GHashTable *next_to;
-  gpointer group;
-
-  self->has_next = self->has_next && g_hash_table_iter_next (&self->next, &group, NULL);
-  if (self->has_next)
-    {
-      *found = g_hash_table_contains (other->seen, group);
-      if (g_hash_table_add (self->seen, group))
-        g_ptr_array_add (self->left, group);
-      return TRUE;
-    }
-  if (self->left->len == 0)
-    return FALSE;
-
-  group = g_ptr_array_steal_index_fast (self->left, self->left->len - 1);
-  next_to = self->back ? ((PrioTaskGroup *) group)->waited_by : ((PrioTaskGroup *) group)->waits_for;
-  self->has_next = next_to != NULL;
-  if (next_to != NULL)
-    g_hash_table_iter_init (&self->next, next_to);
-  return TRUE;
-}
-
-static gboolean
-is_empty (GHashTable *groups)
-{
-  return groups == NULL || g_hash_table_size (groups) == 0;
-}
-
-/* Whether the tasks of @from wait for @to, or for a group whose tasks do.  It is searched from both sides, as there may be much on
- * one of them: a chain may grow at either end. */
-static gboolean
-leads_to (PrioTaskGroup *from, PrioTaskGroup *to)
-{
-  Search forth, back;
-  gboolean found = FALSE;
-
-  if (is_empty (from->waits_for) || is_empty (to->waited_by))
-    return FALSE;
-
-  search_begin (&forth, from, FALSE);
-  search_begin (&back, to, TRUE);
-  while (!found && search_step (&forth, &back, &found) && !found && search_step (&back, &forth, &found))
-    ;
-  search_end (&forth);
-  search_end (&back);
-  return found;
-}
-
-/* One wait more, or less, of a task of @group for all tasks of @other. */
-static void
-count_crossing (PrioTaskGroup *group, PrioTaskGroup *other, int more)
-{
-  guint before, n;
-
-  if (group->waits_for == NULL)
-    group->waits_for = g_hash_table_new (NULL, NULL);
-  if (other->waited_by == NULL)
-    other->waited_by = g_hash_table_new (NULL, NULL);
-
-  before = GPOINTER_TO_UINT (g_hash_table_lookup (group->waits_for, other));
-  n = before + (guint) more;
-  if (n > 0)
-    g_hash_table_insert (group->waits_for, other, GUINT_TO_POINTER (n));
-  else
-    g_hash_table_remove (group->waits_for, other);
-  if (before == 0)
-    g_hash_table_add (other->waited_by, group);
-  else if (n == 0)
-    g_hash_table_remove (other->waited_by, group);
-}
-
-static void
-begin_crossing (PrioWait *wait, PrioMember *member)
-{
-  wait->crossing = member;
-  wait->crossing_link.data = wait;
-  g_queue_push_tail_link (&member->crossing, &wait->crossing_link);
-  count_crossing (member->group, wait->group, 1);
-}
-
-static void
-end_crossing (PrioWait *wait)
-{
-  PrioMember *member = g_steal_pointer (&wait->crossing);
-
-  if (member == NULL)
-    return;
-
-  g_queue_unlink (&member->crossing, &wait->crossing_link);
-  count_crossing (member->group, wait->group, -1);
-}
-
-/* Whoever waits for the group of @member, which has completed, does not wait for what that waits for. */
-void
-prio_task_group_leave_crossing (PrioMember *member)
-{
-  while (member->crossing.length > 0)
-    end_crossing (member->crossing.head->data);
-}
-
 /* A task that waits for its own group: nobody waits for it, and it gives its place to another one. */
 static void
 begin_to_wait (PrioTaskGroup *self, PrioWait *wait, PrioMember *member)
@@ -187,7 +50,7 @@ end_wait (PrioWait *wait)
   g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
   if (wait->member != NULL)
     end_to_wait (self, wait->member);
-  end_crossing (wait);
+  prio_wait_end_crossing (wait);
   if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
     g_clear_error (&self->last_error);
 }
@@ -232,7 +95,7 @@ end (PrioWait *wait, PrioTask *completed, gboolean failed)
 
   if (wait->until == PRIO_TASK_GROUP_ALL && failed)
     ended.error = g_error_copy (prio_task_get_error (completed));
-  else if (is_for_all (wait))
+  else if (prio_wait_is_for_all (wait))
     ended.error = NULL;
   else if (completed != NULL && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
     ended.value = g_object_ref (completed);
@@ -361,9 +224,9 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
  *
  * A task of the group that calls it, in its function or in what goes on from there, such as after a
  * yield or another wait, gives its place to another one until the wait is over, and neither it nor any
- * other task of the group waits for it: so a group that waits for itself comes to an end.  If a task
- * of this group waits for all of the group of the task that calls it, directly or over other groups, a
- * wait for all would have no end: it fails at once.
+ * other task of the group waits for it: so a group that waits for itself comes to an end.  If tasks
+ * of this group wait for the group of the task that calls it, directly or over other groups, so that
+ * the wait could not end before that task does, it fails at once.
  *
  * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
  * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
@@ -407,14 +270,14 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
 
   if (prio_task_get_completed (task))
     return;
-  if (member != NULL && member->group != self && (until == PRIO_TASK_GROUP_DRAINED || until == PRIO_TASK_GROUP_ALL))
+  if (member != NULL && member->group != self)
     {
-      if (leads_to (self, member->group))
+      prio_wait_begin_crossing (wait, member);
+      if (prio_wait_closes_circle (wait))
         {
           fail_circle (task);
           return;
         }
-      begin_crossing (wait, member);
     }
   prio_task_group_settle_waits (self, NULL);
 }
