@@ -30,6 +30,21 @@ test_lanes_among_other_sources (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "h2di0");
 }
 
+/* Background tasks run when nothing else is ready, in the first round and when the loop has its sources already. */
+static void
+test_background_after_sources_of_low_priority (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 3; i++)
+    {
+      g_string_truncate (f->log, 0);
+      post_letter (f, BACKGROUND, '0');
+      attach (f, G_PRIORITY_LOW, 'l');
+      attach (f, G_PRIORITY_DEFAULT_IDLE, 'i');
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, "il0");
+    }
+}
+
 static gboolean
 spin (gpointer data)
 {
@@ -414,6 +429,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   add_test ("/loop/lanes-among-other-sources", test_lanes_among_other_sources);
+  add_test ("/loop/background-after-sources-of-low-priority", test_background_after_sources_of_low_priority);
   add_test ("/loop/turns/of-every-source", test_a_flood_lets_every_source_have_its_turn);
   add_test ("/loop/turns/of-urgent-tasks", test_a_flood_of_others_does_not_hold_up_urgent_tasks);
   add_test ("/loop/time-slices", test_time_slices);
