@@ -342,19 +342,15 @@ node_new (PrioLending *self)
   return node;
 }
 
-static G_GNUC_UNUSED gboolean
-has_lenders (const PrioLendNode *node)
-{
-  return node->lenders[0] != NULL || lent_to (node) > 0;
-}
-
 void
 prio_lend_node_release (PrioLending *self, PrioLendNode *node)
 {
   if (--node->users > 0)
     return;
 
-  g_assert (node->waits == NULL && !has_lenders (node));
+  g_assert (node->waits == NULL);
+  for (guint priority = 0; priority < PRIO_LEND_N_PRIORITIES; priority++)
+    g_assert (node->lenders[priority] == NULL);
   if (node->number != 0)
     {
       self->nodes->pdata[node->number] = NULL;
