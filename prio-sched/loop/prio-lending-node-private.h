@@ -26,7 +26,7 @@ struct _PrioLendNode
   gboolean is_kept; /* a binding is a user, and tells when the task has its result */
   PrioLendWait *waits; /* of its own */
   PrioLendWait *lenders[PRIO_LEND_N_PRIORITIES]; /* those that wait for it, by what they lend */
-  gsize rank; /* more than that of one of those who lend it @level, if that is more than its own priority: so no circle lends to itself */
+  gsize rank;       /* if @level is lent to it, greater than the rank of one that lends it: so a circle lends nothing to itself */
   PrioQueue queue;  /* where its entry stands if it is apart */
 };
 
