@@ -85,14 +85,16 @@ def main(arguments):
     if arguments[0] == '--update':
         for model in arguments[2:]:
             update(pathlib.Path(model), pathlib.Path(arguments[1]))
-        return
+        return 0
     spin, cc, sources, *models = arguments
-    n = 0
+    n = n_failed = 0
     for model in map(pathlib.Path, models):
         for name, passed in checks([spin, *cc.split()], model.resolve(), pathlib.Path(sources)):
             n += 1
+            n_failed += not passed
             print(f'{"ok" if passed else "not ok"} {n} {model.stem}: {name}', flush=True)
     print(f'1..{n}')
+    return 1 if n_failed > 0 or n == 0 else 0
 
 
-main(sys.argv[1:])
+sys.exit(main(sys.argv[1:]))

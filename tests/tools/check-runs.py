@@ -83,6 +83,20 @@ def main(meson):
     expect(Project(meson, [(*passes[:2], "suite: 'c'"), (*passes[:2], "suite: 'gtk'")]), [], (0, 1), '0 passed, 1 failed, 0 skipped',
            'two tests are called “passes”')
 
+    always = ('fails when young', 'test $(cut -d. -f1 /proc/uptime) -gt 1000', '')
+    young = Project(meson, [passes, always])
+    status, output = young.run('--again', '--uptime', '20')
+    assert status == 1 or 'no time namespaces here' in output, output
+    status, output = young.run('--suite', 'nonsense')
+    assert status == 1 and 'No test is in the suite nonsense' in output, output
+    one, other = Project(meson, [passes]), Project(meson, [passes, ('more', 'true', '')])
+    for project in one, other:
+        (project.build / 'tests').mkdir()
+        (project.build / 'tests/not-here').write_text('')
+        project.run()
+    status, output = one.output('count-results.py', one.build, other.build, '--stacks', one.build, other.build)
+    assert status == 1 and f'{one.build}: more was not run' in output and output.endswith('3 passed, 1 failed, 0 skipped\n'), output
+
     broken = Project(meson, [passes])
     broken.run()
     (broken.build / 'meson-logs/testlog.json').write_text('{"name": "passes", "resu')

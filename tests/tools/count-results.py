@@ -1,9 +1,9 @@
 """count-results.py: counts the results of test runs, from the files that run-tests.py leaves
 
-    count-results.py BUILD[:LOG]… [--stacks BUILD…]
+    count-results.py BUILD[:LOG]… [--stacks BUILD[:LOG]…]…
 
 LOG is the name of the log: the argument of run-tests.py --log, or “testlog”.  The builds after
---stacks have run the same tests on different stacks: a test that only some of them have run
+each --stacks have run the same tests on different stacks: a test that only some of them have run
 counts as failed, unless the build says in tests/not-here that its stack cannot have it.
 
 Each test of a program that uses TAP counts; any other program counts as one test.  A program that
@@ -114,10 +114,10 @@ def missing_programs(stacks):
 
 
 def main(arguments):
-    builds, _, stacks = '\0'.join(arguments).partition('--stacks')
+    builds, *groups = [group.split() for group in ' '.join(arguments).split('--stacks')]
     total = collections.Counter()
     flaky, runs, broken = [], {}, False
-    for build in builds.strip('\0').split('\0'):
+    for build in builds:
         try:
             results = Results(build)
             counts = results.count()
@@ -128,9 +128,10 @@ def main(arguments):
             counts = collections.Counter(failed=1)
         broken = broken or not counts['passed'] + counts['skipped']
         total += counts
-    for build, name in missing_programs([runs[build] for build in stacks.strip('\0').split('\0') if build in runs]):
-        print(f'{build}: {name} was not run')
-        total['failed'] += 1
+    for stacks in groups:
+        for build, name in missing_programs([runs[build] for build in stacks if build in runs]):
+            print(f'{build}: {name} was not run')
+            total['failed'] += 1
     if flaky:
         print(f'\nflaky: {", ".join(name for name, _ in flaky)}')
     if len(flaky) > MOST_FLAKY:

@@ -1,15 +1,15 @@
 """run-tests.py: runs the tests of a build with meson test, and looks after those that hang or fail
 
-    run-tests.py BUILD [--log NAME] [--multiplier N] [--again] [--uptime SECONDS] [ARGUMENT…]
+    run-tests.py BUILD [--log NAME] [--setup NAME] [--multiplier N] [--again] [--uptime SECONDS] [ARGUMENT…]
 
 The arguments are those of meson test.  The results are in BUILD/meson-logs/NAME.json and NAME.junit.xml, for
-count-results.py.
+count-results.py; with a setup, in NAME-SETUP.json and so on.  A suite that has no test is an error.
 
 A test that is about to exceed its time is going to be killed.  Before that, the stacks of its processes are printed.
 
 --again runs each test that has failed once more, alone.  Those results are in NAME-again.json, and
-count-results.py prints both.  Sanitizers, leaks, costs and conformance get no second run: their failures do not
-come from noise, or must not.
+count-results.py prints both.  Sanitizers, leaks, costs, models, conformance, and tests that look for rare races get
+no second run: their failures do not come from noise, or must not.
 
 --uptime runs the tests as on a machine that has been up for so many seconds.  Where the kernel allows no time
 namespace, they are skipped, and count-results.py says so.
@@ -27,7 +27,7 @@ import sys
 import threading
 
 # A test in one of these suites is not run again.
-NEVER_AGAIN = {'conformance', 'cost', 'leaks', 'model', 'stress'}
+NEVER_AGAIN = {'conformance', 'cost', 'leaks', 'model', 'races', 'stress'}
 # More failures than this are no noise.
 MOST_AGAIN = 5
 # How long before its end a test that hangs is looked at, seconds.
@@ -121,11 +121,8 @@ def at_uptime(seconds):
     return command
 
 
-def run(build, log, multiplier, before, arguments):
-    """Runs meson test; returns its status, or 1 if it left no results."""
-    for end in '.json', '.junit.xml', '.txt':
-        pathlib.Path(build, 'meson-logs', log + end).unlink(missing_ok=True)
-    tests = json.loads(subprocess.run(['meson', 'introspect', build, '--tests'], check=True, stdout=subprocess.PIPE).stdout)
+def run(build, log, multiplier, before, arguments, tests):
+    """Runs meson test, and returns its status."""
     meson = subprocess.Popen([*before, 'meson', 'test', '-C', build, '--no-rebuild', '--logbase', log,
                               '--timeout-multiplier', str(multiplier), *arguments])
     watch = Watch(meson.pid, tests, multiplier)
@@ -133,10 +130,10 @@ def run(build, log, multiplier, before, arguments):
     status = meson.wait()
     watch.ended.set()
     watch.join()
-    return status, tests
+    return status
 
 
-def again(build, log, multiplier, tests):
+def again(build, log, multiplier, before, tests):
     """Runs what has failed once more; returns whether all of it passes then."""
     failed = [plain(result['name']) for result in read_results(f'{build}/meson-logs/{log}.json') if not passed(result)]
     suites = {test['name']: {suite.rpartition(':')[2] for suite in test['suite']} for test in tests}
@@ -144,7 +141,7 @@ def again(build, log, multiplier, tests):
     if not names or len(names) > MOST_AGAIN:
         return False
     print(f'\nOnce more, alone: {", ".join(names)}', flush=True)
-    status, _ = run(build, f'{log}-again', multiplier, [], ['--num-processes', '1', *names])
+    status = run(build, f'{log}-again', multiplier, before, ['--num-processes', '1', *names], tests)
     return status == 0 and names == failed
 
 
@@ -152,13 +149,20 @@ def main():
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument('build')
     parser.add_argument('--log', default='testlog')
+    parser.add_argument('--setup')
+    parser.add_argument('--suite', action='append', default=[])
     parser.add_argument('--multiplier', type=float, default=3)
     parser.add_argument('--again', action='store_true')
     parser.add_argument('--uptime', type=int)
     args, arguments = parser.parse_known_args()
     logs = pathlib.Path(args.build, 'meson-logs')
-    for stale in logs / f'{args.log}-again.json', logs / f'{args.log}.skipped':
-        stale.unlink(missing_ok=True)
+    # Meson adds the name of the setup to that of the log.
+    name = f'{args.log}-{args.setup}' if args.setup else args.log
+    # Nothing that an earlier run has left is counted.
+    for end in '.json', '.junit.xml', '.txt', '.skipped', '-again.json', '-again.junit.xml', '-again.txt':
+        (logs / f'{name}{end}').unlink(missing_ok=True)
+    arguments += [argument for suite in args.suite for argument in ('--suite', suite)]
+    arguments += ['--setup', args.setup] if args.setup else []
 
     before = []
     if args.uptime is not None:
@@ -166,11 +170,16 @@ def main():
         if before is None:
             reason = f'the tests at an uptime of {args.uptime} s: no time namespaces here'
             print(f'skipped: {reason}')
-            (logs / f'{args.log}.skipped').write_text(reason)
+            (logs / f'{name}.skipped').write_text(reason)
             return 0
-    status, tests = run(args.build, args.log, args.multiplier, before, arguments)
-    if status != 0 and args.again and (logs / f'{args.log}.json').exists():
-        status = 0 if again(args.build, args.log, args.multiplier, tests) else 1
+    tests = json.loads(subprocess.run(['meson', 'introspect', args.build, '--tests'], check=True, stdout=subprocess.PIPE).stdout)
+    missing = set(args.suite) - {suite.rpartition(':')[2] for test in tests for suite in test['suite']}
+    if missing:
+        print(f'No test is in the suite {", ".join(sorted(missing))}')
+        return 1
+    status = run(args.build, args.log, args.multiplier, before, arguments, tests)
+    if status != 0 and args.again and (logs / f'{name}.json').exists():
+        status = 0 if again(args.build, args.log, args.multiplier, before, tests) else 1
     return min(status, 1)
 
 
