@@ -79,10 +79,8 @@ typedef struct
 static void
 add_entry (guint64 *counts, PrioEntry *entry)
 {
-  PrioTaskPriority priority = entry->apart ? prio_lending_get_own (entry) : prio_entry_get_priority (entry);
-
   if (entry->use != PRIO_ENTRY_OF_LIBRARY)
-    counts[prio_count_index (priority)]++;
+    counts[prio_count_index (prio_lending_get_own (entry))]++;
 }
 
 static void

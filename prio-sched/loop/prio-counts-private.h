@@ -62,10 +62,14 @@ void prio_lot_count_ended (PrioLot *lot, guint n_running);
 void prio_lot_close (PrioLot *lot, gint64 now);
 void prio_loop_note_post (PrioLoop *loop, guint64 order);
 
+/* Every count goes through this.  An entry that follows a group, and stands apart from it, has no priority in its own field. */
 static inline guint
 prio_count_index (PrioTaskPriority priority)
 {
-  return (guint) (priority - PRIO_TASK_PRIORITY_BACKGROUND);
+  guint index = (guint) (priority - PRIO_TASK_PRIORITY_BACKGROUND);
+
+  g_assert (index < PRIO_N_PRIORITIES);
+  return index;
 }
 
 /* Notes that the time is @now. */

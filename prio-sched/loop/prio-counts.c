@@ -7,6 +7,8 @@
 
 #include "loop/prio-counts-private.h"
 
+#include "loop/prio-lending-private.h"
+
 /* Up to here the time of a lot is that of all its tasks alike, ns. */
 #define MAX_ALIKE (2 * PRIO_CLOCK_GRAIN * 1000)
 
@@ -46,7 +48,7 @@ prio_counts_aborted (PrioEntry *entry)
   PrioCounts *self = entry->run_queue->counts;
 
   if (entry->use != PRIO_ENTRY_OF_LIBRARY)
-    self->of[prio_count_index (prio_entry_get_priority (entry))].n_aborted++;
+    self->of[prio_count_index (prio_lending_get_own (entry))].n_aborted++;
 }
 
 /* A task of @queue, which has jobs or task ids, and whose scheduler collects, has been taken out. */

@@ -7,6 +7,8 @@
 
 #include "loop/prio-dispatch-counts-private.h"
 
+#include "loop/prio-lending-private.h"
+
 /* No queue has it. */
 #define NO_LEVEL G_MAXUINT8
 
@@ -122,7 +124,7 @@ prio_batch_count_entry (PrioBatch *batch, PrioEntry *entry)
 {
   gboolean counts = !entry->is_observed && entry->use != PRIO_ENTRY_OF_LIBRARY;
 
-  enter_lot (batch, counts ? entry->run_queue->counts : NULL, prio_entry_get_priority (entry), entry->continuation);
+  enter_lot (batch, counts ? entry->run_queue->counts : NULL, prio_lending_get_own (entry), entry->continuation);
   prio_lot_add (batch->lot, batch->loop->ages, entry->job.order);
 }
 

@@ -37,7 +37,7 @@ void prio_lending_end (PrioEntry *entry, gboolean aborted);
 void prio_lending_prepare (PrioEntry *entry);
 void prio_lending_rejoin (PrioEntry *entry);
 PrioQueue *prio_lending_get_queue (PrioEntry *entry);
-PrioTaskPriority prio_lending_get_own (PrioEntry *entry);
+PrioTaskPriority prio_lending_get_own_apart (PrioEntry *entry);
 void prio_lending_group_changed (PrioGroup *group, gboolean lowered);
 void prio_lending_group_aborted (PrioGroup *group);
 
@@ -49,6 +49,13 @@ void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
 void prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry);
 void prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited);
 void prio_lending_leave (PrioEntry *entry);
+
+/* The priority of @entry by itself, wherever it stands: without a timeout that has passed, and without what it is lent. */
+static inline PrioTaskPriority
+prio_lending_get_own (PrioEntry *entry)
+{
+  return G_UNLIKELY (entry->apart) ? prio_lending_get_own_apart (entry) : prio_entry_get_priority (entry);
+}
 
 /* Whether a scheduler of the context lends, or did.  Any thread. */
 static inline gboolean

@@ -484,7 +484,7 @@ prio_lending_get_queue (PrioEntry *entry)
 
 /* The priority of @entry, which stands apart, by itself. */
 PrioTaskPriority
-prio_lending_get_own (PrioEntry *entry)
+prio_lending_get_own_apart (PrioEntry *entry)
 {
   const PrioLendNode *node = prio_lend_node_of_entry (entry->run_queue->loop->lending, entry);
 
