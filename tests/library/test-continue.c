@@ -156,6 +156,62 @@ test_cancelled_elsewhere (Fixture *f, gconstpointer data)
   expect_counts (f, 1, 0, 1);
 }
 
+/* Goes on with 'c' in turn, and another thread ends it before this returns. */
+static void
+go_on_ended_elsewhere (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_c (step->f->log, step->letter);
+  prio_task_continue_with (task, step_run_task, step_new (step->f, 'c', NULL, NULL), step_free);
+  g_thread_join (g_thread_new ("another", step->data, task));
+}
+
+static void
+go_on_to_be_ended (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_c (step->f->log, step->letter);
+  prio_task_continue_with (task, go_on_ended_elsewhere, step_new (step->f, 'b', NULL, step->data), step_free);
+}
+
+static void
+post_to_be_ended (Fixture *f, GThreadFunc by)
+{
+  posted = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, go_on_to_be_ended,
+                                     step_new (f, 'a', NULL, by), step_free);
+}
+
+/* The call arrives while the library queues the next function. */
+static void
+test_cancelled_as_it_goes_on (Fixture *f, gconstpointer data)
+{
+  post_to_be_ended (f, cancel_elsewhere);
+  assert_ran (f, "ab");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_true (g_error_matches (prio_task_get_error (posted), G_IO_ERROR, G_IO_ERROR_CANCELLED));
+  g_assert_cmpuint (step_n_freed, ==, 3);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+}
+
+static gpointer
+return_elsewhere (gpointer data)
+{
+  prio_task_return_int (data, 7);
+  return NULL;
+}
+
+static void
+test_given_its_result_as_it_goes_on (Fixture *f, gconstpointer data)
+{
+  post_to_be_ended (f, return_elsewhere);
+  assert_ran (f, "ab");
+  g_assert_cmpint (prio_task_propagate_int (posted, NULL), ==, 7);
+  g_assert_cmpuint (step_n_freed, ==, 3);
+  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+}
+
 static void
 return_posted (Step *step)
 {
@@ -308,6 +364,8 @@ main (int argc, char *argv[])
   add ("cancelled-while-it-runs", test_cancelled_while_it_runs);
   add ("cancelled-in-another-function", test_cancelled_in_another_function);
   add ("cancelled-elsewhere", test_cancelled_elsewhere);
+  add ("cancelled-as-it-goes-on", test_cancelled_as_it_goes_on);
+  add ("given-its-result-as-it-goes-on", test_given_its_result_as_it_goes_on);
   add ("given-its-result-while-it-waits", test_given_its_result_while_it_waits);
   add ("context-goes", test_context_goes);
   add ("scheduler-goes", test_scheduler_goes);
