@@ -13,6 +13,7 @@
 #include "signal/prio-dependence-private.h"
 #include "task/prio-task-impl-private.h"
 
+/* Counted: one reference is that of the task or, once it has begun, of the continuation; next_begin () has another. */
 typedef struct
 {
   PrioTaskNext base;
@@ -78,6 +79,7 @@ go_on (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
   PrioTask *task = next->task;
 
   next->is_called = TRUE;
+  next->base.waits = NULL;
   task->next = NULL;
   if (!prio_scheduler_yield_finish (NULL, result, NULL))
     {
@@ -95,13 +97,18 @@ go_on (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 }
 
 static void
-next_free (gpointer data)
+next_clear (gpointer data)
 {
   Next *next = data;
 
   if (next->notify != NULL)
     next->notify (next->data);
-  g_free (next);
+}
+
+static void
+next_unref (gpointer next)
+{
+  g_atomic_rc_box_release_full (next, next_clear);
 }
 
 /* The same for one that has begun. */
@@ -111,9 +118,10 @@ next_end (gpointer data)
   Next *next = data;
   PrioTask *task = next->task;
 
+  next->base.waits = NULL;
   if (!next->is_called)
     end (task);
-  next_free (next);
+  next_unref (next);
   prio_before_unref (task);
   g_object_unref (task);
 }
@@ -122,7 +130,7 @@ next_end (gpointer data)
 static void
 next_begin (PrioTaskNext *base, PrioTask *task)
 {
-  Next *next = (Next *) base;
+  Next *next = g_atomic_rc_box_acquire ((Next *) base);
   PrioRunQueue *run_queue = task->entry.run_queue;
   const PrioState *outer = prio_thread.state;
   PrioState state = base->state;
@@ -130,23 +138,28 @@ next_begin (PrioTaskNext *base, PrioTask *task)
   PrioYieldOptions options = prio_no_yield_options;
 
   next->task = g_object_ref (task);
+  base->has_begun = TRUE;
   options.name = name;
   state.depth = g_main_depth ();
   prio_thread.state = &state;
-  /* It may be gone when this returns. */
   prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &options, &origin, 0, go_on, next,
                            next_end, &base->waits);
   prio_thread.state = outer;
   prio_state_release (&state);
+
+  /* Another thread's call, or what has been released on the way, may have given the task its result meanwhile. */
+  if (base->waits != NULL && task->next != base)
+    prio_task_cancel (base->waits);
+  next_unref (next);
 }
 
 /* In the function of @self, whose state is current: the task goes on with @func when that has returned. */
 void
 prio_task_go_on_with (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
 {
-  Next *next = g_new (Next, 1);
+  Next *next = g_atomic_rc_box_new (Next);
 
-  *next = (Next) { .base = { .begin = next_begin, .release = next_free, .state = *prio_state_of_thread () },
+  *next = (Next) { .base = { .begin = next_begin, .release = next_unref, .state = *prio_state_of_thread () },
                    .func = func, .data = data, .notify = notify };
   prio_state_hold (&next->base.state);
   self->next = &next->base;

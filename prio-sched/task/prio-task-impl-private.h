@@ -72,7 +72,8 @@ struct _PrioTaskNext
   void (*begin) (PrioTaskNext *next, PrioTask *task); /* outside: the function of @task has returned; queues a continuation */
   GDestroyNotify release;                             /* outside: @task has its result, and this has not begun */
   PrioState state;                                    /* in which it goes on; held until it begins */
-  PrioTask *waits;                                    /* once it has begun: the continuation, which is there until its turn */
+  gboolean has_begun;                                 /* @begin has been called, and looks after @state and @waits */
+  PrioTask *waits;                                    /* the continuation, from when @begin has made it until its turn, or NULL */
 };
 
 #define PRIO_WHOLE_PROGRESS 50000

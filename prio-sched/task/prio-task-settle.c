@@ -119,18 +119,19 @@ prio_task_drop (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* Owner thread: the task has its result, and does not go on. */
+/* Owner thread: the task has its result, and does not go on.  While `begin` queues the continuation, which may enter the loop and so
+ * get here, there is nothing to abort yet: it finds afterwards that the task goes on no more. */
 static G_GNUC_NO_INLINE void
 drop_next (PrioTask *self)
 {
   PrioTaskNext *next = g_steal_pointer (&self->next);
 
-  if (next->waits == NULL)
+  if (!next->has_begun)
     {
       prio_state_release (&next->state);
       prio_loop_defer_release (self->entry.run_queue->loop, next->release, next);
     }
-  else if (prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_QUEUED)
+  else if (next->waits != NULL && prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_QUEUED)
     {
       prio_run_queue_abort_waiting (&next->waits->entry);
     }
