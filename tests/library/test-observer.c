@@ -7,6 +7,8 @@
 
 #include "prio-sched.h"
 
+#include <glib/gstdio.h>
+
 static GString *told;
 
 /* One letter for the event, then the name, or the priority of a task that has none. */
@@ -316,6 +318,55 @@ test_yield_of_a_runner (void)
   prio_runner_unref (runner);
 }
 
+static gpointer
+abort_elsewhere (gpointer controller)
+{
+  prio_task_controller_abort (controller, NULL);
+  return NULL;
+}
+
+static void
+stop_trace (gpointer data)
+{
+  prio_trace_stop ();
+  g_string_append_c (told, 's');
+}
+
+/* What another thread has aborted is released by the call that ends the trace. */
+static gboolean
+stop_trace_after_abort (gpointer controller)
+{
+  g_thread_join (g_thread_new ("another", abort_elsewhere, controller));
+  prio_trace_stop ();
+  g_string_append_c (told, 'S');
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_trace_stopped_in_a_destroy_notify (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("observer-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "trace.json", NULL);
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+      PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+      g_autofree char *trace = NULL;
+
+      g_assert_true (prio_trace_start (path, NULL));
+      g_assert_true (prio_scheduler_post_full (scheduler, &options, note_function, scheduler, stop_trace));
+      prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_BLOCKING, stop_trace_after_abort, controller, NULL);
+      run_all ();
+      assert_told ("sS");
+      g_assert_true (g_file_get_contents (path, &trace, NULL, NULL));
+      g_assert_true (g_str_has_suffix (trace, "]\n"));
+    }
+  g_remove (path);
+  g_rmdir (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -328,5 +379,6 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/destroy-notify", test_destroy_notify);
   g_test_add_func ("/observer/abort-while-it-runs", test_abort_while_it_runs);
   g_test_add_func ("/observer/yield-of-a-runner", test_yield_of_a_runner);
+  g_test_add_func ("/observer/trace-stopped-in-a-destroy-notify", test_trace_stopped_in_a_destroy_notify);
   return g_test_run ();
 }
