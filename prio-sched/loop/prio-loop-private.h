@@ -82,6 +82,7 @@ typedef struct
 /* The functions of the module that tells observers what happens (prio-observer), called inside. */
 typedef struct
 {
+  gboolean (*is_wanted) (void);                       /* whether there is an observer; any thread, under a lock */
   void (*begins) (PrioLoop *loop, gpointer observer); /* the observation begins, or has another observer */
   void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
   gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
@@ -176,7 +177,7 @@ PrioLoop *prio_loop_ref (PrioLoop *loop);
 void prio_loop_unref (PrioLoop *loop);
 void prio_loop_add_leaf_lock (PrioLock *lock);
 
-void prio_loops_observe (const PrioObservingFuncs *funcs, gpointer observer);
+void prio_loops_observe (const PrioObservingFuncs *funcs, gpointer added);
 
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);

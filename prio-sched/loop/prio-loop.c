@@ -500,18 +500,19 @@ op_observe (PrioLoop *loop, const PrioOp *op)
     loop->observing->begins (loop, op->data);
 }
 
-/* Any thread, outside: @funcs are called for every loop from now on, and @observer, if it is not NULL, is another who is
- * told; with @funcs NULL nobody is told any more.  Threads that run other loops follow soon. */
+/* Any thread, outside: there is an observer more, @added, or if that is NULL there may be none any more.  From now on @funcs are
+ * called for every loop as long as they are wanted.  Threads that run other loops follow soon.  It asks under the lock: so the
+ * last of several calls at once decides, and it knows what all have done before. */
 void
-prio_loops_observe (const PrioObservingFuncs *funcs, gpointer observer)
+prio_loops_observe (const PrioObservingFuncs *funcs, gpointer added)
 {
   g_autoptr (GPtrArray) loops = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_loop_unref);
-  PrioOp op = { .apply = op_observe, .data = observer };
+  PrioOp op = { .apply = op_observe, .data = added };
   GHashTableIter iter;
   PrioLoop *loop;
 
   prio_lock_lock (&table_lock);
-  __atomic_store_n (&observing, funcs, __ATOMIC_RELEASE);
+  __atomic_store_n (&observing, funcs->is_wanted () ? funcs : NULL, __ATOMIC_RELEASE);
   if (table != NULL)
     {
       g_hash_table_iter_init (&iter, table);

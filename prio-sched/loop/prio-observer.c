@@ -413,7 +413,14 @@ frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
   TELL (frame, prio_clock_now (), loop, due, interval);
 }
 
+static gboolean
+is_wanted (void)
+{
+  return __atomic_load_n (&observers, __ATOMIC_ACQUIRE) != NULL;
+}
+
 static const PrioObservingFuncs funcs = {
+  .is_wanted = is_wanted,
   .begins = begins,
   .added = added,
   .take_job = take_job,
@@ -528,34 +535,53 @@ prio_observed_checks (PrioLoop *loop)
   TELL (checks, prio_clock_now (), loop);
 }
 
-/* Any thread, outside: tells @observer, which is static, of all loops, until it is removed. */
+/* Under the lock: where the list refers to @observer, or its end. */
+static PrioObserver **
+find_link (PrioObserver *observer)
+{
+  PrioObserver **link = &observers;
+
+  while (*link != NULL && *link != observer)
+    link = &(*link)->next;
+  return link;
+}
+
+/* Any thread, outside: tells @observer, which is static, of all loops, until it is removed.  Does nothing if it is told already.
+ * This releases what other threads have ended, so call it without a lock: a destroy notify may add and remove observers. */
 void
 prio_observer_add (PrioObserver *observer)
 {
+  gboolean is_new;
+
   prio_loop_add_leaf_lock (&lock);
   prio_lock_lock (&lock);
-  __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
-  __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
+  is_new = *find_link (observer) == NULL;
+  if (is_new)
+    {
+      __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
+      __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
+    }
   prio_lock_unlock (&lock);
 
-  prio_loops_observe (&funcs, observer);
+  if (is_new)
+    prio_loops_observe (&funcs, observer);
 }
 
-/* Any thread, outside.  A call that another thread has begun may still go on. */
+/* Any thread, outside, without a lock too.  Does nothing if it has been removed.  A call that another thread has begun may still go
+ * on. */
 void
 prio_observer_remove (PrioObserver *observer)
 {
-  PrioObserver **link = &observers;
-  gboolean is_last;
+  PrioObserver **link;
+  gboolean was_there;
 
   prio_lock_lock (&lock);
-  while (*link != NULL && *link != observer)
-    link = &(*link)->next;
-  if (*link != NULL)
+  link = find_link (observer);
+  was_there = *link != NULL;
+  if (was_there)
     __atomic_store_n (link, observer->next, __ATOMIC_RELEASE);
-  is_last = observers == NULL;
   prio_lock_unlock (&lock);
 
-  if (is_last)
-    prio_loops_observe (NULL, NULL);
+  if (was_there && !is_wanted ())
+    prio_loops_observe (&funcs, NULL);
 }

@@ -390,19 +390,6 @@ static PrioObserver observer = {
   .frame = frame,
 };
 
-static gboolean observes; /* under the lock of observes_lock */
-static GMutex observes_lock;
-
-static void
-observe (gboolean on)
-{
-  g_mutex_lock (&observes_lock);
-  if (on != observes)
-    (on ? prio_observer_add : prio_observer_remove) (&observer);
-  observes = on;
-  g_mutex_unlock (&observes_lock);
-}
-
 /**
  * prio_trace_start:
  * @path: (type filename): the file; `%p` in its name is replaced with the id of the process, and `%%` with a percent sign
@@ -462,7 +449,7 @@ prio_trace_start (const char *path, GError **error)
 
   if (!prio_trace_file_open (path, error))
     return FALSE;
-  observe (TRUE);
+  prio_observer_add (&observer);
   g_debug ("A trace is written to '%s'", path);
   return TRUE;
 }
@@ -480,7 +467,7 @@ prio_trace_start (const char *path, GError **error)
 void
 prio_trace_stop (void)
 {
-  observe (FALSE);
+  prio_observer_remove (&observer);
   prio_trace_file_close ();
 }
 
