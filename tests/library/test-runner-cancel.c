@@ -250,6 +250,51 @@ test_scheduler_goes (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
+/* The function learns which tasks will not run, even if the scheduler goes before the next checkpoint. */
+static void
+test_scheduler_goes_before_it_is_reported (Fixture *f, gconstpointer data)
+{
+  for (guint aborts = 0; aborts < 2; aborts++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      Run run;
+
+      if (f->scheduler == NULL)
+        f->scheduler = prio_scheduler_new (f->context);
+      set_up (&run, f);
+      post (&run, 'a', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
+      post (&run, 'b', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 100000);
+      if (aborts)
+        prio_task_controller_abort (controller, NULL);
+      else
+        g_assert_true (cancel (&run, 'a') && cancel (&run, 'b'));
+      g_clear_object (&f->scheduler);
+      fixture_run (f);
+      g_assert_cmpstr (run.rejected->str, ==, "ab");
+      tear_down (&run);
+    }
+}
+
+/* The context goes with it, and with that whoever could call the function. */
+static void
+test_context_goes_before_it_is_reported (Fixture *f, gconstpointer data)
+{
+  gsize n;
+  g_autofree guint *rejected = NULL;
+  Run run;
+
+  set_up (&run, f);
+  post (&run, 'a', USER_VISIBLE, NULL, 0);
+  g_assert_true (cancel (&run, 'a'));
+  fixture_drop_context (f);
+  g_assert_cmpuint (run.n_freed, ==, 1);
+  g_assert_cmpuint (run.n_rejected, ==, 0);
+  rejected = prio_runner_take_rejected (run.runner, &n);
+  g_assert_cmpuint (n, ==, 1);
+  prio_runner_unref (run.runner);
+  g_string_free (run.rejected, TRUE);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -263,6 +308,8 @@ main (int argc, char **argv)
   add_test ("/runner-cancel/many", test_many);
   add_test ("/runner-cancel/other-threads", test_other_threads);
   add_test ("/runner-cancel/scheduler-goes", test_scheduler_goes);
+  add_test ("/runner-cancel/scheduler-goes-before-it-is-reported", test_scheduler_goes_before_it_is_reported);
+  add_test ("/runner-cancel/context-goes-before-it-is-reported", test_context_goes_before_it_is_reported);
 
   return g_test_run ();
 }
