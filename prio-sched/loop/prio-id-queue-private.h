@@ -39,7 +39,7 @@ struct _PrioIdQueue
   PrioEntry **index; /* its entries, by the lowest bits of their numbers; NULL as long as there are none */
   guint n_places;    /* of the index: a power of two */
   guint n_entries;   /* in it */
-  gsize users; /* the scheduler, idle callbacks, and task ids that are queued or running */
+  gsize users; /* the scheduler, idle callbacks, task ids that are queued or running, and who is yet to report rejected ones */
   PrioIdQueue *next, *prev; /* among the PrioIdQueues of the run queue */
 };
 

@@ -88,7 +88,26 @@ closed (PrioIdQueue *ids)
   prio_loop_defer_release (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
 }
 
-/* A microtask: runs at the next checkpoint. */
+static void
+op_release_ids (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRunner *runner = op->target;
+
+  prio_id_queue_release (&runner->ids);
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
+}
+
+/* Outside: the microtask is over, or was dropped with the context. */
+static void
+release_ids (gpointer runner)
+{
+  PrioOp op = { .apply = op_release_ids, .target = runner };
+
+  prio_loop_submit (((PrioRunner *) runner)->loop, &op);
+}
+
+/* A microtask: runs at the next checkpoint.  It is a user of the id queue, which would otherwise be closed with its scheduler before
+ * that. */
 static void
 notify_rejected (gpointer data)
 {
@@ -107,9 +126,9 @@ rejected (PrioIdQueue *ids, guint id)
   g_array_append_val (runner->rejected, id);
   if (runner->rejected->len == 1 && !prio_loop_is_dead (runner->loop))
     {
-      PrioMicrotask microtask = { .func = notify_rejected, .data = prio_runner_ref (runner),
-                                  .notify = (GDestroyNotify) prio_runner_unref };
+      PrioMicrotask microtask = { .func = notify_rejected, .data = prio_runner_ref (runner), .notify = release_ids };
 
+      prio_id_queue_hold (ids);
       prio_loop_queue_microtask (runner->loop, &microtask);
     }
 }
