@@ -366,6 +366,37 @@ test_resume (Fixture *f, gconstpointer data)
   g_assert_error (closed, PRIO_ERROR, PRIO_ERROR_CLOSED);
 }
 
+static gboolean
+never (gpointer data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+set_true (gpointer flag)
+{
+  *(gboolean *) flag = TRUE;
+}
+
+/* What waits to say that the scheduler has gone keeps no context alive: that one may go too, before it is iterated again. */
+static void
+test_context_goes_after_the_scheduler (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GSource) source = g_timeout_source_new_seconds (1000);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, signal_of (controller));
+  g_autoptr (GError) closed = NULL;
+  gboolean gone = FALSE;
+
+  g_source_set_callback (source, never, &gone, set_true);
+  g_source_attach (source, f->context);
+  g_clear_object (&f->scheduler);
+  prio_scheduling_state_resume_async (state, resumed, &closed);
+  fixture_drop_context (f);
+  g_assert_true (gone);
+  g_assert_no_error (closed);
+}
+
 /* A state whose context has gone can still be asked to go on. */
 static void
 test_resume_without_a_context (Fixture *f, gconstpointer data)
@@ -398,6 +429,7 @@ main (int argc, char **argv)
   add_test ("/state/carried/yield-that-only-follows", test_yield_that_only_follows);
   g_test_add_func ("/state/carried/from-another-thread", test_from_another_thread);
   add_test ("/state/carried/resume", test_resume);
+  add_test ("/state/carried/context-goes-after-the-scheduler", test_context_goes_after_the_scheduler);
   add_test ("/state/carried/resume-without-a-context", test_resume_without_a_context);
 
   return g_test_run ();
