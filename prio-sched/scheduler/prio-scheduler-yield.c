@@ -231,6 +231,21 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
 
 static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
 
+/* Any thread: @callback is called soon, in the context of @run_queue and without a state, with a yield that fails with @error, which
+ * this takes. */
+void
+prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data)
+{
+  PrioTask *task = prio_task_new (run_queue, PRIO_ENTRY_CONTINUATION, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  PrioResult result = PRIO_RESULT_OF_ERROR (error);
+
+  prio_task_set_origin (task, &yield_origin);
+  prio_task_then_under (task, &(PrioState) { .run_queue = NULL }, callback, data);
+  prio_task_return (task, &result);
+  prio_before_unref (task);
+  g_object_unref (task);
+}
+
 static void
 yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
 {

@@ -9,6 +9,7 @@
 
 #include "prio-error.h"
 #include "scheduler/prio-options-private.h"
+#include "scheduler/prio-scheduler-private.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -105,15 +106,16 @@ prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpoin
     call_wrapped (self);
 }
 
+/* What is queued in a scheduler does not keep its context, as a GTask that waits for an iteration does: nobody could free one that is
+ * not iterated again. */
 static void
 fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 {
-  g_autoptr (GTask) task = g_task_new (NULL, NULL, callback, user_data);
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
 
-  g_task_set_name (task, "prio_scheduling_state_resume_async");
-  g_task_set_source_tag (task, prio_scheduling_state_resume_async);
-  g_task_return_new_error (task, PRIO_ERROR, PRIO_ERROR_CLOSED, "%s",
-                           _("The scheduler of the scheduling state has gone"));
+  prio_run_queue_fail_to_continue (scheduler->run_queue,
+                                   g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The scheduler of the scheduling state has gone")),
+                                   callback, user_data);
 }
 
 /**
@@ -137,7 +139,7 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  *
  * Any thread may call it; @callback is called on the thread that runs the scheduler's main
  * context.  If the scheduler has gone, it is called in the thread-default main context of the
- * caller.
+ * caller, or not at all if that goes first.
  *
  * Since: 1.0
  */
@@ -179,7 +181,5 @@ prio_scheduling_state_resume_finish (PrioSchedulingState *state G_GNUC_UNUSED, G
   g_return_val_if_fail (G_IS_ASYNC_RESULT (result), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (g_async_result_is_tagged (result, prio_scheduling_state_resume_async))
-    return g_task_propagate_boolean (G_TASK (result), error);
   return prio_scheduler_yield_finish (NULL, result, error);
 }
