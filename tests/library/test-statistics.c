@@ -532,100 +532,6 @@ test_random_programs (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
-/* What a task that has been lent a priority comes to. */
-typedef struct
-{
-  Fixture *f;
-  PrioTask *low;
-  PrioTaskGroup *group;
-  PrioRunner *runner;
-  enum { RUNS, IS_CANCELLED, LEAVES_ITS_GROUP, IS_ABORTED } end;
-  PrioTaskController *controller;
-} Lent;
-
-static void
-ended (GObject *source, GAsyncResult *result, gpointer data)
-{
-}
-
-static void
-await_low (PrioTask *task, gpointer data)
-{
-  Lent *lent = data;
-
-  prio_task_then (lent->low, ended, NULL, NULL);
-  if (lent->end == IS_CANCELLED)
-    prio_task_cancel (lent->low);
-  else if (lent->end == LEAVES_ITS_GROUP)
-    prio_task_group_cancel_queued (lent->group);
-  else if (lent->end == IS_ABORTED)
-    prio_task_controller_abort (lent->controller, NULL);
-}
-
-static void
-test_lent (Fixture *f, gconstpointer data)
-{
-  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
-  for (guint end = RUNS; end <= IS_ABORTED; end++)
-    {
-      g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-      PrioTaskOptions low = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
-      PrioTaskOptions high = { .priority = USER_BLOCKING };
-      g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
-      Lent lent = { .f = f, .group = group, .end = end, .controller = controller };
-
-      begin (f);
-      if (end == LEAVES_ITS_GROUP)
-        lent.low = prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL);
-      else
-        lent.low = prio_scheduler_post_task (f->scheduler, &low, do_nothing, NULL, NULL);
-      g_object_unref (prio_scheduler_post_task (f->scheduler, &high, await_low, &lent, NULL));
-      fixture_run (f);
-      expect (f, USER_BLOCKING, 1, 0, 0, 0);
-      expect (f, BACKGROUND, end == RUNS, 0, end != RUNS, 0);
-      g_object_unref (lent.low);
-      prio_scheduler_set_collects_statistics (f->scheduler, FALSE);
-    }
-}
-
-static void
-await_id (guint id, gpointer data)
-{
-  Lent *lent = data;
-
-  for (; id != 0; id = prio_runner_next ())
-    {
-      if (id == 2)
-        {
-          guint lender = prio_runner_new_lender (lent->runner, 0, USER_BLOCKING, NULL);
-
-          prio_runner_begin_wait_for_id (lent->runner, lender, 1);
-          g_string_append_printf (lent->f->log, "%u", lender != 0);
-        }
-    }
-}
-
-/* A runner's function asks for it as its next. */
-static void
-test_lent_id (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
-  Lent lent = { .f = f };
-
-  prio_scheduler_set_lends_priority (f->scheduler, TRUE);
-  begin (f);
-  lent.runner = prio_runner_new (f->scheduler, await_id, &lent, NULL);
-  prio_runner_post_full (lent.runner, 1, PRIO_PRIORITY_UNSET, signal, 0, FALSE);
-  prio_runner_post_full (lent.runner, 2, USER_BLOCKING, NULL, 0, FALSE);
-  prio_runner_post_full (lent.runner, 3, USER_BLOCKING, NULL, 0, FALSE);
-  fixture_run (f);
-  g_assert_cmpstr (f->log->str, ==, "1");
-  expect (f, USER_BLOCKING, 2, 0, 0, 0);
-  expect (f, BACKGROUND, 1, 0, 0, 0);
-  prio_runner_unref (lent.runner);
-}
-
 static gpointer
 ask_elsewhere (gpointer data)
 {
@@ -684,8 +590,6 @@ main (int argc, char **argv)
   ADD ("long-among-short", test_long_among_short);
   ADD ("waits", test_waits);
   ADD ("random-programs", test_random_programs);
-  ADD ("lent", test_lent);
-  ADD ("lent-id", test_lent_id);
   ADD ("properties", test_properties);
   return g_test_run ();
 }
