@@ -79,8 +79,8 @@ go_on (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
   PrioTask *task = next->task;
 
   next->is_called = TRUE;
-  next->base.waits = NULL;
   task->next = NULL;
+  next->base.waits = NULL;
   if (!prio_scheduler_yield_finish (NULL, result, NULL))
     {
       end (task);
