@@ -255,17 +255,22 @@ abort_work (PrioWork *work)
     abort_taken (work);
 }
 
-/* Under the lock: adds those of @n items whose tasks are of @loop; in the row of the heap there are gaps. */
-static void
-list_works (PrioLoop *loop, const PrioHeapItem *items, guint n, GPtrArray *works)
+/* What list_work () needs. */
+typedef struct
 {
-  for (guint i = 0; i < n; i++)
-    {
-      PrioWork *work = (gpointer) ((gchar *) items[i].node - G_STRUCT_OFFSET (PrioWork, node));
+  PrioLoop *loop;
+  GPtrArray *works;
+} Listing;
 
-      if (items[i].node != NULL && work->task->entry.run_queue->loop == loop)
-        g_ptr_array_add (works, work);
-    }
+/* Under the lock: adds the work of @item if its task is of the loop. */
+static void
+list_work (PrioHeapItem *item, gpointer data)
+{
+  PrioWork *work = (gpointer) ((gchar *) item->node - G_STRUCT_OFFSET (PrioWork, node));
+  Listing *listing = data;
+
+  if (work->task->entry.run_queue->loop == listing->loop)
+    g_ptr_array_add (listing->works, work);
 }
 
 /* The context has gone: what still waits for a thread is aborted. */
@@ -275,9 +280,7 @@ end_waiting (PrioLoop *loop)
   g_autoptr (GPtrArray) works = g_ptr_array_new ();
 
   prio_lock_lock (&work_lock);
-  list_works (loop, waiting.items, waiting.length, works);
-  if (waiting.row_end > waiting.row_start)
-    list_works (loop, waiting.row + waiting.row_start, waiting.row_end - waiting.row_start, works);
+  prio_heap_foreach (&waiting, list_work, &(Listing) { loop, works });
   for (guint i = 0; i < works->len; i++)
     {
       PrioWork *work = works->pdata[i];
