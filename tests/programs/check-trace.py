@@ -225,6 +225,11 @@ def check_failures(traced, folder):
     os.mkfifo(path)
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
     assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
+    # A slice whose beginning or end the trace has not seen does not leave half of itself.
+    path = folder / 'inside.json'
+    run(traced, 'inside', path)
+    slices = [event for event in check(path) if event.get('cat') == 'slice']
+    assert len(slices) >= 2, slices
     # After a crash all but the last moments can be read.
     path = folder / 'crash.json'
     run(traced, 'crash', env={'PRIO_SCHED_TRACE': str(path)}, code=-9)

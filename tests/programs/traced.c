@@ -170,6 +170,33 @@ do_by_call (const char *path)
   prio_trace_stop ();
 }
 
+static gboolean
+start_inside (gpointer path)
+{
+  g_assert_true (prio_trace_start (path, NULL));
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+stop_inside (gpointer data)
+{
+  prio_trace_stop ();
+  return G_SOURCE_REMOVE;
+}
+
+/* A trace that begins and ends in tasks. */
+static void
+do_inside (PrioScheduler *scheduler, const char *path)
+{
+  GSourceFunc funcs[] = { start_inside, count_end, stop_inside };
+
+  for (guint i = 0; i < G_N_ELEMENTS (funcs); i++)
+    {
+      prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, funcs[i], (gpointer) path, NULL);
+      run_all (NULL);
+    }
+}
+
 /* So much that it is written in several blocks. */
 static void
 do_many (void)
@@ -234,6 +261,8 @@ do_mode (const char *mode, const char *argument)
     do_many ();
   else if (g_str_equal (mode, "call"))
     do_by_call (argument);
+  else if (g_str_equal (mode, "inside"))
+    do_inside (scheduler, argument);
   else if (g_str_equal (mode, "garbage"))
     prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, print_garbage, NULL, NULL);
   else if (g_str_equal (mode, "wait"))
