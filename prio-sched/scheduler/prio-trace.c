@@ -17,6 +17,7 @@
 
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
+#include "loop/prio-dispatch-private.h"
 #include "loop/prio-observer-private.h"
 #include "scheduler/prio-trace-file-private.h"
 
@@ -306,8 +307,9 @@ priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED
   finish (&lines);
 }
 
+/* A whole slice, since the trace may begin or end in it. */
 static void
-batch_begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gint64 now)
+batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gboolean cut, gint64 now)
 {
   static const char *const names[] = {
     [PRIO_LANE_IDLE] = "idle",
@@ -315,26 +317,14 @@ batch_begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pr
     [PRIO_LANE_USER_VISIBLE] = "user-visible",
     [PRIO_LANE_URGENT] = "urgent",
   };
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  begin_event (&lines, "B", now);
-  add (&lines, ",\"cat\":\"slice\",\"name\":\"slice\",\"args\":{\"lane\":\"%s\"}", names[lane]);
-  end_event (&lines);
-  finish (&lines);
-}
-
-static void
-batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane G_GNUC_UNUSED, gboolean cut,
-             gint64 now)
-{
+  gint64 began = prio_thread.batch->entered;
   Lines lines;
 
   if (begin (&lines))
     {
-      begin_event (&lines, "E", now);
-      add (&lines, ",\"args\":{\"cut\":%s}", cut ? "true" : "false");
+      begin_event (&lines, "X", began);
+      add (&lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"slice\",\"name\":\"slice\",\"args\":{\"lane\":\"%s\",\"cut\":%s}",
+           now - began, names[lane], cut ? "true" : "false");
       end_event (&lines);
       finish (&lines);
       prio_trace_file_flush (now);
@@ -384,7 +374,6 @@ static PrioObserver observer = {
   .ended = ended,
   .aborted = aborted,
   .priority_changed = priority_changed,
-  .batch_begins = batch_begins,
   .batch_ended = batch_ended,
   .turn_ended = turn_ended,
   .frame = frame,

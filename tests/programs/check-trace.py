@@ -24,8 +24,6 @@ NUMBER, TEXT = (int, float), str
 COMMON = {'ph': TEXT, 'pid': int}
 PHASES = {
     'X': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'dur': NUMBER, 'tid': int, 'args': dict},
-    'B': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int},
-    'E': {'ts': NUMBER, 'tid': int},
     'i': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int, 's': TEXT, 'args': dict},
     's': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int, 'id': TEXT},
     'f': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'tid': int, 'id': TEXT, 'bp': TEXT},
@@ -48,19 +46,20 @@ def check_schema(events):
 
 
 def check_nesting(events):
-    """Slices of a thread lie in each other or apart, and what begins also ends; a turn too."""
+    """Slices of a thread lie in each other or apart; a turn that begins also ends."""
     threads, turns = collections.defaultdict(list), collections.Counter()
     for event in events:
-        if event['ph'] in 'BE':
+        if event['ph'] == 'X':
             threads[event['pid'], event['tid']].append(event)
         elif event['ph'] in 'be':
             turns[event['id']] += 1 if event['ph'] == 'b' else -1
     for slices in threads.values():
-        depth = 0
-        for event in sorted(slices, key=lambda event: event['ts']):
-            depth += 1 if event['ph'] == 'B' else -1
-            assert depth >= 0, event
-        assert depth == 0, depth
+        ends = []
+        for event in sorted(slices, key=lambda event: (event['ts'], -event['dur'])):
+            while ends and ends[-1] <= event['ts']:
+                ends.pop()
+            ends.append(event['ts'] + event['dur'])
+            assert ends == sorted(ends, reverse=True), event
     assert not any(turns.values()), turns
 
 
@@ -152,7 +151,7 @@ def check_each(traced, folder):
     assert {'follows'} <= {event['name'] for event in follows}, follows
     told = {(event['name'], event['args'].get('name')) for event in events if event['ph'] == 'M'}
     assert ('process_name', 'traced') in told and ('thread_name', 'traced') in told, told
-    assert any(event['ph'] == 'B' for event in events)
+    assert any(event.get('cat') == 'slice' for event in events)
     # What exists is replaced, and no longer trace remains behind it.
     run(traced, 'many', env={'PRIO_SCHED_TRACE': str(path)})
     assert len(runs(check(path))) == 10000
