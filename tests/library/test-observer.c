@@ -318,6 +318,41 @@ test_yield_of_a_runner (void)
   prio_runner_unref (runner);
 }
 
+static void
+ended_at_last (GObject *source, GAsyncResult *result, gpointer task)
+{
+  prio_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+static void
+await_task (PrioTask *task, gpointer awaited)
+{
+  prio_task_defer (task);
+  prio_task_then (awaited, ended_at_last, g_object_ref (task), NULL);
+}
+
+/* A task that has been lent a priority when it is due is told of with its own. */
+static void
+test_lent (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  PrioTaskOptions late = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)), .delay = 1 };
+  g_autoptr (PrioTask) low = NULL, high = NULL;
+
+  prio_scheduler_set_lends_priority (scheduler, TRUE);
+  prio_observer_add (&observer);
+  low = prio_scheduler_post_task (scheduler, &late, return_at_once, NULL, NULL);
+  high = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_BLOCKING }, await_task, low,
+                                   NULL);
+  while (!prio_task_get_completed (high))
+    g_main_context_iteration (NULL, TRUE);
+  run_all ();
+  assert_told ("d:1 q:3 b:3 e:3 q:1 b:1 e:1 ");
+  prio_observer_remove (&observer);
+}
+
 static gpointer
 abort_elsewhere (gpointer controller)
 {
@@ -379,6 +414,7 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/destroy-notify", test_destroy_notify);
   g_test_add_func ("/observer/abort-while-it-runs", test_abort_while_it_runs);
   g_test_add_func ("/observer/yield-of-a-runner", test_yield_of_a_runner);
+  g_test_add_func ("/observer/lent", test_lent);
   g_test_add_func ("/observer/trace-stopped-in-a-destroy-notify", test_trace_stopped_in_a_destroy_notify);
   return g_test_run ();
 }
