@@ -9,6 +9,7 @@
 
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
 
 /* Guards changes of the list; read on any thread. */
 static PrioLock lock = PRIO_LOCK_INIT;
@@ -70,8 +71,7 @@ set_name (PrioObservedTask *task, char *name)
 static void
 refresh (PrioObservedTask *task, PrioEntry *entry)
 {
-  task->told.priority = entry->follows != NULL ? (gint8) prio_group_get_priority (entry->follows)
-                                               : (gint8) entry->priority;
+  task->told.priority = (gint8) prio_lending_get_own (entry);
   task->told.continuation = entry->continuation;
   task->told.group = entry->abort;
   if (task->original->get_name != NULL)
