@@ -277,6 +277,30 @@ class Cancellation(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, 'cannot await itself'):
                 await task
 
+    @in_loop
+    async def test_a_circle_of_tasks_ends_when_one_is_cancelled(self):
+        async def directly(task):
+            await task
+
+        async def in_a_child(task):
+            await asyncio.create_task(directly(task))
+
+        async def in_gather(task):
+            await asyncio.gather(task, scheduler.yield_())
+
+        for awaits in (directly, in_a_child, in_gather):
+            for n in (2, 5):
+                async def await_next(i, awaits=awaits, n=n):
+                    await asyncio.sleep(0)
+                    await awaits(tasks[(i + 1) % n])
+                tasks = [scheduler.post_task(lambda i=i: await_next(i)) for i in range(n)]
+                outside = scheduler.post_task(lambda: directly(tasks[0]))
+                await wait_for_the_loop()
+                self.assertTrue(outside.cancel('enough'))
+                for task in outside, *tasks:
+                    with self.assertRaises(asyncio.CancelledError):
+                        await asyncio.wait_for(task, 10)
+
 
 class Aborts(unittest.TestCase):
     """An abort of the signal reaches a coroutine where it stands."""
