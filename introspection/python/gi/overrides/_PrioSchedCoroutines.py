@@ -430,6 +430,18 @@ class CoroutineTask:
         else:
             self.cancel(msg)
 
+    def throw_in(self, error):
+        """Raises error where it, or a task of asyncio that it awaits, awaits one of ours; gather () ends at once."""
+        task, waits_for = self, self._fut_waiter
+        while isinstance(waits_for, asyncio.Task):
+            task, waits_for = waits_for, waits_for._fut_waiter
+        wakeup = waits_for._take_wakeup(task) if isinstance(waits_for, Future) else None
+        if wakeup is not None:
+            callback, context = wakeup
+            task.get_loop().call_soon(callback, raising(error), context=context)
+        elif isinstance(waits_for, asyncio.Future):
+            asyncio.Future.cancel(waits_for, *error.args)
+
 
 class _Ended:
     """A coroutine that KeyboardInterrupt or SystemExit has ended at once, or that could not begin."""

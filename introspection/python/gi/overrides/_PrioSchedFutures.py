@@ -63,10 +63,11 @@ def run_in_turn(call):
         raise interrupt
 
 
-def _cancel_in_turn(run, msg):
-    """Cancels what runs a coroutine, or leaves that to the _cancel_in_turn() that is running in this thread: chains do not nest.
+def cancel_in_turn(run, msg, passed_on=None):
+    """Cancels what runs a coroutine, or leaves that to the cancel_in_turn() that is running in this thread: chains do not nest.
 
-    In a circle of tasks that await each other, the first is woken up.
+    Each passes it on once to what it awaits, however many await it.  passed_on has what each of them awaited then.  In a circle
+    of tasks that await each other, the first is woken up.
     """
     cancels = local.cancels
     if cancels is not None:
@@ -74,18 +75,66 @@ def _cancel_in_turn(run, msg):
         return
 
     local.cancels = cancels = collections.deque(((run, msg),))
-    cancelled = {}  # what each of them awaited
+    passed_on = {} if passed_on is None else passed_on
+    again = {}
     try:
         while cancels:
             run, msg = cancels.popleft()
-            waits_for = getattr(run, 'waits_for', None)
-            if waits_for is not None and cancelled.get(run) is waits_for:
-                run.throw_in(CancelledError() if msg is None else CancelledError(msg))
+            waits_for = awaited_by(run)
+            if waits_for is not None and passed_on.get(run) is waits_for:
+                again[run] = msg
             else:
-                cancelled[run] = waits_for
+                passed_on[run] = waits_for
                 run.cancel_coroutine(msg)
     finally:
         local.cancels = None
+    for run in _in_circles(again):
+        if awaited_by(run) is passed_on.get(run):
+            msg = again.get(run)
+            run.throw_in(CancelledError() if msg is None else CancelledError(msg))
+
+
+def awaited_by(run):
+    """What a Driver or a task of asyncio awaits, or None."""
+    return run._fut_waiter if isinstance(run, asyncio.Task) else run.waits_for
+
+
+def _cancelled_by(run):
+    """What runs the posted tasks that a cancel () of run cancels, too."""
+    runs = []
+    futures = [awaited_by(run)]
+    while futures:
+        future = futures.pop()
+        if isinstance(future, PostedTask):
+            if hasattr(future._callback, 'cancel_coroutine'):
+                runs.append(future._callback)
+        elif isinstance(future, asyncio.Task):
+            futures.append(future._fut_waiter)
+        else:
+            futures += getattr(future, '_children', ())  # of gather ()
+    return runs
+
+
+def _in_circles(runs):
+    """One of each circle to which runs lead: that at which a search comes to itself."""
+    found = []
+    is_below = {}  # the search is below it, or has left it
+    for first in runs:
+        path = [] if first in is_below else [(first, _cancelled_by(first))]
+        is_below.setdefault(first, True)
+        while path:
+            run, following = path[-1]
+            if not following:
+                path.pop()
+                is_below[run] = False
+                continue
+            run = following.pop()
+            if run not in is_below:
+                is_below[run] = True
+                path.append((run, _cancelled_by(run)))
+            elif is_below[run]:
+                found.append(run)
+    return found
 
 
 def call_in(context, call):
@@ -411,7 +460,7 @@ class PostedTask(Future):
         elif hasattr(callback, 'cancel_coroutine'):
             if callback.ended:
                 return False
-            _cancel_in_turn(callback, msg)
+            cancel_in_turn(callback, msg)
             if self._is_out_of_reach():
                 super().cancel(msg)
         else:
