@@ -4,11 +4,12 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
+import contextlib
 import functools
 import sys
 import unittest
 
-from asyncio_loops import GLib, PrioSched, Why, module, state
+from asyncio_loops import GLib, PrioSched, Why, gio, module, state
 
 N = 5  # of each kind
 scheduler = PrioSched.Scheduler.get_default()
@@ -142,6 +143,55 @@ class Priorities(unittest.TestCase):
         self.assertEqual(len(expected), 6 * N + 3)
         for priority in None, 'background', 'user-blocking':
             self.assertEqual(run(PrioSched.EventLoop, program(priority)), expected, priority)
+
+
+class Yields(unittest.TestCase):
+    """What somebody waits for does not starve beside a loop of yields of the same priority."""
+
+    @staticmethod
+    async def times_out():
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.001):
+                await asyncio.sleep(1000)
+
+    async def assert_ends(self, waits, **options):
+        """waits () comes, in a task with options, though another one of these yields."""
+        ended = []
+
+        async def yields():
+            for _ in range(10 ** 5):
+                await scheduler.yield_()
+                if ended:
+                    return True
+
+        async def function():
+            for _ in range(3):
+                await waits()
+            ended.append(True)
+        tasks = [scheduler.post_task(coroutine, **options) for coroutine in (function, yields, yields)]
+        self.assertEqual(await asyncio.gather(*tasks), [None, True, True])
+
+    @in_loop
+    async def test_whatever_asyncio_does_for_a_task(self):
+        waits = (lambda: asyncio.sleep(0), lambda: asyncio.sleep(0.001), self.times_out, gio, lambda: asyncio.to_thread(len, ''),
+                 lambda: asyncio.create_task(asyncio.sleep(0)), lambda: scheduler.run_in_thread(len, ''),
+                 lambda: scheduler.sleep(1))
+        for priority in 'background', 'user-visible', 'user-blocking':
+            for options in {'priority': priority}, {'signal': PrioSched.TaskController(priority).signal}:
+                for number, what in enumerate(waits):
+                    with self.subTest(priority=priority, by=list(options), what=number):
+                        await self.assert_ends(what, **options)
+
+    @in_loop
+    async def test_a_timeout_around_the_loop_itself(self):
+        for priority in 'background', 'user-visible', 'user-blocking':
+            for options in {'priority': priority}, {'signal': PrioSched.TaskController(priority).signal}:
+                async def function():
+                    async with asyncio.timeout(0.001):
+                        for _ in range(10 ** 5):
+                            await scheduler.yield_()
+                with self.assertRaises(TimeoutError):
+                    await scheduler.post_task(function, **options)
 
 
 class Callbacks(unittest.TestCase):
