@@ -5,6 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import collections
+import threading
 
 from gi.events import GLibEventLoop
 
@@ -19,6 +20,70 @@ _USER_VISIBLE = 2
 _follow = PrioSched.TaskSignal.any_following
 
 
+class _Lane:
+    """The callbacks of asyncio for the tasks of one priority or signal, which are called in their order.
+
+    As new tasks they would never come beside a coroutine that yields in a loop, and as continuations new tasks would
+    never come beside a loop of asyncio.sleep (0).  So they are the ones and the others by turns, for a millisecond each.
+    """
+
+    def __init__(self, ready, key):
+        self._ready = ready
+        self._key = key
+        self._table, self._priority, signal = key
+        # An abort tells the coroutine; what asyncio has to do for it is not dropped.
+        self._signal = _follow([], signal) if signal is not None else None
+        self._handles = {}  # by their entries, the oldest first
+        self._continues = False
+        self._is_watched = False
+
+    def add(self, handle):
+        """Returns whether it will be called."""
+        if not self._post_handle(handle):
+            return False
+        if not self._is_watched:
+            self._is_watched = self._post(Continuation(), self._take_turns, 1, True)
+        return True
+
+    def is_idle(self):
+        return not self._is_watched and not self._handles
+
+    def _post_handle(self, handle):
+        entry = Continuation()
+        self._handles[entry] = handle
+        if self._post(entry, lambda: self._call(entry), 0, self._continues):
+            return True
+        self._handles.pop(entry, None)
+        return False
+
+    def _post(self, entry, call, delay, continues):
+        entry._waiter = call
+        number = self._table._add(entry)
+        if self._table._post_full(number, self._priority, self._signal, delay, continues) != _REJECTED:
+            return True
+        self._table._take(number)
+        return False
+
+    def _call(self, entry):
+        handle = self._handles.pop(entry, None)
+        if handle is not None:
+            self._ready.call(handle)
+
+    def _take_turns(self):
+        with self._ready.lock:
+            self._is_watched = False
+            self._continues = bool(self._handles) and not self._continues
+            if self._continues:
+                waiting, self._handles = self._handles, {}
+                for entry, handle in waiting.items():
+                    self._table.dequeue(entry)
+                    self._post_handle(handle)
+            if self._handles:
+                self._is_watched = self._post(Continuation(), self._take_turns, 1, True)
+            else:
+                self._ready.forget(self._key)
+
+
 class _Ready(collections.deque):
     """The callbacks that are ready, to which asyncio appends, whoever has them: those of a task are left to its scheduler.
 
@@ -27,6 +92,8 @@ class _Ready(collections.deque):
 
     def __init__(self, loop):
         super().__init__()
+        self.lock = threading.RLock()  # any thread may append
+        self._lanes = {}
         self._loop = loop
         self._context_id = hash(loop._context)
 
@@ -36,25 +103,28 @@ class _Ready(collections.deque):
 
     def append(self, handle):
         state = handle._context.get(_state) if handle._context is not None else None
-        if state is None or state.priority == _USER_VISIBLE or not self._post(handle, state):
+        if state is None or state.priority == _USER_VISIBLE or not self._leave(handle, state):
             super().append(handle)
 
-    def _post(self, handle, state):
+    def _leave(self, handle, state):
         table = state.table
-        if table is None:
+        if table is None or table.context_id != self._context_id:
             return False
-        # An abort tells the coroutine; what asyncio has to do for it is not dropped.
-        signal = _follow([], state.signal) if state.priority == UNSET else None
-        entry = Continuation()
-        entry._waiter = lambda: self._run(handle)
-        number = table._add(entry)
-        if (entry._context_id != self._context_id or
-                table._post_full(number, state.priority, signal, 0, False) == _REJECTED):
-            table._take(number)
+        key = table, state.priority, state.signal if state.priority == UNSET else None
+        with self.lock:
+            lane = self._lanes.get(key)
+            if lane is None:
+                lane = self._lanes[key] = _Lane(self, key)
+            if lane.add(handle):
+                return True
+            if lane.is_idle():
+                self.forget(key)
             return False
-        return True
 
-    def _run(self, handle):
+    def forget(self, key):
+        del self._lanes[key]
+
+    def call(self, handle):
         loop = self._loop
         if handle._cancelled or loop.is_closed():
             return
