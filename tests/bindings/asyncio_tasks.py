@@ -301,6 +301,27 @@ class Cancellation(unittest.TestCase):
                     with self.assertRaises(asyncio.CancelledError):
                         await asyncio.wait_for(task, 10)
 
+    @in_loop
+    async def test_tasks_that_many_await_are_cancelled_once(self):
+        """Each gathers the two before it, so there are more paths through them than could be gone."""
+        for end in (lambda task, controller: task.cancel(), lambda task, controller: controller.abort(Why())):
+            controller, tasks, told = PrioSched.TaskController(), [], []
+
+            async def gather(i, tasks=tasks, told=told):
+                try:
+                    await (asyncio.gather(*tasks[i - 2:i]) if i > 1 else asyncio.sleep(1000))
+                except (Why, asyncio.CancelledError):
+                    told.append(i)
+                    raise
+            for i in range(100):
+                tasks.append(scheduler.post_task(lambda i=i: gather(i), signal=controller.signal))
+            await wait_for_the_loop()
+            end(tasks[-1], controller)
+            for task in reversed(tasks):
+                with self.assertRaises((Why, asyncio.CancelledError)):
+                    await task
+            self.assertEqual(sorted(told), list(range(100)))
+
 
 class Aborts(unittest.TestCase):
     """An abort of the signal reaches a coroutine where it stands."""
