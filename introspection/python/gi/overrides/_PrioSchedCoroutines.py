@@ -12,8 +12,8 @@ import types
 
 from gi.repository import GObject
 
-from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, direct_loop, get_running_loop, local, own_context,
-                                raising, run_in_turn, running, wake_up)
+from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, cancel_in_turn, direct_loop, get_running_loop,
+                                local, own_context, raising, run_in_turn, running, wake_up)
 from ._PrioSchedReasons import is_aborted, reason_of, without_own_frames
 
 try:
@@ -50,8 +50,9 @@ class _Watch:
 
     def _cancelled(self, signal):
         self.aborted = True
+        passed_on = {}  # by all of them: what many await is cancelled once
         for member in tuple(self.members):
-            member.state.table.call_soon(member.abort)
+            member.state.table.call_soon(lambda member=member: member.abort(passed_on))
 
     @staticmethod
     def add(member):
@@ -252,7 +253,7 @@ class Driver(DriverBase, _Abortable):
             error = caught
         self._end(None, error)
 
-    def abort(self):
+    def abort(self, passed_on=None):
         """Tells the coroutine of the abort of its signal."""
         waits_for = self.waits_for
         if self.ended or self.told or waits_for is None or self.is_yielding(waits_for):
@@ -346,7 +347,7 @@ class _Shell(_Abortable, collections.abc.Coroutine):
             return self._go_on(self.coroutine.throw, self._thrown(reason_of(self.state.signal)))
         return waits_for
 
-    def abort(self):
+    def abort(self, passed_on=None):
         waits_for = self.waits_for
         if self.told or self.task is None or self.task.done() or self.is_yielding(waits_for):
             return
@@ -355,7 +356,7 @@ class _Shell(_Abortable, collections.abc.Coroutine):
         wakeup = waits_for._take_wakeup(self.task) if isinstance(waits_for, Future) else None
         if wakeup is None:
             self.reason = reason
-            self.task.cancel()
+            cancel_in_turn(self.task, None, passed_on)
         else:
             # What it awaits is another task, which goes on.
             callback, context = wakeup
