@@ -8,8 +8,10 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import ast
 import asyncio
 import contextlib
+import importlib.util
 import inspect
 import pathlib
+import tempfile
 import threading
 import unittest
 
@@ -28,6 +30,44 @@ def names_in_asyncio():
 
 # Not within a test: to read all of asyncio takes valgrind long.
 NAMES_IN_ASYNCIO = frozenset(names_in_asyncio())
+
+
+LIBRARY = """
+import asyncio
+seen = []
+
+async def request():
+    try:
+        await asyncio.sleep(100)
+    except BaseException as error:
+        seen.append(error)
+        raise
+
+async def stream():
+    await request()
+    yield
+
+async def first_of_stream():
+    async for _ in stream():
+        pass
+
+async def again():
+    try:
+        await request()
+    except asyncio.CancelledError:
+        raise asyncio.CancelledError('another one')
+"""
+
+
+def load_library(folder):
+    """A module that is installed as other libraries are."""
+    path = folder / 'site-packages' / 'library_of_others.py'
+    path.parent.mkdir()
+    path.write_text(LIBRARY)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Likeness(unittest.TestCase):
@@ -423,6 +463,21 @@ class Aborts(unittest.TestCase):
             await wait_for_the_loop()
             self.assertEqual(children, ['cancelled'] * expected)
             children.clear()
+
+    @in_loop
+    async def test_other_libraries_are_cancelled(self):
+        """By a CancelledError with the reason as its cause, also where they raise another one; the result is the reason."""
+        with tempfile.TemporaryDirectory() as folder:
+            module = load_library(pathlib.Path(folder))
+            for function in (module.request, module.first_of_stream, module.again):
+                why = Why('enough')
+                module.seen.clear()
+                log, task = await self.outcome(function, why)
+                self.assertEqual([type(error) for error in module.seen], [asyncio.CancelledError], function)
+                self.assertIs(module.seen[0].__cause__, why)
+                self.assertIsInstance(log[0], asyncio.CancelledError)
+                self.assertIs(task.exception(), why)
+                self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
 
     @in_loop
     async def test_the_result_is_what_a_coroutine_makes_of_the_reason(self):
