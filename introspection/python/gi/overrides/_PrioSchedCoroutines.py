@@ -5,7 +5,9 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import collections.abc
+import gc
 import os
+import re
 import sys
 import threading
 import types
@@ -22,6 +24,8 @@ except ImportError:
     from ._PrioSchedHot import DriverBase
 
 _ASYNCIO = os.path.dirname(asyncio.__file__) + os.sep
+# Where libraries are installed.
+_LIBRARIES = re.compile(r'[/\\](site|dist)-packages[/\\]')
 
 
 def is_awaitable(value):
@@ -75,19 +79,52 @@ class _Watch:
             GObject.Object.disconnect(signal, self.handler)
 
 
-def _to_be_thrown(coroutine, reason):
-    """The exception that tells coroutine, where it stands, of an abort for reason.
-
-    The locks, groups and timeouts of asyncio put themselves right only for a CancelledError.
-    """
+def _frames(coroutine):
+    """The code and the package of each coroutine and generator that awaits the next, from coroutine inwards."""
     while coroutine is not None:
-        code = getattr(coroutine, 'cr_code', None)
-        if code is not None and code.co_filename.startswith(_ASYNCIO) and 'CancelledError' in code.co_names:
-            error = CancelledError(str(reason))
-            error.__cause__ = reason
-            return error
-        coroutine = getattr(coroutine, 'cr_await', None)
-    return reason
+        if type(coroutine).__name__ in ('async_generator_asend', 'async_generator_athrow'):
+            coroutine = next((held for held in gc.get_referents(coroutine) if isinstance(held, types.AsyncGeneratorType)), None)
+        for kind in 'cr', 'ag', 'gi':
+            frame = getattr(coroutine, f'{kind}_frame', None)
+            if frame is not None:
+                yield frame.f_code, frame.f_globals.get('__name__', '').partition('.')[0]
+                break
+        else:
+            return
+        coroutine = getattr(coroutine, f'{kind}_await' if kind != 'gi' else 'gi_yieldfrom')
+
+
+def _is_foreign(code, package, own):
+    """Whether code takes nothing but a CancelledError for a cancellation.
+
+    The locks, groups and timeouts of asyncio put themselves right only for that, and so do other libraries.
+    """
+    if code.co_filename.startswith(_ASYNCIO):
+        return 'CancelledError' in code.co_names
+    return package not in ('gi', own) and _LIBRARIES.search(code.co_filename) is not None
+
+
+def _to_be_thrown(coroutine, reason):
+    """The exception that tells coroutine, where it stands, of an abort for reason."""
+    frames = list(_frames(coroutine))
+    own = frames[0][1] if frames else None
+    return cancelled_for(reason) if any(_is_foreign(*frame, own) for frame in frames) else reason
+
+
+def cancelled_for(reason):
+    """The CancelledError that tells of an abort for reason."""
+    error = CancelledError(str(reason))
+    error.__cause__ = reason
+    return error
+
+
+def _leads_to(error, reason):
+    """Whether error tells of an abort for reason, or was raised because of one that does."""
+    seen = set()
+    while error is not None and error is not reason and id(error) not in seen:
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return error is reason
 
 
 class _Abortable:
@@ -101,6 +138,7 @@ class _Abortable:
     waits_for = None
     watch = None
     told = False
+    was_told_of = None  # the reason, if it was not a yield that told
 
     def start_watching(self):
         if self.state is not None and self.state.signal is not None:
@@ -206,6 +244,8 @@ class Driver(DriverBase, _Abortable):
     def _end(self, value, exception):
         self.stop_watching()
         self.ended = True
+        if isinstance(exception, CancelledError) and self.was_told_of is not None and _leads_to(exception, self.was_told_of):
+            exception = self.was_told_of
         if self.pending is not None and exception is None:
             value, exception, self.pending = None, self.pending, None
         self.value, self.error = value, exception
@@ -262,7 +302,8 @@ class Driver(DriverBase, _Abortable):
         waits_for.remove_done_callback(self)
         if not isinstance(waits_for, Future):
             waits_for.cancel()
-        run_in_turn(lambda: self.step(_to_be_thrown(self.coroutine, reason_of(self.state.signal))))
+        self.was_told_of = reason_of(self.state.signal)
+        run_in_turn(lambda: self.step(_to_be_thrown(self.coroutine, self.was_told_of)))
 
     def cancel_coroutine(self, msg):
         error = CancelledError() if msg is None else CancelledError(msg)
@@ -293,7 +334,6 @@ class _Shell(_Abortable, collections.abc.Coroutine):
         self.state = state
         self.task = None
         self.reason = None     # of the abort that comes as a cancellation
-        self.was_told_of = None
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
 
@@ -409,7 +449,7 @@ class CoroutineTask:
             return self.exception()
         except CancelledError as error:
             reason = self.shell.was_told_of if self.shell is not None else None
-            return reason if reason is not None and error.__cause__ is reason else error
+            return reason if reason is not None and _leads_to(error, reason) else error
 
     def attach(self, future):
         self.future = future
