@@ -8,6 +8,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import ast
 import asyncio
 import contextlib
+import gc
 import importlib.util
 import inspect
 import pathlib
@@ -463,6 +464,45 @@ class Aborts(unittest.TestCase):
             await wait_for_the_loop()
             self.assertEqual(children, ['cancelled'] * expected)
             children.clear()
+
+    @in_loop
+    async def test_children_that_yield_are_cancelled(self):
+        """A group ends with the reason, and nothing is left that nobody retrieves."""
+        reported = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+        told = []
+
+        async def yields():
+            try:
+                while True:
+                    await scheduler.yield_()
+            except BaseException as error:
+                told.append(error)
+                raise
+
+        async def sleeps():
+            await scheduler.sleep(100000)
+
+        async def waits_first():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(100)
+            await yields()
+
+        for child in (yields, sleeps, waits_first):
+            async def group(child=child):
+                async with asyncio.TaskGroup() as tasks:
+                    for _ in range(3):
+                        tasks.create_task(child())
+            why = Why('enough')
+            log, task = await self.outcome(group, why)
+            self.assertIsInstance(log[0], asyncio.CancelledError)
+            self.assertIs(task.exception(), why)
+            self.assertEqual({type(error) for error in told}, set() if child is sleeps else {asyncio.CancelledError})
+            told.clear()
+        del task, log
+        gc.collect()
+        await wait_for_the_loop()
+        self.assertEqual(reported, [])
 
     @in_loop
     async def test_other_libraries_are_cancelled(self):
