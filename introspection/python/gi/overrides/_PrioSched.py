@@ -6,13 +6,14 @@ one call to post and one to run, and no object, closure or trampoline in C.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import contextvars
 import weakref
 
 from gi.repository import GLib
 
 from ..module import get_introspection_module
-from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
+from ._PrioSchedCoroutines import CoroutineTask, Driver, cancelled_for, is_awaitable, start, start_alone, to_coroutine
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
 from ._PrioSchedNames import name_of
 from ._PrioSchedReasons import is_aborted, reason_of
@@ -260,7 +261,7 @@ class Table(TableBase):
         if isinstance(entry, PostedTask):
             entry._abort(reason)
         else:
-            entry._settle(None, reason)
+            entry._settle(None, cancelled_for(reason) if _is_of_child(entry) else reason)
 
     # Posting
 
@@ -333,6 +334,25 @@ class Table(TableBase):
         if self._go_on(number, state, delay) == _REJECTED:
             self._reject(self._take(number))
         return future
+
+
+def _is_of_child(continuation):
+    """Whether it is a yield in a task that asyncio runs under the signal of the task which has made it.
+
+    An abort cancels that task as asyncio cancels the children of another one.
+    """
+    state = continuation._posted_with
+    if state is None or state.signal is None or not is_aborted(state.signal):
+        return False
+    if continuation._waiter is None:
+        loop, context = get_running_loop(), _copy_context()
+        task = asyncio.current_task(loop) if loop is not None else None
+    else:
+        task, context = getattr(continuation._waiter, '__self__', None), continuation._waiter_context
+    if not isinstance(task, asyncio.Task) or isinstance(task, CoroutineTask) or context is None:
+        return False
+    own = context.get(_state)
+    return own is not None and own.signal is state.signal
 
 
 def own_priority(priority, signal):
