@@ -347,5 +347,22 @@ class Callbacks(unittest.TestCase):
         self.assertIsInstance(PrioSched.run(main()), PrioSched.EventLoop)
         self.assertEqual(ended, [True])
 
+    def test_run_calls_what_is_ready_at_its_end(self):
+        """As asyncio does, whatever the priority."""
+        for priority in 'background', 'user-visible', 'user-blocking':
+            for options in {'priority': priority}, {'signal': PrioSched.TaskController(priority).signal}:
+                called = []
+
+                async def leave(called=called):
+                    loop, future = asyncio.get_running_loop(), asyncio.Future()
+                    loop.call_soon(called.append, 'soon')
+                    future.add_done_callback(lambda _: called.append('done'))
+                    future.set_result(None)
+
+                async def main(leave=leave, options=options):
+                    await scheduler.post_task(leave, **options)
+                PrioSched.run(main())
+                self.assertEqual(called, ['soon', 'done'], options)
+
 
 unittest.main()
