@@ -69,14 +69,19 @@ class _Lane:
         if handle is not None:
             self._ready.call(handle)
 
+    def take_back(self):
+        """Returns the callbacks that are ready, which will not be called from here."""
+        waiting, self._handles = self._handles, {}
+        for entry in waiting:
+            self._table.dequeue(entry)
+        return waiting.values()
+
     def _take_turns(self):
         with self._ready.lock:
             self._is_watched = False
             self._continues = bool(self._handles) and not self._continues
             if self._continues:
-                waiting, self._handles = self._handles, {}
-                for entry, handle in waiting.items():
-                    self._table.dequeue(entry)
+                for handle in self.take_back():
                     self._post_handle(handle)
             if self._handles:
                 self._is_watched = self._post(Continuation(), self._take_turns, 1, True)
@@ -94,6 +99,7 @@ class _Ready(collections.deque):
         super().__init__()
         self.lock = threading.RLock()  # any thread may append
         self._lanes = {}
+        self._is_ending = False
         self._loop = loop
         self._context_id = hash(loop._context)
 
@@ -106,12 +112,21 @@ class _Ready(collections.deque):
         if state is None or state.priority == _USER_VISIBLE or not self._leave(handle, state):
             super().append(handle)
 
+    def end(self):
+        """From now on asyncio runs all, as it does at its end, with what is ready."""
+        with self.lock:
+            self._is_ending = True
+            for lane in self._lanes.values():
+                self.extend(lane.take_back())
+
     def _leave(self, handle, state):
         table = state.table
         if table is None or table.context_id != self._context_id:
             return False
         key = table, state.priority, state.signal if state.priority == UNSET else None
         with self.lock:
+            if self._is_ending:
+                return False
             lane = self._lanes.get(key)
             if lane is None:
                 lane = self._lanes[key] = _Lane(self, key)
@@ -145,3 +160,8 @@ class EventLoop(GLibEventLoop):
     def __init__(self, main_context=None):
         super().__init__(main_context)
         self._ready = _Ready(self)
+
+    async def shutdown_asyncgens(self):
+        # What ends a loop calls this last, and runs what is ready.
+        self._ready.end()
+        await super().shutdown_asyncgens()
