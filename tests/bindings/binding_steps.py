@@ -3,6 +3,7 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import time
 import unittest
 
@@ -148,6 +149,43 @@ class Steps(unittest.TestCase):
             await task
         self.assertEqual(log, ['closed'])
         self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+
+    @run
+    async def test_an_abort_by_a_step_is_raised_where_it_yields(self):
+        """In the first step of the task and in a later one."""
+        for first in True, False:
+            for how in 'abort', 'group', 'cancel':
+                controller, group, log = PrioSched.TaskController(), PrioSched.TaskGroup(limit=1), []
+
+                def steps():
+                    try:
+                        if not first:
+                            urgent = scheduler.post_task(lambda: None, 'user-blocking')
+                            while not urgent.done():
+                                yield
+                        {'abort': controller.abort, 'group': group.abort, 'cancel': task.cancel}[how]()
+                        log.append('ended')
+                        yield
+                        log.append('one more')
+                    finally:
+                        log.append('closed')
+                task = group.post_task(steps) if how == 'group' else scheduler.post_task(steps, signal=controller.signal)
+                with self.assertRaises(asyncio.CancelledError if how == 'cancel' else PrioSched.AbortError):
+                    await task
+                self.assertEqual(log[-2:], ['ended', 'closed'], (first, how))
+
+    @run
+    async def test_an_abort_by_a_turn_of_each_is_raised_at_the_next(self):
+        controller, log = PrioSched.TaskController(), []
+
+        async def iterate():
+            async for i in scheduler.each(range(10)):
+                log.append(i)
+                if i == 3:
+                    controller.abort()
+        with self.assertRaises(PrioSched.AbortError):
+            await scheduler.post_task(iterate, signal=controller.signal)
+        self.assertEqual(log, [0, 1, 2, 3])
 
     @run
     async def test_what_it_raises_is_the_result(self):
