@@ -157,7 +157,7 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
             table = tasks.table_of(self)
 
         if progress is not None:
-            callback = with_progress(table, callback, helpers.to_callback(progress))
+            callback = with_progress(callback, helpers.to_callback(progress))
         if priority is None and signal is None and delay == 0 and name is None and timeout is None:
             return table.post(callback)
         if name is not None and not isinstance(name, str):

@@ -191,7 +191,7 @@ class Table(TableBase):
         run = None
         told = False
         if is_stepped(value):
-            value = in_steps(self, value)
+            value = in_steps(self, value, task)
         if value is not None and is_awaitable(value):
             run = start(to_coroutine(value), context, task._posted_with, task.name)
             told = run.told

@@ -167,6 +167,15 @@ class _Abortable:
         return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
 
 
+def is_yet_to_be_told():
+    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and not been told."""
+    abortable = local.abortable
+    if abortable is None or abortable.told or abortable.state is None:
+        return False
+    signal = abortable.state.signal
+    return signal is not None and is_aborted(signal)
+
+
 class Driver(DriverBase, _Abortable):
     """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
 

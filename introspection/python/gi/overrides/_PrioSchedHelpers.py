@@ -7,6 +7,7 @@ import inspect
 
 from gi.repository import Gio, GLib
 
+from ._PrioSchedCoroutines import is_yet_to_be_told
 from ._PrioSchedFutures import check_loop, get_running_loop
 
 
@@ -44,7 +45,7 @@ class Each:
             if loop is not None:
                 check_loop(loop, hash(self._scheduler.get_context()))
             self._is_checked = True
-        if self._scheduler.should_yield():
+        if self._scheduler.should_yield() or is_yet_to_be_told():
             await self._scheduler.yield_()
         if self._is_async:
             return await self._iterator.__anext__()

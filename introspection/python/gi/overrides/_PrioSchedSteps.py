@@ -7,23 +7,50 @@ import inspect
 import types
 
 from ..module import get_introspection_module
+from ._PrioSchedCoroutines import is_yet_to_be_told
 
 PrioSched = get_introspection_module('PrioSched')
 
 
-def is_stepped(value):
-    """Whether value, which the callback of a task has returned, is a generator to be stepped."""
+def _is_generator(value):
     return value.__class__ is types.GeneratorType and not value.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE
 
 
-def in_steps(table, generator, progress=None):
-    """Steps generator as long as the slice lasts, and then yields.  An abort is raised where the generator stands."""
-    coroutine = _in_steps(table, generator, progress)
+class _WithProgress:
+    """A generator to be stepped, and who hears of what it yields."""
+
+    __slots__ = ('generator', 'progress')
+
+    def __init__(self, generator, progress):
+        self.generator = generator
+        self.progress = progress
+
+    def __await__(self):
+        # What can be awaited is not taken for the result.
+        raise TypeError('generators are stepped')
+
+
+def is_stepped(value):
+    """Whether value, which the callback of a task has returned, is a generator to be stepped."""
+    return _is_generator(value) or value.__class__ is _WithProgress
+
+
+def in_steps(table, value, task):
+    """Steps the generator of task as long as the slice lasts, and then yields.  An abort is raised where the generator stands."""
+    generator, progress = (value.generator, value.progress) if value.__class__ is _WithProgress else (value, None)
+    coroutine = _in_steps(table, generator, progress, task)
     coroutine.__qualname__ = generator.__qualname__  # for names of what runs
     return coroutine
 
 
-async def _in_steps(table, generator, progress):
+def _has_ended_itself(task):
+    """Whether the step that task has made has aborted or cancelled it."""
+    run = task._callback  # or its function, in the first step
+    return (task._aborted or getattr(run, '_must_cancel', False) or getattr(run, 'pending', None) is not None or
+            is_yet_to_be_told())
+
+
+async def _in_steps(table, generator, progress, task):
     scheduler = table.scheduler() or PrioSched.Scheduler.ref_thread_default()
     should_yield = scheduler.should_yield
     error = value = None
@@ -40,7 +67,7 @@ async def _in_steps(table, generator, progress):
                 break
             error = None
             has_news = True
-            if should_yield():
+            if should_yield() or _has_ended_itself(task):
                 if progress is not None:
                     progress(value)
                 has_news = False
@@ -57,12 +84,12 @@ async def _in_steps(table, generator, progress):
         generator.close()
 
 
-def with_progress(table, callback, progress):
+def with_progress(callback, progress):
     """The callback of a task whose generator tells progress (value) of what it yields."""
     def begin():
         generator = callback()
-        if not is_stepped(generator):
+        if not _is_generator(generator):
             raise TypeError(f'progress is for generators, and {callback!r} has returned {generator!r}')
-        return in_steps(table, generator, progress)
+        return _WithProgress(generator, progress)
     begin._prio_sched_calls = callback
     return begin
