@@ -183,5 +183,28 @@ class Adopt(unittest.TestCase):
                 scheduler.adopt(bad)
 
 
+class Mistakes(unittest.TestCase):
+    """The error says what is to be written instead."""
+
+    def test_what_is_passed_is_not_what_is_meant(self):
+        def generator():
+            yield
+
+        def function(argument):
+            pass
+        controller = PrioSched.TaskController()
+        post = scheduler.post_task
+        for call, kind, message in (
+                (lambda: post(generator()), TypeError, 'pass the function that returns it'),
+                (lambda: post(int, signal=controller), TypeError, 'is no signal: pass controller.signal'),
+                (lambda: scheduler.yield_(signal=controller), TypeError, 'is no signal: pass controller.signal'),
+                (lambda: post(function, 5), ValueError, r'5 is no task priority.*; for an argument, post lambda: function\(5\)'),
+                (lambda: post(function, 'x', timeout=5), ValueError, r"lambda: function\('x'\)"),
+                (lambda: post(int, 'low'), ValueError, "'user-blocking'$"),
+                (lambda: post(lambda: None, 'low'), ValueError, "'user-blocking'$")):
+            with self.assertRaisesRegex(kind, message):
+                call()
+
+
 if __name__ == '__main__':
     unittest.main()
