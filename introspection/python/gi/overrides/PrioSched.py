@@ -55,6 +55,14 @@ def _to_priority(value):
     return number
 
 
+def _to_priority_of(callback, value):
+    """The same where an argument of callback may have been meant."""
+    try:
+        return _to_priority(value)
+    except ValueError as error:
+        raise ValueError(f'{error}{helpers.hint_at_arguments(callback, value)}') from None
+
+
 def _to_whole(value, name, unit, bits):
     """Checks a number of that many bits, none of which is a sign."""
     try:
@@ -164,8 +172,8 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
             raise TypeError(f'a name is a string, not {name!r}')
         milliseconds = react.to_timeout(timeout)
         if milliseconds != 0:
-            return table.post_timed(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay), name, milliseconds)
-        return table.post_with(callback, _to_priority(priority), _to_signal(signal), _to_delay(delay), name)
+            return table.post_timed(callback, _to_priority_of(callback, priority), _to_signal(signal), _to_delay(delay), name, milliseconds)
+        return table.post_with(callback, _to_priority_of(callback, priority), _to_signal(signal), _to_delay(delay), name)
 
     def run_in_thread(self, func, *args, priority=None, signal=None, name=None):
         """Calls func (*args) in a thread of a pool, and gives what that returns or raises: await scheduler.run_in_thread (func).

@@ -13,14 +13,26 @@ from ._PrioSchedFutures import check_loop, get_running_loop
 
 def to_callback(value):
     if not callable(value):
-        hint = ': pass the function that returns it' if hasattr(value, '__await__') else ''
+        hint = ': pass the function that returns it' if hasattr(value, '__await__') or inspect.isgenerator(value) else ''
         raise TypeError(f'{value!r} is not callable{hint}')
     return value
 
 
+def hint_at_arguments(callback, value):
+    """What to add to an error about value if callback wants an argument."""
+    try:
+        inspect.signature(callback).bind()
+    except ValueError:
+        return ''  # nobody knows its signature
+    except TypeError:
+        return f'; for an argument, post lambda: {getattr(callback, "__name__", "function")}({value!r})'
+    return ''
+
+
 def to_signal(value):
     if value is not None and not isinstance(value, Gio.Cancellable):
-        raise TypeError(f'{value!r} is no signal')
+        hint = ': pass controller.signal' if hasattr(value, 'get_signal') else ''
+        raise TypeError(f'{value!r} is no signal{hint}')
     return value
 
 
