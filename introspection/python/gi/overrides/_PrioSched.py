@@ -36,6 +36,8 @@ _copy_context = contextvars.copy_context
 # The State of the task to which this context belongs; None where only the library knows the
 # state, mostly outside any task.
 _state = contextvars.ContextVar('PrioSched.state', default=None)
+# The State that a wrapped callback has, whoever calls it.
+_borrowed = contextvars.ContextVar('PrioSched.borrowed', default=None)
 # Tells whether a context is the current one.
 _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
@@ -96,6 +98,12 @@ def own_state():
 def enter_state(state):
     """From now on, the current context belongs to the task of state.  Returns what restore_state () takes."""
     return _state.set(state)
+
+
+def borrow_state(state):
+    """From now on, the current context, which is no task's, belongs to the task of state."""
+    _state.set(state)
+    _borrowed.set(state)
 
 
 def restore_state(former):
@@ -352,7 +360,7 @@ def _is_of_child(continuation):
     if not isinstance(task, asyncio.Task) or isinstance(task, CoroutineTask) or context is None:
         return False
     own = context.get(_state)
-    return own is not None and own.signal is state.signal
+    return own is not None and own.signal is state.signal and context.get(_borrowed) is not own
 
 
 def own_priority(priority, signal):

@@ -146,7 +146,7 @@ def wrap_callback(self, func):
     context = _copy_context()
 
     def call(*args, **kwargs):
-        tasks.enter_state(state)
+        tasks.borrow_state(state)
         return func(*args, **kwargs)
 
     @functools.wraps(func, updated=())
