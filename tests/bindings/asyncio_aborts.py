@@ -1,0 +1,387 @@
+"""Aborts in asyncio: they reach a coroutine where it stands
+
+    asyncio_aborts.py gbulb|gi.events
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import contextlib
+import gc
+import importlib.util
+import pathlib
+import tempfile
+import threading
+import unittest
+
+from asyncio_loops import Gio, GLib, PrioSched, Why, in_loop, wait_for_the_loop
+
+scheduler = PrioSched.Scheduler.get_default()
+
+LIBRARY = """
+import asyncio
+seen = []
+
+async def request():
+    try:
+        await asyncio.sleep(100)
+    except BaseException as error:
+        seen.append(error)
+        raise
+
+async def stream():
+    await request()
+    yield
+
+async def first_of_stream():
+    async for _ in stream():
+        pass
+
+async def again():
+    try:
+        await request()
+    except asyncio.CancelledError:
+        raise asyncio.CancelledError('another one')
+"""
+
+
+def load_library(folder):
+    """A module that is installed as other libraries are."""
+    path = folder / 'site-packages' / 'library_of_others.py'
+    path.parent.mkdir()
+    path.write_text(LIBRARY)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Aborts(unittest.TestCase):
+    """An abort of the signal reaches a coroutine where it stands."""
+
+    async def outcome(self, body, reason=Why('enough'), abort_after=0.01):
+        controller = PrioSched.TaskController('background')
+        log = []
+
+        async def function():
+            try:
+                await body()
+                log.append('went on')
+            except BaseException as error:
+                log.append(error)
+                raise
+            finally:
+                log.append('finally')
+        task = scheduler.post_task(function, signal=controller.signal)
+        while task.state == PrioSched.TaskState.PENDING:
+            await asyncio.sleep(0.005)
+        if abort_after is None:
+            threading.Timer(0.01, controller.abort, (reason,)).start()
+        else:
+            asyncio.get_running_loop().call_later(abort_after, controller.abort, reason)
+        with contextlib.suppress(BaseException):
+            await task
+        return log, task
+
+    @in_loop
+    async def test_the_reason_is_thrown_where_it_stands(self):
+        why = Why('enough')
+        other = scheduler.post_task(lambda: None, delay=100000)
+        late = threading.Event()
+
+        async def event():
+            await asyncio.Event().wait()
+
+        async def child():
+            await asyncio.ensure_future(asyncio.sleep(100))
+
+        async def awaits_other():
+            await other
+
+        async def yields():
+            while True:
+                await scheduler.yield_()
+
+        async def sleeps():
+            while True:
+                await asyncio.sleep(0)
+
+        async def in_gather():
+            await asyncio.gather(asyncio.sleep(100), scheduler.post_task(lambda: None, delay=100000))
+
+        try:
+            for body in (lambda: asyncio.sleep(100), event, child, awaits_other, yields, sleeps, in_gather,
+                         lambda: asyncio.to_thread(late.wait)):
+                for after in (0.01, None):
+                    log, task = await self.outcome(body, why, after)
+                    self.assertEqual(log, [why, 'finally'])
+                    self.assertIs(log[0], why)
+                    self.assertIs(task.exception(), why)
+                    self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        finally:
+            # The loop waits for its threads.
+            late.set()
+        self.assertEqual(other.state, PrioSched.TaskState.PENDING)
+        other.cancel()
+
+    @in_loop
+    async def test_what_asyncio_makes_of_cancellations_stays_right(self):
+        """Groups, locks and wait_for() see the CancelledError that they need; the result is the reason."""
+        children = []
+
+        async def child():
+            try:
+                await asyncio.sleep(100)
+            except asyncio.CancelledError:
+                children.append('cancelled')
+                raise
+
+        async def group():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(child())
+
+        async def wait_for():
+            await asyncio.wait_for(child(), 100)
+
+        async def condition():
+            condition = asyncio.Condition()
+            async with condition:
+                await condition.wait()
+
+        for body, expected in ((group, 1), (wait_for, 1), (condition, 0)):
+            why = Why('enough')
+            log, task = await self.outcome(body, why)
+            self.assertEqual(log[1:], ['finally'])
+            self.assertIs(task.exception(), why)
+            await wait_for_the_loop()
+            self.assertEqual(children, ['cancelled'] * expected)
+            children.clear()
+
+    @in_loop
+    async def test_children_that_yield_are_cancelled(self):
+        """A group ends with the reason, and nothing is left that nobody retrieves."""
+        reported = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+        told = []
+
+        async def yields():
+            try:
+                while True:
+                    await scheduler.yield_()
+            except BaseException as error:
+                told.append(error)
+                raise
+
+        async def sleeps():
+            await scheduler.sleep(100000)
+
+        async def waits_first():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(100)
+            await yields()
+
+        for child in (yields, sleeps, waits_first):
+            async def group(child=child):
+                async with asyncio.TaskGroup() as tasks:
+                    for _ in range(3):
+                        tasks.create_task(child())
+            why = Why('enough')
+            log, task = await self.outcome(group, why)
+            self.assertIsInstance(log[0], asyncio.CancelledError)
+            self.assertIs(task.exception(), why)
+            self.assertEqual({type(error) for error in told}, set() if child is sleeps else {asyncio.CancelledError})
+            told.clear()
+        del task, log
+        gc.collect()
+        await wait_for_the_loop()
+        self.assertEqual(reported, [])
+
+    @in_loop
+    async def test_other_libraries_are_cancelled(self):
+        """By a CancelledError with the reason as its cause, also where they raise another one; the result is the reason."""
+        with tempfile.TemporaryDirectory() as folder:
+            module = load_library(pathlib.Path(folder))
+            for function in (module.request, module.first_of_stream, module.again):
+                why = Why('enough')
+                module.seen.clear()
+                log, task = await self.outcome(function, why)
+                self.assertEqual([type(error) for error in module.seen], [asyncio.CancelledError], function)
+                self.assertIs(module.seen[0].__cause__, why)
+                self.assertIsInstance(log[0], asyncio.CancelledError)
+                self.assertIs(task.exception(), why)
+                self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+
+    @in_loop
+    async def test_the_result_is_what_a_coroutine_makes_of_the_reason(self):
+        controller = PrioSched.TaskController()
+
+        async def function():
+            try:
+                await asyncio.sleep(100)
+            except Why:
+                # Told once: what cleans up may await.
+                await asyncio.sleep(0.001)
+                async with asyncio.timeout(10):
+                    await asyncio.sleep(0.001)
+                return 'saved', asyncio.current_task().cancelling()
+        task = scheduler.post_task(function, signal=controller.signal)
+        while task.state == PrioSched.TaskState.PENDING:
+            await asyncio.sleep(0.005)
+        controller.abort(Why())
+        self.assertEqual(await task, ('saved', 0))
+        self.assertEqual(task.state, PrioSched.TaskState.FULFILLED)
+
+    @in_loop
+    async def test_after_a_rejected_yield_it_may_await(self):
+        controller = PrioSched.TaskController()
+        log = []
+
+        async def function():
+            await scheduler.yield_()
+            controller.abort(Why())
+            try:
+                await scheduler.yield_()
+            finally:
+                await asyncio.sleep(0.01)
+                log.append('cleaned up')
+        with self.assertRaises(Why):
+            await scheduler.post_task(function, signal=controller.signal)
+        self.assertEqual(log, ['cleaned up'])
+
+    async def aborted_while_it_cleans_up(self, body, cleans_up):
+        """What happens of: body is aborted where it stands, and cleans up."""
+        controller, why, log = PrioSched.TaskController(), Why(), []
+
+        async def function():
+            try:
+                await body()
+            except BaseException as error:
+                log.append(error)
+                raise
+            finally:
+                await cleans_up(log)
+                log.append('cleaned up')
+        task = scheduler.post_task(function, signal=controller.signal)
+        for _ in range(3):
+            await scheduler.post_task(lambda: None, 'user-blocking', delay=2)
+        self.assertEqual(task.state, PrioSched.TaskState.RUNNING)
+        scheduler.post_task(lambda: controller.abort(why), 'user-blocking')
+        with self.assertRaises(Why) as caught:
+            await task
+        self.assertIs(caught.exception, why)
+        self.assertIs(log.pop(0), why)
+        return log
+
+    @in_loop
+    async def test_the_reason_is_raised_once(self):
+        """What comes after may await, whatever it was that raised it."""
+        async def yields():
+            while True:
+                await scheduler.yield_()
+
+        async def iterates():
+            async for _ in scheduler.each(iter(int, 1)):
+                await scheduler.post_task(lambda: None)
+
+        async def adopts():
+            while True:
+                await scheduler.adopt(asyncio.sleep(0))
+
+        async def sleeps(log):
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+        async def posts(log):
+            log.append(await scheduler.post_task(lambda: 'ran', 'user-blocking'))
+            log.append(await scheduler.post_task(lambda: asyncio.sleep(0.001, 'slept')))
+
+        async def yields_again(log):
+            for _ in range(3):
+                await scheduler.yield_()
+                await asyncio.sleep(0)
+                self.assertTrue(PrioSched.SchedulingState.get_current().get_signal().aborted)
+            async for item in scheduler.each('ab'):
+                await scheduler.yield_()
+                log.append(item)
+
+        async def adopts_again(log):
+            log.append(await scheduler.adopt(asyncio.sleep(0.001, 'adopted')))
+
+        for body in (yields, iterates, adopts, lambda: asyncio.sleep(100), lambda: asyncio.Event().wait(),
+                     lambda: scheduler.post_task(lambda: None, delay=100000)):
+            for cleans_up, expected in ((sleeps, []), (posts, ['ran', 'slept']), (yields_again, ['a', 'b']),
+                                        (adopts_again, ['adopted'])):
+                with self.subTest(body=body, cleans_up=cleans_up):
+                    self.assertEqual(await self.aborted_while_it_cleans_up(body, cleans_up), expected + ['cleaned up'])
+
+    @in_loop
+    async def test_the_result_is_what_it_makes_of_its_own_abort(self):
+        """Also where its first step aborts it, and however often it awaits."""
+        for first in (True, False):
+            for ends_with in ('saved', Why('other')):
+                controller = PrioSched.TaskController()
+                log = []
+
+                async def function(first=first, ends_with=ends_with, controller=controller, log=log):
+                    if not first:
+                        await asyncio.sleep(0)
+                    controller.abort(Why())
+                    try:
+                        await asyncio.sleep(100)
+                    except Why:
+                        await asyncio.sleep(0)
+                        await scheduler.yield_()
+                    if isinstance(ends_with, Why):
+                        raise ends_with
+                    return ends_with
+                task = scheduler.post_task(function, signal=controller.signal)
+                if isinstance(ends_with, Why):
+                    with self.assertRaises(Why) as caught:
+                        await task
+                    self.assertEqual((caught.exception, task.state), (ends_with, PrioSched.TaskState.FAILED))
+                else:
+                    self.assertEqual((await task, task.state), ('saved', PrioSched.TaskState.FULFILLED))
+
+    @in_loop
+    async def test_a_coroutine_that_aborts_itself_is_told_at_the_next_await(self):
+        for first in (False, True):
+            controller = PrioSched.TaskController()
+            log = []
+
+            async def function(first=first, controller=controller, log=log):
+                if not first:
+                    await asyncio.sleep(0)
+                controller.abort(Why())
+                try:
+                    await asyncio.sleep(100)
+                except Why:
+                    log.append('told')
+                    raise
+            with self.assertRaises(Why):
+                await scheduler.post_task(function, signal=controller.signal)
+            await wait_for_the_loop()
+            self.assertEqual(log, ['told'])
+
+    @in_loop
+    async def test_a_plain_cancellable(self):
+        signal = Gio.Cancellable()
+
+        async def function():
+            await asyncio.sleep(100)
+        task = scheduler.post_task(function, signal=signal)
+        await asyncio.sleep(0.01)
+        signal.cancel()
+        with self.assertRaises(GLib.Error) as caught:
+            await task
+        self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+    @in_loop
+    async def test_nothing_is_left_at_the_signal(self):
+        signal = PrioSched.TaskController().signal
+        for _ in range(3):
+            await asyncio.gather(*(scheduler.post_task(lambda: asyncio.sleep(0.001), signal=signal) for _ in range(10)))
+        self.assertFalse(hasattr(signal, '_watch'))
+
+
+if __name__ == '__main__':
+    unittest.main()
