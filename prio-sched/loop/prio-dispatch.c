@@ -13,6 +13,7 @@
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-counts-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-jobs-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
 #include "loop/prio-shares-private.h"
@@ -354,6 +355,16 @@ turn_to (PrioBatch *batch, PrioQueue *queue)
   batch->effective = queue->effective;
 }
 
+/* Runs the jobs that an interpreter has queued.  The function of a runner does that itself after each of its tasks. */
+static inline void
+run_interpreters (PrioBatch *batch)
+{
+  if (G_LIKELY (batch->loop->job_sources == NULL) || batch->ids != NULL)
+    return;
+  process_pending (batch->loop);
+  prio_jobs_run (batch->loop);
+}
+
 /* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
@@ -362,6 +373,7 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
+  run_interpreters (batch);
   if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others != batch->within))
     return NULL;
 
@@ -382,11 +394,11 @@ choose (PrioBatch *batch)
   return queue;
 }
 
-/* Sets how many tasks may run before the stopwatch counts them. */
+/* Sets how many tasks may run before the stopwatch counts them, or an interpreter's jobs are run. */
 static inline PrioBatch *
 limit (PrioBatch *batch)
 {
-  batch->max = batch->raw == 0 ? 1 : prio_stopwatch_allows (&batch->watch);
+  batch->max = batch->raw == 0 || batch->loop->job_sources != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
   return batch;
 }
 
