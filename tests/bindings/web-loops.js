@@ -181,4 +181,42 @@ test('a context of one’s own may run tasks before GJS runs any promise', async
     assertEqual([ok, new TextDecoder().decode(out)], [true, 'own\ntrue\n']);
 });
 
+test('a main loop goes on if garbage is collected when the program begins', async () => {
+    const [ok, out] = GLib.spawn_command_line_sync(`gjs -c "
+        imports.gi.versions.PrioSched = '1';
+        const {GLib, PrioSched} = imports.gi;
+        const all = GLib.MainContext.default(), own = new GLib.MainContext();
+        const {scheduler} = PrioSched.web;
+
+        // GJS 1.74 refuses closures while a collection is under way, and what has refused one is removed.
+        const isRefused = () => {
+            const source = GLib.idle_source_new();
+            let called = false;
+            source.set_callback(() => !(called = true));
+            source.attach(own);
+            own.iteration(false);
+            return !called;
+        };
+        const kept = new Map();
+        for (let i = 0; i < 20000 && !isRefused(); i++) {
+            for (let j = 0; j < 50; j++)
+                kept.set((i * 50 + j) % 50000, {values: [i, j, {i}], text: i + ' ' + j});
+        }
+        for (let i = 0; i < 3; i++)
+            all.iteration(false);
+        imports.system.gc();
+
+        const goOn = () => {
+            let ran = false;
+            GLib.idle_add(200, () => !(ran = true));
+            for (let i = 0; i < 100 && !ran; i++)
+                all.iteration(false);
+            print(ran);
+        };
+        const loop = new GLib.MainLoop(null, false);
+        scheduler.postTask(() => scheduler.yield()).then(goOn).then(() => loop.quit());
+        loop.run();"`);
+    assertEqual([ok, new TextDecoder().decode(out)], [true, 'true\n']);
+});
+
 run();
