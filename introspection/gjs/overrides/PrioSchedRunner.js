@@ -5,6 +5,7 @@
 /* exported guardJobs, newRunner, typeName */
 
 const {GLib, GObject} = imports.gi;
+const {drainMicrotaskQueue} = imports._promiseNative;
 
 // The name of a type is taken for as long as the process lives, and each of its contexts needs one.
 var typeName = function typeName(name) {
@@ -14,20 +15,41 @@ var typeName = function typeName(name) {
     return free;
 };
 
-// GJS runs its jobs in a source before all others, and nobody but the source itself tells which that is: a job that it runs tells the
-// library.  It is queued by a source that goes before tasks, since GJS 1.74 crashes where a program exits with a job in its queue.
-// If a task has run it nevertheless, it is tried again, but not for ever: a GJS to come may call its source something else.
-var guardJobs = function (Runner, tries = 16) {
-    GLib.idle_add(-1000, () => {
-        Promise.resolve().then(() => {
-            const source = GLib.main_current_source();
-            if (source?.get_name() === 'GjsPromiseJobQueueSource')
-                Runner.guard_jobs(source);
-            else if (tries > 1)
-                guardJobs(Runner, tries - 1);
-        });
-        return GLib.SOURCE_REMOVE;
-    });
+// The source in which GJS runs its jobs.
+const JOBS = 'GjsPromiseJobQueueSource';
+
+// The first source of context that has that name, of those with the given ids.
+function findJobs(context, from, to) {
+    for (let id = from; id <= to; id++) {
+        const source = context.find_source_by_id(id);
+        if (source?.get_name() === JOBS)
+            return source;
+    }
+    return null;
+}
+
+// The last id that has been given in context.
+function lastId(context) {
+    const probe = GLib.idle_source_new();
+    const id = probe.attach(context);
+    probe.destroy();
+    return id;
+}
+
+// Tells the library which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first or
+// comes with a job of ours, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
+// No callback is needed, which GJS 1.74 would refuse during a collection.
+var guardJobs = function (Runner) {
+    const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();
+    const last = lastId(context);
+    let source = findJobs(context, 1, Math.min(last, 1000));
+    if (source === null) {
+        Promise.resolve().then(() => {});
+        drainMicrotaskQueue();
+        source = findJobs(context, last + 1, lastId(context));
+    }
+    if (source !== null)
+        Runner.guard_jobs(source);
 };
 
 // The library calls this by setting its property.  GJS blocks all closures while its garbage
