@@ -10,6 +10,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -95,6 +96,61 @@ def check_incomplete(source, gjs, extension):
         expect(run(gjs, folder / 'program.mjs', module + PROGRAM), wanted)
 
 
+def spoil(library, change):
+    """Changes the bytes of a library."""
+    library.write_bytes(change(library.read_bytes()))
+
+
+def newer(data):
+    """One that needs a C library that there is not yet."""
+    return re.sub(rb'GLIBC_2\.\d\d\b', b'GLIBC_2.99', data)
+
+
+def check_unusable(source, gjs, extension):
+    """A copy that cannot be loaded leaves those of other extensions alone."""
+    loop = 'const loop = new GLib.MainLoop(null, false);\n'
+    program = f"""
+const {{GLib}} = imports.gi;
+{loop}
+import('./unusable/prio-sched.js').catch(error => print(error.message)).then(() => import('./prio-sched/prio-sched.js'))
+    .then(({{default: PrioSched, scheduler, TaskController}}) => {{
+        {PROGRAM.replace(loop, '').replace('loop.run();', '')}
+    }}).catch(error => {{
+        print(error);
+        loop.quit();
+    }});
+loop.run();
+"""
+    library = extension / 'prio-sched/libprio-sched-1.so.1'
+    for name, change, wanted in (
+        ('processor', lambda data: data[:18] + b'\xf3\x00' + data[20:], 'is for another kind of processor'),
+        ('c-library', newer, 'needs a newer C library: glibc 2.99'),
+        ('nothing', lambda data: b'nothing', 'is no library'),
+    ):
+        place = extension / 'unusable'
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(extension / 'prio-sched', place)
+        spoil(place / 'libprio-sched-1.so.1', change)
+        said = run(gjs, extension / f'unusable-{name}.mjs', program)
+        expect(said, f'The copy of prio-sched in {place} cannot be used: its libprio-sched-1.so.1 {wanted}',
+               str(library), 'works')
+        assert f'{place}/libprio' not in said, said
+
+
+def check_optional(source, build, gjs, place):
+    """The page's line for what uses the library where it is installed, in a program whose promises go on."""
+    program = shipping.example(source, 'js', 'null') + '''
+const loop = new imports.gi.GLib.MainLoop(null, false);
+setTimeout(() => Promise.resolve().then(() => print('goes on', PrioSched !== null)).finally(() => loop.quit()), 1);
+imports.gi.GLib.timeout_add_seconds(0, 5, () => loop.quit());
+loop.run();
+'''
+    installed = {'GJS_PATH': os.path.join(source, 'introspection/gjs'), 'GI_TYPELIB_PATH': os.path.join(build, 'prio-sched'),
+                 'LD_LIBRARY_PATH': os.path.join(build, 'prio-sched')}
+    expect(run(gjs, place / 'optional.mjs', program, **installed), 'goes on true\n')
+    expect(run(gjs, place / 'without.mjs', program), 'goes on false\n')
+
+
 def check_installed(source, build, gjs, place):
     """Half of what is installed."""
     overrides = {'GJS_PATH': os.path.join(source, 'introspection/gjs')}
@@ -122,6 +178,8 @@ def main(source, build, gjs):
         shipping.copy(source, build, extension)
         check_copy(source, gjs, extension)
         check_incomplete(source, gjs, extension)
+        check_unusable(source, gjs, extension)
+        check_optional(source, build, gjs, place)
         if os.path.exists(os.path.join(build, 'introspection/gjs/native')):
             check_native_part(source, build, gjs, extension)
         check_installed(source, build, gjs, place)
