@@ -359,6 +359,59 @@ test('what a nested main loop runs is no part of the task', async () => {
     assertEqual(await inside, 'none');
 });
 
+test('yield has the older draft’s options', async () => {
+    const controller = new TaskController(), outcomes = {}, other = TaskSignal.any([]);
+    const note = async (name, options) => {
+        try {
+            await scheduler.yield(options);
+            outcomes[name] = 'went on';
+        } catch (error) {
+            outcomes[name] = error;
+        }
+    };
+    await new Promise(resolve => scheduler.postTask(async () => {
+        controller.abort('aborted');
+        await note('priority', {priority: 'user-visible'});
+        await note('inherited priority', {priority: 'inherit'});
+        await note('another signal', {signal: other});
+        await note('a signal of GIO’s', {signal: new Gio.Cancellable()});
+        await note('inherited signal', {signal: 'inherit'});
+        await note('inherited signal, priority', {signal: 'inherit', priority: 'background'});
+        await note('none', {});
+        resolve();
+    }, {signal: controller.signal}).catch(() => {}));
+    assertEqual(outcomes, {
+        'priority': 'went on', 'inherited priority': 'went on', 'another signal': 'went on', 'a signal of GIO’s': 'went on',
+        'inherited signal': 'aborted', 'inherited signal, priority': 'aborted', 'none': 'aborted',
+    });
+});
+
+test('a signal that is given to yield aborts it, and has its priority', async () => {
+    const log = [], controller = new TaskController({priority: 'background'}), {signal} = controller;
+    await scheduler.postTask(async () => {
+        const tasks = ['user-visible', 'background'].map(priority => scheduler.postTask(() => log.push(priority), {priority}));
+        await scheduler.yield({signal});
+        log.push('background yield');
+        await Promise.all(tasks);
+        const blocking = scheduler.postTask(() => log.push('user-blocking'), {priority: 'user-blocking'});
+        await scheduler.yield({signal, priority: 'user-blocking'});
+        log.push('user-blocking yield');
+        await blocking;
+        const yielded = rejection(scheduler.yield({signal}));
+        controller.abort('aborted');
+        log.push(await yielded, await rejection(scheduler.yield({signal})));
+    });
+    assertEqual(log, ['user-visible', 'background yield', 'background', 'user-blocking yield', 'user-blocking', 'aborted', 'aborted']);
+});
+
+test('yield ignores what is no object, and rejects wrong options', async () => {
+    assertEqual(scheduler.yield.length, 0);
+    for (const ignored of [5, null, 'x', undefined])
+        assertEqual(await scheduler.yield(ignored), undefined);
+    for (const wrong of [{priority: 'x'}, {priority: null}, {signal: 'x'}, {signal: {}}, {signal: null}])
+        assert(await rejection(scheduler.yield(wrong)) instanceof TypeError, JSON.stringify(wrong));
+});
+
 test('a hundred thousand tasks and yields leave the collector alone', async () => {
     // GJS 1.74 refuses every callback while its collector sweeps, which it does in slices,
     // and goes on when something is allocated: it must not be left there.
