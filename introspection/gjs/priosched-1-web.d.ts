@@ -31,7 +31,13 @@ declare module '@girs/priosched-1' {
                 /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
                 postTask<T>(callback: () => T, options?: SchedulerPostTaskOptions): Promise<Awaited<T>>;
                 /** Lets more urgent work run first, and goes on with the task's signal and priority. */
-                yield(): Promise<void>;
+                yield(options?: SchedulerYieldOptions): Promise<void>;
+            }
+
+            /** Those of an older draft, which browsers ignore. With one alone, the other is not inherited. */
+            interface SchedulerYieldOptions {
+                signal?: AnySignal | 'inherit';
+                priority?: TaskPriority | 'inherit';
             }
 
             interface TaskControllerInit {

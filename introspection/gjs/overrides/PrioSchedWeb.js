@@ -7,7 +7,6 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
 const UNSET = 0;
 const USER_VISIBLE = 2;
 const USER_BLOCKING = 3;
@@ -18,37 +17,12 @@ const INTERNAL = Symbol('internal');
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
 } = imports.overrides.PrioSchedEvents;
+const {toFunction, toInteger, toNumber, toPriority} = imports.overrides.PrioSchedConversions;
 const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
 const {named} = imports.overrides.PrioSchedReasons;
 
 // The internal slots of each AbortSignal.
 const slots = new WeakMap();
-
-function toPriority(value) {
-    const priority = String(value);
-    if (!PRIORITIES.includes(priority))
-        throw new TypeError(`“${priority}” is no TaskPriority: these are ${PRIORITIES.map(named).join(', ')}`);
-    return priority;
-}
-
-// The library's number for a priority that toPriority() has returned.
-function toNumber(priority) {
-    return PRIORITIES.indexOf(priority) + 1;
-}
-
-// [EnforceRange] unsigned long long, or unsigned long
-function toInteger(value, max, what) {
-    const number = Math.trunc(+value); // which refuses a BigInt
-    if (!Number.isFinite(number) || number < 0 || number > max)
-        throw new TypeError(`${what}: ${String(value)} is out of range`);
-    return number;
-}
-
-function toFunction(value, what) {
-    if (typeof value !== 'function')
-        throw new TypeError(`${what}: ${named(value)} is no function`);
-    return value;
-}
 
 // The slots of an AbortSignal.
 function slotsOf(value) {
@@ -489,6 +463,17 @@ function make(PrioSched, tasks) {
         }
     }
 
+    // The slots of a signal, or the cancellable that it is; throws the reason if it is aborted.
+    function toLive(signal) {
+        const s = slots.get(signal) ?? null;
+        const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
+        if (s?.aborted)
+            throw s.reason;
+        if (cancellable?.is_cancelled())
+            throw tasks.reasonOf(cancellable);
+        return {s, cancellable};
+    }
+
     class Scheduler {
         #brand;
         #native; // held, as its table does not
@@ -518,12 +503,7 @@ function make(PrioSched, tasks) {
                 const {priority: rawPriority} = dictionary;
                 const priority = rawPriority === undefined ? UNSET : toNumber(toPriority(rawPriority));
                 const {signal} = dictionary;
-                const s = slots.get(signal) ?? null;
-                const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
-                if (s?.aborted)
-                    throw s.reason;
-                if (cancellable?.is_cancelled())
-                    throw tasks.reasonOf(cancellable);
+                const {s, cancellable} = toLive(signal);
 
                 const promise = new Promise(tasks.keepResolvers);
                 if (s === null) {
@@ -539,12 +519,35 @@ function make(PrioSched, tasks) {
             }
         }
 
-        yield() {
+        // The current draft knows no options, and ignores what is given.  Those of the older one are an object.
+        yield(options = undefined) {
             if (!Scheduler.#isScheduler(this))
                 return Promise.reject(new TypeError(`yield: ${named(this)} is no Scheduler`));
+            if (typeof options === 'object' && options !== null)
+                return this.#yieldWith(options);
             const promise = new Promise(tasks.keepResolvers);
             this.#table.yield();
             return promise;
+        }
+
+        // Each option may be "inherit".  With one alone, the other is not inherited.
+        #yieldWith(options) {
+            try {
+                const {priority} = options;
+                const inheritsPriority = priority === 'inherit';
+                const number = priority === undefined || inheritsPriority ? UNSET : toNumber(toPriority(priority));
+                const {signal} = options;
+                const inheritsSignal = signal === 'inherit';
+                const {s, cancellable} = toLive(inheritsSignal ? undefined : signal);
+                const promise = new Promise(tasks.keepResolvers);
+                if (priority === undefined && signal === undefined)
+                    this.#table.yield();
+                else
+                    this.#table.yieldWith(inheritsSignal, s === null ? cancellable : controllerOf(signal).signal, inheritsPriority, number);
+                return promise;
+            } catch (error) {
+                return Promise.reject(error);
+            }
         }
     }
 

@@ -1,0 +1,35 @@
+// PrioSchedConversions.js: arguments of the web's functions, as Web IDL converts them
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported toFunction, toInteger, toNumber, toPriority */
+
+const {named} = imports.overrides.PrioSchedReasons;
+
+const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
+
+var toPriority = function toPriority(value) {
+    const priority = String(value);
+    if (!PRIORITIES.includes(priority))
+        throw new TypeError(`“${priority}” is no TaskPriority: these are ${PRIORITIES.map(named).join(', ')}`);
+    return priority;
+};
+
+// The library's number for a priority that toPriority() has returned.
+var toNumber = function toNumber(priority) {
+    return PRIORITIES.indexOf(priority) + 1;
+};
+
+// [EnforceRange] unsigned long long, or unsigned long
+var toInteger = function toInteger(value, max, what) {
+    const number = Math.trunc(+value); // which refuses a BigInt
+    if (!Number.isFinite(number) || number < 0 || number > max)
+        throw new TypeError(`${what}: ${String(value)} is out of range`);
+    return number;
+};
+
+var toFunction = function toFunction(value, what) {
+    if (typeof value !== 'function')
+        throw new TypeError(`${what}: ${named(value)} is no function`);
+    return value;
+};
