@@ -355,16 +355,6 @@ turn_to (PrioBatch *batch, PrioQueue *queue)
   batch->effective = queue->effective;
 }
 
-/* Runs the jobs that an interpreter has queued.  The function of a runner does that itself after each of its tasks. */
-static inline void
-run_interpreters (PrioBatch *batch)
-{
-  if (G_LIKELY (batch->loop->job_sources == NULL) || batch->ids != NULL)
-    return;
-  process_pending (batch->loop);
-  prio_jobs_run (batch->loop);
-}
-
 /* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
@@ -373,7 +363,12 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
-  run_interpreters (batch);
+  /* The function of a runner runs them itself after each of its tasks. */
+  if (G_UNLIKELY (loop->job_sources != NULL) && batch->ids == NULL)
+    {
+      process_pending (loop);
+      prio_jobs_run (loop);
+    }
   if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others != batch->within))
     return NULL;
 
