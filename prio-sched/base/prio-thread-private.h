@@ -33,7 +33,7 @@ typedef struct
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 
-  /* Whether the running task runs the jobs of an interpreter, whose own source can do nothing meanwhile (prio-runner-jobs.c).  It is
+  /* Whether the running task runs the jobs of an interpreter, whose own source can do nothing meanwhile (prio-jobs.c).  It is
    * noted by that source, and forgotten before whatever a binding may call next. */
   gboolean runs_jobs;
 } PrioThread;
