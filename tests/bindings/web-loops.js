@@ -188,7 +188,7 @@ test('a main loop goes on if garbage is collected when the program begins', asyn
         const all = GLib.MainContext.default(), own = new GLib.MainContext();
         const {scheduler} = PrioSched.web;
 
-        // GJS 1.74 refuses closures while a collection is under way, and what has refused one is removed.
+        // GJS 1.74 refuses closures while a collection is under way, and GLib then removes the source.  Later ones never do.
         const isRefused = () => {
             const source = GLib.idle_source_new();
             let called = false;
@@ -197,8 +197,8 @@ test('a main loop goes on if garbage is collected when the program begins', asyn
             own.iteration(false);
             return !called;
         };
-        const kept = new Map();
-        for (let i = 0; i < 20000 && !isRefused(); i++) {
+        const kept = new Map(), max = imports.system.version < 18000 ? 20000 : 500;
+        for (let i = 0; i < max && !isRefused(); i++) {
             for (let j = 0; j < 50; j++)
                 kept.set((i * 50 + j) % 50000, {values: [i, j, {i}], text: i + ' ' + j});
         }
