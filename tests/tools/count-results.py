@@ -55,7 +55,9 @@ class Results:
                 counts = programs[program if program in programs else runner.plain(case.get('name'))]
                 failed = case.find('failure') is not None or case.find('error') is not None
                 counts[1 if failed else 2 if case.find('skipped') is not None else 0] += 1
-        for counts in programs.values():
+        for name, counts in programs.items():
+            if not any(counts[:3]) and counts[3]['result'] == 'OK':
+                raise ValueError(f'“{name}” is missing in the one of its two files')
             counts[:3] = settled(*counts)
         return programs
 
@@ -86,8 +88,7 @@ def settled(passed, failed, skipped, result):
     if failed:
         return passed, failed, skipped
     if runner.passed(result):
-        # A program without tests of its own is one test.
-        return passed + (not skipped and not passed), 0, skipped
+        return passed, 0, skipped if passed or skipped else 1
     return passed if passed > 1 else 0, 1, skipped
 
 

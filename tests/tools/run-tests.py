@@ -22,6 +22,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -121,13 +122,30 @@ def at_uptime(seconds):
     return command
 
 
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+
+def stop(meson):
+    """Ends a run with all of its processes, those in sessions of their own too."""
+    for pid in Processes().descendants(meson):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 def run(build, log, multiplier, before, arguments, tests):
     """Runs meson test, and returns its status."""
     meson = subprocess.Popen([*before, 'meson', 'test', '-C', build, '--no-rebuild', '--logbase', log,
                               '--timeout-multiplier', str(multiplier), *arguments])
     watch = Watch(meson.pid, tests, multiplier)
     watch.start()
-    status = meson.wait()
+    try:
+        status = meson.wait()
+    except KeyboardInterrupt:
+        stop(meson.pid)
+        sys.exit('interrupted: not all tests have run')
     watch.ended.set()
     watch.join()
     return status
@@ -156,6 +174,8 @@ def main():
     parser.add_argument('--uptime', type=int)
     args, arguments = parser.parse_known_args()
     logs = pathlib.Path(args.build, 'meson-logs')
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGHUP, interrupt)
     # Meson adds the name of the setup to that of the log.
     name = f'{args.log}-{args.setup}' if args.setup else args.log
     # Nothing that an earlier run has left is counted.
@@ -178,7 +198,9 @@ def main():
         print(f'No test is in the suite {", ".join(sorted(missing))}')
         return 1
     status = run(args.build, args.log, args.multiplier, before, arguments, tests)
-    if status != 0 and args.again and (logs / f'{name}.json').exists():
+    if not (logs / f'{name}.json').exists():
+        status = 1
+    elif status != 0 and args.again:
         status = 0 if again(args.build, args.log, args.multiplier, before, tests) else 1
     return min(status, 1)
 
