@@ -85,12 +85,14 @@ class Watch(threading.Thread):
         self.tests = tests
         self.multiplier = multiplier
         self.seen = set()
+        self.running = []
         self.ended = threading.Event()
 
     def run(self):
         while not self.ended.wait(1):
             processes = Processes()
-            for program in processes.descendants(self.meson):
+            self.running = processes.descendants(self.meson)
+            for program in self.running:
                 _, arguments, age = processes.all.get(program, (0, [], 0))
                 for test in self.tests:
                     if program not in self.seen and arguments and arguments[-len(test['cmd']):] == test['cmd']:
@@ -126,9 +128,9 @@ def interrupt(number, frame):
     raise KeyboardInterrupt
 
 
-def stop(meson):
-    """Ends a run with all of its processes, those in sessions of their own too."""
-    for pid in Processes().descendants(meson):
+def stop(meson, running):
+    """Ends a run with all of its processes, those too that were running a second ago and have lost their parent."""
+    for pid in {*Processes().descendants(meson), *running}:
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -144,7 +146,7 @@ def run(build, log, multiplier, before, arguments, tests):
     try:
         status = meson.wait()
     except KeyboardInterrupt:
-        stop(meson.pid)
+        stop(meson.pid, watch.running)
         sys.exit('interrupted: not all tests have run')
     watch.ended.set()
     watch.join()
