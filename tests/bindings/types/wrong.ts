@@ -26,8 +26,10 @@ scheduler.postTask(5);
 scheduler.postTask(() => 5, {timeout: 5});
 // @ts-expect-error: no number
 scheduler.postTask(() => 5, {delay: '5'});
-// @ts-expect-error: the web's yield has no options
-scheduler.yield({priority: 'background'});
+// @ts-expect-error: no such priority
+scheduler.yield({priority: 'urgent'});
+// @ts-expect-error: no signal
+scheduler.yield({signal: 5});
 // @ts-expect-error: a controller's signal is changed by its controller
 controller.signal.priority = 'background';
 // @ts-expect-error: only tasks' signals have a priority
