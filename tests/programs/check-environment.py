@@ -1,8 +1,9 @@
 """Checks that a program with more rights than its caller is moved by no variable of the environment.
 
-    check-environment.py TRACED SECURE
+    check-environment.py TRACED SECURE MARKS
 
 TRACED is traced.c, SECURE the same with a secure_getenv () that finds nothing, as the C library's does in a setuid program.
+MARKS is 1 if the library marks tasks for Sysprof, and 0 if not.  GLib may do so too, and asks getenv ().
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -39,13 +40,15 @@ def run(program, folder):
     return [name for name in variables if f'{name}:' in result.stderr], len(files), asked
 
 
-def main(traced, secure):
+def main(traced, secure, marks):
     found = []
     for program in traced, secure:
         with tempfile.TemporaryDirectory() as folder:
             found.append(run(program, pathlib.Path(folder)))
     assert found[0][:2] == (['PRIO_SCHED_TRACE_SIZE', 'PRIO_SCHED_LONG_TASKS'], 2), found
-    assert found[1] == ([], 0, b''), found
+    assert found[1][:2] == ([], 0), found
+    with_ours, without = [asked.count(b'CreatRing') for _, _, asked in found]
+    assert with_ours - without == int(marks), found
 
 
 if __name__ == '__main__':
