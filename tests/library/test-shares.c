@@ -5,25 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-time.h"
-#include "helpers.h"
-
-#define ITERATION 2 /* µs */
-
-static gint
-poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
-{
-  frozen_time += ITERATION;
-  return pass_instead_of_sleeping (fds, n_fds, timeout);
-}
-
-static void
-set_up (Fixture *f, gconstpointer data)
-{
-  frozen_time = 1000 * G_USEC_PER_SEC;
-  fixture_set_up (f, data);
-  g_main_context_set_poll_func (f->context, poll_in_time);
-}
+#include "passing-fixture.h"
 
 /* What works without an end, for so long at a time, until it is over. */
 typedef struct
@@ -122,7 +104,7 @@ check_among_tasks (PrioTaskPriority above, gdouble share, gint64 step, GCancella
   Fixture f;
   Floods floods = { .signal = signal };
 
-  set_up (&f, NULL);
+  passing_set_up (&f, NULL);
   prio_scheduler_set_least_share (f.scheduler, BACKGROUND, share);
   g_assert_cmpfloat (prio_scheduler_get_least_share (f.scheduler, BACKGROUND), ==, share);
   start_flood (&f, &floods, BACKGROUND, step);
@@ -212,7 +194,7 @@ check_beside_source (gint priority, gdouble share, gint64 step)
   Work busy = { .step = 100 };
   GSource *source = g_idle_source_new ();
 
-  set_up (&f, NULL);
+  passing_set_up (&f, NULL);
   prio_scheduler_set_least_share (f.scheduler, BACKGROUND, share);
   g_source_set_priority (source, priority);
   g_source_set_callback (source, work, &busy, NULL);
@@ -419,7 +401,7 @@ test_wrong (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 static void
 add (const char *path, void (*test) (Fixture *, gconstpointer))
 {
-  g_test_add (path, Fixture, NULL, set_up, test, fixture_tear_down);
+  g_test_add (path, Fixture, NULL, passing_set_up, test, fixture_tear_down);
 }
 
 int

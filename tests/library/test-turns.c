@@ -6,29 +6,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-time.h"
-#include "helpers.h"
+#include "passing-fixture.h"
 
 #include <gio/gio.h>
 
 #define PATIENCE (20 * G_USEC_PER_SEC)
-#define ITERATION 2 /* µs */
-
-static gint
-poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
-{
-  frozen_time += ITERATION;
-  return pass_instead_of_sleeping (fds, n_fds, timeout);
-}
-
-static void
-set_up (Fixture *f, gconstpointer data)
-{
-  frozen_time = 1000 * G_USEC_PER_SEC;
-  fixture_set_up (f, data);
-  g_main_context_set_poll_func (f->context, poll_in_time);
-}
-
 static GSource *
 attach (Fixture *f, GSource *source, gint priority, GSourceFunc func, gpointer data)
 {
@@ -398,18 +380,18 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, set_up, test_told_outside_of_tasks, fixture_tear_down);
-  g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, set_up, test_not_told_elsewhere, fixture_tear_down);
-  g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, set_up, test_set_meanwhile, fixture_tear_down);
-  g_test_add ("/turns/should-yield/in-an-idle-callback", Fixture, NULL, set_up, test_told_in_an_idle_callback, fixture_tear_down);
-  g_test_add ("/turns/frame-announced-in-a-batch", Fixture, NULL, set_up, test_frame_that_is_announced_in_a_batch, fixture_tear_down);
-  g_test_add ("/turns/beside-what-is-always-ready", Fixture, NULL, set_up, test_beside_what_is_always_ready, fixture_tear_down);
-  g_test_add ("/turns/one-task-per-iteration/after-others", Fixture, NULL, set_up, test_one_task_per_iteration_after_others, fixture_tear_down);
-  g_test_add ("/turns/idle-until-the-next-timer", Fixture, NULL, set_up, test_idle_until_the_next_timer, fixture_tear_down);
-  g_test_add ("/turns/idle-where-pending-is-asked", Fixture, NULL, set_up, test_idle_in_a_loop_that_asks_what_is_pending, fixture_tear_down);
-  g_test_add ("/turns/idle-beside-a-fast-timer", Fixture, NULL, set_up, test_idle_beside_a_fast_timer, fixture_tear_down);
-  g_test_add ("/turns/idle-in-a-slow-context", Fixture, NULL, set_up, test_idle_in_a_slow_context, fixture_tear_down);
-  g_test_add ("/turns/idle-timeout-beside-a-flood", Fixture, NULL, set_up, test_idle_timeout_beside_a_flood, fixture_tear_down);
+  g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
+  g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
+  g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, passing_set_up, test_set_meanwhile, fixture_tear_down);
+  g_test_add ("/turns/should-yield/in-an-idle-callback", Fixture, NULL, passing_set_up, test_told_in_an_idle_callback, fixture_tear_down);
+  g_test_add ("/turns/frame-announced-in-a-batch", Fixture, NULL, passing_set_up, test_frame_that_is_announced_in_a_batch, fixture_tear_down);
+  g_test_add ("/turns/beside-what-is-always-ready", Fixture, NULL, passing_set_up, test_beside_what_is_always_ready, fixture_tear_down);
+  g_test_add ("/turns/one-task-per-iteration/after-others", Fixture, NULL, passing_set_up, test_one_task_per_iteration_after_others, fixture_tear_down);
+  g_test_add ("/turns/idle-until-the-next-timer", Fixture, NULL, passing_set_up, test_idle_until_the_next_timer, fixture_tear_down);
+  g_test_add ("/turns/idle-where-pending-is-asked", Fixture, NULL, passing_set_up, test_idle_in_a_loop_that_asks_what_is_pending, fixture_tear_down);
+  g_test_add ("/turns/idle-beside-a-fast-timer", Fixture, NULL, passing_set_up, test_idle_beside_a_fast_timer, fixture_tear_down);
+  g_test_add ("/turns/idle-in-a-slow-context", Fixture, NULL, passing_set_up, test_idle_in_a_slow_context, fixture_tear_down);
+  g_test_add ("/turns/idle-timeout-beside-a-flood", Fixture, NULL, passing_set_up, test_idle_timeout_beside_a_flood, fixture_tear_down);
 
   return g_test_run ();
 }
