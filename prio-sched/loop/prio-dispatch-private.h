@@ -10,14 +10,11 @@
 
 #pragma once
 
-#include "loop/prio-counts-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-observer-private.h"
 
 /* Tasks that run one after another in a dispatch.  A nested main loop has batches of its own. */
 typedef struct _PrioBatch PrioBatch;
-
-#define PRIO_COUNTING (PRIO_N_LEVELS + 1)
 
 struct _PrioBatch
 {
@@ -26,7 +23,7 @@ struct _PrioBatch
   PrioLane lane;    /* the lowest lane whose tasks it runs */
   gint depth;       /* g_main_depth () in its dispatch */
   gboolean begun;   /* a task has run */
-  guint effective;  /* the effective priority that the last task had, or COUNTING if what runs is counted */
+  guint effective;  /* the effective priority that the last task had */
   gint ran;         /* where there are least shares, what it had, or -1, */
   gboolean ahead;   /* and whether it ran before more urgent ones, by such a share */
   guint max;        /* how many tasks may run before it counts them for the stopwatch */
@@ -40,7 +37,6 @@ struct _PrioBatch
   gint64 allowance; /* how long tasks may run, µs */
   gint64 look;      /* how long they may run before the batch looks for other sources, µs */
   PrioStopwatch watch;
-  PrioLot *lot;     /* if @effective is COUNTING */
 
   /* While task ids run: */
   PrioIdQueue *ids;

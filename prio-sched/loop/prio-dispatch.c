@@ -11,7 +11,6 @@
 #include "loop/prio-dispatch-private.h"
 
 #include "loop/prio-current-private.h"
-#include "loop/prio-dispatch-counts-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-jobs-private.h"
 #include "loop/prio-lending-private.h"
@@ -27,7 +26,6 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
     {
       PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
 
-      prio_loop_note_time (loop, now);
       prio_heap_remove (&loop->delays, node);
       prio_run_queue_enqueue (prio_entry_from_delay (node));
       if (G_UNLIKELY (prio_entry_from_delay (node)->is_observed))
@@ -53,9 +51,9 @@ state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state
 }
 
 /* Runs up to `max` jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each
- * record before its function runs, which may do anything.  If @counted, they are a lot, whose orders are looked at. */
-static G_ALWAYS_INLINE inline guint
-run_jobs_of (PrioBatch *batch, PrioQueue *queue, gboolean counted)
+ * record before its function runs, which may do anything. */
+static guint
+run_jobs (PrioBatch *batch, PrioQueue *queue)
 {
   PrioLoop *loop = batch->loop;
   PrioRunQueue *run_queue = queue->run_queue;
@@ -78,17 +76,10 @@ run_jobs_of (PrioBatch *batch, PrioQueue *queue, gboolean counted)
       prio_ready_head_gone (&loop->ready, &run_queue->ready, queue);
       prio_slab_free (&loop->jobs, record);
       n++;
-      if (counted)
-        prio_lot_add (batch->lot, loop->ages, job.order);
-
       again = job.func (job.data);
 
       run_queue->users--;
-      if (again && counted)
-        {
-          prio_batch_append_again (run_queue, effective, &job);
-        }
-      else if (again)
+      if (again)
         {
           prio_run_queue_append_job (run_queue, effective | 1, job.func, job.data, job.notify);
         }
@@ -103,23 +94,6 @@ run_jobs_of (PrioBatch *batch, PrioQueue *queue, gboolean counted)
 
   prio_thread.state = outer;
   prio_run_queue_release (run_queue);
-  return n;
-}
-
-static inline guint
-run_jobs (PrioBatch *batch, PrioQueue *queue)
-{
-  return run_jobs_of (batch, queue, FALSE);
-}
-
-static G_GNUC_NO_INLINE guint
-run_counted_jobs (PrioBatch *batch, PrioQueue *queue)
-{
-  guint n;
-
-  prio_batch_count_jobs (batch, queue);
-  n = run_jobs_of (batch, queue, TRUE);
-  batch->lot->running = FALSE;
   return n;
 }
 
@@ -171,8 +145,6 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
   PrioObservedTask *task = prio_observed_begins (entry);
 
-  prio_observed_begin_run (task, entry);
-
   if (prio_observed_is_closure (task))
     {
       gboolean again = entry->job.func (entry->job.data);
@@ -180,7 +152,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_thread.state = outer;
       if (again && !prio_entry_is_aborted (entry))
         {
-          prio_observed_yield_run (task);
+          prio_observed_yields (task);
           entry->continuation = TRUE;
           prio_run_queue_enqueue (entry);
           prio_observed_queued (entry);
@@ -201,7 +173,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
     }
-  prio_observed_end_run (task);
+  prio_observed_ended (task);
 }
 
 /* Runs @entry, whose state is current. */
@@ -257,14 +229,6 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     run (loop, entry, outer);
 }
 
-static G_GNUC_NO_INLINE void
-run_counted_entry (PrioBatch *batch, PrioQueue *queue)
-{
-  prio_batch_count_entry (batch, (PrioEntry *) queue->head);
-  run_entry (batch->loop, queue, batch->depth);
-  batch->lot->running = FALSE;
-}
-
 /* Runs up to `max` entries of @queue, as long as they are the next of all.  Returns how many it has run. */
 static guint
 run_entries (PrioBatch *batch, PrioQueue *queue)
@@ -289,10 +253,7 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
 
   do
     {
-      if (G_LIKELY (batch->effective != PRIO_COUNTING))
-        run_entry (loop, queue, batch->depth);
-      else
-        run_counted_entry (batch, queue);
+      run_entry (loop, queue, batch->depth);
       n++;
     }
   while (n < batch->max && queue->effective == effective && is_still_next (loop, queue, effective) &&
@@ -341,20 +302,6 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
   batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
 }
 
-/* The next task is one of @queue, which has another effective priority than the last one, or tasks are counted. */
-static inline void
-turn_to (PrioBatch *batch, PrioQueue *queue)
-{
-  if (G_UNLIKELY (batch->effective == PRIO_COUNTING))
-    {
-      prio_batch_count_next (batch, queue);
-      return;
-    }
-  /* Other tasks may take longer. */
-  prio_stopwatch_hurry (&batch->watch);
-  batch->effective = queue->effective;
-}
-
 /* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
@@ -382,8 +329,10 @@ choose (PrioBatch *batch)
   if (G_UNLIKELY (loop->shares != NULL) && !batch->within)
     queue = prio_shares_choose (loop, queue, &batch->ran, batch->entered, &batch->ahead);
 
+  /* Tasks of another priority may take longer. */
   if (batch->effective != queue->effective)
-    turn_to (batch, queue);
+    prio_stopwatch_hurry (&batch->watch);
+  batch->effective = queue->effective;
   adapt_slice (batch, queue->run_queue);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
   return queue;
@@ -408,8 +357,6 @@ count (PrioBatch *batch, guint n)
     return;
 
   batch->now = now;
-  if (G_UNLIKELY (batch->effective == PRIO_COUNTING))
-    prio_batch_count_reading (batch, now);
   prio_loop_expire_delays (batch->loop, now);
   if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))
     batch->over = TRUE;
@@ -448,10 +395,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   prio_run_queue_head_gone (queue->run_queue, queue);
   prio_thread.state = &batch->state;
   if (G_UNLIKELY (batch->entry != NULL && batch->entry->is_observed))
-    {
-      batch->observed = prio_observed_begins (batch->entry);
-      prio_observed_begin_run (batch->observed, batch->entry);
-    }
+    batch->observed = prio_observed_begins (batch->entry);
   return id;
 }
 
@@ -480,7 +424,7 @@ prio_batch_end_id (PrioBatch *batch)
         prio_observed_leaves (batch->observed, batch->entry);
       prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
-        prio_observed_end_run (g_steal_pointer (&batch->observed));
+        prio_observed_ended (g_steal_pointer (&batch->observed));
     }
   else
     {
@@ -543,10 +487,9 @@ account (const PrioBatch *batch)
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
-  PrioLot lot; /* not used by most */
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
-                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others, .lot = &lot, .ran = -1 };
+                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others, .ran = -1 };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);
@@ -561,24 +504,19 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     loop->has_pending = TRUE;
   prio_stopwatch_start (&batch.watch, now);
   loop->asked = batch.watch;
-  if (G_UNLIKELY (loop->ages != NULL))
-    prio_batch_count_from (&batch, now);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_batch_begins (loop, lane, now);
 
   while ((queue = choose (&batch)) != NULL)
     {
       if (queue->kind == PRIO_QUEUE_JOBS)
-        count (&batch, G_LIKELY (batch.effective != PRIO_COUNTING) ? run_jobs (limit (&batch), queue)
-                                                                   : run_counted_jobs (limit (&batch), queue));
+        count (&batch, run_jobs (limit (&batch), queue));
       else if ((ids = prio_id_queue_of_head (queue)) != NULL)
         run_ids (&batch, ids, queue);
       else
         count (&batch, run_entries (limit (&batch), queue));
     }
 
-  if (G_UNLIKELY (batch.effective == PRIO_COUNTING))
-    prio_batch_count_to_end (&batch);
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
     prio_idle_run (loop, batch.now);
 

@@ -7,7 +7,6 @@
 
 #include "loop/prio-id-queue-private.h"
 
-#include "loop/prio-counts-private.h"
 #include "loop/prio-lending-private.h"
 
 #define MIN_PLACES 16
@@ -85,11 +84,7 @@ prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective)
   job->data = GUINT_TO_POINTER (id);
   prio_id_queue_hold (ids);
   if (prio_queue_append (queue, job))
-    {
-      if (G_UNLIKELY (loop->ages != NULL))
-        prio_loop_note_post (loop, job->order);
-      prio_run_queue_job_begins_queue (ids->run_queue, queue);
-    }
+    prio_run_queue_job_begins_queue (ids->run_queue, queue);
 }
 
 static inline PrioEntry **
@@ -213,8 +208,6 @@ cancel_job (PrioIdQueue *ids, PrioQueue *queue, guint id)
         queue->tail = before;
     }
   prio_slab_free (&run_queue->loop->jobs, job);
-  if (run_queue->counts != NULL)
-    prio_counts_job_aborted (queue);
   ids->funcs->rejected (ids, id);
   prio_id_queue_release (ids);
   return TRUE;
@@ -244,7 +237,7 @@ prio_id_queue_cancel (PrioIdQueue *ids, guint id)
 
       if (state != PRIO_ENTRY_DELAYED && state != PRIO_ENTRY_QUEUED)
         return FALSE;
-      prio_run_queue_abort_waiting (entry);
+      prio_run_queue_abort_entry (entry);
       return TRUE;
     }
 

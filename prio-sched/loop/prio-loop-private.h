@@ -20,7 +20,6 @@
 
 #pragma once
 
-#include "base/prio-ages-private.h"
 #include "base/prio-biased-lock-private.h"
 #include "queue/prio-group-private.h"
 #include "loop/prio-mailbox-private.h"
@@ -52,7 +51,6 @@ enum
   PRIO_N_SOURCES
 };
 
-typedef struct _PrioCounts PrioCounts;
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
@@ -123,10 +121,9 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
-  PrioAges *ages;  /* NULL while no scheduler collects statistics */
-  guint n_collect, n_lots; /* schedulers that do, and batches that count */
+  guint64 n_observed_runs; /* of tasks */
   PrioSlab jobs, entries;
-  PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
+  PrioSlab groups, observed; /* of records that embed a PrioGroup, and of observed tasks; initialized before the first is allocated */
   PrioReady ready;
   PrioHeap delays; /* by the time when they are due, µs */
   PrioHeap deadlines; /* of queued entries with a timeout: by the time when it passes, µs, and then by age */

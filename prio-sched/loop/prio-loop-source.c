@@ -424,8 +424,6 @@ governor_check (GSource *source)
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->asked);
   loop->checked = prio_clock_now ();
-  if (G_UNLIKELY (loop->ages != NULL))
-    prio_ages_note (loop->ages, loop->next_order, loop->checked);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_checks (loop);
   leave_loop (loop);

@@ -66,6 +66,7 @@ prio_loop_unref (PrioLoop *loop)
   prio_slab_clear (&loop->jobs);
   prio_slab_clear (&loop->entries);
   prio_slab_clear (&loop->groups);
+  prio_slab_clear (&loop->observed);
   prio_ready_clear (&loop->ready);
   prio_heap_clear (&loop->delays);
   prio_heap_clear (&loop->deadlines);
@@ -73,7 +74,6 @@ prio_loop_unref (PrioLoop *loop)
   g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
   g_clear_pointer (&loop->members, g_hash_table_unref);
   g_free (loop->releases);
-  g_free (loop->ages);
   g_aligned_free (loop);
 }
 
@@ -246,8 +246,6 @@ prio_loop_process_mailbox (PrioLoop *loop)
   PrioMailboxChunk *chunk = prio_mailbox_take (&loop->mailbox);
   const char *posting_name = g_steal_pointer (&prio_thread.posting_name);
 
-  if (G_UNLIKELY (loop->ages != NULL))
-    prio_ages_note (loop->ages, loop->next_order, prio_clock_now ());
   while (chunk != NULL)
     {
       PrioMailboxChunk *next = chunk->next;
@@ -542,7 +540,8 @@ gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
   return (loop->pool_funcs != NULL && loop->pool_funcs->is_large (loop)) || prio_slab_is_large (&loop->jobs) ||
-         prio_slab_is_large (&loop->entries) || prio_slab_is_large (&loop->groups);
+         prio_slab_is_large (&loop->entries) || prio_slab_is_large (&loop->groups) ||
+         prio_slab_is_large (&loop->observed);
 }
 
 /* Returns some of this memory. */
@@ -554,4 +553,5 @@ prio_loop_trim (PrioLoop *loop)
   prio_slab_trim (&loop->jobs);
   prio_slab_trim (&loop->entries);
   prio_slab_trim (&loop->groups);
+  prio_slab_trim (&loop->observed);
 }

@@ -46,7 +46,8 @@ typedef struct
   gint64 posted;         /* when it was posted, or the loop heard of that; 0 if that was before the observation */
   gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */
   gint64 queued;         /* when it entered its queue last, or 0 */
-  gint64 begun;          /* when it began to run last, or 0 */
+  gint64 begun;          /* when it began to run last, or 0; */
+  guint64 run;           /* and the number of that run in its loop, from 1: it is more than that of every run that began before */
 } PrioObserved;
 
 typedef struct _PrioObserver PrioObserver;
@@ -79,12 +80,17 @@ struct _PrioObserver
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
 
-  PrioObserver *next; /* set by prio_observer_add () */
+  PrioObserver *next; /* set by prio_observer_add (); */
+  gint users;         /* this and prio_observer_hold () */
 };
 
 /* Any thread, outside. */
 void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
+void prio_observer_hold (PrioObserver *observer);
+void prio_observer_release (PrioObserver *observer);
+
+void prio_observer_ensure (PrioObserver *observer, PrioLoop *loop);
 
 /* The rest is for the dispatch and the idle callbacks: the record of an observed task, on the owner thread. */
 typedef struct _PrioObservedTask PrioObservedTask;
@@ -99,16 +105,14 @@ struct _PrioObservedTask
   gboolean was_job;
   gboolean runs;
   gboolean was_aborted;
-  gint64 waited_since;     /* when it entered its queue last, also if that was before the observation, if it is counted; */
-  PrioCounts *counts;      /* where this run is counted if it still is when it ends, or NULL */
   PrioObservedTask *outer; /* while it runs: what prio_thread.observed was */
 };
 
 void prio_observed_queued (PrioEntry *entry);
 PrioObservedTask *prio_observed_begins (PrioEntry *entry);
-gint64 prio_observed_yields (PrioObservedTask *task);
+void prio_observed_yields (PrioObservedTask *task);
 void prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry);
-gint64 prio_observed_ended (PrioObservedTask *task);
+void prio_observed_ended (PrioObservedTask *task);
 
 PrioObservedTask *prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now);
 void prio_observed_idle_begins (PrioObservedTask *task);

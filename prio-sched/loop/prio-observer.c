@@ -42,7 +42,7 @@ static void
 task_free (PrioObservedTask *task)
 {
   g_free (task->name);
-  g_free (task);
+  prio_slab_free (&task->loop->observed, task);
 }
 
 /* @entry is no longer observed: its functions are its own again.  @task remains. */
@@ -125,16 +125,22 @@ observed_released (PrioEntry *entry)
 static PrioObservedTask *
 task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gint64 posted)
 {
-  PrioObservedTask *task = g_new0 (PrioObservedTask, 1);
+  PrioLoop *loop = run_queue->loop;
+  PrioObservedTask *task;
 
-  task->loop = run_queue->loop;
-  task->told = (PrioObserved) {
-    .id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED),
-    .poster = posted != 0 && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
-    .kind = kind,
-    .priority = PRIO_TASK_PRIORITY_BACKGROUND,
-    .scheduler = run_queue,
-    .posted = posted,
+  if (G_UNLIKELY (loop->observed.record_size == 0))
+    prio_slab_init (&loop->observed, sizeof *task);
+  task = prio_slab_alloc (&loop->observed);
+  *task = (PrioObservedTask) {
+    .loop = loop,
+    .told = {
+      .id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED),
+      .poster = posted != 0 && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
+      .kind = kind,
+      .priority = PRIO_TASK_PRIORITY_BACKGROUND,
+      .scheduler = run_queue,
+      .posted = posted,
+    },
   };
   return task;
 }
@@ -435,6 +441,7 @@ begin (PrioObservedTask *task)
   task->outer = prio_thread.observed;
   prio_thread.observed = task;
   task->told.begun = prio_clock_now ();
+  task->told.run = ++task->loop->n_observed_runs;
   TELL (begins, task->told.begun, task->loop, &task->told);
 }
 
@@ -455,28 +462,22 @@ prio_observed_begins (PrioEntry *entry)
   return task;
 }
 
-/* In a dispatch: its function has returned, and it is about to be queued again.  Returns the time. */
-gint64
+/* In a dispatch: its function has returned, and it is about to be queued again. */
+void
 prio_observed_yields (PrioObservedTask *task)
 {
-  gint64 now = prio_clock_now ();
-
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  TELL (yielded, now, task->loop, &task->told);
-  return now;
+  TELL (yielded, prio_clock_now (), task->loop, &task->told);
 }
 
-/* In a dispatch: all of it is over, and its entry has gone.  Returns the time. */
-gint64
+/* In a dispatch: all of it is over, and its entry has gone. */
+void
 prio_observed_ended (PrioObservedTask *task)
 {
-  gint64 now = prio_clock_now ();
-
   prio_thread.observed = task->outer;
-  TELL (ended, now, task->loop, &task->told);
+  TELL (ended, prio_clock_now (), task->loop, &task->told);
   task_free (task);
-  return now;
 }
 
 /* An idle callback has been requested. */
@@ -546,25 +547,42 @@ find_link (PrioObserver *observer)
   return link;
 }
 
+/* Sets how many want @observer to be told, or adds to that if @counts. */
+static void
+set_users (PrioObserver *observer, gboolean counts, gint users)
+{
+  PrioObserver **link;
+  gboolean was_told, is_told;
+
+  prio_loop_add_leaf_lock (&lock);
+  prio_lock_lock (&lock);
+  observer->users = counts ? observer->users + users : users;
+  is_told = observer->users > 0;
+  link = find_link (observer);
+  was_told = *link != NULL;
+  if (is_told && !was_told)
+    {
+      __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
+      __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
+    }
+  else if (was_told && !is_told)
+    {
+      __atomic_store_n (link, observer->next, __ATOMIC_RELEASE);
+    }
+  prio_lock_unlock (&lock);
+
+  if (is_told && !was_told)
+    prio_loops_observe (&funcs, observer);
+  else if (was_told && !is_told && !is_wanted ())
+    prio_loops_observe (&funcs, NULL);
+}
+
 /* Any thread, outside: tells @observer, which is static, of all loops, until it is removed.  Does nothing if it is told already.
  * This releases what other threads have ended, so call it without a lock: a destroy notify may add and remove observers. */
 void
 prio_observer_add (PrioObserver *observer)
 {
-  gboolean is_new;
-
-  prio_loop_add_leaf_lock (&lock);
-  prio_lock_lock (&lock);
-  is_new = *find_link (observer) == NULL;
-  if (is_new)
-    {
-      __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
-      __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
-    }
-  prio_lock_unlock (&lock);
-
-  if (is_new)
-    prio_loops_observe (&funcs, observer);
+  set_users (observer, FALSE, 1);
 }
 
 /* Any thread, outside, without a lock too.  Does nothing if it has been removed.  A call that another thread has begun may still go
@@ -572,16 +590,28 @@ prio_observer_add (PrioObserver *observer)
 void
 prio_observer_remove (PrioObserver *observer)
 {
-  PrioObserver **link;
-  gboolean was_there;
+  set_users (observer, FALSE, 0);
+}
 
-  prio_lock_lock (&lock);
-  link = find_link (observer);
-  was_there = *link != NULL;
-  if (was_there)
-    __atomic_store_n (link, observer->next, __ATOMIC_RELEASE);
-  prio_lock_unlock (&lock);
+/* The same as prio_observer_add (), until as many calls of prio_observer_release () have been made, which may come first. */
+void
+prio_observer_hold (PrioObserver *observer)
+{
+  set_users (observer, TRUE, 1);
+}
 
-  if (was_there && !is_wanted ())
-    prio_loops_observe (&funcs, NULL);
+void
+prio_observer_release (PrioObserver *observer)
+{
+  set_users (observer, TRUE, -1);
+}
+
+/* Inside: @loop is observed from now on, though another thread, which has added @observer, may not have come to it. */
+void
+prio_observer_ensure (PrioObserver *observer, PrioLoop *loop)
+{
+  if (loop->observing != NULL || prio_loop_is_dead (loop))
+    return;
+  loop->observing = &funcs;
+  begins (loop, observer);
 }

@@ -7,7 +7,6 @@
 
 #include "loop/prio-run-queue-group-private.h"
 
-#include "loop/prio-counts-private.h"
 #include "loop/prio-lending-private.h"
 
 /* Adds @group, which is all zero but for `users` and `ended`, to @run_queue, and holds that. */
@@ -135,15 +134,10 @@ void
 prio_groups_process_aborted (PrioLoop *loop, guint max)
 {
   PrioGroup *group = loop->aborted_list;
-  gboolean counts = group->run_queue->counts != NULL;
   PrioEntry *entry;
 
   while (max-- > 0 && (entry = group->entries) != NULL)
-    {
-      if (G_UNLIKELY (counts) && !prio_entry_is_running (entry))
-        prio_counts_aborted (entry);
-      prio_run_queue_abort_entry (entry);
-    }
+    prio_run_queue_abort_entry (entry);
 
   if (group->entries == NULL)
     {

@@ -39,8 +39,7 @@ struct _PrioRunQueue
   guint frame_share;  /* of time, beside frames, or 0; atomic */
   guint least_shares[PRIO_N_SHARED]; /* of time, by priority from `background` on, or 0; atomic */
   gboolean lends; /* whether a task that waits lends its priority */
-  PrioCounts *counts;  /* where its tasks are counted, and those of its parts; NULL while it does not collect */
-  PrioCounts *counted; /* what it has collected last; NULL if it never has */
+  gpointer counts; /* what an observer counts of its tasks, and of its parts': a GAtomicRcBox, or NULL; set atomically, once */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
 
@@ -59,6 +58,7 @@ void prio_run_queue_end (PrioRunQueue *run_queue);
 void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
 void prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer);
+void prio_run_queue_share_counts (PrioRunQueue *run_queue, PrioRunQueue *part);
 void prio_run_queue_share_scheduler (PrioRunQueue *run_queue, PrioRunQueue *outer);
 void prio_run_queues_resume (PrioLoop *loop);
 
@@ -78,7 +78,6 @@ void prio_run_queue_dequeue (PrioEntry *entry);
 void prio_run_queue_abort_running (PrioEntry *entry);
 void prio_run_queue_release_entry (PrioEntry *entry);
 void prio_run_queue_abort_entry (PrioEntry *entry);
-void prio_run_queue_abort_waiting (PrioEntry *entry);
 PrioEntry *prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify);
 
 extern const PrioEntryFuncs prio_closure_funcs G_GNUC_INTERNAL;

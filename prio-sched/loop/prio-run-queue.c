@@ -7,7 +7,6 @@
 
 #include "loop/prio-run-queue-private.h"
 
-#include "loop/prio-counts-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-shares-private.h"
 
@@ -83,8 +82,7 @@ run_queue_clear (PrioRunQueue *run_queue)
   prio_ready_group_clear (&run_queue->ready);
   prio_heap_clear (&run_queue->late);
   release_scheduler (run_queue->scheduler);
-  g_clear_pointer (&run_queue->counts, prio_counts_unref);
-  g_clear_pointer (&run_queue->counted, prio_counts_unref);
+  g_clear_pointer (&run_queue->counts, g_atomic_rc_box_release);
   g_free (run_queue);
 }
 
@@ -109,10 +107,6 @@ void
 prio_run_queue_end (PrioRunQueue *run_queue)
 {
   PrioLoop *loop = run_queue->loop;
-
-  /* Its counts are its own, and not those of a scheduler that it is part of. */
-  if (run_queue->counts != NULL && run_queue->counts == run_queue->counted)
-    loop->n_collect--;
 
   if (run_queue->prev != NULL)
     run_queue->prev->next = run_queue->next;
@@ -156,6 +150,16 @@ prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full)
   update_paused (run_queue);
 }
 
+/* The tasks of @part are counted with those of @run_queue, also when it is a part no longer. */
+void
+prio_run_queue_share_counts (PrioRunQueue *run_queue, PrioRunQueue *part)
+{
+  gpointer counts = __atomic_load_n (&run_queue->counts, __ATOMIC_ACQUIRE);
+
+  if (counts != NULL && part->counts == NULL)
+    part->counts = g_atomic_rc_box_acquire (counts);
+}
+
 /* Makes @run_queue a part of @outer, or none any more if that is NULL. */
 void
 prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer)
@@ -167,7 +171,7 @@ prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer)
     {
       prio_run_queue_hold (outer);
       run_queue->lends = outer->lends;
-      prio_counts_share (run_queue, outer->counts);
+      prio_run_queue_share_counts (outer, run_queue);
       run_queue->next_part = outer->parts;
       if (outer->parts != NULL)
         outer->parts->prev_part = run_queue;
@@ -252,15 +256,6 @@ queue_to_enter (PrioEntry *entry)
   return G_LIKELY (!entry->lends) ? queue_of_entry (entry) : queue_of_lent (entry);
 }
 
-/* The first entry has been appended to @queue. */
-static G_GNUC_NO_INLINE void
-begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
-{
-  if (G_UNLIKELY (run_queue->loop->ages != NULL))
-    prio_loop_note_post (run_queue->loop, queue->head->order);
-  prio_run_queue_make_ready (run_queue, queue);
-}
-
 static inline void
 append (PrioQueue *queue, PrioEntry *entry)
 {
@@ -268,7 +263,7 @@ append (PrioQueue *queue, PrioEntry *entry)
 
   entry->job.order = run_queue->loop->next_order++;
   if (prio_queue_append_entry (queue, entry))
-    begins_queue (run_queue, queue);
+    prio_run_queue_make_ready (run_queue, queue);
 }
 
 /* Appends @entry, which is QUEUED and has a timeout, to the queue of its priority. */
@@ -465,13 +460,4 @@ prio_run_queue_abort_entry (PrioEntry *entry)
     closure_aborted (entry);
   else
     entry->funcs->aborted (entry);
-}
-
-/* The same for one that its maker aborts by itself, and that waits or is DROPPED. */
-void
-prio_run_queue_abort_waiting (PrioEntry *entry)
-{
-  if (G_UNLIKELY (entry->run_queue->counts != NULL))
-    prio_counts_aborted (entry);
-  prio_run_queue_abort_entry (entry);
 }

@@ -8,7 +8,6 @@
 #include "scheduler/prio-scheduler-post-private.h"
 
 #include "signal/prio-dependence-private.h"
-#include "loop/prio-counts-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-util-private.h"
@@ -19,8 +18,6 @@ op_post_job (PrioLoop *loop, const PrioOp *op)
   PrioRunQueue *run_queue = op->target;
   PrioEffective effective = prio_effective ((PrioTaskPriority) op->priority, FALSE);
 
-  if (G_UNLIKELY (loop->ages != NULL) && run_queue->jobs[effective].tail == NULL)
-    prio_loop_note_post (loop, loop->next_order);
   prio_run_queue_append_job (run_queue, effective, op->func, op->data, op->notify);
 }
 

@@ -19,7 +19,6 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
-  gint collects;     /* atomic: what was requested last */
   gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
@@ -60,6 +59,7 @@ GParamSpec *prio_scheduler_make_collects_statistics (void);
 GParamSpec *prio_scheduler_make_long_task (GType type);
 void prio_scheduler_watch_from_environment (PrioScheduler *self);
 void prio_scheduler_clear_watcher (PrioScheduler *self);
+void prio_scheduler_end_statistics (PrioScheduler *self);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_notify_paused (PrioScheduler *self);
 PrioScheduler *prio_scheduler_new_hidden (GMainContext *context);

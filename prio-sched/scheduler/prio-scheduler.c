@@ -146,6 +146,7 @@ prio_scheduler_finalize (GObject *object)
   prio_scheduler_unlist (self);
   prio_scheduler_clear_follower (self);
   prio_scheduler_clear_watcher (self);
+  prio_scheduler_end_statistics (self);
   prio_loop_submit (self->run_queue->loop, &op);
   g_clear_pointer (&self->context, g_main_context_unref);
 

@@ -1,4 +1,4 @@
-/* prio-statistics.c: what is told of a scheduler
+/* prio-statistics.c: the numbers of a scheduler's tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -41,21 +41,12 @@
  *
  * # How it is timed
  *
- * The clock is not read for each task: it is read where the main loop reads it anyway, about once in 20 µs while tasks
- * run, and when they suddenly take longer, within about 4 ms.
+ * The clock is read when a task is queued, when it begins and when it is over.
  *
  * - A task *waits* from when it is queued until it begins: after a delay, from when it is due; from another thread,
- *   from when the main loop has it.  It seems to wait from the last reading before, which is in this iteration of the
- *   main loop, and exact if the task was the first of its queue; and until the last reading before it begins.  What has
- *   waited for long may seem to have waited for a sixteenth more.
+ *   from when the main loop has it.  What waited already when the statistics began has waited from then on.
  * - A task *runs* until its function, its microtasks and its destroy notify are over, and with it whatever a nested
- *   main loop of its runs.  What has run between two readings shares the time alike, up to 40 µs.  If it was more,
- *   short tasks have 20 µs together, and what is over was that of one task.  So a task of more than 40 µs is told to
- *   within 20 µs; but if several suddenly follow short ones, those of the first 4 ms may be told as one.
- * - A task whose timeout has passed keeps its age when it yields, and seems to have waited since it was queued first.
- *
- * While a trace is written, or prio-sched-monitor watches, the clock is read for each task, and the times are those of
- * the trace.
+ *   main loop of its runs.
  *
  * Any thread may use it.
  *
@@ -70,9 +61,8 @@ G_DEFINE_BOXED_TYPE (PrioStatistics, prio_statistics, prio_statistics_ref, prio_
  * How long tasks have waited, or have run: [method@PrioSched.Statistics.get_waiting_times],
  * [method@PrioSched.Statistics.get_running_times].
  *
- * All times are in milliseconds.  The count, the total and the longest are as exact as [struct@PrioSched.Statistics]
- * says.  The median and other percentiles are found by a histogram with four steps for each doubling, and are rounded
- * down, by a fifth at most.
+ * All times are in milliseconds.  The count, the total and the longest are exact, to the microsecond.  The median and
+ * other percentiles are found by a histogram with four steps for each doubling, and are rounded down, by a fifth at most.
  *
  * ```c
  * g_autoptr (PrioTimes) waits = prio_statistics_get_waiting_times (statistics, PRIO_TASK_PRIORITY_USER_BLOCKING);
@@ -184,7 +174,7 @@ prio_statistics_get_n_delayed (const PrioStatistics *self, PrioTaskPriority prio
 guint64
 prio_statistics_get_n_run (const PrioStatistics *self, PrioTaskPriority priority)
 {
-  return check (G_STRFUNC, self, priority) ? self->counts.of[prio_count_index (priority)].n_run : 0;
+  return check (G_STRFUNC, self, priority) ? self->of[prio_count_index (priority)].n_run : 0;
 }
 
 /**
@@ -201,7 +191,7 @@ prio_statistics_get_n_run (const PrioStatistics *self, PrioTaskPriority priority
 guint64
 prio_statistics_get_n_continued (const PrioStatistics *self, PrioTaskPriority priority)
 {
-  return check (G_STRFUNC, self, priority) ? self->counts.of[prio_count_index (priority)].n_continued : 0;
+  return check (G_STRFUNC, self, priority) ? self->of[prio_count_index (priority)].n_continued : 0;
 }
 
 /**
@@ -219,7 +209,7 @@ prio_statistics_get_n_continued (const PrioStatistics *self, PrioTaskPriority pr
 guint64
 prio_statistics_get_n_aborted (const PrioStatistics *self, PrioTaskPriority priority)
 {
-  return check (G_STRFUNC, self, priority) ? self->counts.of[prio_count_index (priority)].n_aborted : 0;
+  return check (G_STRFUNC, self, priority) ? self->of[prio_count_index (priority)].n_aborted : 0;
 }
 
 static PrioTimes *
@@ -238,8 +228,6 @@ times_new (const PrioHistogram *histogram)
  *
  * Tells how long the tasks that have run had waited since they were queued.  Any thread may call it.
  *
- * Those that have ended since the last reading of the clock, 64 at most, are missing here, if a task asks.
- *
  * Returns: (transfer full): the times
  *
  * Since: 1.0
@@ -247,7 +235,7 @@ times_new (const PrioHistogram *histogram)
 PrioTimes *
 prio_statistics_get_waiting_times (const PrioStatistics *self, PrioTaskPriority priority)
 {
-  return check (G_STRFUNC, self, priority) ? times_new (&self->counts.of[prio_count_index (priority)].waits) : NULL;
+  return check (G_STRFUNC, self, priority) ? times_new (&self->of[prio_count_index (priority)].waits) : NULL;
 }
 
 /**
@@ -257,8 +245,6 @@ prio_statistics_get_waiting_times (const PrioStatistics *self, PrioTaskPriority 
  *
  * Tells how long tasks have run, each time.  Any thread may call it.
  *
- * Those that have ended since the last reading of the clock, 64 at most, are missing here, if a task asks.
- *
  * Returns: (transfer full): the times
  *
  * Since: 1.0
@@ -266,7 +252,7 @@ prio_statistics_get_waiting_times (const PrioStatistics *self, PrioTaskPriority 
 PrioTimes *
 prio_statistics_get_running_times (const PrioStatistics *self, PrioTaskPriority priority)
 {
-  return check (G_STRFUNC, self, priority) ? times_new (&self->counts.of[prio_count_index (priority)].runs) : NULL;
+  return check (G_STRFUNC, self, priority) ? times_new (&self->of[prio_count_index (priority)].runs) : NULL;
 }
 
 /**

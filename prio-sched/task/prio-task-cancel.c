@@ -17,12 +17,12 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
     case PRIO_ENTRY_DELAYED:
     case PRIO_ENTRY_QUEUED:
       __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
-      prio_run_queue_abort_waiting (&self->entry);
+      prio_run_queue_abort_entry (&self->entry);
       break;
 
     case PRIO_ENTRY_DROPPED:
       /* Its signal was aborted before, and gives the reason. */
-      prio_run_queue_abort_waiting (&self->entry);
+      prio_run_queue_abort_entry (&self->entry);
       break;
 
     case PRIO_ENTRY_RUNNING:

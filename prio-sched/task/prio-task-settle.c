@@ -133,7 +133,7 @@ drop_next (PrioTask *self)
     }
   else if (next->waits != NULL && prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_QUEUED)
     {
-      prio_run_queue_abort_waiting (&next->waits->entry);
+      prio_run_queue_abort_entry (&next->waits->entry);
     }
 }
 

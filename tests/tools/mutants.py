@@ -79,7 +79,7 @@ MUTANTS = [
     ('task-progress.c', 'self->tells_progress = FALSE;\n', ''),
     ('task-group-post.c', 'self->n_begun--;', ';'),
     ('shares-private.h', 'now - shares->since < shares->of[effective / 2].due', 'now >= shares->of[effective / 2].due'),
-    ('counts.c', 'count->n_continued += n;', 'count->n_continued += 0;'),
+    ('scheduler-statistics.c', 'count->n_continued += task->continuation;', ''),
     ('holding.c', 'holding->since > task->begun', 'FALSE'),
     ('run-queue-expiry.c', 'a->expiry != b->expiry ? a->expiry < b->expiry : a->job.order < b->job.order', 'a->job.order < b->job.order'),
     ('timeout.c', 'handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;', 'handle->timer->priority = PRIO_TASK_PRIORITY_BACKGROUND;'),
