@@ -26,7 +26,7 @@
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
  * @models loop/prio-loop-source.c prepare f511df7db851
  *     Loop, prepare
- * @models loop/prio-loop-source.c governor_check 607a26bfe67f
+ * @models loop/prio-loop-source.c governor_check 06e649a1122f
  *     Loop, check
  * @models loop/prio-loop-end.c prio_loop_tear_down fc8d83221522
  *     Ender
