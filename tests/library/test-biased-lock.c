@@ -10,17 +10,40 @@ enum { LOOKED, RAISED, WAITS, N_MOMENTS };
 
 static void come_to (unsigned int moment);
 
-#define PRIO_BIASED_LOCK_MOMENT(name) come_to (name)
-#include "base/prio-biased-lock.c"
-
-#include "helpers.h"
-
 #include <semaphore.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PRIO_BIASED_LOCK_MOMENT(name) come_to (name)
+#if defined (__linux__) && !defined (PRIO_THREAD_SANITIZER)
+static long call_kernel (long number, int command, int flags, int processor);
+#define syscall call_kernel
+#endif
+#include "base/prio-biased-lock.c"
+#undef syscall
+
+#include "helpers.h"
+
 #if defined (__linux__) && !defined (PRIO_THREAD_SANITIZER)
 #include "deny-membarrier.h"
+#endif
+
+#ifdef HAVE_MEMBARRIER
+/* Who has registered the process, and when that is over whether it could; atomic. */
+static gpointer registers;
+static enum { REGISTERS_YET, HAS_REGISTERED, IS_DENIED } registered;
+
+static long
+call_kernel (long number, int command, int flags, int processor)
+{
+  long result = syscall (number, command, flags, processor);
+
+  if (command != MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+    return result;
+  registers = &prio_thread;
+  __atomic_store_n (&registered, result == 0 ? HAS_REGISTERED : IS_DENIED, __ATOMIC_RELEASE);
+  return result;
+}
 #endif
 
 /* What this thread does the next time that it comes to each moment. */
@@ -431,10 +454,54 @@ test_child_of_an_owner_that_enters (void)
   meeting_clear (&meeting);
 }
 
+#ifdef HAVE_MEMBARRIER
+static gpointer
+wait_for (gpointer go)
+{
+  sem_wait (go);
+  return NULL;
+}
+
+/* In a process of several threads the kernel takes its time to register it: the thread that makes the first lock does not wait for
+ * that.  When it is over the owner needs no real barriers. */
+static void
+test_registers_elsewhere (void)
+{
+  PrioBiasedLock lock;
+  GThread *thread;
+  sem_t go;
+
+  sem_init (&go, 0, 0);
+  thread = g_thread_new ("another", wait_for, &go);
+  prio_biased_lock_init (&lock);
+  g_assert_true (prio_biased_lock_enter (&lock));
+  prio_biased_lock_leave (&lock);
+
+  while (__atomic_load_n (&registered, __ATOMIC_ACQUIRE) == REGISTERS_YET)
+    g_usleep (100);
+  g_assert_true (registers != &prio_thread);
+  while (registered == HAS_REGISTERED && __atomic_load_n (&symmetric, __ATOMIC_ACQUIRE))
+    g_usleep (100);
+  prio_biased_lock_acquire (&lock);
+  g_assert_cmpint (prio_biased_lock_enter_quickly (&lock), ==, registered == HAS_REGISTERED);
+  prio_biased_lock_leave (&lock);
+
+  prio_biased_lock_clear (&lock);
+  sem_post (&go);
+  g_thread_join (thread);
+  sem_destroy (&go);
+}
+#endif
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+
+#ifdef HAVE_MEMBARRIER
+  /* It has to be the first. */
+  g_test_add_func ("/biased-lock/registers-elsewhere", test_registers_elsewhere);
+#endif
 
   g_test_add_data_func ("/biased-lock/stray/quickly", &quickly, test_stray);
   g_test_add_data_func ("/biased-lock/stray/quickly/before-fork", &quickly_to_fork, test_stray);
