@@ -24,6 +24,9 @@
  * a time.  To a lock, a thread with the record of another one is that other one: it may find that it is the owner.
  * No two threads have the same record.
  *
+ * A process has to be registered for membarrier (2).  Where there are several threads the kernel waits for some 10 ms
+ * meanwhile, so that a thread of its own does that, and until then every owner uses real barriers.
+ *
  * A sandbox may deny membarrier () at any moment.  From then on every owner uses
  * real barriers; the lowest bit of `owner` says so.  One case remains, once per
  * lock: a former owner that has entered without a barrier.  It may have read `owner`
@@ -96,6 +99,9 @@ struct _PrioOwner
 /* Three ticks of the slowest clock that Linux has, µs. */
 #define PRIO_BIASED_LOCK_GRACE 30000
 
+/* Whether both sides need real barriers; atomic.  It is TRUE at first, and it may become FALSE once, and TRUE again. */
+extern gboolean prio_biased_lock_symmetric;
+
 void prio_biased_lock_init (PrioBiasedLock *lock);
 void prio_biased_lock_clear (PrioBiasedLock *lock);
 void prio_biased_lock_acquire_slow (PrioBiasedLock *lock);
@@ -117,11 +123,17 @@ prio_biased_lock_is_owner (PrioBiasedLock *lock)
   return (__atomic_load_n (&lock->owner, __ATOMIC_RELAXED) & ~PRIO_BIASED_LOCK_FLAGS) == (gsize) prio_thread.owner;
 }
 
-/* Makes this thread the owner; returns when the former owner has left. */
+/* Makes this thread the owner; returns when the former owner has left.  An owner that has needed real barriers needs none
+ * from here on, if the process has been registered meanwhile. */
 static inline void
 prio_biased_lock_acquire (PrioBiasedLock *lock)
 {
-  if (G_UNLIKELY (!prio_biased_lock_is_owner (lock)))
+  gsize owner = __atomic_load_n (&lock->owner, __ATOMIC_RELAXED);
+
+  if (G_LIKELY (owner == (gsize) prio_thread.owner))
+    return;
+  if (!prio_biased_lock_is_owner (lock) ||
+      ((owner & PRIO_BIASED_LOCK_SYMMETRIC) != 0 && !__atomic_load_n (&prio_biased_lock_symmetric, __ATOMIC_ACQUIRE)))
     prio_biased_lock_acquire_slow (lock);
 }
 

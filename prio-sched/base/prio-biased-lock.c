@@ -13,6 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #define HAVE_MEMBARRIER 1
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define HAVE_SINGLE_THREADED 1
+#endif
 #endif
 
 PRIO_TLS PrioThread prio_thread;
@@ -27,8 +31,8 @@ static void give_back_record (gpointer data);
 
 static GPrivate record_of_thread = G_PRIVATE_INIT (give_back_record);
 
-/* Whether both sides need real barriers; atomic.  It never becomes FALSE again. */
-static gboolean symmetric = TRUE;
+gboolean prio_biased_lock_symmetric = TRUE;
+#define symmetric prio_biased_lock_symmetric
 
 #ifdef HAVE_MEMBARRIER
 static gboolean
@@ -43,6 +47,25 @@ register_and_membarrier (void)
 {
   return membarrier (MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier (MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
+
+static gpointer
+register_process (gpointer data G_GNUC_UNUSED)
+{
+  if (register_and_membarrier ())
+    __atomic_store_n (&symmetric, FALSE, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+/* The kernel waits for no thread where there is but one. */
+static gboolean
+is_alone (void)
+{
+#ifdef HAVE_SINGLE_THREADED
+  return __libc_single_threaded;
+#else
+  return FALSE;
+#endif
+}
 #endif
 
 static void
@@ -53,8 +76,12 @@ choose_barrier (void)
   if (g_once_init_enter (&chosen))
     {
 #ifdef HAVE_MEMBARRIER
-      if (register_and_membarrier ())
-        __atomic_store_n (&symmetric, FALSE, __ATOMIC_RELAXED);
+      GThread *thread = is_alone () ? NULL : g_thread_try_new ("prio-barrier", register_process, NULL, NULL);
+
+      if (thread != NULL)
+        g_thread_unref (thread);
+      else
+        register_process (NULL);
 #endif
       g_once_init_leave (&chosen, 1);
     }

@@ -20,7 +20,7 @@
  *     ENTER: `r = owner`, the first look; ST (INSIDE (SELF), 1); `r = owner`, the second
  * @models base/prio-biased-lock.c prio_biased_lock_enter_slow 3fd81391c6f2
  *     ENTER, the loop: the exchange is `DRAINED -> mem[…] = 1`; the lock of a frozen one is LOCK (), UNLOCK ()
- * @models base/prio-biased-lock-private.h prio_biased_lock_acquire 8db219832ba3
+ * @models base/prio-biased-lock-private.h prio_biased_lock_acquire 1fb123bdc35d
  * @models base/prio-biased-lock.c prio_biased_lock_acquire_slow 73bb2e319786
  *     ACQUIRE: the exchange of `owner`, NEEDS and HEAVY, AWAIT, and the store of `owner`
  * @models base/prio-biased-lock.c needs_barrier bf3b49d3b014
@@ -52,6 +52,7 @@
  * @mutant -DNO_SECOND_LOOK       after it has said that it enters
  * @mutant -DNO_EXCHANGE          a store, where real barriers are needed
  * @mutant -DQUICKLY_ANYWAY       the quick way where real barriers are needed
+ * @mutant -DUPGRADE_IN_PLACE      an owner that needs real barriers no longer says so without the lock
  * @mutant -DNO_AWAIT_ACQUIRE     the new owner does not wait until the former one has left
  * @mutant -DNO_AWAIT_FREEZE      nor does one that forks
  * @mutant -DNO_THAW_IN_CHILD     the owner stays one that the child has not got
@@ -170,11 +171,18 @@ inline ENTER ()
   if :: ok -> WORK (true); ST (INSIDE (SELF), 0) :: else fi     /* or else through the mailbox */
 }
 
+#define MAY_UPGRADE ((owner & SYMMETRIC) && LD (SYM) == 0)
+
 inline ACQUIRE ()
 {
   if
-  :: OWNER == SELF
-  :: else ->
+  :: OWNER == SELF && !MAY_UPGRADE
+#ifdef UPGRADE_IN_PLACE
+  :: OWNER == SELF && MAY_UPGRADE -> r = owner; atomic { DRAINED -> owner = r & ~SYMMETRIC }
+  :: OWNER != SELF ->
+#else
+  :: OWNER != SELF || MAY_UPGRADE ->
+#endif
      LOCK ();
      atomic { r = owner; owner = 0 }
 #ifndef NO_BARRIER_ACQUIRE
@@ -272,15 +280,18 @@ end:
   od
 }
 
-/* The first thread has made the lock; real barriers are needed from the start, from some moment on, or never. */
+/* The first thread has made the lock.  Real barriers are needed until the process is registered, which another thread may do,
+ * and from some moment on, or never. */
 init
 {
   atomic {
     byte t = 0;
 
-    if :: mem[SYM] = 1; owner = 1 | SYMMETRIC; denied = true :: skip fi;
+    if :: mem[SYM] = 1; owner = 1 | SYMMETRIC :: skip fi;
     do :: t < N -> run Thread (t); run Memory (t); t++ :: else -> break od
   }
 end:
+  if :: mem[SYM] == 1 -> if :: mem[SYM] = 0 :: denied = true fi :: else fi;
+end_registered:
   denied = true
 }
