@@ -21,7 +21,7 @@ void prio_batch_append_again (PrioRunQueue *run_queue, PrioEffective effective, 
 void prio_batch_count_entry (PrioBatch *batch, PrioEntry *entry);
 
 void prio_observed_begin_run (PrioObservedTask *task, PrioEntry *entry);
-void prio_observed_yield_run (PrioObservedTask *task);
+void prio_observed_yield_run (PrioObservedTask *task, const PrioObserved *step);
 void prio_observed_end_run (PrioObservedTask *task);
 
 void prio_run_queue_set_collects (PrioRunQueue *run_queue, gboolean collects);

@@ -190,11 +190,11 @@ count_observed (const PrioObservedTask *task, gint64 now)
                      told->begun - task->waited_since, now - told->begun);
 }
 
-/* Tells that it yields. */
+/* Tells that it yields: @step is this run, as it is told of. */
 void
-prio_observed_yield_run (PrioObservedTask *task)
+prio_observed_yield_run (PrioObservedTask *task, const PrioObserved *step)
 {
-  count_observed (task, prio_observed_yields (task));
+  count_observed (task, prio_observed_yields (task, step));
 }
 
 /* Tells that it has ended. */

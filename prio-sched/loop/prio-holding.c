@@ -168,6 +168,16 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task,
 }
 
 static void
+yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  /* Its microtasks follow, and are a part of the step. */
+  if (loop->microtasks.length > 0 && watched (loop) != NULL)
+    loop->holding->task = task;
+  else
+    ran (self, loop, task, now);
+}
+
+static void
 prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 {
   if (watched (loop) == NULL)
@@ -204,7 +214,8 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_G
 
 static PrioObserver observer = {
   .begins = begins,
-  .yielded = ran,
+  .yielded = yielded,
+  .microtasks_ran = ran,
   .ended = ran,
   .prepares = prepares,
   .checks = checks,

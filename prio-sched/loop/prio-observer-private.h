@@ -61,6 +61,9 @@ struct _PrioObserver
   void (*begins) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* Its function has returned G_SOURCE_CONTINUE: `queued` follows. */
   void (*yielded) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* The microtasks that the task had queued when it yielded have run; it may have begun again, or ended, meanwhile.  @task is the same
+   * record that `yielded` was called with, and goes now. */
+  void (*microtasks_ran) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* Its function, its checkpoint and its callbacks are over.  It comes after `aborted` too if the task ran then. */
   void (*ended) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* It has been aborted, or its context has gone: if it did not run (`begun` is 0, or before `queued`), this is its end. */
@@ -106,7 +109,8 @@ struct _PrioObservedTask
 
 void prio_observed_queued (PrioEntry *entry);
 PrioObservedTask *prio_observed_begins (PrioEntry *entry);
-gint64 prio_observed_yields (PrioObservedTask *task);
+gint64 prio_observed_yields (PrioObservedTask *task, const PrioObserved *step);
+void prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step);
 void prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry);
 gint64 prio_observed_ended (PrioObservedTask *task);
 

@@ -455,16 +455,23 @@ prio_observed_begins (PrioEntry *entry)
   return task;
 }
 
-/* In a dispatch: its function has returned, and it is about to be queued again.  Returns the time. */
+/* In a dispatch: its function has returned, and it is about to be queued again.  @step is told, a copy of what is known of the task.
+ * Returns the time. */
 gint64
-prio_observed_yields (PrioObservedTask *task)
+prio_observed_yields (PrioObservedTask *task, const PrioObserved *step)
 {
   gint64 now = prio_clock_now ();
 
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  TELL (yielded, now, task->loop, &task->told);
+  TELL (yielded, now, task->loop, step);
   return now;
+}
+
+void
+prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
+{
+  TELL (microtasks_ran, prio_clock_now (), loop, step);
 }
 
 /* In a dispatch: all of it is over, and its entry has gone.  Returns the time. */
