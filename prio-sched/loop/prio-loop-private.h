@@ -87,6 +87,7 @@ typedef struct
   void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
   gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
+  void (*paused) (PrioRunQueue *run_queue, gboolean is_paused);
   void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);
 } PrioObservingFuncs;
 

@@ -11,7 +11,7 @@
  * empty while the loop is observed: those that wait when the observation begins are moved.
  *
  * Threads: an observer is told on the owner thread of the loop, from several at once if there are several loops.
- * `queued`, `aborted` and `priority_changed` may come inside (prio-loop-private.h): nothing of the user's may
+ * `queued`, `aborted`, `priority_changed` and `paused` may come inside (prio-loop-private.h): nothing of the user's may
  * be called, the library not be entered again, and only a leaf lock be taken.  Observers are static, since a thread may still be telling one
  * that has just been removed.  Any function of an observer may be NULL.
  *
@@ -42,6 +42,7 @@ typedef struct
   gint8 priority;        /* its own, PrioTaskPriority; it may change while the task waits */
   gboolean continuation; /* it continues a task after a yield */
   gconstpointer group;   /* identifies the signal, at this scheduler, that may abort it, or NULL */
+  PrioTaskState state;   /* in `ended`: FULFILLED, FAILED or ABORTED; RUNNING if its result comes later */
   gconstpointer scheduler; /* identifies the scheduler (its PrioRunQueue) */
   gint64 posted;         /* when it was posted, or the loop heard of that; 0 if that was before the observation */
   gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */
@@ -71,6 +72,8 @@ struct _PrioObserver
   /* The tasks of @group that follow it have another priority. */
   void (*priority_changed) (PrioObserver *self, PrioLoop *loop, gconstpointer group, PrioTaskPriority from,
                             PrioTaskPriority to, gint64 now);
+  /* The tasks of @scheduler are held back, or no longer. */
+  void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
   /* Tasks run one after another, until the batch ends: @cut if its time is over (the others' turn begins). */
   void (*batch_begins) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 now);
   void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gboolean cut, gint64 now);
