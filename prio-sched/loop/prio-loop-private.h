@@ -52,6 +52,9 @@ enum
   PRIO_N_SOURCES
 };
 
+/* So many modules observe loops, those of tests too. */
+#define PRIO_MAX_OBSERVERS 8
+
 typedef struct _PrioCounts PrioCounts;
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
@@ -79,10 +82,13 @@ typedef struct
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
-/* The functions of the module that tells observers what happens (prio-observer), called inside. */
+/* The functions of the module that tells observers what happens (prio-observer), called inside but for the first three, which any
+ * thread calls under the lock of the loops' table. */
 typedef struct
 {
-  gboolean (*is_wanted) (void);                       /* whether there is an observer; any thread, under a lock */
+  gboolean (*is_wanted) (void);                       /* whether there is an observer */
+  void (*comes) (gpointer observer);                  /* all loops from now on have it; `begins` follows for those that there are */
+  void (*is_new) (PrioLoop *loop);                    /* all that have come know this one */
   void (*begins) (PrioLoop *loop, gpointer observer); /* the observation begins, or has another observer */
   void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
   gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
@@ -124,6 +130,7 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
+  guint introduced[PRIO_MAX_OBSERVERS]; /* prio-observer: by the observers' places, whether this loop has been */
   PrioAges *ages;  /* NULL while no scheduler collects statistics */
   guint n_collect, n_lots; /* schedulers that do, and batches that count */
   PrioSlab jobs, entries;

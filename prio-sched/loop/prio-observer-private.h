@@ -85,7 +85,11 @@ struct _PrioObserver
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
 
-  PrioObserver *next; /* set by prio_observer_add () */
+  /* For prio-observer: */
+  PrioObserver *next;
+  guint place;   /* among all, from 1 on; 0 before it was first added */
+  guint times;   /* how often it has been added; 0 while it is not */
+  guint come;    /* @times, as new loops know it */
 };
 
 /* Any thread, outside. */

@@ -283,7 +283,7 @@ move_jobs (PrioQueue *from, PrioQueue *to)
   prio_run_queue_make_ready (run_queue, to);
 }
 
-/* Tells @observer alone of @entry, which waits. */
+/* Tells @observer alone of @entry, which waits.  Here and below, it is NULL if it has been told. */
 static void
 tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint64 due, gint64 now)
 {
@@ -293,6 +293,8 @@ tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint6
     return;
   if (!entry->is_observed)
     observe (entry, 0, due);
+  if (observer == NULL)
+    return;
 
   told = &task_of (entry)->told;
   if (due != 0)
@@ -368,7 +370,7 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
 
       if (idle->observed == NULL)
         idle->observed = task_new (idle->run_queue, PRIO_OBSERVED_IDLE, 0);
-      if (observer->queued != NULL)
+      if (observer != NULL && observer->queued != NULL)
         observer->queued (observer, loop, &idle->observed->told, now);
     }
 }
@@ -376,7 +378,7 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
 static void
 begins (PrioLoop *loop, gpointer data)
 {
-  PrioObserver *observer = data;
+  PrioObserver *observer = prio_observer_introduce (data, loop) ? data : NULL;
   gint64 now = prio_clock_now ();
 
   prio_ready_evict (&loop->ready);
@@ -408,6 +410,8 @@ frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
 
 const PrioObservingFuncs prio_observing_funcs = {
   .is_wanted = prio_observers_exist,
+  .comes = prio_observer_comes,
+  .is_new = prio_observers_new_loop,
   .begins = begins,
   .added = added,
   .take_job = take_job,
