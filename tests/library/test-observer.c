@@ -545,6 +545,39 @@ test_trace_stopped_in_a_destroy_notify (void)
   g_rmdir (folder);
 }
 
+static gpointer
+watch_elsewhere (gpointer data)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+
+  prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+  return NULL;
+}
+
+static void
+await_watch (gpointer data)
+{
+  g_thread_join (g_thread_new ("another", watch_elsewhere, NULL));
+  g_string_append_c (told, 'w');
+}
+
+/* What the call that begins to watch releases, of any loop, may wait for a thread that begins to watch too. */
+static void
+test_watch_in_a_destroy_notify (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL), other = prio_scheduler_new (context);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+
+  prio_scheduler_post_full (other, &options, once, NULL, await_watch);
+  g_thread_join (g_thread_new ("another", abort_elsewhere, controller));
+  prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+  assert_told ("w");
+  prio_scheduler_set_long_task_threshold (scheduler, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -562,5 +595,6 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/again", test_again);
   g_test_add_func ("/observer/new-loop", test_new_loop);
   g_test_add_func ("/observer/trace-stopped-in-a-destroy-notify", test_trace_stopped_in_a_destroy_notify);
+  g_test_add_func ("/observer/watch-in-a-destroy-notify", test_watch_in_a_destroy_notify);
   return g_test_run ();
 }
