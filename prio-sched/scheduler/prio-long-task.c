@@ -27,10 +27,6 @@ struct _PrioWatcher
 static PrioLock lock = PRIO_LOCK_INIT;
 static GSList *watchers;
 
-/* Whether the loops are observed, which is changed by one thread at a time. */
-static GRecMutex observing;
-static gboolean observes;
-
 /* What the environment sets, ms, and whether each long task is a message. */
 static guint from_environment;
 
@@ -169,22 +165,30 @@ op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
   prio_holding_set (loop, threshold, &funcs);
 }
 
-/* The loops are observed while there is a watcher. */
+static gboolean
+has_watchers (void)
+{
+  gboolean result;
+
+  prio_lock_lock (&lock);
+  result = watchers != NULL;
+  prio_lock_unlock (&lock);
+  return result;
+}
+
+/* The loops are observed while there is a watcher.  That calls destroy notifies, so no lock is held, and several threads may be here
+ * at once: who finds afterwards that another one has changed the list acts again, so that the last act is right. */
 static void
 adapt_observing (void)
 {
   gboolean on;
 
-  g_rec_mutex_lock (&observing);
-  prio_lock_lock (&lock);
-  on = watchers != NULL;
-  prio_lock_unlock (&lock);
-  if (on != observes)
+  do
     {
-      observes = on;
+      on = has_watchers ();
       prio_holding_observe (on);
     }
-  g_rec_mutex_unlock (&observing);
+  while (on != has_watchers ());
 }
 
 /* Returns whether that is a change. */
