@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "loop/prio-observer-private.h"
+#include "loop/prio-observer-list-private.h"
 
 #include "prio-sched.h"
 
@@ -545,6 +545,36 @@ test_trace_stopped_in_a_destroy_notify (void)
   g_rmdir (folder);
 }
 
+static void
+fill_trace (PrioScheduler *scheduler)
+{
+  for (guint i = 0; i < 4000; i++)
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "a task that makes the file larger" }, once, NULL, NULL);
+  run_all ();
+}
+
+/* A trace that has ended by its size costs nothing any more, and another one may begin, which has all that waits. */
+static void
+test_trace_ends_by_its_size (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("observer-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "trace.json", NULL);
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (prio_trace_start (path, NULL));
+      g_assert_true (prio_observers_exist ());
+      g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*ends early: it has reached its size*");
+      fill_trace (scheduler);
+      g_test_assert_expected_messages ();
+      g_assert_false (prio_observers_exist ());
+    }
+  prio_trace_stop ();
+  g_remove (path);
+  g_rmdir (folder);
+}
+
 static gpointer
 watch_elsewhere (gpointer data)
 {
@@ -583,6 +613,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   told = g_string_new (NULL);
+  g_setenv ("PRIO_SCHED_TRACE_SIZE", "1", TRUE);
   g_test_add_func ("/observer/kinds", test_kinds);
   g_test_add_func ("/observer/begin-and-end", test_begin_and_end);
   g_test_add_func ("/observer/wait-for-group", test_wait_for_group);
@@ -595,6 +626,7 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/again", test_again);
   g_test_add_func ("/observer/new-loop", test_new_loop);
   g_test_add_func ("/observer/trace-stopped-in-a-destroy-notify", test_trace_stopped_in_a_destroy_notify);
+  g_test_add_func ("/observer/trace-ends-by-its-size", test_trace_ends_by_its_size);
   g_test_add_func ("/observer/watch-in-a-destroy-notify", test_watch_in_a_destroy_notify);
   return g_test_run ();
 }
