@@ -335,6 +335,23 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
   finish (&lines);
 }
 
+static PrioObserver observer;
+
+/* This process is observed while there is a trace.  Several threads may be here at once, as destroy notifies may be called: the last act
+ * is right. */
+static void
+adapt_observing (void)
+{
+  gboolean on;
+
+  do
+    {
+      on = prio_trace_file_exists ();
+      (on ? prio_observer_add : prio_observer_remove) (&observer);
+    }
+  while (on != prio_trace_file_exists ());
+}
+
 /* A whole slice, since the trace may begin or end in it. */
 static void
 batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gboolean cut, gint64 now)
@@ -358,6 +375,8 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
       prio_trace_file_flush (now);
     }
   prio_trace_file_tell ();
+  if (!prio_trace_file_exists ())
+    adapt_observing ();
 }
 
 static void
@@ -468,7 +487,9 @@ prio_trace_start (const char *path, GError **error)
 
   if (!prio_trace_file_open (path, error))
     return FALSE;
-  prio_observer_add (&observer);
+  /* One that has been left by the trace before does not know what waits. */
+  prio_observer_remove (&observer);
+  adapt_observing ();
   g_debug ("A trace is written to '%s'", path);
   return TRUE;
 }
