@@ -130,14 +130,12 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
-  guint introduced[PRIO_MAX_OBSERVERS]; /* prio-observer: by the observers' places, whether this loop has been */
   PrioAges *ages;  /* NULL while no scheduler collects statistics */
   guint n_collect, n_lots; /* schedulers that do, and batches that count */
   PrioSlab jobs, entries;
   PrioSlab groups; /* of records that embed a PrioGroup; initialized before the first is allocated */
   PrioReady ready;
-  PrioHeap delays; /* by the time when they are due, µs */
-  PrioHeap deadlines; /* of queued entries with a timeout: by the time when it passes, µs, and then by age */
+  PrioHeap delays, deadlines; /* by the time when they are due, or when the timeout of a queued entry passes, µs, and then by age */
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioRunQueue *run_queues, *own; /* the latter for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
@@ -176,6 +174,7 @@ struct _PrioLoop
   PrioFrame *frames;     /* the announced frames; prio-frames computes from them: */
   gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs; written atomically */
   gint64 frame_interval; /* the shortest announced interval, or 0, µs */
+  guint introduced[PRIO_MAX_OBSERVERS]; /* prio-observer: whether this loop has been, by the observers' places */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
