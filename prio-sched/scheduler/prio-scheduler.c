@@ -417,7 +417,7 @@ prio_scheduler_get_context (PrioScheduler *self)
   return self->context;
 }
 
-/* Whether this thread has iterated the context last, and is in no dispatch. */
+/* Whether this thread, which is in no dispatch, has iterated the context last.  It may not own the context, so there is no state. */
 static gboolean
 is_between_iterations (PrioLoop *loop)
 {
@@ -462,7 +462,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
   loop = self->run_queue->loop;
   if (state == NULL || state->run_queue != self->run_queue)
     {
-      if (g_main_depth () == 0 ? !is_between_iterations (loop) : !prio_loop_is_owner (loop))
+      if (g_main_depth () == 0 ? state != NULL || !is_between_iterations (loop) : !prio_loop_is_owner (loop))
         return FALSE;
       state = state != NULL && state != &prio_state_none ? state : prio_state_of_thread ();
       if (state != NULL && state->run_queue->loop != loop)
