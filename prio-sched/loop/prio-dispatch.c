@@ -97,14 +97,6 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Takes in what other threads have sent, so that what they did before a task ended takes effect before its result. */
-static inline void
-catch_up (PrioLoop *loop)
-{
-  if (G_UNLIKELY (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED))
-    prio_loop_catch_up (loop);
-}
-
 /* A closure with a signal or a delay has run. */
 static inline void
 closure_ran (PrioEntry *entry, gboolean again)
@@ -139,7 +131,29 @@ begin_entry (PrioEntry *entry, gint depth)
   return state;
 }
 
-/* Runs @entry, which is observed, in the same way as run_entry () does others. */
+/* The function of @entry, which is observed, is to be called again.  The step goes on until its microtasks have run. */
+static void
+yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
+{
+  gboolean has_microtasks = loop->microtasks.length > 0;
+  g_autofree char *name = has_microtasks ? g_strdup (task->told.name) : NULL;
+  PrioObserved step = task->told;
+
+  if (has_microtasks)
+    step.name = name;
+  prio_observed_yields (task, &step);
+  entry->continuation = TRUE;
+  prio_run_queue_enqueue (entry);
+  prio_observed_queued (entry);
+  if (has_microtasks)
+    {
+      prio_loop_process_pending (loop);
+      prio_observed_microtasks_ran (loop, &step);
+    }
+}
+
+/* Runs @entry, which is observed, in the same way as run_entry () does others.  What it has queued for after its function is a part
+ * of it, as of a task with a result. */
 static G_GNUC_NO_INLINE void
 run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
@@ -152,22 +166,21 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_thread.state = outer;
       if (again && !prio_entry_is_aborted (entry))
         {
-          prio_observed_yields (task);
-          entry->continuation = TRUE;
-          prio_run_queue_enqueue (entry);
-          prio_observed_queued (entry);
+          yield_observed (loop, task, entry);
           return;
         }
       if (prio_observed_was_job (task) && entry->job.notify != NULL)
         g_steal_pointer (&entry->job.notify) (entry->job.data);
       prio_observed_leaves (task, entry);
       closure_ran (entry, FALSE);
+      if (loop->microtasks.length > 0)
+        prio_loop_process_pending (loop);
     }
   else
     {
       entry->funcs->run (entry);
       prio_thread.state = outer;
-      catch_up (loop);
+      prio_loop_take_in (loop);
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
@@ -191,7 +204,7 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
     {
       entry->funcs->run (entry);
       prio_thread.state = outer;
-      catch_up (loop);
+      prio_loop_take_in (loop);
       /* Before the result settles and the abort steps are removed (§2.4.2). */
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
@@ -265,27 +278,6 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Up to this many deferred releases wait until the batch has ended. */
-#define MAX_LEFT_RELEASES 32
-
-static void
-process_pending_now (PrioLoop *loop)
-{
-  loop->has_pending = FALSE;
-  if (loop->n_releases > MAX_LEFT_RELEASES || loop->aborted_list != NULL)
-    prio_loop_flush_releases (loop);
-  prio_loop_checkpoint (loop);
-}
-
-/* Does what is to be done between two tasks. */
-static inline void
-process_pending (PrioLoop *loop)
-{
-  catch_up (loop);
-  if (G_UNLIKELY (loop->has_pending))
-    process_pending_now (loop);
-}
-
 /* The next task is one of @run_queue: its time slice counts from now on. */
 static void
 adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
@@ -313,13 +305,13 @@ choose (PrioBatch *batch)
   /* The function of a runner runs them itself after each of its tasks. */
   if (G_UNLIKELY (loop->job_sources != NULL) && batch->ids == NULL)
     {
-      process_pending (loop);
+      prio_loop_process_pending (loop);
       prio_jobs_run (loop);
     }
   if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others != batch->within))
     return NULL;
 
-  process_pending (loop);
+  prio_loop_process_pending (loop);
 
   queue = prio_ready_first (&loop->ready);
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
@@ -411,7 +403,7 @@ prio_batch_end_id (PrioBatch *batch)
     return FALSE;
 
   prio_thread.state = batch->outer_state;
-  catch_up (loop);
+  prio_loop_take_in (loop);
   if (loop->microtasks.length > 0)
     prio_loop_checkpoint (loop);
 
@@ -520,7 +512,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
     prio_idle_run (loop, batch.now);
 
-  process_pending (loop);
+  prio_loop_process_pending (loop);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_batch_ended (loop, lane, batch.over);
   if (batch.begun)

@@ -168,6 +168,16 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task,
 }
 
 static void
+yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  /* Its microtasks follow, and are a part of the step. */
+  if (loop->microtasks.length > 0 && watched (loop) != NULL)
+    loop->holding->task = task;
+  else
+    ran (self, loop, task, now);
+}
+
+static void
 prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 {
   if (watched (loop) == NULL)
@@ -204,7 +214,8 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_G
 
 static PrioObserver observer = {
   .begins = begins,
-  .yielded = ran,
+  .yielded = yielded,
+  .microtasks_ran = ran,
   .ended = ran,
   .prepares = prepares,
   .checks = checks,
@@ -212,12 +223,12 @@ static PrioObserver observer = {
   .batch_ended = batch_ended,
 };
 
-/* Any thread, outside: @on if a loop of this process is watched. */
+/* Any thread, outside: a scheduler watches from now on, or no longer if not @on. */
 void
 prio_holding_observe (gboolean on)
 {
   prio_loop_add_leaf_lock (&lock);
-  (on ? prio_observer_add : prio_observer_remove) (&observer);
+  (on ? prio_observer_hold : prio_observer_release) (&observer);
 }
 
 /* Inside: what holds @loop for @threshold µs is told of, by @funcs; 0 if nobody wants to know. */

@@ -51,6 +51,9 @@ enum
   PRIO_N_SOURCES
 };
 
+/* So many modules observe loops, those of tests too. */
+#define PRIO_MAX_OBSERVERS 8
+
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
@@ -77,14 +80,18 @@ typedef struct
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
-/* The functions of the module that tells observers what happens (prio-observer), called inside. */
+/* The functions of the module that tells observers what happens (prio-observer), called inside but for the first three, which any
+ * thread calls under the lock of the loops' table. */
 typedef struct
 {
-  gboolean (*is_wanted) (void);                       /* whether there is an observer; any thread, under a lock */
+  gboolean (*is_wanted) (void);                       /* whether there is an observer */
+  void (*comes) (gpointer observer);                  /* all loops from now on have it; `begins` follows for those that there are */
+  void (*is_new) (PrioLoop *loop);                    /* all that have come know this one */
   void (*begins) (PrioLoop *loop, gpointer observer); /* the observation begins, or has another observer */
   void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
   gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
+  void (*paused) (PrioRunQueue *run_queue, gboolean is_paused);
   void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);
 } PrioObservingFuncs;
 
@@ -125,8 +132,7 @@ struct _PrioLoop
   PrioSlab jobs, entries;
   PrioSlab groups, observed; /* of records that embed a PrioGroup, and of observed tasks; initialized before the first is allocated */
   PrioReady ready;
-  PrioHeap delays; /* by the time when they are due, µs */
-  PrioHeap deadlines; /* of queued entries with a timeout: by the time when it passes, µs, and then by age */
+  PrioHeap delays, deadlines; /* by the time when they are due, or when the timeout of a queued entry passes, µs, and then by age */
   guint64 next_delay;
   PrioMicrotasks microtasks;
   PrioRunQueue *run_queues, *own; /* the latter for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
@@ -165,6 +171,7 @@ struct _PrioLoop
   PrioFrame *frames;     /* the announced frames; prio-frames computes from them: */
   gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs; written atomically */
   gint64 frame_interval; /* the shortest announced interval, or 0, µs */
+  guint introduced[PRIO_MAX_OBSERVERS]; /* prio-observer: whether this loop has been, by the observers' places */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);

@@ -87,6 +87,8 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   loop->lane = PRIO_LANE_NONE;
   loop->wakeup_fd = -1;
   loop->observing = observing;
+  if (observing != NULL)
+    observing->is_new (loop);
   g_weak_ref_init (&loop->thread_default, NULL);
   prio_biased_lock_init (&loop->lock);
   prio_mailbox_init (&loop->mailbox);
@@ -510,6 +512,8 @@ prio_loops_observe (const PrioObservingFuncs *funcs, gpointer added)
   PrioLoop *loop;
 
   prio_lock_lock (&table_lock);
+  if (added != NULL)
+    funcs->comes (added);
   __atomic_store_n (&observing, funcs->is_wanted () ? funcs : NULL, __ATOMIC_RELEASE);
   if (table != NULL)
     {

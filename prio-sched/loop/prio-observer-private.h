@@ -11,7 +11,7 @@
  * empty while the loop is observed: those that wait when the observation begins are moved.
  *
  * Threads: an observer is told on the owner thread of the loop, from several at once if there are several loops.
- * `queued`, `aborted` and `priority_changed` may come inside (prio-loop-private.h): nothing of the user's may
+ * `queued`, `aborted`, `priority_changed` and `paused` may come inside (prio-loop-private.h): nothing of the user's may
  * be called, the library not be entered again, and only a leaf lock be taken.  Observers are static, since a thread may still be telling one
  * that has just been removed.  Any function of an observer may be NULL.
  *
@@ -42,6 +42,7 @@ typedef struct
   gint8 priority;        /* its own, PrioTaskPriority; it may change while the task waits */
   gboolean continuation; /* it continues a task after a yield */
   gconstpointer group;   /* identifies the signal, at this scheduler, that may abort it, or NULL */
+  PrioTaskState state;   /* in `ended`: FULFILLED, FAILED or ABORTED; RUNNING if its result comes later */
   gconstpointer scheduler; /* identifies the scheduler (its PrioRunQueue) */
   gint64 posted;         /* when it was posted, or the loop heard of that; 0 if that was before the observation */
   gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */
@@ -62,6 +63,9 @@ struct _PrioObserver
   void (*begins) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* Its function has returned G_SOURCE_CONTINUE: `queued` follows. */
   void (*yielded) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* The microtasks that the task had queued when it yielded have run; it may have begun again, or ended, meanwhile.  @task is the same
+   * record that `yielded` was called with, and goes now. */
+  void (*microtasks_ran) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* Its function, its checkpoint and its callbacks are over.  It comes after `aborted` too if the task ran then. */
   void (*ended) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* It has been aborted, or its context has gone: if it did not run (`begun` is 0, or before `queued`), this is its end. */
@@ -69,6 +73,8 @@ struct _PrioObserver
   /* The tasks of @group that follow it have another priority. */
   void (*priority_changed) (PrioObserver *self, PrioLoop *loop, gconstpointer group, PrioTaskPriority from,
                             PrioTaskPriority to, gint64 now);
+  /* The tasks of @scheduler are held back, or no longer. */
+  void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
   /* Tasks run one after another, until the batch ends: @cut if its time is over (the others' turn begins). */
   void (*batch_begins) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 now);
   void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gboolean cut, gint64 now);
@@ -80,8 +86,12 @@ struct _PrioObserver
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
 
-  PrioObserver *next; /* set by prio_observer_add (); */
-  gint users;         /* this and prio_observer_hold () */
+  /* For prio-observer: */
+  PrioObserver *next;
+  gint users;    /* who want it to be told */
+  guint place;   /* among all, from 1 on; 0 before it was first added */
+  guint times;   /* how often it has been added; 0 while it is not */
+  guint come;    /* @times, as new loops know it */
 };
 
 /* Any thread, outside. */
@@ -110,7 +120,8 @@ struct _PrioObservedTask
 
 void prio_observed_queued (PrioEntry *entry);
 PrioObservedTask *prio_observed_begins (PrioEntry *entry);
-void prio_observed_yields (PrioObservedTask *task);
+void prio_observed_yields (PrioObservedTask *task, const PrioObserved *step);
+void prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step);
 void prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry);
 void prio_observed_ended (PrioObservedTask *task);
 

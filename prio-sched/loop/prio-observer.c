@@ -10,27 +10,9 @@
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
-
-/* Guards changes of the list; read on any thread. */
-static PrioLock lock = PRIO_LOCK_INIT;
-static PrioObserver *observers; /* atomic */
+#include "loop/prio-observer-list-private.h"
 
 static guint64 last_id; /* atomic */
-
-/* Calls a function of every observer that has it: all are told of the same moment, which is their last argument. */
-#define TELL(function, now, ...)                                                                                      \
-  do                                                                                                                  \
-    {                                                                                                                 \
-      gint64 told_at = now;                                                                                           \
-                                                                                                                      \
-      for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                               \
-           o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                          \
-        {                                                                                                             \
-          if (o->function != NULL)                                                                                    \
-            o->function (o, __VA_ARGS__, told_at);                                                                    \
-        }                                                                                                             \
-    }                                                                                                                 \
-  while (0)
 
 static PrioObservedTask *
 task_of (PrioEntry *entry)
@@ -52,8 +34,12 @@ prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
   if (prio_entry_is_aborted (entry) && !task->was_aborted)
     {
       task->was_aborted = TRUE;
-      TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
+      PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
     }
+  if (task->original->get_state != NULL)
+    task->told.state = task->original->get_state (entry);
+  else
+    task->told.state = prio_entry_is_aborted (entry) ? PRIO_TASK_STATE_ABORTED : PRIO_TASK_STATE_FULFILLED;
   entry->funcs = task->original;
   entry->is_observed = FALSE;
 }
@@ -88,7 +74,7 @@ observed_aborted (PrioEntry *entry)
   refresh (task, entry);
   entry->funcs = task->original;
   entry->is_observed = FALSE;
-  TELL (aborted, now, task->loop, &task->told, FALSE);
+  PRIO_TELL (aborted, now, task->loop, &task->told, FALSE);
   task_free (task);
   entry->funcs->aborted (entry);
 }
@@ -100,7 +86,7 @@ observed_rejected (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   task->was_aborted = TRUE;
-  TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
+  PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
   if (task->original->rejected != NULL)
     task->original->rejected (entry);
 }
@@ -115,7 +101,7 @@ observed_released (PrioEntry *entry)
   entry->is_observed = FALSE;
   if (!task->runs)
     {
-      TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
+      PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
       task_free (task);
     }
   if (entry->funcs->released != NULL)
@@ -138,6 +124,7 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gint64 posted)
       .poster = posted != 0 && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
       .kind = kind,
       .priority = PRIO_TASK_PRIORITY_BACKGROUND,
+      .state = PRIO_TASK_STATE_FULFILLED,
       .scheduler = run_queue,
       .posted = posted,
     },
@@ -181,7 +168,7 @@ prio_observed_queued (PrioEntry *entry)
 
   refresh (task, entry);
   task->told.queued = prio_clock_now ();
-  TELL (queued, task->told.queued, task->loop, &task->told);
+  PRIO_TELL (queued, task->told.queued, task->loop, &task->told);
 }
 
 static void
@@ -197,12 +184,12 @@ added (PrioEntry *entry, gint64 due)
   set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
   if (due != 0)
     {
-      TELL (delayed, now, entry->run_queue->loop, &task_of (entry)->told);
+      PRIO_TELL (delayed, now, entry->run_queue->loop, &task_of (entry)->told);
     }
   else
     {
       task_of (entry)->told.queued = now;
-      TELL (queued, now, entry->run_queue->loop, &task_of (entry)->told);
+      PRIO_TELL (queued, now, entry->run_queue->loop, &task_of (entry)->told);
     }
 }
 
@@ -261,7 +248,7 @@ take_job (PrioQueue *queue)
   set_queued (entry, now);
   if (prio_queue_append_entry (to, entry))
     prio_run_queue_make_ready (run_queue, to);
-  TELL (queued, now, loop, &task_of (entry)->told);
+  PRIO_TELL (queued, now, loop, &task_of (entry)->told);
   return TRUE;
 }
 
@@ -302,7 +289,7 @@ move_jobs (PrioQueue *from, PrioQueue *to)
   prio_run_queue_make_ready (run_queue, to);
 }
 
-/* Tells @observer alone of @entry, which waits. */
+/* Tells @observer alone of @entry, which waits.  Here and below, it is NULL if it has been told. */
 static void
 tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint64 due, gint64 now)
 {
@@ -312,6 +299,8 @@ tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint6
     return;
   if (!entry->is_observed)
     observe (entry, 0, due);
+  if (observer == NULL)
+    return;
 
   told = &task_of (entry)->told;
   if (due != 0)
@@ -387,7 +376,7 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
 
       if (idle->observed == NULL)
         idle->observed = task_new (idle->run_queue, PRIO_OBSERVED_IDLE, 0);
-      if (observer->queued != NULL)
+      if (observer != NULL && observer->queued != NULL)
         observer->queued (observer, loop, &idle->observed->told, now);
     }
 }
@@ -395,7 +384,7 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
 static void
 begins (PrioLoop *loop, gpointer data)
 {
-  PrioObserver *observer = data;
+  PrioObserver *observer = prio_observer_introduce (data, loop) ? data : NULL;
   gint64 now = prio_clock_now ();
 
   prio_ready_evict (&loop->ready);
@@ -409,28 +398,31 @@ begins (PrioLoop *loop, gpointer data)
 static void
 priority_changes (PrioGroup *group, PrioTaskPriority priority)
 {
-  TELL (priority_changed, prio_clock_now (), group->run_queue->loop, group, prio_group_get_priority (group),
+  PRIO_TELL (priority_changed, prio_clock_now (), group->run_queue->loop, group, prio_group_get_priority (group),
         priority);
+}
+
+static void
+paused (PrioRunQueue *run_queue, gboolean is_paused)
+{
+  PRIO_TELL (paused, prio_clock_now (), run_queue->loop, run_queue, is_paused);
 }
 
 static void
 frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
 {
-  TELL (frame, prio_clock_now (), loop, due, interval);
+  PRIO_TELL (frame, prio_clock_now (), loop, due, interval);
 }
 
-static gboolean
-is_wanted (void)
-{
-  return __atomic_load_n (&observers, __ATOMIC_ACQUIRE) != NULL;
-}
-
-static const PrioObservingFuncs funcs = {
-  .is_wanted = is_wanted,
+const PrioObservingFuncs prio_observing_funcs = {
+  .is_wanted = prio_observers_exist,
+  .comes = prio_observer_comes,
+  .is_new = prio_observers_new_loop,
   .begins = begins,
   .added = added,
   .take_job = take_job,
   .priority_changes = priority_changes,
+  .paused = paused,
   .frame_announced = frame_announced,
 };
 
@@ -442,7 +434,7 @@ begin (PrioObservedTask *task)
   prio_thread.observed = task;
   task->told.begun = prio_clock_now ();
   task->told.run = ++task->loop->n_observed_runs;
-  TELL (begins, task->told.begun, task->loop, &task->told);
+  PRIO_TELL (begins, task->told.begun, task->loop, &task->told);
 }
 
 /* In a dispatch: the function of @entry is about to be called. */
@@ -462,13 +454,19 @@ prio_observed_begins (PrioEntry *entry)
   return task;
 }
 
-/* In a dispatch: its function has returned, and it is about to be queued again. */
+/* In a dispatch: its function has returned, and it is about to be queued again.  @step is told, a copy of what is known of the task. */
 void
-prio_observed_yields (PrioObservedTask *task)
+prio_observed_yields (PrioObservedTask *task, const PrioObserved *step)
 {
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  TELL (yielded, prio_clock_now (), task->loop, &task->told);
+  PRIO_TELL (yielded, prio_clock_now (), task->loop, step);
+}
+
+void
+prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
+{
+  PRIO_TELL (microtasks_ran, prio_clock_now (), loop, step);
 }
 
 /* In a dispatch: all of it is over, and its entry has gone. */
@@ -476,7 +474,7 @@ void
 prio_observed_ended (PrioObservedTask *task)
 {
   prio_thread.observed = task->outer;
-  TELL (ended, prio_clock_now (), task->loop, &task->told);
+  PRIO_TELL (ended, prio_clock_now (), task->loop, &task->told);
   task_free (task);
 }
 
@@ -487,7 +485,7 @@ prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
   PrioObservedTask *task = task_new (run_queue, PRIO_OBSERVED_IDLE, now);
 
   task->told.queued = now;
-  TELL (queued, now, task->loop, &task->told);
+  PRIO_TELL (queued, now, task->loop, &task->told);
   return task;
 }
 
@@ -500,20 +498,20 @@ prio_observed_idle_begins (PrioObservedTask *task)
 void
 prio_observed_idle_aborted (PrioObservedTask *task)
 {
-  TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
+  PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
   task_free (task);
 }
 
 void
 prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now)
 {
-  TELL (batch_begins, now, loop, lane);
+  PRIO_TELL (batch_begins, now, loop, lane);
 }
 
 void
 prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut)
 {
-  TELL (batch_ended, prio_clock_now (), loop, lane, cut);
+  PRIO_TELL (batch_ended, prio_clock_now (), loop, lane, cut);
 }
 
 /* The turn of the other sources, if it is theirs, ends. */
@@ -521,97 +519,17 @@ void
 prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 {
   if (loop->turn.others)
-    TELL (turn_ended, now, loop, loop->turn.began, loop->turn.whole);
+    PRIO_TELL (turn_ended, now, loop, loop->turn.began, loop->turn.whole);
 }
 
 void
 prio_observed_prepares (PrioLoop *loop)
 {
-  TELL (prepares, prio_clock_now (), loop);
+  PRIO_TELL (prepares, prio_clock_now (), loop);
 }
 
 void
 prio_observed_checks (PrioLoop *loop)
 {
-  TELL (checks, prio_clock_now (), loop);
-}
-
-/* Under the lock: where the list refers to @observer, or its end. */
-static PrioObserver **
-find_link (PrioObserver *observer)
-{
-  PrioObserver **link = &observers;
-
-  while (*link != NULL && *link != observer)
-    link = &(*link)->next;
-  return link;
-}
-
-/* Sets how many want @observer to be told, or adds to that if @counts. */
-static void
-set_users (PrioObserver *observer, gboolean counts, gint users)
-{
-  PrioObserver **link;
-  gboolean was_told, is_told;
-
-  prio_loop_add_leaf_lock (&lock);
-  prio_lock_lock (&lock);
-  observer->users = counts ? observer->users + users : users;
-  is_told = observer->users > 0;
-  link = find_link (observer);
-  was_told = *link != NULL;
-  if (is_told && !was_told)
-    {
-      __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
-      __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
-    }
-  else if (was_told && !is_told)
-    {
-      __atomic_store_n (link, observer->next, __ATOMIC_RELEASE);
-    }
-  prio_lock_unlock (&lock);
-
-  if (is_told && !was_told)
-    prio_loops_observe (&funcs, observer);
-  else if (was_told && !is_told && !is_wanted ())
-    prio_loops_observe (&funcs, NULL);
-}
-
-/* Any thread, outside: tells @observer, which is static, of all loops, until it is removed.  Does nothing if it is told already.
- * This releases what other threads have ended, so call it without a lock: a destroy notify may add and remove observers. */
-void
-prio_observer_add (PrioObserver *observer)
-{
-  set_users (observer, FALSE, 1);
-}
-
-/* Any thread, outside, without a lock too.  Does nothing if it has been removed.  A call that another thread has begun may still go
- * on. */
-void
-prio_observer_remove (PrioObserver *observer)
-{
-  set_users (observer, FALSE, 0);
-}
-
-/* The same as prio_observer_add (), until as many calls of prio_observer_release () have been made, which may come first. */
-void
-prio_observer_hold (PrioObserver *observer)
-{
-  set_users (observer, TRUE, 1);
-}
-
-void
-prio_observer_release (PrioObserver *observer)
-{
-  set_users (observer, TRUE, -1);
-}
-
-/* Inside: @loop is observed from now on, though another thread, which has added @observer, may not have come to it. */
-void
-prio_observer_ensure (PrioObserver *observer, PrioLoop *loop)
-{
-  if (loop->observing != NULL || prio_loop_is_dead (loop))
-    return;
-  loop->observing = &funcs;
-  begins (loop, observer);
+  PRIO_TELL (checks, prio_clock_now (), loop);
 }

@@ -97,7 +97,7 @@ typedef enum
   PRIO_ENTRY_OF_LIBRARY = 1 << 1 /* nobody is told of it */
 } PrioEntryUse;
 
-/* The functions of an entry, called on the owner thread.  `get_name`, `released` and `rejected` may be NULL; so may `run` and
+/* The functions of an entry, called on the owner thread.  `get_name`, `get_state`, `released` and `rejected` may be NULL; so may `run` and
  * `ran` for closures and task ids, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
 typedef struct
 {
@@ -107,6 +107,7 @@ typedef struct
   void (*rejected) (PrioEntry *entry); /* @entry is running, and has become REJECTED */
   void (*released) (PrioEntry *entry); /* @entry is DONE, and nothing refers to it any more: may free the record */
   char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): what the program calls the task */
+  PrioTaskState (*get_state) (PrioEntry *entry); /* before `ran`: what the task becomes then; RUNNING if its result comes later */
 } PrioEntryFuncs;
 
 /* What the timeout of an entry has come to.  It has one or has none from before it is added until it is done. */

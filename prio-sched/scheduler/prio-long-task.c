@@ -27,10 +27,6 @@ struct _PrioWatcher
 static PrioLock lock = PRIO_LOCK_INIT;
 static GSList *watchers;
 
-/* Whether the loops are observed, which is changed by one thread at a time. */
-static GRecMutex observing;
-static gboolean observes;
-
 /* What the environment sets, ms, and whether each long task is a message. */
 static guint from_environment;
 
@@ -169,24 +165,6 @@ op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
   prio_holding_set (loop, threshold, &funcs);
 }
 
-/* The loops are observed while there is a watcher. */
-static void
-adapt_observing (void)
-{
-  gboolean on;
-
-  g_rec_mutex_lock (&observing);
-  prio_lock_lock (&lock);
-  on = watchers != NULL;
-  prio_lock_unlock (&lock);
-  if (on != observes)
-    {
-      observes = on;
-      prio_holding_observe (on);
-    }
-  g_rec_mutex_unlock (&observing);
-}
-
 /* Returns whether that is a change. */
 static gboolean
 set_threshold (PrioScheduler *self, gint64 threshold)
@@ -218,8 +196,11 @@ set_threshold (PrioScheduler *self, gint64 threshold)
     watcher_unref (removed);
   if (before == threshold)
     return FALSE;
+  if (before == 0)
+    prio_holding_observe (TRUE);
   prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_watch });
-  adapt_observing ();
+  if (threshold == 0)
+    prio_holding_observe (FALSE);
   return TRUE;
 }
 

@@ -10,8 +10,10 @@
 #include "base/prio-debug-private.h"
 
 static void
-op_set_paused (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+op_set_paused (PrioLoop *loop, const PrioOp *op)
 {
+  if (G_UNLIKELY (loop->observing != NULL))
+    loop->observing->paused (op->target, op->flag);
   prio_run_queue_set_paused (op->target, op->flag);
 }
 

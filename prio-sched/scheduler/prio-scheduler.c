@@ -418,6 +418,19 @@ prio_scheduler_get_context (PrioScheduler *self)
   return self->context;
 }
 
+/* Whether this thread, which is in no dispatch, has iterated the context last.  It may not own the context, so there is no state. */
+static gboolean
+is_between_iterations (PrioLoop *loop)
+{
+  gboolean result;
+
+  if (!prio_loop_enter (loop))
+    return FALSE;
+  result = loop->iteration > 0;
+  prio_loop_leave (loop);
+  return result;
+}
+
 /**
  * prio_scheduler_should_yield:
  * @self: a scheduler
@@ -427,13 +440,13 @@ prio_scheduler_get_context (PrioScheduler *self)
  *
  * For a task, the slice begins with the batch of tasks in which it runs.  For anything else,
  * such as a signal handler, a callback of GIO or a microtask, the slice begins when the main loop
- * last checked its sources, and work is more urgent if it runs before `user-visible`.  In an idle
- * callback, only its deadline counts.
+ * last checked its sources, and work is more urgent if it runs before `user-visible`.  So it is between two iterations of a program
+ * that calls [method@GLib.MainContext.iteration] itself.  In an idle callback, only its deadline counts.
  *
  * It is cheap enough for an inner loop: it reads the clock about every 20 µs, and polls for
  * input, which is any descriptor at %G_PRIORITY_DEFAULT or above, every millisecond.  It polls no
  * other sources, and calls none of their functions.  On other threads, and where no main loop
- * runs, it returns %FALSE.
+ * has run yet, it returns %FALSE.
  *
  * Returns: whether to yield, or to return %G_SOURCE_CONTINUE
  *
@@ -450,7 +463,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
   loop = self->run_queue->loop;
   if (state == NULL || state->run_queue != self->run_queue)
     {
-      if (g_main_depth () == 0 || !prio_loop_is_owner (loop))
+      if (g_main_depth () == 0 ? state != NULL || !is_between_iterations (loop) : !prio_loop_is_owner (loop))
         return FALSE;
       state = state != NULL && state != &prio_state_none ? state : prio_state_of_thread ();
       if (state != NULL && state->run_queue->loop != loop)

@@ -48,7 +48,7 @@ yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
 static void
 ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
-  mark_run (task, "done", now);
+  mark_run (task, prio_trace_end_name (task), now);
 }
 
 static void

@@ -172,14 +172,6 @@ list_awaited (PrioTaskGroup *from)
   return all;
 }
 
-static void
-set_stuck (PrioTaskGroup *group, gboolean stuck)
-{
-  group->n_stuck = stuck ? group->crossing.length : 0;
-  for (GList *link = group->crossing.head; link != NULL; link = link->next)
-    ((PrioMember *) link->data)->stuck = stuck;
-}
-
 /* Whether there is a task in @group that waits for no group.  Those that are queued count if they can begin. */
 static gboolean
 has_free (PrioTaskGroup *group)
@@ -191,64 +183,149 @@ has_free (PrioTaskGroup *group)
   return group->n_open > n_held;
 }
 
-/* Whether @wait ends although the tasks that are stuck do not. */
-static gboolean
-may_end (PrioWait *wait)
+/* The waits that are blocked for one of two reasons may end now.  Adds tasks that have no other to @free. */
+static void
+unblock (PrioWait **blocked, GPtrArray *free)
 {
-  PrioTaskGroup *group = wait->group;
-
-  if (prio_wait_is_for_all (wait))
-    return group->n_stuck == 0;
-  return group->n_stuck < group->crossing.length || has_free (group);
+  for (PrioWait *wait = g_steal_pointer (blocked); wait != NULL; wait = wait->next_blocked)
+    {
+      if (!wait->fails && --wait->crossing->n_blocked == 0)
+        g_ptr_array_add (free, wait->crossing);
+    }
 }
 
-/* Finds tasks of @group that are not stuck.  Returns whether there were any. */
-static gboolean
-free_some (PrioTaskGroup *group)
+/* The tasks in @free are not stuck, and so others are not. */
+static void
+propagate (GPtrArray *free)
 {
-  guint n_before = group->n_stuck;
+  while (free->len > 0)
+    {
+      PrioTaskGroup *group = ((PrioMember *) g_ptr_array_steal_index_fast (free, free->len - 1))->group;
 
+      unblock (&group->blocked_for_one, free);
+      if (--group->n_stuck == 0)
+        unblock (&group->blocked_for_all, free);
+    }
+}
+
+static void
+block (PrioTaskGroup *group)
+{
   for (GList *link = group->crossing.head; link != NULL; link = link->next)
     {
       PrioMember *member = link->data;
-      GList *wait = member->crossing.head;
 
-      while (wait != NULL && may_end (wait->data))
-        wait = wait->next;
-      if (wait == NULL && member->stuck)
+      member->n_blocked = member->crossing.length;
+      for (GList *crossing = member->crossing.head; crossing != NULL; crossing = crossing->next)
         {
-          member->stuck = FALSE;
-          group->n_stuck--;
+          PrioWait *wait = crossing->data;
+          PrioWait **blocked = prio_wait_is_for_all (wait) ? &wait->group->blocked_for_all : &wait->group->blocked_for_one;
+
+          wait->fails = FALSE;
+          wait->next_blocked = *blocked;
+          *blocked = wait;
         }
     }
-  return group->n_stuck < n_before;
 }
 
-/* Whether @wait, which its task has begun just now, could end only after that has.  All that wait are taken for stuck, until it is
- * found who is not: who waits for all of a group is if one of its tasks is, and who waits for one of them if all are. */
+/* Finds the tasks that are stuck among those of @from, and of all groups for which these wait.  All that wait are taken for stuck, until
+ * it is found which are not: one that waits for all of a group is if one of its tasks is, and one that waits for one of them if all are.
+ * Each wait is visited once when it is blocked, and once when it is not any more. */
+static void
+find_stuck (PrioTaskGroup *from)
+{
+  g_autoptr (GPtrArray) groups = list_awaited (from);
+  g_autoptr (GPtrArray) free = g_ptr_array_new ();
+
+  for (guint i = 0; i < groups->len; i++)
+    {
+      PrioTaskGroup *group = groups->pdata[i];
+
+      group->blocked_for_one = group->blocked_for_all = NULL;
+      group->n_stuck = group->crossing.length;
+    }
+  for (guint i = 0; i < groups->len; i++)
+    block (groups->pdata[i]);
+  for (guint i = 0; i < groups->len; i++)
+    {
+      PrioTaskGroup *group = groups->pdata[i];
+
+      if (group->n_stuck == 0)
+        unblock (&group->blocked_for_all, free);
+      if (has_free (group))
+        unblock (&group->blocked_for_one, free);
+    }
+  propagate (free);
+}
+
+/* Whether @wait, which its task has begun just now, could end only after that has. */
 gboolean
 prio_wait_closes_circle (PrioWait *wait)
 {
   PrioMember *member = wait->crossing;
-  g_autoptr (GPtrArray) groups = NULL;
-  gboolean freed, stuck;
 
   if (!leads_to (wait->group, member->group))
     return FALSE;
+  find_stuck (member->group);
+  return member->n_blocked > 0;
+}
 
-  groups = list_awaited (member->group);
-  for (guint i = 0; i < groups->len; i++)
-    set_stuck (groups->pdata[i], TRUE);
-  do
+/* Whether waits of other groups for one task of @self, which has one task less that waits for nothing, may have lost the last that
+ * could end them. */
+static gboolean
+may_be_stuck (PrioTaskGroup *self)
+{
+  guint n_held = self->n_waiting + self->crossing.length + (self->n_begun >= self->limit ? self->queued.length : 0);
+
+  return self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_FIRST][0].length > 0 && self->n_open <= n_held &&
+         leads_to (self, self);
+}
+
+/* Whether such a wait is stuck: a task of @self has begun to wait for it. */
+gboolean
+prio_task_group_is_stuck (PrioTaskGroup *self)
+{
+  if (!may_be_stuck (self))
+    return FALSE;
+  find_stuck (self);
+  return self->blocked_for_one != NULL;
+}
+
+static gint
+compare_age (gconstpointer a, gconstpointer b)
+{
+  const PrioWait *one = *(PrioWait *const *) a, *other = *(PrioWait *const *) b;
+
+  return one->order < other->order ? 1 : -(one->order > other->order);
+}
+
+/* A task of @self has ended without success.  Lists those waits that are stuck for that, and have to fail: the youngest, and the next if
+ * that is not enough.
+ *
+ * Returns: (transfer full) (nullable) */
+GPtrArray *
+prio_task_group_list_stuck (PrioTaskGroup *self)
+{
+  g_autoptr (GPtrArray) free = g_ptr_array_new ();
+  GPtrArray *waits;
+  guint n = 0;
+
+  if (!prio_task_group_is_stuck (self))
+    return NULL;
+
+  waits = g_ptr_array_new ();
+  for (PrioWait *wait = self->blocked_for_one; wait != NULL; wait = wait->next_blocked)
+    g_ptr_array_add (waits, wait);
+  g_ptr_array_sort (waits, compare_age);
+  while (n < waits->len && self->blocked_for_one != NULL)
     {
-      freed = FALSE;
-      for (guint i = groups->len; i > 0; i--)
-        freed |= free_some (groups->pdata[i - 1]);
-    }
-  while (freed && member->stuck);
+      PrioWait *wait = waits->pdata[n++];
 
-  stuck = member->stuck;
-  for (guint i = 0; i < groups->len; i++)
-    set_stuck (groups->pdata[i], FALSE);
-  return stuck;
+      wait->fails = TRUE;
+      if (--wait->crossing->n_blocked == 0)
+        g_ptr_array_add (free, wait->crossing);
+      propagate (free);
+    }
+  g_ptr_array_set_size (waits, (gint) n);
+  return waits;
 }

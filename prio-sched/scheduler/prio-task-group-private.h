@@ -27,13 +27,15 @@ struct _PrioMember
   guint n_waits;        /* for its own group: nobody waits for it, and its place is free */
   GQueue crossing;      /* PrioWait: those for other groups */
   GList crossing_link;  /* in @crossing of the group while there are any */
-  gboolean stuck;       /* only while a circle is looked for */
+  guint n_blocked;      /* of @crossing, while a circle is looked for: it is stuck unless there are none */
   gboolean has_place;
   gboolean completed;   /* the waits have heard of its result */
 };
 
 /* A wait is the data of a task that is queued, and never runs: its signal aborts it like any other. */
-typedef struct
+typedef struct _PrioWait PrioWait;
+
+struct _PrioWait
 {
   PrioTaskGroup *group;  /* held */
   PrioTask *task;        /* held */
@@ -44,7 +46,9 @@ typedef struct
   GList crossing_link;
   guint64 order;         /* the age */
   guint64 n_failed;      /* how many tasks had failed before */
-} PrioWait;
+  gboolean fails;         /* while circles are opened; */
+  PrioWait *next_blocked; /* in @blocked_for_one or @blocked_for_all of the group */
+};
 
 struct _PrioTaskGroup
 {
@@ -72,7 +76,8 @@ struct _PrioTaskGroup
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the last of them while there were waits for any, or NULL */
   GQueue crossing;        /* members that wait for other groups */
-  guint n_stuck;          /* of those, while a circle is looked for */
+  guint n_stuck;          /* of those, while a circle is looked for; */
+  PrioWait *blocked_for_one, *blocked_for_all; /* then too: waits that could end only after a task that is stuck */
   GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for it; NULL until needed */
   GHashTable *waited_by;  /* the groups that have this one there; NULL until needed */
 
@@ -90,6 +95,9 @@ void prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *task);
 void prio_wait_begin_crossing (PrioWait *wait, PrioMember *member);
 void prio_wait_end_crossing (PrioWait *wait);
 gboolean prio_wait_closes_circle (PrioWait *wait);
+gboolean prio_task_group_is_stuck (PrioTaskGroup *self);
+GPtrArray *prio_task_group_list_stuck (PrioTaskGroup *self);
+void prio_task_group_fail_stuck (PrioTaskGroup *self);
 void prio_task_group_leave_crossing (PrioMember *member);
 void prio_task_group_pending_changed (PrioTaskGroup *self);
 void prio_task_group_update_places (PrioTaskGroup *self);

@@ -107,14 +107,39 @@ end (PrioWait *wait, PrioTask *completed, gboolean failed)
   return ended;
 }
 
-/* The wait would close a circle. */
+/* The wait closes a circle. */
 static void
 fail_circle (PrioTask *task)
 {
   prio_task_settle_queued (task, NULL,
                            g_error_new_literal (PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
                                                 _("A task cannot wait for a group that waits for the task's own group")));
-  prio_loop_flush_releases (prio_task_get_entry (task)->run_queue->loop);
+}
+
+/* A task of @self has ended, and may have been the last that could have ended waits for any: they fail, the oldest first. */
+void
+prio_task_group_fail_stuck (PrioTaskGroup *self)
+{
+  g_autoptr (GPtrArray) waits = prio_task_group_list_stuck (self);
+
+  if (waits == NULL)
+    return;
+
+  g_object_ref (self);
+  for (guint i = waits->len; i > 0; i--)
+    {
+      PrioWait *wait = waits->pdata[i - 1];
+
+      waits->pdata[i - 1] = g_object_ref (wait->task);
+      end_wait (wait);
+    }
+  for (guint i = waits->len; i > 0; i--)
+    {
+      fail_circle (waits->pdata[i - 1]);
+      g_object_unref (waits->pdata[i - 1]);
+    }
+  prio_loop_flush_releases (prio_task_group_get_loop (self));
+  g_object_unref (self);
 }
 
 /* Each wait is visited once in all: in the list of those that @completed ends, or when no task is left. */
@@ -226,14 +251,16 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
  * yield or another wait, gives its place to another one until the wait is over, and neither it nor any
  * other task of the group waits for it: so a group that waits for itself comes to an end.  If tasks
  * of this group wait for the group of the task that calls it, directly or over other groups, so that
- * the wait could not end before that task does, it fails at once.
+ * the wait could not end before that task does, it fails at once.  A wait for any, or for the first, of
+ * another group fails later if such a circle closes because a task of that group has failed.
  *
  * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
  * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
  *
  * Each wait costs the same, however many tasks and other waits there are.  Only if tasks of this group
  * wait for other groups, and the group of the task that calls it is waited for, a circle is looked
- * for: from both ends, until one of them has no group left.
+ * for: from both ends, until one of them has no group left.  So it is when a task fails while other groups wait for any of this
+ * one, and each of its other tasks waits, too.
  *
  * Call it on the thread that runs the scheduler's main context; @callback is called there.
  *
@@ -271,15 +298,16 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   if (prio_task_get_completed (task))
     return;
   if (member != NULL && member->group != self)
+    prio_wait_begin_crossing (wait, member);
+  if (member != NULL && (member->group != self ? prio_wait_closes_circle (wait) : prio_task_group_is_stuck (self)))
     {
-      prio_wait_begin_crossing (wait, member);
-      if (prio_wait_closes_circle (wait))
-        {
-          fail_circle (task);
-          return;
-        }
+      fail_circle (task);
+      prio_loop_flush_releases (prio_task_group_get_loop (self));
     }
-  prio_task_group_settle_waits (self, NULL);
+  else
+    {
+      prio_task_group_settle_waits (self, NULL);
+    }
 }
 
 /**

@@ -20,6 +20,7 @@ extern gint prio_trace_generation G_GNUC_INTERNAL;
 gboolean prio_trace_file_open (const char *path, GError **error);
 void prio_trace_file_close (void);
 gboolean prio_trace_file_is_open (void);
+gboolean prio_trace_file_exists (void);
 gint64 prio_trace_file_get_pid (void);
 guint prio_trace_file_get_number (gconstpointer thing);
 void prio_trace_file_add (const char *lines, gsize length);

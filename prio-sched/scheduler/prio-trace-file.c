@@ -425,6 +425,18 @@ prio_trace_file_is_open (void)
   return is_open;
 }
 
+/* Whether there is a file, or there may be: a child of fork () opens its own later.  Any thread, inside too. */
+gboolean
+prio_trace_file_exists (void)
+{
+  gboolean exists;
+
+  prio_lock_lock (&lock);
+  exists = trace.path != NULL;
+  prio_lock_unlock (&lock);
+  return exists;
+}
+
 /* The process whose trace it is.  After prio_trace_file_is_open () has said so, on the same thread. */
 gint64
 prio_trace_file_get_pid (void)

@@ -264,6 +264,20 @@ yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
   finish (&lines);
 }
 
+/* What has become of @task, which has ended. */
+const char *
+prio_trace_end_name (const PrioObserved *task)
+{
+  static const char *const names[] = {
+    [PRIO_TASK_STATE_RUNNING] = "deferred",
+    [PRIO_TASK_STATE_FULFILLED] = "done",
+    [PRIO_TASK_STATE_FAILED] = "failed",
+    [PRIO_TASK_STATE_ABORTED] = "aborted",
+  };
+
+  return names[task->state];
+}
+
 static void
 ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
@@ -271,7 +285,7 @@ ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const Pri
 
   if (!begin (&lines))
     return;
-  add_run (&lines, task, "done", now);
+  add_run (&lines, task, prio_trace_end_name (task), now);
   finish (&lines);
 }
 
@@ -307,6 +321,37 @@ priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED
   finish (&lines);
 }
 
+static void
+paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpointer scheduler, gboolean is_paused, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  begin_event (&lines, "i", now);
+  add (&lines, ",\"s\":\"t\",\"cat\":\"pause\",\"name\":\"%s\",\"args\":{\"scheduler\":\"%u\"}", is_paused ? "paused" : "resumed",
+       prio_trace_file_get_number (scheduler));
+  end_event (&lines);
+  finish (&lines);
+}
+
+static PrioObserver observer;
+
+/* This process is observed while there is a trace.  Several threads may be here at once, as destroy notifies may be called: the last act
+ * is right. */
+static void
+adapt_observing (void)
+{
+  gboolean on;
+
+  do
+    {
+      on = prio_trace_file_exists ();
+      (on ? prio_observer_add : prio_observer_remove) (&observer);
+    }
+  while (on != prio_trace_file_exists ());
+}
+
 /* A whole slice, since the trace may begin or end in it. */
 static void
 batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gboolean cut, gint64 now)
@@ -330,6 +375,8 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
       prio_trace_file_flush (now);
     }
   prio_trace_file_tell ();
+  if (!prio_trace_file_exists ())
+    adapt_observing ();
 }
 
 static void
@@ -374,6 +421,7 @@ static PrioObserver observer = {
   .ended = ended,
   .aborted = aborted,
   .priority_changed = priority_changed,
+  .paused = paused,
   .batch_ended = batch_ended,
   .turn_ended = turn_ended,
   .frame = frame,
@@ -397,11 +445,12 @@ static PrioObserver observer = {
  * | in the trace | category | what it tells |
  * | --- | --- | --- |
  * | slices of no length, by the tasks' names | `post`, `due`, `again` | a task is posted; a delayed one is due; one has yielded and is queued again |
- * | slices, by the tasks' names | `run` | a task runs: `waited` in its queue (µs), and its `end`: `yielded` or `done` |
+ * | slices, by the tasks' names | `run` | a task runs: `waited` in its queue (µs), and its `end`: `yielded`, `done`, `failed`, `aborted`, or `deferred` if its result comes later |
  * | arrows | `flow` | from where a task is queued to its run |
  * | slices named `slice` | `slice` | tasks run one after another; `cut` if that was all their time |
  * | a track of its own | `turn` | the other sources have their turn |
  * | moments | `abort`, `priority`, `frame` | a task is aborted; a signal's tasks have another priority; a frame is announced for `due` |
+ * | moments | `pause` | a scheduler is `paused`, or `resumed` |
  *
  * Times are those of g_get_monotonic_time(), in microseconds.
  *
@@ -438,7 +487,9 @@ prio_trace_start (const char *path, GError **error)
 
   if (!prio_trace_file_open (path, error))
     return FALSE;
-  prio_observer_add (&observer);
+  /* One that has been left by the trace before does not know what waits. */
+  prio_observer_remove (&observer);
+  adapt_observing ();
   g_debug ("A trace is written to '%s'", path);
   return TRUE;
 }

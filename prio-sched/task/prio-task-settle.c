@@ -202,14 +202,21 @@ settle_aborted (PrioTask *self)
   finish (self);
 }
 
+/* The state of a task that has been given its result. */
+static inline PrioTaskState
+state_of_result (PrioTask *self)
+{
+  if (prio_task_peek_error (self) == NULL)
+    return PRIO_TASK_STATE_FULFILLED;
+  return self->result.is_abort ? PRIO_TASK_STATE_ABORTED : PRIO_TASK_STATE_FAILED;
+}
+
 /* Owner thread. */
 static G_ALWAYS_INLINE inline void
 settle_returned (PrioTask *self)
 {
-  PrioTaskState state = PRIO_TASK_STATE_FULFILLED;
+  PrioTaskState state = state_of_result (self);
 
-  if (prio_task_peek_error (self) != NULL)
-    state = self->result.is_abort ? PRIO_TASK_STATE_ABORTED : PRIO_TASK_STATE_FAILED;
   if (G_UNLIKELY (self->entry.lends))
     prio_lending_end (&self->entry, state == PRIO_TASK_STATE_ABORTED);
   __atomic_store_n (&self->state, state, __ATOMIC_RELEASE);
@@ -300,8 +307,23 @@ task_get_name (PrioEntry *entry)
   return prio_task_dup_name (prio_task_from_entry (entry));
 }
 
+static PrioTaskState
+task_get_state (PrioEntry *entry)
+{
+  PrioTask *self = prio_task_from_entry (entry);
+
+  if (prio_entry_get_state (entry) == PRIO_ENTRY_DONE)
+    return __atomic_load_n (&self->state, __ATOMIC_RELAXED);
+  if (prio_entry_is_aborted (entry))
+    return PRIO_TASK_STATE_ABORTED;
+  if (!self->has_result && (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_DEFERRED) != 0)
+    return PRIO_TASK_STATE_RUNNING;
+  return state_of_result (self);
+}
+
 const PrioEntryFuncs prio_task_entry_funcs = {
   .get_name = task_get_name,
+  .get_state = task_get_state,
   .run = task_run,
   .ran = task_ran,
   .aborted = task_aborted,

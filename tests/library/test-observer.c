@@ -7,8 +7,6 @@
 
 #include "prio-sched.h"
 
-#include <glib/gstdio.h>
-
 static GString *told;
 
 /* One letter for the event, then the name, or the priority of a task that has none. */
@@ -353,53 +351,147 @@ test_lent (void)
   prio_observer_remove (&observer);
 }
 
-static gpointer
-abort_elsewhere (gpointer controller)
+/* A thread with a main context of its own, which posts a task of the priority that is a digit, or iterates, each time it is asked to, and says so then. */
+typedef struct
 {
-  prio_task_controller_abort (controller, NULL);
+  GThread *thread;
+  GAsyncQueue *asked, *done;
+} Elsewhere;
+
+static gpointer
+run_elsewhere (gpointer data)
+{
+  Elsewhere *self = data;
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  const char *name;
+
+  g_assert_true (g_main_context_acquire (context));
+  while (*(name = g_async_queue_pop (self->asked)) != '\0')
+    {
+      while (g_str_equal (name, "iterate") && g_main_context_iteration (context, FALSE))
+        ;
+      if (g_ascii_isdigit (*name))
+        prio_scheduler_post (scheduler, (PrioTaskPriority) (*name - '0'), once, NULL, NULL);
+      g_async_queue_push (self->done, self);
+    }
+  g_main_context_release (context);
   return NULL;
 }
 
 static void
-stop_trace (gpointer data)
+elsewhere_ask (Elsewhere *self, const char *what)
 {
-  prio_trace_stop ();
-  g_string_append_c (told, 's');
+  g_async_queue_push (self->asked, (gpointer) what);
+  if (*what != '\0')
+    g_async_queue_pop (self->done);
 }
 
-/* What another thread has aborted is released by the call that ends the trace. */
-static gboolean
-stop_trace_after_abort (gpointer controller)
+static Elsewhere *
+elsewhere_new (void)
 {
-  g_thread_join (g_thread_new ("another", abort_elsewhere, controller));
-  prio_trace_stop ();
-  g_string_append_c (told, 'S');
-  return G_SOURCE_REMOVE;
+  Elsewhere *self = g_new (Elsewhere, 1);
+
+  *self = (Elsewhere) { .asked = g_async_queue_new (), .done = g_async_queue_new () };
+  self->thread = g_thread_new ("elsewhere", run_elsewhere, self);
+  elsewhere_ask (self, "iterate");
+  return self;
 }
 
 static void
-test_trace_stopped_in_a_destroy_notify (void)
+elsewhere_free (Elsewhere *self)
 {
-  g_autofree char *folder = g_dir_make_tmp ("observer-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename (folder, "trace.json", NULL);
-  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  elsewhere_ask (self, "");
+  g_thread_join (self->thread);
+  g_async_queue_unref (self->asked);
+  g_async_queue_unref (self->done);
+  g_free (self);
+}
 
-  for (guint i = 0; i < 2; i++)
+static Elsewhere *to_be_asked;
+static gpointer here;
+
+static void
+queued_while_it_comes (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  static gint is_asking;
+
+  if (g_thread_self () != here)
     {
-      g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-      PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
-      g_autofree char *trace = NULL;
-
-      g_assert_true (prio_trace_start (path, NULL));
-      g_assert_true (prio_scheduler_post_full (scheduler, &options, note_function, scheduler, stop_trace));
-      prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_BLOCKING, stop_trace_after_abort, controller, NULL);
-      run_all ();
-      assert_told ("sS");
-      g_assert_true (g_file_get_contents (path, &trace, NULL, NULL));
-      g_assert_true (g_str_has_suffix (trace, "]\n"));
+      g_string_append_printf (told, "%d ", task->priority);
     }
-  g_remove (path);
-  g_rmdir (folder);
+  else if (!is_asking)
+    {
+      is_asking = TRUE;
+      elsewhere_ask (to_be_asked, "2");
+      is_asking = FALSE;
+    }
+}
+
+static PrioObserver observer_that_comes = { .queued = queued_while_it_comes };
+
+/* What another thread posts while an observer comes to the loops, of which that thread's has one already, is told of once. */
+static void
+test_observed_already (void)
+{
+  GMainContext *contexts[16];
+  PrioScheduler *schedulers[G_N_ELEMENTS (contexts)];
+
+  here = g_thread_self ();
+  for (guint i = 0; i < G_N_ELEMENTS (contexts); i++)
+    {
+      contexts[i] = g_main_context_new ();
+      schedulers[i] = prio_scheduler_new (contexts[i]);
+      prio_scheduler_post (schedulers[i], PRIO_TASK_PRIORITY_BACKGROUND, once, NULL, NULL);
+    }
+  prio_observer_add (&observer_of_nothing);
+  to_be_asked = elsewhere_new ();
+  prio_observer_add (&observer_that_comes);
+  elsewhere_ask (to_be_asked, "iterate");
+  prio_observer_remove (&observer_that_comes);
+  prio_observer_remove (&observer_of_nothing);
+  for (const char *c = told->str; *c != '\0'; c += 2)
+    g_assert_cmpint (*c, ==, '2');
+  g_assert_cmpuint (told->len / 2, ==, G_N_ELEMENTS (contexts));
+  g_string_truncate (told, 0);
+
+  elsewhere_free (to_be_asked);
+  for (guint i = 0; i < G_N_ELEMENTS (contexts); i++)
+    {
+      g_object_unref (schedulers[i]);
+      g_main_context_unref (contexts[i]);
+    }
+}
+
+/* The same if the observer goes and comes again meanwhile. */
+static void
+test_again (void)
+{
+  Elsewhere *elsewhere = elsewhere_new ();
+
+  elsewhere_ask (elsewhere, "3");
+  prio_observer_add (&observer);
+  prio_observer_remove (&observer);
+  prio_observer_add (&observer);
+  elsewhere_ask (elsewhere, "iterate");
+  assert_told ("w:3 b:3 e:3 ");
+  prio_observer_remove (&observer);
+  elsewhere_free (elsewhere);
+}
+
+/* A loop that begins while there are observers has them from the beginning. */
+static void
+test_new_loop (void)
+{
+  Elsewhere *elsewhere;
+
+  prio_observer_add (&observer);
+  elsewhere = elsewhere_new ();
+  elsewhere_ask (elsewhere, "3");
+  elsewhere_ask (elsewhere, "iterate");
+  assert_told ("q:3 b:3 e:3 ");
+  prio_observer_remove (&observer);
+  elsewhere_free (elsewhere);
 }
 
 int
@@ -415,6 +507,8 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/abort-while-it-runs", test_abort_while_it_runs);
   g_test_add_func ("/observer/yield-of-a-runner", test_yield_of_a_runner);
   g_test_add_func ("/observer/lent", test_lent);
-  g_test_add_func ("/observer/trace-stopped-in-a-destroy-notify", test_trace_stopped_in_a_destroy_notify);
+  g_test_add_func ("/observer/observed-already", test_observed_already);
+  g_test_add_func ("/observer/again", test_again);
+  g_test_add_func ("/observer/new-loop", test_new_loop);
   return g_test_run ();
 }

@@ -218,6 +218,47 @@ step_should_yield (Step *step)
 }
 
 /* From five milliseconds on. */
+/* A program that iterates its main context between other work asks there, too. */
+static void
+test_should_yield_between_iterations (Fixture *f, gconstpointer data)
+{
+  pass (100);
+  g_assert_false (prio_scheduler_should_yield (f->scheduler));
+  for (guint i = 0; i < 3; i++)
+    {
+      fixture_run (f);
+      g_assert_false (prio_scheduler_should_yield (f->scheduler));
+      pass (4);
+      g_assert_false (prio_scheduler_should_yield (f->scheduler));
+      pass (1);
+      g_assert_true (prio_scheduler_should_yield (f->scheduler));
+      g_assert_true (prio_scheduler_should_yield (f->scheduler));
+    }
+
+  fixture_run (f);
+  post_letter (f, USER_VISIBLE, 'b');
+  g_assert_false (prio_scheduler_should_yield (f->scheduler));
+  post_letter (f, USER_BLOCKING, 'a');
+  g_assert_true (prio_scheduler_should_yield (f->scheduler));
+  assert_ran (f, "ab");
+}
+
+static gpointer
+ask_elsewhere (gpointer scheduler)
+{
+  return GINT_TO_POINTER (prio_scheduler_should_yield (scheduler));
+}
+
+/* Only the thread that has iterated it last has work that could yield to it. */
+static void
+test_should_yield_elsewhere (Fixture *f, gconstpointer data)
+{
+  fixture_run (f);
+  pass (100);
+  g_assert_false (GPOINTER_TO_INT (g_thread_join (g_thread_new ("another", ask_elsewhere, f->scheduler))));
+  g_assert_true (prio_scheduler_should_yield (f->scheduler));
+}
+
 static void
 test_should_yield_to_host (Fixture *f, gconstpointer data)
 {
@@ -298,6 +339,8 @@ main (int argc, char *argv[])
   add ("workLoop: callback is null", test_cancelled);
   add ("workLoop: peek", test_peek_anew);
   add ("shouldYieldToHost", test_should_yield_to_host);
+  add ("shouldYield: between iterations", test_should_yield_between_iterations);
+  add ("shouldYield: in another thread", test_should_yield_elsewhere);
   add ("workLoop: time slices", test_slices);
   add ("pauseExecution, continueExecution", test_pause_and_continue);
   add ("flushWork: previousPriorityLevel", test_flush_work);

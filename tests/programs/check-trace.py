@@ -169,6 +169,19 @@ def check_each_statistics(traced, folder):
     assert counts.findall(bare) == counts.findall(printed) and len(counts.findall(bare)) == 3, (bare, printed)
 
 
+def check_results(traced, folder):
+    path = folder / 'results.json'
+    run(traced, 'results', env={'PRIO_SCHED_TRACE': str(path)})
+    events = check(path)
+    ends = {event['name']: event['args']['end'] for event in runs(events)}
+    assert ends == {name: name for name in ('done', 'failed', 'aborted', 'deferred')} | {'closure': 'done'}, ends
+    paused, resumed = (event for event in events if event.get('cat') == 'pause')
+    assert (paused['name'], resumed['name']) == ('paused', 'resumed'), (paused, resumed)
+    assert paused['args'] == resumed['args'] == {'scheduler': '1'}, (paused, resumed)
+    [closure] = [event for event in runs(events) if event['name'] == 'closure']
+    assert paused['ts'] <= closure['ts'] - closure['args']['waited'] <= resumed['ts'] <= closure['ts'], closure
+
+
 def check_call(traced, folder):
     path = folder / 'call.json'
     result = run(traced, 'call', path)
@@ -345,7 +358,7 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_other_files, check_in_use):
+    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')

@@ -197,6 +197,46 @@ do_inside (PrioScheduler *scheduler, const char *path)
     }
 }
 
+static void
+end_with (PrioTask *task, gpointer result)
+{
+  count_end (NULL);
+  if (g_str_equal (result, "failed"))
+    prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "planned");
+  else if (g_str_equal (result, "aborted"))
+    prio_task_cancel (task);
+  else if (g_str_equal (result, "deferred"))
+    prio_task_defer (task);
+}
+
+static gboolean
+return_later (gpointer task)
+{
+  prio_task_return_boolean (task, TRUE);
+  return count_end (NULL);
+}
+
+/* A task of each result, named after it; then one that waits while its scheduler is paused. */
+static void
+do_results (PrioScheduler *scheduler)
+{
+  static const char *const results[] = { "done", "failed", "aborted", "deferred" };
+  g_autoptr (PrioTask) task = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (results); i++)
+    {
+      g_clear_object (&task);
+      task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .name = results[i] }, end_with, (gpointer) results[i], NULL);
+    }
+  run_all (NULL);
+  prio_scheduler_pause (scheduler);
+  prio_scheduler_pause (scheduler);
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, return_later, task, NULL);
+  run_all (NULL);
+  prio_scheduler_resume (scheduler);
+  run_all (NULL);
+}
+
 /* So much that it is written in several blocks. */
 static void
 do_many (void)
@@ -263,6 +303,8 @@ do_mode (const char *mode, const char *argument)
     do_by_call (argument);
   else if (g_str_equal (mode, "inside"))
     do_inside (scheduler, argument);
+  else if (g_str_equal (mode, "results"))
+    do_results (scheduler);
   else if (g_str_equal (mode, "garbage"))
     prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, print_garbage, NULL, NULL);
   else if (g_str_equal (mode, "wait"))

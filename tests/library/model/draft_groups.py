@@ -136,6 +136,11 @@ class Groups:
             if wait.member is member and not wait.own:
                 wait.member = None  # who has a result holds up nobody
         self.settle_waits(group, member.label, outcome)
+        failed = self.list_stuck(group)
+        for wait in failed:
+            self.end_wait(wait)
+        for wait in failed:
+            self.deliver(wait, 'circle', False)
 
     def settle_waits(self, group, label=None, outcome=None):
         failed = outcome not in (None, 'fulfilled')
@@ -197,7 +202,10 @@ class Groups:
                 group.n_waiting += 1
                 leave_place(member)
         self.listen(in_call=True)  # what its post releases is gone before the call looks whether it is over
-        if wait in self.waits:
+        if wait in self.waits and wait.own and self.list_stuck(group):
+            self.end_wait(wait)
+            self.deliver(wait, 'circle', False)
+        elif wait in self.waits:
             self.settle_waits(group)
 
     def abort_wait(self, wait, loosely):
@@ -218,12 +226,10 @@ class Groups:
                       if wait.member and wait.member.group is group and wait.group not in found]
         return end in found
 
-    def closes_circle(self, new):
-        """Whether the task that begins the wait could only end after that has."""
-        if not self.leads_to(new.group, new.member.group):
-            return False
+    def find_stuck(self, all_waits):
+        """The tasks that could end only after themselves, and a function that tells whether a wait ends although those do not."""
         waits = {}  # of tasks, for other groups
-        for wait in [*self.waits, new]:
+        for wait in all_waits:
             if wait.member and not wait.own:
                 waits.setdefault(wait.member, []).append(wait)
         stuck = set(waits)
@@ -236,7 +242,23 @@ class Groups:
 
         while freed := {member for member in stuck if all(map(may_end, waits[member]))}:
             stuck -= freed
-        return new.member in stuck
+        return stuck, may_end
+
+    def closes_circle(self, new):
+        """Whether the task that begins the wait could only end after that has."""
+        return self.leads_to(new.group, new.member.group) and new.member in self.find_stuck([*self.waits, new])[0]
+
+    def list_stuck(self, group):
+        """The waits for one task of the group that have no end, since the last that could have ended them waits or has failed, and that
+        have to fail: the youngest, and the next if that is not enough."""
+        failed = []
+        while True:
+            may_end = self.find_stuck(self.waits.difference(failed))[1]
+            blocked = [wait for wait in group.waits if wait.member and not wait.own and not wait.is_for_all() and wait not in failed and
+                       self.leads_to(group, wait.member.group) and not may_end(wait)]
+            if not blocked:
+                return failed[::-1]
+            failed.append(max(blocked, key=lambda wait: wait.order))
 
     def perform_with_group(self, op, state):
         """Returns whether it was such an operation."""
