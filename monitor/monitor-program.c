@@ -41,11 +41,11 @@ run (char **argv, char **environment, int output, int failure)
   _exit (error == ENOENT ? 127 : 126);
 }
 
-/* Starts @argv with the name of @folder in its environment.  If that fails, @status is what a shell would end with. */
+/* Starts @argv, which writes its trace to @trace.  If that fails, @status is what a shell would end with. */
 gboolean
-program_start (Program *program, char **argv, const char *folder, gboolean with_output, int *status, GError **error)
+program_start (Program *program, char **argv, const char *trace, gboolean with_output, int *status, GError **error)
 {
-  g_auto (GStrv) environment = g_environ_setenv (g_get_environ (), PRIO_MONITOR_VARIABLE, folder, TRUE);
+  g_auto (GStrv) environment = g_environ_setenv (g_get_environ (), "PRIO_SCHED_TRACE", trace, TRUE);
   int failure[2] = { -1, -1 }, output[2] = { -1, -1 }, saved = 0;
 
   *status = 126;

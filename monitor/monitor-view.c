@@ -87,7 +87,7 @@ add_count (GString *line, guint64 count)
   add_cell (line, text, 11);
 }
 
-/* A page may say any number. */
+/* A trace may say any number. */
 static gint64
 to_time (guint64 time)
 {
@@ -123,9 +123,9 @@ add_time (GString *line, gint64 time)
 static const char *
 priority_name (gint priority)
 {
-  static const char *const names[PRIO_MONITOR_N_PRIORITIES] = { "background", "user-visible", "user-blocking" };
+  static const char *const names[N_PRIORITIES] = { "background", "user-visible", "user-blocking" };
 
-  return priority >= 1 && priority <= PRIO_MONITOR_N_PRIORITIES ? names[priority - 1] : "?";
+  return priority >= 1 && priority <= N_PRIORITIES ? names[priority - 1] : "?";
 }
 
 /* @name on one line. */
@@ -138,11 +138,11 @@ clean_name (const char *name)
 static char *
 task_name (const char *name)
 {
-  return *name != '\0' ? clean_name (name) : g_strdup (_("(a task without name)"));
+  return name != NULL && *name != '\0' ? clean_name (name) : g_strdup (_("(a task without name)"));
 }
 
 static void
-add_times (GString *text, const char *title, const PrioMonitorPage *page, gboolean of_runs)
+add_times (GString *text, const char *title, const Process *process, gboolean of_runs)
 {
   add_cell (text, title, -16);
   add_cell (text, _("tasks"), 11);
@@ -151,9 +151,9 @@ add_times (GString *text, const char *title, const PrioMonitorPage *page, gboole
   add_cell (text, _("longest"), 13);
   g_string_append_c (text, '\n');
 
-  for (gint i = PRIO_MONITOR_N_PRIORITIES; i > 0; i--)
+  for (gint i = N_PRIORITIES; i > 0; i--)
     {
-      const PrioMonitorPriority *priority = &page->priorities[i - 1];
+      const Priority *priority = &process->priorities[i - 1];
       const PrioHistogram *times = of_runs ? &priority->runs : &priority->waits;
 
       add_cell (text, priority_name (i), -16);
@@ -169,7 +169,7 @@ add_times (GString *text, const char *title, const PrioMonitorPage *page, gboole
 }
 
 static void
-add_ends (GString *text, const PrioMonitorPage *page)
+add_ends (GString *text, const Process *process)
 {
   add_cell (text, _("Ends"), -16);
   add_cell (text, _("ended"), 11);
@@ -178,9 +178,9 @@ add_ends (GString *text, const PrioMonitorPage *page)
   add_cell (text, _("ran for"), 13);
   g_string_append_c (text, '\n');
 
-  for (gint i = PRIO_MONITOR_N_PRIORITIES; i > 0; i--)
+  for (gint i = N_PRIORITIES; i > 0; i--)
     {
-      const PrioMonitorPriority *priority = &page->priorities[i - 1];
+      const Priority *priority = &process->priorities[i - 1];
 
       add_cell (text, priority_name (i), -16);
       add_count (text, priority->n_ended);
@@ -193,19 +193,18 @@ add_ends (GString *text, const PrioMonitorPage *page)
     }
 }
 
-/* What runs, of which threads; those whose page changed while it was read are left out for this time. */
 static void
-add_running (GString *text, const PrioMonitorPage *page, gint64 now)
+add_running (GString *text, const Process *process, gint64 now)
 {
-  for (guint i = 0; i < PRIO_MONITOR_N_RUNNING; i++)
-    {
-      const PrioMonitorTask *task = &page->running[i];
-      g_autofree char *name = NULL, *time = NULL;
+  GHashTableIter iter;
+  const Task *task;
 
-      if (page->slots[i] == 0 || task->begun == 0 || task->seq % 2 != 0)
-        continue;
-      name = task_name (task->name);
-      time = format_time (time_since (task->begun, now));
+  g_hash_table_iter_init (&iter, process->running);
+  while (g_hash_table_iter_next (&iter, (gpointer *) &task, NULL))
+    {
+      g_autofree char *name = task_name (task->name);
+      g_autofree char *time = format_time (time_since (task->begun, now));
+
       g_string_append_printf (text, _("Running: %s, %s, for %s\n"), name, priority_name (task->priority), time);
     }
 }
@@ -219,12 +218,12 @@ compare_longest (gconstpointer a, gconstpointer b)
 }
 
 static void
-add_longest (GString *text, const PrioMonitorPage *page, guint max)
+add_longest (GString *text, const Process *process, guint max)
 {
-  PrioLongest longest[PRIO_MONITOR_N_LONGEST];
+  PrioLongest longest[N_LONGEST];
 
-  memcpy (longest, page->longest, sizeof longest);
-  qsort (longest, PRIO_MONITOR_N_LONGEST, sizeof *longest, compare_longest);
+  memcpy (longest, process->longest, sizeof longest);
+  qsort (longest, N_LONGEST, sizeof *longest, compare_longest);
   if (longest[0].longest <= 0)
     return;
 
@@ -242,48 +241,48 @@ add_longest (GString *text, const PrioMonitorPage *page, guint max)
 }
 
 static gboolean
-has_tasks (const PrioMonitorPage *page)
+has_tasks (const Process *process)
 {
-  for (guint i = 0; i < PRIO_MONITOR_N_PRIORITIES; i++)
+  for (guint i = 0; i < N_PRIORITIES; i++)
     {
-      if (page->priorities[i].runs.count + page->priorities[i].waits.count + page->priorities[i].n_aborted > 0)
+      if (process->priorities[i].runs.count + process->priorities[i].n_aborted > 0)
         return TRUE;
     }
-  return FALSE;
+  return g_hash_table_size (process->running) > 0;
 }
 
 static void
-add_page (GString *text, const PrioMonitorPage *page, gint64 now, gboolean is_live)
+add_process (GString *text, const Process *process, gint64 now, gboolean is_live)
 {
-  g_autofree char *program = clean_name (page->program);
+  g_autofree char *program = clean_name (process->program != NULL ? process->program : "");
 
-  g_string_append_printf (text, _("Process %d (%s)"), (int) CLAMP (page->pid, 0, G_MAXINT), program);
+  g_string_append_printf (text, _("Process %d (%s)"), (int) CLAMP (process->pid, 0, G_MAXINT), program);
   if (is_live)
-    g_string_append_printf (text, _(", %.1f s; %d tasks wait"), (double) time_since (page->started, now) / G_TIME_SPAN_SECOND,
-                            (int) CLAMP (page->n_queued, 0, G_MAXINT));
+    g_string_append_printf (text, _(", %.1f s; %d tasks wait"), (double) time_since (process->started, now) / G_TIME_SPAN_SECOND,
+                            (int) MIN (process->n_queued, G_MAXINT));
   g_string_append_c (text, '\n');
-  add_times (text, _("Waiting times"), page, FALSE);
-  add_times (text, _("Running times"), page, TRUE);
+  add_times (text, _("Waiting times"), process, FALSE);
+  add_times (text, _("Running times"), process, TRUE);
   if (is_live)
-    add_running (text, page, now);
+    add_running (text, process, now);
   else
-    add_ends (text, page);
-  add_longest (text, page, is_live ? MAX_LIVE_LONGEST : PRIO_MONITOR_N_LONGEST);
+    add_ends (text, process);
+  add_longest (text, process, is_live ? MAX_LIVE_LONGEST : N_LONGEST);
 }
 
-/* Appends what each process has told; at the end those that have run a task. */
+/* Appends what each process has told; in the summary those that have run a task. */
 void
-view_add_pages (GString *text, const Pages *pages, gint64 now, gboolean is_live)
+view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is_live)
 {
-  for (guint i = 0; i < pages->pages->len; i++)
+  for (guint i = 0; i < traces->processes->len; i++)
     {
-      const PrioMonitorPage *page = pages->pages->pdata[i];
+      const Process *process = traces->processes->pdata[i];
 
-      if (is_live || has_tasks (page))
+      if (is_live || has_tasks (process))
         {
           if (text->len > 0)
             g_string_append_c (text, '\n');
-          add_page (text, page, now, is_live);
+          add_process (text, process, now, is_live);
         }
     }
 }

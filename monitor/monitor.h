@@ -8,20 +8,58 @@
 #include <glib.h>
 #include <sys/types.h>
 
-#include "scheduler/prio-monitor-page-private.h"
+#include "base/prio-histogram-private.h"
+#include "base/prio-longest-private.h"
 
-/* What the processes have told: a folder with a file for each. */
+enum
+{
+  N_PRIORITIES = 3,
+  N_LONGEST = 10
+};
+
+/* What the tasks of one priority have done. */
 typedef struct
 {
-  char *folder;        /* its name, which may come to name another one; what is done is done in @fd */
-  int fd;
-  GPtrArray *pages;    /* of PrioMonitorPage: what they had told at the last look */
-  GHashTable *garbage; /* names of files that are no pages; a set */
-} Pages;
+  guint64 n_ended, n_yielded, n_aborted;
+  PrioHistogram waits, runs; /* µs */
+} Priority;
 
-gboolean pages_init (Pages *pages, GError **error);
-void pages_clear (Pages *pages);
-void pages_look (Pages *pages);
+/* A task that waits or runs. */
+typedef struct
+{
+  gboolean is_queued;
+  gint64 begun; /* µs of g_get_monotonic_time (), while it runs, or 0 */
+  gint priority;
+  char *name;
+} Task;
+
+/* A process, as its trace tells. */
+typedef struct
+{
+  gint64 pid;
+  gint64 started; /* when the monitor has heard of it, µs of g_get_monotonic_time () */
+  char *program;
+  guint64 n_queued;               /* tasks that wait now, of whatever priority */
+  Priority priorities[N_PRIORITIES]; /* from background */
+  PrioLongest longest[N_LONGEST]; /* in no order */
+  GHashTable *tasks;              /* by the trace's id, gint64 → Task; and */
+  GHashTable *running;            /* those of them that run */
+} Process;
+
+/* The traces of all processes, which come through one pipe. */
+typedef struct
+{
+  int fd;      /* that it is read from */
+  char *path;  /* by which processes find its other end, which the monitor holds, as */
+  int writes;
+  GString *line;        /* what has come of the next line */
+  GPtrArray *processes; /* of Process, by age */
+  gboolean is_used;     /* a process has opened the pipe */
+} Traces;
+
+gboolean traces_init (Traces *traces, GError **error);
+void traces_clear (Traces *traces);
+gboolean traces_read (Traces *traces);
 
 /* The program that runs, whose output may come through pipes. */
 typedef struct
@@ -30,9 +68,9 @@ typedef struct
   int output; /* what it prints, if asked for; or -1 */
 } Program;
 
-gboolean program_start (Program *program, char **argv, const char *folder, gboolean with_output, int *status, GError **error);
+gboolean program_start (Program *program, char **argv, const char *trace, gboolean with_output, int *status, GError **error);
 
 /* Text for people. */
 char *view_clean (const char *text, gssize length);
-void view_add_pages (GString *text, const Pages *pages, gint64 now, gboolean is_live);
+void view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is_live);
 char *view_fit (const char *text, guint rows, guint columns);

@@ -36,7 +36,7 @@
 typedef struct
 {
   GMainLoop *loop;
-  Pages pages;
+  Traces traces;
   Program program;
   char **argv;
   gboolean is_live;
@@ -68,8 +68,7 @@ draw (Monitor *monitor)
   if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2 || size.ws_col < 2)
     size = (struct winsize) { .ws_row = 24, .ws_col = 80 };
 
-  pages_look (&monitor->pages);
-  view_add_pages (text, &monitor->pages, g_get_monotonic_time (), TRUE);
+  view_add_processes (text, &monitor->traces, g_get_monotonic_time (), TRUE);
   if (text->len == 0)
     g_string_printf (text, _("%s has no scheduler of prio-sched yet."), monitor->argv[0]);
   g_string_truncate (text, text->len - (g_str_has_suffix (text->str, "\n") ? 1 : 0));
@@ -119,6 +118,23 @@ read_output (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
   g_string_append_len (monitor->line, buffer, n);
   print_output (monitor, FALSE);
   return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+read_traces (gint fd G_GNUC_UNUSED, GIOCondition condition G_GNUC_UNUSED, gpointer data)
+{
+  traces_read (&((Monitor *) data)->traces);
+  return G_SOURCE_CONTINUE;
+}
+
+/* What is in the pipe when the program has ended.  Others that it has started may still write. */
+static void
+read_all_traces (Monitor *monitor)
+{
+  gint64 end = g_get_monotonic_time () + G_TIME_SPAN_SECOND;
+
+  while (traces_read (&monitor->traces) && g_get_monotonic_time () < end)
+    ;
 }
 
 static gboolean
@@ -172,17 +188,12 @@ summarize (Monitor *monitor)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
-  pages_look (&monitor->pages);
-  view_add_pages (text, &monitor->pages, g_get_monotonic_time (), FALSE);
+  read_all_traces (monitor);
+  view_add_processes (text, &monitor->traces, g_get_monotonic_time (), FALSE);
   fputs (text->str, stdout);
   fflush (stdout);
 
-  if (g_hash_table_size (monitor->pages.garbage) > 0)
-    g_printerr (ngettext ("prio-sched-monitor: %u file cannot be read: it is of another version, or garbage\n",
-                          "prio-sched-monitor: %u files cannot be read: they are of another version, or garbage\n",
-                          g_hash_table_size (monitor->pages.garbage)),
-                g_hash_table_size (monitor->pages.garbage));
-  if (monitor->pages.pages->len == 0)
+  if (!monitor->traces.is_used)
     g_printerr (_("prio-sched-monitor: %s has not used prio-sched\n"), monitor->argv[0]);
   else if (text->len == 0)
     g_printerr (_("prio-sched-monitor: %s has run no task\n"), monitor->argv[0]);
@@ -198,6 +209,7 @@ run (Monitor *monitor, int signals)
   monitor->line = g_string_new (NULL);
   g_child_watch_add (monitor->program.pid, ended, monitor);
   g_unix_fd_add (signals, G_IO_IN, interrupted, monitor);
+  g_unix_fd_add (monitor->traces.fd, G_IO_IN, read_traces, monitor);
   if (monitor->is_live)
     {
       g_unix_set_fd_nonblocking (monitor->program.output, TRUE, NULL);
@@ -278,11 +290,11 @@ main (int argc, char **argv)
   sigaddset (&wishes, SIGHUP);
   sigprocmask (SIG_BLOCK, &wishes, NULL);
 
-  if (error == NULL && pages_init (&monitor.pages, &error))
+  if (error == NULL && traces_init (&monitor.traces, &error))
     {
-      if (program_start (&monitor.program, monitor.argv, monitor.pages.folder, monitor.is_live, &status, &error))
+      if (program_start (&monitor.program, monitor.argv, monitor.traces.path, monitor.is_live, &status, &error))
         status = run (&monitor, signalfd (-1, &wishes, SFD_CLOEXEC | SFD_NONBLOCK));
-      pages_clear (&monitor.pages);
+      traces_clear (&monitor.traces);
     }
   if (error != NULL)
     g_printerr ("prio-sched-monitor: %s\n", error->message);

@@ -3,8 +3,6 @@
  * Promises: a time is found by a bucket, of which there are four for each power of two, so that what is told of it is at most a fifth too
  * short.  The number of times, their sum and the longest are exact.  The unit is the user's.
  *
- * Threads: prio_histogram_add () is for one thread, prio_histogram_add_shared () for any, and for the memory that processes share.
- *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
@@ -48,20 +46,6 @@ prio_histogram_add (PrioHistogram *self, gint64 time, guint64 n)
   self->total += length * n;
   self->buckets[prio_histogram_bucket (time)] += n;
   self->longest = MAX (self->longest, length);
-}
-
-static inline void
-prio_histogram_add_shared (PrioHistogram *self, gint64 time)
-{
-  guint64 longest = __atomic_load_n (&self->longest, __ATOMIC_RELAXED);
-  guint64 length = (guint64) MAX (time, 0);
-
-  __atomic_fetch_add (&self->count, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add (&self->total, length, __ATOMIC_RELAXED);
-  __atomic_fetch_add (&self->buckets[prio_histogram_bucket (time)], 1, __ATOMIC_RELAXED);
-  while (longest < length && !__atomic_compare_exchange_n (&self->longest, &longest, length, TRUE, __ATOMIC_RELAXED,
-                                                           __ATOMIC_RELAXED))
-    ;
 }
 
 /* The time that the @share of all, up to 1, does not exceed: the start of the bucket that it is in. */

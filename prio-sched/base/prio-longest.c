@@ -56,18 +56,15 @@ prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority,
     {
       if (time > record->longest)
         {
-          prio_seq_begin (&record->seq);
           record->priority = priority;
           record->longest = record->total = time;
           record->ended = now;
           record->n_runs = 1;
           memcpy (record->name, copy, sizeof copy);
-          prio_seq_end (&record->seq);
         }
     }
   else
     {
-      prio_seq_begin (&record->seq);
       if (time > record->longest)
         {
           record->longest = time;
@@ -75,7 +72,6 @@ prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority,
         }
       record->total += time;
       record->n_runs += !goes_on;
-      prio_seq_end (&record->seq);
     }
 
   for (guint i = 0; i < n; i++)

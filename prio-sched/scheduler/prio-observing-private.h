@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "scheduler/prio-monitor-private.h"
 #include "scheduler/prio-sysprof-private.h"
 #include "scheduler/prio-trace-private.h"
 
@@ -14,6 +13,5 @@ static inline void
 prio_observing_start (void)
 {
   prio_trace_start_from_environment ();
-  prio_monitor_start_from_environment ();
   prio_sysprof_start ();
 }

@@ -1,9 +1,13 @@
 /* prio-trace-file-private.h: the file into which this process writes its trace
  *
- * Promises: an array of events in the Chrome trace event format, one a line.  Events are gathered in a block, which the thread
- * that fills it writes, while the others gather in the next one.  What is in the file is readable at every moment, but for the
+ * Promises: an array of events in the Chrome trace event format, one a line.  Events are gathered in a block.  The thread
+ * that fills it writes it, while the others gather in the next one, and a thread of the trace writes what there is ten times a
+ * second.  What is in the file is readable at every moment, but for the
  * array's end, which comes when the file is closed or the program exits.  A child of fork () does not write to its parent's
  * file: it gets one of its own if the path has %p, and none otherwise.  The file is its owner's alone.
+ *
+ * A descriptor of another process, /proc/PID/fd/NUMBER, has to be a pipe of the same user.  All processes of a program may write
+ * to it: each event says of which process it is, and no line is cut by that of another one.
  *
  * Threads: any.  Functions that say so may be called inside a loop: they call nothing of the user's.
  *
@@ -24,5 +28,4 @@ gboolean prio_trace_file_exists (void);
 gint64 prio_trace_file_get_pid (void);
 guint prio_trace_file_get_number (gconstpointer thing);
 void prio_trace_file_add (const char *lines, gsize length);
-void prio_trace_file_flush (gint64 now);
 void prio_trace_file_tell (void);

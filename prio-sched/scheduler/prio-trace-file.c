@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@
 #define BLOCK_SIZE (64 * 1024)
 /* Beyond this, what threads gather while another one writes is lost, and counted. */
 #define MAX_GATHERED (64 * 1024 * 1024)
-/* What has been gathered is written at least as often, so that a crash leaves all but the last moment, µs. */
-#define WRITE_INTERVAL (200 * 1000)
+/* What has been gathered is written as often, so that a crash leaves all but the last moment, and a reader sees what runs, µs. */
+#define WRITE_INTERVAL (100 * 1000)
 #define SIZE_VARIABLE "PRIO_SCHED_TRACE_SIZE"
 #define DEFAULT_SIZE 1024 /* MiB */
 /* For the end of the array. */
@@ -45,12 +46,12 @@ static struct
   GString *gathered;
   GString *spare;
   gboolean writing;  /* a thread writes, with the lock released; @fd and @written are its own meanwhile */
-  gboolean may_seek; /* it is a plain file */
+  gboolean may_seek; /* it is a plain file; */
+  gboolean is_shared; /* or a pipe that other processes write to, those of forks too */
   goffset written;   /* whole lines, bytes */
   guint64 size;      /* of all that has been gathered for this file, bytes */
   guint64 max_size;  /* bytes */
   gboolean full;     /* @max_size has ended the trace */
-  gint64 last;       /* when it was last written to, µs */
   guint64 n_lost;
   int error;         /* what has ended the trace */
   gboolean told;     /* somebody has been told of @error, or @full */
@@ -91,6 +92,20 @@ write_quietly (int fd, const char *data, gsize length)
   return n;
 }
 
+/* How much of @length bytes of @lines is to be written at once.  What goes into a pipe that processes share is not mixed with
+ * that of another one: whole lines, of PIPE_BUF bytes at most. */
+static gsize
+get_part (const char *lines, gsize length)
+{
+  gsize part = MIN (length, PIPE_BUF);
+
+  if (!trace.is_shared)
+    return length;
+  while (part > 0 && lines[part - 1] != '\n')
+    part--;
+  return part > 0 ? part : length;
+}
+
 /* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file. */
 static int
 write_lines (const char *lines, gsize length)
@@ -100,7 +115,7 @@ write_lines (const char *lines, gsize length)
 
   while (done < length && error == 0)
     {
-      gssize n = write_quietly (trace.fd, lines + done, length - done);
+      gssize n = write_quietly (trace.fd, lines + done, get_part (lines + done, length - done));
 
       if (n <= 0)
         error = n < 0 ? errno : EIO;
@@ -134,7 +149,6 @@ write_gathered (void)
   prio_lock_lock (&lock);
   trace.error = error;
   trace.writing = FALSE;
-  trace.last = prio_clock_now ();
   g_string_truncate (block, 0);
   if (trace.spare == NULL && block->allocated_len <= 4 * BLOCK_SIZE)
     trace.spare = block;
@@ -278,66 +292,116 @@ expand_path (const char *path)
   return g_string_free (name, FALSE);
 }
 
-/* Whether @name is one of the symbolic links by which the system names this process's own descriptors: a shell's >(…) is one. */
-static gboolean
-is_descriptor (const char *name)
+/* Whose descriptor a name is that the system has made: a shell's >(…) is this process's own. */
+typedef enum
 {
-  static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+  NO_DESCRIPTOR,
+  OWN_DESCRIPTOR,
+  DESCRIPTOR_OF_ANOTHER
+} Descriptor;
 
-  for (guint i = 0; i < G_N_ELEMENTS (folders); i++)
-    {
-      gsize length = strlen (folders[i]);
+/* Whether @text is a number, followed by @rest. */
+static gboolean
+is_number (const char *text, const char *rest)
+{
+  gsize length = strspn (text, "0123456789");
 
-      if (strncmp (name, folders[i], length) == 0)
-        return name[length] != '\0' && name[length + strspn (name + length, "0123456789")] == '\0';
-    }
-  return strcmp (name, "/dev/stdout") == 0 || strcmp (name, "/dev/stderr") == 0;
+  return length > 0 && g_str_equal (text + length, rest);
+}
+
+static Descriptor
+find_descriptor (const char *name)
+{
+  const char *fd = strstr (name, "/fd/");
+
+  if (g_str_equal (name, "/dev/stdout") || g_str_equal (name, "/dev/stderr"))
+    return OWN_DESCRIPTOR;
+  if (fd == NULL || !is_number (fd + strlen ("/fd/"), ""))
+    return NO_DESCRIPTOR;
+  if (g_str_has_prefix (name, "/dev/fd/") || g_str_has_prefix (name, "/proc/self/fd/"))
+    return OWN_DESCRIPTOR;
+  return g_str_has_prefix (name, "/proc/") && is_number (name + strlen ("/proc/"), fd) ? DESCRIPTOR_OF_ANOTHER : NO_DESCRIPTOR;
 }
 
 /* Whether a trace may go to what @status describes.  In a folder where everybody may write, others may have put there a file of
- * this user's by a second name, or a pipe that they read.  Only the administrator makes devices. */
+ * this user's by a second name, or a pipe that they read.  Only the administrator makes devices.  The process whose descriptor it is
+ * may have ended, and another one may have its number: it is asked for a pipe, and nothing else is overwritten. */
 static gboolean
-is_ours (const struct stat *status)
+is_ours (const struct stat *status, Descriptor descriptor)
 {
-  if (S_ISCHR (status->st_mode))
+  if (descriptor == OWN_DESCRIPTOR)
     return TRUE;
-  return status->st_uid == geteuid () && (S_ISFIFO (status->st_mode) || (S_ISREG (status->st_mode) && status->st_nlink == 1));
+  if (S_ISFIFO (status->st_mode))
+    return status->st_uid == geteuid ();
+  if (descriptor == DESCRIPTOR_OF_ANOTHER)
+    return FALSE;
+  return S_ISCHR (status->st_mode) || (S_ISREG (status->st_mode) && status->st_uid == geteuid () && status->st_nlink == 1);
 }
 
-/* Empties what @fd is open for, for this process alone.  Returns 0, or what is wrong. */
+/* Empties what @fd is open for, for this process alone unless it is shared.  Returns 0, or what is wrong. */
 static int
-take_alone (int fd, gboolean is_given, gboolean *may_seek)
+take (int fd, Descriptor descriptor)
 {
   struct stat status;
 
   if (fstat (fd, &status) != 0)
     return errno;
-  if (!is_given && !is_ours (&status))
+  if (!is_ours (&status, descriptor))
     return EPERM;
-  *may_seek = S_ISREG (status.st_mode);
-  if (*may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  trace.may_seek = S_ISREG (status.st_mode);
+  trace.is_shared = descriptor == DESCRIPTOR_OF_ANOTHER;
+  if (trace.may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return EBUSY;
-  if ((*may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
+  if ((trace.may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
     return errno;
   return 0;
 }
 
-/* Opens @name, empty, for this process alone.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to it. */
+/* Opens @name, empty.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to a file of that name. */
 static int
-open_alone (const char *name, gboolean *may_seek)
+open_empty (const char *name)
 {
-  gboolean is_given = is_descriptor (name);
-  int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (is_given ? 0 : O_NOFOLLOW), 0600);
+  Descriptor descriptor = find_descriptor (name);
+  int links = descriptor == NO_DESCRIPTOR ? O_NOFOLLOW : 0;
+  int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | links, 0600);
   int error;
 
   if (fd < 0)
     return -1;
-  error = take_alone (fd, is_given, may_seek);
+  error = take (fd, descriptor);
   if (error == 0)
     return fd;
   close (fd);
   errno = error;
   return -1;
+}
+
+/* In a thread of its own, while it has @generation: writes what has been gathered.  The program may wait for something, or a
+ * task may run for long. */
+static gpointer
+write_often (gpointer generation)
+{
+  gboolean goes_on = TRUE;
+
+  while (goes_on)
+    {
+      g_usleep (WRITE_INTERVAL);
+      prio_lock_lock (&lock);
+      goes_on = trace.fd >= 0 && trace.error == 0 && trace.generations == GPOINTER_TO_UINT (generation);
+      if (goes_on && !trace.writing && trace.gathered->len > 0)
+        write_gathered ();
+      prio_lock_unlock (&lock);
+    }
+  return NULL;
+}
+
+static void
+start_writer (void)
+{
+  GThread *thread = g_thread_try_new ("prio-trace", write_often, GUINT_TO_POINTER (trace.generations), NULL);
+
+  if (thread != NULL)
+    g_thread_unref (thread);
 }
 
 /* Opens the file that trace.path names.  Called with the lock. */
@@ -346,7 +410,7 @@ open_file (void)
 {
   g_free (trace.name);
   trace.name = expand_path (trace.path);
-  trace.fd = open_alone (trace.name, &trace.may_seek);
+  trace.fd = open_empty (trace.name);
   if (trace.fd < 0)
     return FALSE;
 
@@ -354,12 +418,12 @@ open_file (void)
   trace.forked = trace.told = trace.full = FALSE;
   trace.error = 0;
   trace.written = 0;
-  trace.last = prio_clock_now ();
   if (trace.gathered == NULL)
     trace.gathered = g_string_sized_new (BLOCK_SIZE + 4096);
   g_string_assign (trace.gathered, "[\n");
   trace.size = trace.gathered->len;
   __atomic_store_n (&prio_trace_generation, (gint) ++trace.generations, __ATOMIC_RELEASE);
+  start_writer ();
   return TRUE;
 }
 
@@ -418,7 +482,7 @@ prio_trace_file_is_open (void)
     return TRUE;
 
   prio_lock_lock (&lock);
-  if (trace.forked && trace.path != NULL && (strstr (trace.path, "%p") == NULL || !open_file ()))
+  if (trace.forked && trace.path != NULL && ((strstr (trace.path, "%p") == NULL && !trace.is_shared) || !open_file ()))
     g_clear_pointer (&trace.path, g_free);
   is_open = trace.fd >= 0;
   prio_lock_unlock (&lock);
@@ -471,7 +535,7 @@ prio_trace_file_add (const char *lines, gsize length)
   prio_lock_lock (&lock);
   if (trace.fd >= 0 && trace.error == 0)
     {
-      trace.full = trace.full || trace.size + length > trace.max_size - END_SIZE;
+      trace.full = trace.full || (!trace.is_shared && trace.size + length > trace.max_size - END_SIZE);
       if (!trace.full && trace.gathered->len < MAX_GATHERED)
         {
           g_string_append_len (trace.gathered, lines, (gssize) length);
@@ -484,16 +548,6 @@ prio_trace_file_add (const char *lines, gsize length)
       while (!trace.writing && trace.error == 0 && trace.gathered->len >= BLOCK_SIZE)
         write_gathered ();
     }
-  prio_lock_unlock (&lock);
-}
-
-/* Writes what has been gathered if that is some time ago.  Any thread, inside too. */
-void
-prio_trace_file_flush (gint64 now)
-{
-  prio_lock_lock (&lock);
-  if (trace.fd >= 0 && !trace.writing && trace.error == 0 && now - trace.last >= WRITE_INTERVAL && trace.gathered->len > 0)
-    write_gathered ();
   prio_lock_unlock (&lock);
 }
 
@@ -516,8 +570,9 @@ prio_trace_file_tell (void)
     }
   prio_lock_unlock (&lock);
 
-  if (name != NULL && error != 0)
+  /* A reader that has gone has seen enough. */
+  if (name != NULL && error != 0 && error != EPIPE)
     g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
-  else if (name != NULL)
+  else if (name != NULL && error == 0)
     g_warning ("The trace file '%s' ends early: it has reached its size; " SIZE_VARIABLE " sets another, in MiB", name);
 }

@@ -372,7 +372,6 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
            now - began, names[lane], cut ? "true" : "false");
       end_event (&lines);
       finish (&lines);
-      prio_trace_file_flush (now);
     }
   prio_trace_file_tell ();
   if (!prio_trace_file_exists ())
@@ -437,7 +436,8 @@ static PrioObserver observer = {
  *
  * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
  * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
- * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3`.
+ * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3`.  A descriptor of another process, as
+ * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
  *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
  * first scheduler.

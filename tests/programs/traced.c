@@ -254,13 +254,13 @@ do_many (void)
 static gboolean
 print_garbage (gpointer data)
 {
-  const char *folder = g_getenv ("PRIO_SCHED_MONITOR");
+  const char *trace = g_getenv ("PRIO_SCHED_TRACE");
+  FILE *file = trace != NULL ? fopen (trace, "w") : NULL;
 
-  if (folder != NULL)
+  if (file != NULL)
     {
-      g_autofree char *path = g_build_filename (folder, "garbage", NULL);
-
-      g_file_set_contents (path, "\x1b[2Jgarbage", -1, NULL);
+      fputs ("\x1b[2Jgarbage\n{\"ph\":\"X\"\n", file);
+      fclose (file);
     }
   printf ("\x1b[2J\xff\x01garbage, and no end of the line");
   fprintf (stderr, "\x1b]0;title\x07\n");
