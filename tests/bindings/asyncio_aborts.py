@@ -197,6 +197,74 @@ class Aborts(unittest.TestCase):
         self.assertEqual(reported, [])
 
     @in_loop
+    async def test_children_that_await_tasks_are_cancelled(self):
+        """The same where children await tasks of that signal, whichever hears of the abort first."""
+        reported = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+
+        def own_signal():
+            return PrioSched.SchedulingState.get_current().get_signal()
+
+        async def awaits_a_yield():
+            await scheduler.post_task(lambda: scheduler.sleep(100000), signal=own_signal())
+
+        async def awaits_asyncio():
+            await scheduler.post_task(lambda: asyncio.sleep(100), signal=own_signal())
+
+        async def awaits_queued():
+            await scheduler.post_task(lambda: None, delay=100000, signal=own_signal())
+
+        async def posts_in_a_loop():
+            while True:
+                await scheduler.post_task(lambda: None, signal=own_signal())
+
+        async def gathers():
+            await asyncio.gather(*(scheduler.post_task(lambda: asyncio.sleep(100), signal=own_signal()) for _ in range(2)))
+
+        async def in_thread():
+            await scheduler.run_in_thread(lambda: None, signal=own_signal())
+            await awaits_queued()
+
+        for child in (awaits_a_yield, awaits_asyncio, awaits_queued, posts_in_a_loop, gathers, in_thread):
+            for count in (1, 2):
+                async def group(child=child, count=count):
+                    async with asyncio.TaskGroup() as tasks:
+                        for _ in range(count):
+                            tasks.create_task(child())
+                why = Why('enough')
+                log, task = await self.outcome(group, why)
+                self.assertIs(task.exception(), why, child)
+                self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        del task, log
+        gc.collect()
+        await wait_for_the_loop()
+        self.assertEqual(reported, [])
+
+    @in_loop
+    async def test_a_group_whose_body_yields_ends_with_the_reason(self):
+        """As one whose body awaits something of asyncio's does."""
+        async def group():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(asyncio.sleep(100))
+                while True:
+                    await scheduler.yield_()
+
+        async def fails():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(group())
+                try:
+                    await asyncio.sleep(100)
+                finally:
+                    raise KeyError('of its own')
+
+        why = Why('enough')
+        log, task = await self.outcome(group, why)
+        self.assertIs(task.exception(), why)
+        log, task = await self.outcome(fails, why)
+        self.assertIsInstance(task.exception(), ExceptionGroup)
+        self.assertEqual(task.state, PrioSched.TaskState.FAILED)
+
+    @in_loop
     async def test_other_libraries_are_cancelled(self):
         """By a CancelledError with the reason as its cause, also where they raise another one; the result is the reason."""
         with tempfile.TemporaryDirectory() as folder:
