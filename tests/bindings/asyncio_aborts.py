@@ -233,7 +233,7 @@ class Aborts(unittest.TestCase):
                             tasks.create_task(child())
                 why = Why('enough')
                 log, task = await self.outcome(group, why)
-                self.assertIs(task.exception(), why, child)
+                self.assertIs(task.exception(), why, (child, count, log))
                 self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
         del task, log
         gc.collect()

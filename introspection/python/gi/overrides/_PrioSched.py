@@ -6,15 +6,16 @@ one call to post and one to run, and no object, closure or trampoline in C.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import asyncio
 import contextvars
 import weakref
 
 from gi.repository import GLib
 
 from ..module import get_introspection_module
-from ._PrioSchedCoroutines import CoroutineTask, Driver, cancelled_for, is_awaitable, start, start_alone, to_coroutine
+from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
+from ._PrioSchedFutures import borrowed_state as _borrowed
+from ._PrioSchedFutures import own_state as _state
 from ._PrioSchedNames import name_of
 from ._PrioSchedReasons import is_aborted, reason_of
 from ._PrioSchedRun import interrupt
@@ -33,11 +34,6 @@ _REJECTED = 0
 _MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
 
-# The State of the task to which this context belongs; None where only the library knows the
-# state, mostly outside any task.
-_state = contextvars.ContextVar('PrioSched.state', default=None)
-# The State that a wrapped callback has, whoever calls it.
-_borrowed = contextvars.ContextVar('PrioSched.borrowed', default=None)
 # Tells whether a context is the current one.
 _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
@@ -269,7 +265,7 @@ class Table(TableBase):
         if isinstance(entry, PostedTask):
             entry._abort(reason)
         else:
-            entry._settle(None, cancelled_for(reason) if _is_of_child(entry) else reason)
+            entry._settle(None, reason)
 
     # Posting
 
@@ -342,25 +338,6 @@ class Table(TableBase):
         if self._go_on(number, state, delay) == _REJECTED:
             self._reject(self._take(number))
         return future
-
-
-def _is_of_child(continuation):
-    """Whether it is a yield in a task that asyncio runs under the signal of the task which has made it.
-
-    An abort cancels that task as asyncio cancels the children of another one.
-    """
-    state = continuation._posted_with
-    if state is None or state.signal is None or not is_aborted(state.signal):
-        return False
-    if continuation._waiter is None:
-        loop, context = get_running_loop(), _copy_context()
-        task = asyncio.current_task(loop) if loop is not None else None
-    else:
-        task, context = getattr(continuation._waiter, '__self__', None), continuation._waiter_context
-    if not isinstance(task, asyncio.Task) or isinstance(task, CoroutineTask) or context is None:
-        return False
-    own = context.get(_state)
-    return own is not None and own.signal is state.signal and context.get(_borrowed) is not own
 
 
 def own_priority(priority, signal):

@@ -91,7 +91,7 @@ class FutureBase:
             yield self
         if self._exception is not None:
             self._retrieved = True
-            raise self._exception
+            raise self._raises_here()
         return self._value
 
     __iter__ = __await__

@@ -10,8 +10,8 @@ import threading
 from gi.events import GLibEventLoop
 
 from ..module import get_introspection_module
-from ._PrioSched import _state
 from ._PrioSchedFutures import UNSET, Continuation, get_running_loop, running
+from ._PrioSchedFutures import own_state as _state
 
 PrioSched = get_introspection_module('PrioSched')
 
