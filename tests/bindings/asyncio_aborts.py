@@ -370,8 +370,7 @@ class Aborts(unittest.TestCase):
                 await scheduler.post_task(lambda: None)
 
         async def adopts():
-            while True:
-                await scheduler.adopt(asyncio.sleep(0))
+            await scheduler.adopt(asyncio.sleep(100))
 
         async def sleeps(log):
             for _ in range(3):
@@ -415,7 +414,7 @@ class Aborts(unittest.TestCase):
                         await asyncio.sleep(0)
                     controller.abort(Why())
                     try:
-                        await scheduler.sleep(100000)
+                        await scheduler.yield_()
                     except Why:
                         await asyncio.sleep(0)
                         await scheduler.yield_()

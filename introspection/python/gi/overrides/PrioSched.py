@@ -143,7 +143,8 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
                   stays.  Without one, the task has that of signal, and follows its changes
         signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is told
-                  by the reason, which is raised once where it awaits: the result is what it makes of that
+                  once, where it awaits: by the reason, or by asyncio.CancelledError if that is one of asyncio's futures.  The
+                  result is what it makes of that
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
         progress  progress (value) is called, where the task yields, with what its generator has yielded last

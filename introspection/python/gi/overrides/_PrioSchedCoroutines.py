@@ -5,9 +5,6 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import collections.abc
-import gc
-import os
-import re
 import sys
 import threading
 import types
@@ -22,10 +19,6 @@ try:
     from ._PrioSchedSpeedups import DriverBase
 except ImportError:
     from ._PrioSchedHot import DriverBase
-
-_ASYNCIO = os.path.dirname(asyncio.__file__) + os.sep
-# Where libraries are installed.
-_LIBRARIES = re.compile(r'[/\\](site|dist)-packages[/\\]')
 
 
 def is_awaitable(value):
@@ -88,36 +81,12 @@ class _Watch:
             GObject.Object.disconnect(signal, self.handler)
 
 
-def _frames(coroutine):
-    """The code and the package of each coroutine and generator that awaits the next, from coroutine inwards."""
-    while coroutine is not None:
-        if type(coroutine).__name__ in ('async_generator_asend', 'async_generator_athrow'):
-            coroutine = next((held for held in gc.get_referents(coroutine) if isinstance(held, types.AsyncGeneratorType)), None)
-        for kind in 'cr', 'ag', 'gi':
-            frame = getattr(coroutine, f'{kind}_frame', None)
-            if frame is not None:
-                yield frame.f_code, frame.f_globals.get('__name__', '').partition('.')[0]
-                break
-        else:
-            return
-        coroutine = getattr(coroutine, f'{kind}_await' if kind != 'gi' else 'gi_yieldfrom')
+def _told_at(waits_for, reason):
+    """The exception that tells what awaits waits_for of an abort for reason.
 
-
-def _is_foreign(code, package, own):
-    """Whether code takes nothing but a CancelledError for a cancellation.
-
-    The locks, groups and timeouts of asyncio put themselves right only for that, and so do other libraries.
+    What asyncio has, and what is built on it, takes nothing but a CancelledError for a cancellation.
     """
-    if code.co_filename.startswith(_ASYNCIO):
-        return 'CancelledError' in code.co_names
-    return package not in ('gi', own) and _LIBRARIES.search(code.co_filename) is not None
-
-
-def _to_be_thrown(coroutine, reason):
-    """The exception that tells coroutine, where it stands, of an abort for reason."""
-    frames = list(_frames(coroutine))
-    own = frames[0][1] if frames else None
-    return cancelled_for(reason) if any(_is_foreign(*frame, own) for frame in frames) else reason
+    return reason if isinstance(waits_for, Future) else cancelled_for(reason)
 
 
 class _Abortable:
@@ -310,7 +279,7 @@ class Driver(DriverBase, _Abortable):
         waits_for.remove_done_callback(self)
         if not isinstance(waits_for, Future):
             waits_for.cancel()
-        error = _to_be_thrown(self.coroutine, reason_of(self.state.signal))
+        error = _told_at(waits_for, reason_of(self.state.signal))
         run_in_turn(lambda: self.step(error))
 
     def cancel_coroutine(self, msg):
@@ -335,7 +304,7 @@ def _yield(state):
 
 
 class _Shell(_Abortable, collections.abc.Coroutine):
-    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, and is made what it is."""
+    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, which is told the reason."""
 
     def __init__(self, coroutine, state):
         self.coroutine = coroutine
@@ -361,9 +330,9 @@ class _Shell(_Abortable, collections.abc.Coroutine):
         reason, self.reason = self.reason, None
         if self.watch is not None:
             self.notice()
-        self.waits_for = None
+        waits_for, self.waits_for = self.waits_for, None
         if reason is not None and isinstance(error, CancelledError):
-            error = _to_be_thrown(self.coroutine, reason)
+            error = _told_at(waits_for, reason)
             if error is reason and hasattr(self.task, 'uncancel'):
                 self.task.uncancel()
         return self._go_on(self.coroutine.throw, error)
@@ -388,7 +357,7 @@ class _Shell(_Abortable, collections.abc.Coroutine):
             self.told = True
             if waits_for is not None and not isinstance(waits_for, Future):
                 waits_for.cancel()
-            return self._go_on(self.coroutine.throw, _to_be_thrown(self.coroutine, reason_of(self.state.signal)))
+            return self._go_on(self.coroutine.throw, _told_at(waits_for, reason_of(self.state.signal)))
         return waits_for
 
     def abort(self, passed_on=None):
@@ -400,11 +369,11 @@ class _Shell(_Abortable, collections.abc.Coroutine):
         wakeup = waits_for._take_wakeup(self.task) if isinstance(waits_for, Future) else None
         if wakeup is None:
             self.reason = reason
-            cancel_in_turn(self.task, None, passed_on)
+            cancel_in_turn(self.task, str(reason), passed_on)
         else:
             # What it awaits is another task, which goes on.
             callback, context = wakeup
-            error = raising(_to_be_thrown(self.coroutine, reason))
+            error = raising(reason)
             loop = self.task.get_loop()
             if loop is direct_loop():
                 run_in_turn(lambda: wake_up(callback, context, error))
