@@ -197,7 +197,8 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         yields does not wait for any of those.  Where its signal has been aborted the reason is raised, once in
         a task: what cleans up after that may await, and yield.
 
-        signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'
+        signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'.  With one
+                          of these, the abort of a signal that it does not have is raised where the coroutine awaits next
 
         Outside any task the priority is 'user-visible'.
         """
@@ -220,9 +221,9 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         signal, priority  of the continuation instead of those of the task; either may be 'inherit'
         """
         delay = _to_delay(delay)
-        signal = 'inherit' if signal is None or signal == 'inherit' else _to_signal(signal)
+        signal = signal if signal == 'inherit' else _to_signal(signal)
         priority = priority if priority == 'inherit' else _to_priority(priority)
-        return tasks.table_of(self).yield_with(signal, priority, delay)
+        return tasks.table_of(self).sleep(delay, signal, priority)
 
     def request_idle_callback(self, callback, timeout=None):
         """Calls callback (deadline) when the main loop has nothing else to do.

@@ -45,6 +45,7 @@ class State:
     """What a task was posted with: what PrioSched.SchedulingState.get_current() returns in it."""
 
     __slots__ = ('table', 'signal', 'priority', 'expiry')
+    is_given = False  # to a yield, whose signal is not that of the task
 
     def __init__(self, table, signal, priority, expiry=None):
         self.table = table
@@ -79,6 +80,13 @@ class State:
     def __repr__(self):
         priority = PrioSched.TaskPriority(self.priority).value_nick if self.priority != UNSET else "its signal's"
         return f'<PrioSched.SchedulingState priority={priority} signal={self.signal!r}>'
+
+
+class _GivenState(State):
+    """What a yield has by its options."""
+
+    __slots__ = ()
+    is_given = True
 
 
 def _call_with(state, func):
@@ -236,13 +244,14 @@ class Table(TableBase):
         """Its callback has called cancel()."""
         task._abort(CancelledError())
 
-    def _reject(self, entry):
+    def _reject(self, entry, delay=0):
         """The library has not taken entry, or will not run it."""
         state = entry._posted_with
         if state is not None and state.signal is not None and is_aborted(state.signal):
             abortable = local.abortable
-            if entry.__class__ is Continuation and abortable is not None and abortable.state is state:
-                if abortable.told and self._yield_without_signal(entry, state):
+            own = abortable.state if abortable is not None and entry.__class__ is Continuation and not state.is_given else None
+            if own is not None and own.signal is state.signal:
+                if abortable.told and self._yield_without_signal(entry, state, delay):
                     return
                 abortable.told = True
             reason = reason_of(state.signal)
@@ -250,12 +259,12 @@ class Table(TableBase):
             reason = GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
         self._reject_with(entry, reason)
 
-    def _yield_without_signal(self, future, state):
+    def _yield_without_signal(self, future, state, delay):
         """What cleans up after an abort may yield: its reason is raised once.  Returns whether future will be done."""
         priority = int(state.priority_now())
         future._posted_with = self._states[priority - 1] if state.expiry is None else State(self, None, priority, state.expiry)
         number = self._add(future)
-        if self._go_on(number, future._posted_with) != _REJECTED:
+        if self._go_on(number, future._posted_with, delay) != _REJECTED:
             return True
         self._take(number)
         future._posted_with = state
@@ -301,12 +310,7 @@ class Table(TableBase):
 
     def _yield_elsewhere(self):
         """Like yield_now(), if the current state of the library is not that of the task."""
-        future = Continuation()
-        future._posted_with = inherited = self._inherited()
-        number = self._add(future)
-        if self._go_on(number, inherited) == _REJECTED:
-            self._reject_yield(self._take(number))
-        return future
+        return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
         if future._posted_with is None:
@@ -318,8 +322,16 @@ class Table(TableBase):
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
-    def yield_with(self, signal, priority, delay=0):
-        """The older draft's options, each of which may be "inherit"; after so many milliseconds."""
+    def yield_with(self, signal, priority):
+        """The older draft's options, each of which may be "inherit"."""
+        return self._yield_in(self._state_with(signal, priority, _GivenState))
+
+    def sleep(self, delay, signal, priority):
+        """A yield that waits so many milliseconds.  Without a signal it has that of the task, which raises its reason once."""
+        state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else _GivenState)
+        return self._yield_in(state, delay)
+
+    def _state_with(self, signal, priority, kind):
         inherited = self._inherited()
         if signal == 'inherit':
             signal = inherited.signal
@@ -330,13 +342,14 @@ class Table(TableBase):
             if priority == UNSET and signal is not inherited.signal:
                 # One signal aborts it, the other one has its priority.
                 signal = PrioSched.TaskSignal.any_following([signal] if signal else [], inherited.signal)
-        priority = own_priority(priority, signal)
+        return kind(self, signal, own_priority(priority, signal), inherited.expiry)
 
+    def _yield_in(self, state, delay=0):
         future = Continuation()
-        future._posted_with = state = State(self, signal, priority, inherited.expiry)
+        future._posted_with = state
         number = self._add(future)
         if self._go_on(number, state, delay) == _REJECTED:
-            self._reject(self._take(number))
+            self._reject(self._take(number), delay)
         return future
 
 

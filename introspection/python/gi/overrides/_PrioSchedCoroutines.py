@@ -13,7 +13,7 @@ from gi.repository import GObject
 
 from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, cancel_in_turn, direct_loop, get_running_loop,
                                 local, own_context, raising, run_in_turn, running, wake_up)
-from ._PrioSchedReasons import cancelled_for, is_aborted, reason_of, tells_of, without_own_frames
+from ._PrioSchedReasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of, without_own_frames
 
 try:
     from ._PrioSchedSpeedups import DriverBase
@@ -114,14 +114,16 @@ class _Abortable:
             self.watch = None
 
     def is_yielding(self, waits_for):
-        """Whether it stands in a yield, which the library rejects."""
-        return (waits_for.__class__ is Continuation and
-                (waits_for._posted_with is None or waits_for._posted_with.signal is self.state.signal))
+        """Whether it stands in a yield, which the library rejects, or which has another signal by its options and goes on."""
+        if waits_for.__class__ is not Continuation:
+            return False
+        state = waits_for._posted_with
+        return state is None or state.signal is self.state.signal or state.is_given
 
     def notice(self):
         """Called before it goes on: a rejected yield tells of the abort."""
         waits_for = self.waits_for
-        if waits_for.__class__ is Continuation and waits_for._exception is not None and is_aborted(self.state.signal):
+        if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
             self.told = True
 
     def outcome_of(self, error):
