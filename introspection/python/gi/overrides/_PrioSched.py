@@ -7,6 +7,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import contextvars
+import types
 import weakref
 
 from gi.repository import GLib
@@ -204,6 +205,9 @@ class Table(TableBase):
         told = False
         if is_stepped(value):
             value = in_steps(self, value, task)
+        elif isinstance(value, types.AsyncGeneratorType):
+            value, exception = None, TypeError(f'{value!r} is an asynchronous generator, of which nothing would run: post a '
+                                               'coroutine function that goes through it by async for')
         if value is not None and is_awaitable(value):
             run = start(to_coroutine(value), context, task._posted_with, task.name)
             told = run.told
