@@ -5,6 +5,14 @@
 
 #include "speedups.h"
 
+/* Somebody uses @self: a yield has not been forgotten. */
+static void
+notice (FutureObject *self)
+{
+  if (Py_TYPE (self) == prio_continuation_type)
+    self->retrieved = TRUE;
+}
+
 /* What a coroutine iterates over that awaits a future. */
 typedef struct
 {
@@ -158,6 +166,7 @@ prio_future_await (PyObject *object)
   if (self == NULL)
     return NULL;
   self->future = (FutureObject *) Py_NewRef (object);
+  notice (self->future);
   self->has_yielded = FALSE;
   PyObject_GC_Track (self);
   return (PyObject *) self;
@@ -170,6 +179,7 @@ future_result (PyObject *object, PyObject *Py_UNUSED (ignored))
 
   if (!self->done)
     return PyObject_CallMethod (object, "_has_no_result", NULL);
+  notice (self);
   return is_set (self->exception) ? raise_exception (self, self->exception) : get_value (self);
 }
 
@@ -201,6 +211,7 @@ future_add_done_callback (PyObject *object, PyObject *args, PyObject *kwargs)
 
   if (!PyArg_ParseTupleAndKeywords (args, kwargs, "O|$O:add_done_callback", names, &callback, &context))
     return NULL;
+  notice (self);
 
   if (context != Py_None && PyContext_CheckExact (context) && !self->done && !is_set (self->waiter) &&
       !is_set (self->callbacks) && is_wakeup (callback))

@@ -304,8 +304,7 @@ class Table(TableBase):
 
     def call_soon(self, call):
         """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will."""
-        future = Continuation()
-        future._waiter = call
+        future = Continuation.calling(call)
         number = self._add(future)
         if self._post_full(number, _USER_BLOCKING, None, 0, True) != _REJECTED:
             return True

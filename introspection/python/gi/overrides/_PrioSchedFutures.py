@@ -10,6 +10,7 @@ import logging
 import sys
 import threading
 import types
+import warnings
 
 from gi.repository import GLib
 
@@ -435,10 +436,28 @@ class Continuation(Future):
 
     __slots__ = ()
 
+    @classmethod
+    def calling(cls, call):
+        """One that nobody awaits: call () is called when its turn has come."""
+        continuation = cls()
+        continuation._waiter = call
+        continuation._retrieved = True
+        return continuation
+
     def _never_retrieved(self):
-        pass
+        if self._done:
+            warnings.warn('a yield_ () or sleep () of PrioSched.Scheduler was never awaited', RuntimeWarning, source=self)
+
+    def _wait(self, step):
+        self._retrieved = True
+        super()._wait(step)
+
+    def done(self):
+        self._retrieved = True
+        return super().done()
 
     def cancel(self, msg=None):
+        self._retrieved = True
         if self._done:
             return False
         table = self._table()
