@@ -5,6 +5,7 @@ No test fails because the machine is slow: then there are more long tasks than t
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import functools
 import unittest
 
@@ -66,6 +67,27 @@ class LongTasks(unittest.TestCase):
         self.run_tasks(scheduler.post_task(load_rows), scheduler.post_task(load_rows, 'background', name='rows'))
         self.assertGreaterEqual(self.names().count('load_rows'), 3)
         self.assertGreaterEqual(self.names(1).count('rows'), 3)
+
+    @unittest.skipUnless(hasattr(PrioSched, 'EventLoop'), 'PyGObject has no loop of asyncio')
+    def test_steps_that_asyncio_makes(self):
+        """They have the names of the coroutines, or of the functions that it calls."""
+        class Row:
+            def show(self, future):
+                work()
+                future.set_result(None)
+
+        async def load_pictures():
+            await asyncio.sleep(0.001)
+            work()
+            await asyncio.create_task(load_rows())
+            future = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().call_soon(Row().show, future)
+            await future
+        self.run_tasks(scheduler.post_task(load_pictures, 'background'), scheduler.post_task(load_pictures, 'background', name='pictures'))
+        names = [str(name).split('.')[-1] for name in self.names(1)]
+        for name, n in ('load_pictures', 1), ('pictures', 1), ('load_rows', 6), ('show', 2):
+            self.assertGreaterEqual(names.count(name), n, f'{name} in {names}')
+        self.assertFalse([name for name in self.names(1) if '_Lane' in str(name)])
 
     def test_names_of_what_the_binding_calls(self):
         def render_rows(did_timeout):
