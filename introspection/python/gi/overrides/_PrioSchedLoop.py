@@ -49,7 +49,10 @@ class _Lane:
         return not self._is_watched and not self._handles
 
     def _post_handle(self, handle):
-        entry = Continuation.calling(lambda: self._call(entry))
+        def call():
+            self._call(entry)
+        call._prio_sched_calls = handle._callback  # for names of what runs
+        entry = Continuation.calling(call)
         self._handles[entry] = handle
         if self._post(entry, 0, self._continues):
             return True
