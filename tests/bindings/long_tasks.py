@@ -6,7 +6,11 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
+import contextlib
 import functools
+import json
+import os
+import tempfile
 import unittest
 
 import gi
@@ -129,6 +133,35 @@ class LongTasks(unittest.TestCase):
             while 'tick' not in self.names(0):
                 await scheduler.sleep(1)
         PrioSched.run(until_told())
+
+    def test_names_in_a_trace(self):
+        """Also where a task is posted, due or aborted, and where it yields."""
+        async def main():
+            controller = PrioSched.TaskController('background')
+            aborted = scheduler.post_task(lambda: None, signal=controller.signal, name='aborted one')
+            controller.abort()
+            with contextlib.suppress(PrioSched.AbortError):
+                await aborted
+            await scheduler.post_task(load_rows, 'background')
+            await scheduler.post_task(index_files, delay=5)
+            await scheduler.post_task(index_files, timeout=100, name='timed')
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'trace.json')
+            PrioSched.trace_start(path)
+            # Without asyncio, whose own steps are others.
+            loop = GLib.MainLoop()
+            scheduler.post_task(main, name='main').add_done_callback(lambda _: loop.quit())
+            loop.run()
+            PrioSched.trace_stop()
+            with open(path) as file:
+                trace = json.load(file)
+        events = trace['traceEvents'] if isinstance(trace, dict) else trace
+        named = [(event['cat'], event['name']) for event in events if event.get('args', {}).get('kind') == "runner's task"]
+        for expected in (('post', 'main'), ('post', 'aborted one'), ('abort', 'aborted one'), ('post', 'load_rows'), ('post', 'index_files'),
+                         ('due', 'index_files'), ('post', 'timed'), ('run', 'load_rows')):
+            self.assertIn(expected, named)
+        self.assertGreaterEqual(named.count(('post', 'load_rows')), 2)
+        self.assertNotIn("runner's task", [name for cat, name in named])
 
     def test_longest(self):
         self.run_tasks(scheduler.post_task(lambda: work(30), name='the longest'))
