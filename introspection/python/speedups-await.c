@@ -5,6 +5,14 @@
 
 #include "speedups.h"
 
+/* Somebody uses @self: a yield has not been forgotten. */
+static void
+notice (FutureObject *self)
+{
+  if (Py_TYPE (self) == prio_continuation_type)
+    self->retrieved = TRUE;
+}
+
 /* What a coroutine iterates over that awaits a future. */
 typedef struct
 {
@@ -63,16 +71,31 @@ check_await (FutureObject *self)
   return is_right;
 }
 
+/* Raises @exception, which is that of @self, or what stands for it. */
 static PyObject *
-get_result (FutureObject *self)
+raise_exception (FutureObject *self, PyObject *exception)
 {
-  if (is_set (self->exception))
-    {
-      self->retrieved = TRUE;
-      PyErr_SetObject ((PyObject *) Py_TYPE (self->exception), self->exception);
-      return NULL;
-    }
+  self->retrieved = TRUE;
+  PyErr_SetObject ((PyObject *) Py_TYPE (exception), exception);
+  return NULL;
+}
+
+static PyObject *
+get_value (FutureObject *self)
+{
   return Py_NewRef (self->value != NULL ? self->value : Py_None);
+}
+
+/* Raises the exception of @self, as what awaits it is to see it. */
+static PyObject *
+raise_here (FutureObject *self)
+{
+  PyObject *exception = PyObject_CallMethod ((PyObject *) self, "_raises_here", NULL);
+
+  if (exception != NULL)
+    raise_exception (self, exception);
+  Py_XDECREF (exception);
+  return NULL;
 }
 
 static PyObject *
@@ -91,21 +114,21 @@ await_next (PyObject *object)
     }
 
   self->has_yielded = TRUE;
-  value = get_result (self->future);
+  if (is_set (self->future->exception))
+    return raise_here (self->future);
+
+  value = get_value (self->future);
   if (value == Py_None)
     {
       /* An iteration that ends without an exception has no value. */
       Py_DECREF (value);
       return NULL;
     }
-  if (value != NULL)
-    {
-      stop = PyObject_CallOneArg (PyExc_StopIteration, value);
-      Py_DECREF (value);
-      if (stop != NULL)
-        PyErr_SetObject (PyExc_StopIteration, stop);
-      Py_XDECREF (stop);
-    }
+  stop = PyObject_CallOneArg (PyExc_StopIteration, value);
+  Py_DECREF (value);
+  if (stop != NULL)
+    PyErr_SetObject (PyExc_StopIteration, stop);
+  Py_XDECREF (stop);
   return NULL;
 }
 
@@ -143,6 +166,7 @@ prio_future_await (PyObject *object)
   if (self == NULL)
     return NULL;
   self->future = (FutureObject *) Py_NewRef (object);
+  notice (self->future);
   self->has_yielded = FALSE;
   PyObject_GC_Track (self);
   return (PyObject *) self;
@@ -153,7 +177,10 @@ future_result (PyObject *object, PyObject *Py_UNUSED (ignored))
 {
   FutureObject *self = (FutureObject *) object;
 
-  return self->done ? get_result (self) : PyObject_CallMethod (object, "_has_no_result", NULL);
+  if (!self->done)
+    return PyObject_CallMethod (object, "_has_no_result", NULL);
+  notice (self);
+  return is_set (self->exception) ? raise_exception (self, self->exception) : get_value (self);
 }
 
 static PyObject *
@@ -184,6 +211,7 @@ future_add_done_callback (PyObject *object, PyObject *args, PyObject *kwargs)
 
   if (!PyArg_ParseTupleAndKeywords (args, kwargs, "O|$O:add_done_callback", names, &callback, &context))
     return NULL;
+  notice (self);
 
   if (context != Py_None && PyContext_CheckExact (context) && !self->done && !is_set (self->waiter) &&
       !is_set (self->callbacks) && is_wakeup (callback))

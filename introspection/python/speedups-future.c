@@ -56,14 +56,21 @@ future_clear (PyObject *object)
   return 0;
 }
 
-/* Reports an exception that was never retrieved. */
+/* Whether it is a yield that is over, and that nobody has awaited. */
+static gboolean
+is_forgotten (FutureObject *self)
+{
+  return self->done && Py_TYPE (self) == prio_continuation_type;
+}
+
+/* Reports an exception that was never retrieved, or a yield that was never awaited. */
 static void
 future_finalize (PyObject *object)
 {
   FutureObject *self = (FutureObject *) object;
   PyObject *type, *value, *traceback, *result;
 
-  if (!is_set (self->exception) || self->retrieved)
+  if (self->retrieved || (!is_set (self->exception) && !is_forgotten (self)))
     return;
 
   PyErr_Fetch (&type, &value, &traceback);

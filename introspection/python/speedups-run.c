@@ -236,13 +236,13 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
   return is_done;
 }
 
-/* Whether @value is to be awaited, or a generator to be stepped. */
+/* Whether @value is to be awaited, or a generator to be stepped or refused. */
 static gboolean
 is_awaitable (PyObject *value)
 {
   PyAsyncMethods *methods = Py_TYPE (value)->tp_as_async;
 
-  if (PyGen_CheckExact (value))
+  if (PyGen_CheckExact (value) || PyAsyncGen_CheckExact (value))
     return TRUE;
   return methods != NULL && methods->am_await != NULL;
 }

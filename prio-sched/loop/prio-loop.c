@@ -495,7 +495,8 @@ op_observe (PrioLoop *loop, const PrioOp *op)
 {
   if (prio_loop_is_dead (loop))
     return;
-  loop->observing = __atomic_load_n (&observing, __ATOMIC_ACQUIRE);
+  /* Who posts on another thread looks whether there is one. */
+  __atomic_store_n (&loop->observing, __atomic_load_n (&observing, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
   if (loop->observing != NULL && op->data != NULL)
     loop->observing->begins (loop, op->data);
 }

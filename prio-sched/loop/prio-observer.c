@@ -246,6 +246,7 @@ take_job (PrioQueue *queue)
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   observe (entry, now, 0);
   set_queued (entry, now);
+  set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
   if (prio_queue_append_entry (to, entry))
     prio_run_queue_make_ready (run_queue, to);
   PRIO_TELL (queued, now, loop, &task_of (entry)->told);
@@ -444,7 +445,8 @@ prio_observed_begins (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   refresh (task, entry);
-  if (task->told.kind == PRIO_OBSERVED_ID && task->name == NULL)
+  /* A continuation has the name of the task that has posted it, for want of a better one. */
+  if (task->told.kind == PRIO_OBSERVED_ID && (task->name == NULL || entry->continuation))
     {
       PrioIdQueue *ids = entry->job.data;
 

@@ -7,6 +7,30 @@
 
 #include "scheduler/prio-runner-private.h"
 
+#include "loop/prio-observer-private.h"
+#include "scheduler/prio-trace-file-private.h"
+
+/* Outside, on any thread, while somebody observes the loop: a trace names tasks from the post on.  A continuation without a name
+ * has that of the task that runs. */
+PrioPostedName
+prio_runner_tell_name (PrioRunner *self, guint id, gboolean continuation)
+{
+  PrioPostedName posted = { .is_told = FALSE };
+
+  /* The function belongs to the owner thread. */
+  if (!prio_trace_file_is_open () || !prio_loop_enter (self->loop))
+    return posted;
+  prio_loop_leave (self->loop);
+
+  if (self->name_func != NULL)
+    posted.name = self->name_func (id, self->name_data);
+  posted.is_told = TRUE;
+  prio_thread.posting_name = posted.name;
+  if (posted.name == NULL && continuation && prio_thread.observed != NULL)
+    prio_thread.posting_name = prio_thread.observed->told.name;
+  return posted;
+}
+
 /**
  * prio_runner_set_name_func:
  * @self: a runner
@@ -17,7 +41,8 @@
  * Lets the library ask for the names of tasks, for [signal@PrioSched.Scheduler::long-task], traces and the monitor.
  *
  * @func is called only while one of these needs names: right before a task begins, with its number, on the thread that runs the
- * main context.  A task that was posted with a name is not asked for.
+ * main context; for a trace also when that thread posts the task.  A task that has a name already is not asked for, unless it
+ * is a continuation.
  *
  * Call it once, on that thread, before the first task is posted.
  *

@@ -32,6 +32,35 @@ struct _PrioRunner
   GWeakRef *home;   /* the scheduler that tells of tasks which went with their context; NULL if nobody is told */
 };
 
+/* What a task is called, from before it is posted until it has been. */
+typedef struct
+{
+  gboolean is_told;
+  char *name; /* or NULL */
+} PrioPostedName;
+
+PrioPostedName prio_runner_tell_name (PrioRunner *self, guint id, gboolean continuation);
+
+/* Outside, on any thread: @id is about to be posted, by the function that holds what this returns until its end. */
+static inline PrioPostedName
+prio_runner_name_of_post (PrioRunner *self, guint id, gboolean continuation)
+{
+  if (G_LIKELY (__atomic_load_n (&self->loop->observing, __ATOMIC_RELAXED) == NULL))
+    return (PrioPostedName) { .is_told = FALSE };
+  return prio_runner_tell_name (self, id, continuation);
+}
+
+static inline void
+prio_posted_name_clear (PrioPostedName *posted)
+{
+  if (G_LIKELY (!posted->is_told))
+    return;
+  prio_thread.posting_name = NULL;
+  g_free (posted->name);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PrioPostedName, prio_posted_name_clear)
+
 /* For the functions that post. */
 gboolean prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective);
 PrioPosted prio_runner_posted_here (PrioRunner *self, gboolean accepted);

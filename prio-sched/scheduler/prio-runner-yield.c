@@ -70,11 +70,13 @@ prio_runner_yield (PrioRunner *self, guint id)
   PrioRegistration *registration = NULL;
   PrioTaskPriority priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   PrioOp op = { .id = id, .flag = TRUE };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
   gboolean accepted;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
 
+  name = prio_runner_name_of_post (self, id, TRUE);
   current = prio_state_of_thread ();
   if (!prio_loop_enter (self->loop))
     return prio_runner_post_id (self, id, prio_effective (priority, TRUE));
@@ -131,12 +133,14 @@ PrioPosted
 prio_runner_post_timed (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout)
 {
   PrioOp op = { .id = id, .priority = (gint8) priority };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
+  name = prio_runner_name_of_post (self, id, FALSE);
   op.due = prio_due_after (delay);
   return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal,
                                                                 prio_expiry_after (op.due, timeout)));
@@ -166,12 +170,14 @@ PrioPosted
 prio_runner_yield_timed (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry)
 {
   PrioOp op = { .id = id, .priority = (gint8) priority, .flag = TRUE };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
+  name = prio_runner_name_of_post (self, id, TRUE);
   op.due = prio_due_after (delay);
   return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, expiry));
 }

@@ -449,10 +449,13 @@ prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective)
 PrioPosted
 prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
 
+  name = prio_runner_name_of_post (self, id, FALSE);
   return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
 }
 
@@ -483,12 +486,14 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
                        gboolean continuation)
 {
   PrioOp op = { .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
+  name = prio_runner_name_of_post (self, id, continuation);
   /* What may be lent a priority has an entry. */
   if (signal == NULL && delay == 0 && G_LIKELY (!prio_lending_is_used (self->loop)))
     {

@@ -8,9 +8,6 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import asyncio
 import contextlib
 import gc
-import importlib.util
-import pathlib
-import tempfile
 import threading
 import unittest
 
@@ -18,42 +15,33 @@ from asyncio_loops import Gio, GLib, PrioSched, Why, in_loop, wait_for_the_loop
 
 scheduler = PrioSched.Scheduler.get_default()
 
-LIBRARY = """
-import asyncio
-seen = []
 
-async def request():
-    try:
-        await asyncio.sleep(100)
-    except BaseException as error:
-        seen.append(error)
-        raise
+class Request:
+    """What other libraries do: they know no cancellation but a CancelledError."""
 
-async def stream():
-    await request()
-    yield
+    def __init__(self):
+        self.seen = []
 
-async def first_of_stream():
-    async for _ in stream():
-        pass
+    async def send(self):
+        try:
+            await asyncio.sleep(100)
+        except BaseException as error:
+            self.seen.append(error)
+            raise
 
-async def again():
-    try:
-        await request()
-    except asyncio.CancelledError:
-        raise asyncio.CancelledError('another one')
-"""
+    async def stream(self):
+        await self.send()
+        yield
 
+    async def first_of_stream(self):
+        async for _ in self.stream():
+            pass
 
-def load_library(folder):
-    """A module that is installed as other libraries are."""
-    path = folder / 'site-packages' / 'library_of_others.py'
-    path.parent.mkdir()
-    path.write_text(LIBRARY)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    async def again(self):
+        try:
+            await self.send()
+        except asyncio.CancelledError:
+            raise asyncio.CancelledError('another one')
 
 
 class Aborts(unittest.TestCase):
@@ -83,17 +71,19 @@ class Aborts(unittest.TestCase):
             await task
         return log, task
 
+    def assert_tells_of(self, error, why, is_of_asyncio):
+        """error is what has told a coroutine of an abort for why, which awaited something of ours or of asyncio's."""
+        if is_of_asyncio:
+            self.assertIsInstance(error, asyncio.CancelledError)
+            self.assertIs(error.__cause__, why)
+            self.assertEqual(error.args, (str(why),))
+        else:
+            self.assertIs(error, why)
+
     @in_loop
-    async def test_the_reason_is_thrown_where_it_stands(self):
-        why = Why('enough')
+    async def test_the_reason_is_thrown_where_it_awaits_one_of_ours(self):
         other = scheduler.post_task(lambda: None, delay=100000)
         late = threading.Event()
-
-        async def event():
-            await asyncio.Event().wait()
-
-        async def child():
-            await asyncio.ensure_future(asyncio.sleep(100))
 
         async def awaits_other():
             await other
@@ -102,6 +92,35 @@ class Aborts(unittest.TestCase):
             while True:
                 await scheduler.yield_()
 
+        async def in_time():
+            async with asyncio.timeout(100):
+                await other
+
+        try:
+            for body in (awaits_other, yields, in_time, lambda: scheduler.sleep(100000), lambda: scheduler.run_in_thread(late.wait)):
+                for after in (0.01, None):
+                    why = Why('enough')
+                    log, task = await self.outcome(body, why, after)
+                    self.assertEqual(log, [why, 'finally'])
+                    self.assert_tells_of(log[0], why, False)
+                    self.assertIs(task.exception(), why)
+                    self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        finally:
+            late.set()
+        self.assertEqual(other.state, PrioSched.TaskState.PENDING)
+        other.cancel()
+
+    @in_loop
+    async def test_what_awaits_something_of_asyncio_is_cancelled(self):
+        """As asyncio cancels it; the reason is the cause, and the result."""
+        late = threading.Event()
+
+        async def event():
+            await asyncio.Event().wait()
+
+        async def child():
+            await asyncio.ensure_future(asyncio.sleep(100))
+
         async def sleeps():
             while True:
                 await asyncio.sleep(0)
@@ -109,20 +128,21 @@ class Aborts(unittest.TestCase):
         async def in_gather():
             await asyncio.gather(asyncio.sleep(100), scheduler.post_task(lambda: None, delay=100000))
 
+        async def adopts():
+            await scheduler.adopt(asyncio.get_running_loop().create_future())
+
         try:
-            for body in (lambda: asyncio.sleep(100), event, child, awaits_other, yields, sleeps, in_gather,
-                         lambda: asyncio.to_thread(late.wait)):
+            for body in (lambda: asyncio.sleep(100), event, child, sleeps, in_gather, lambda: asyncio.to_thread(late.wait), adopts):
                 for after in (0.01, None):
+                    why = Why('enough')
                     log, task = await self.outcome(body, why, after)
-                    self.assertEqual(log, [why, 'finally'])
-                    self.assertIs(log[0], why)
+                    self.assert_tells_of(log[0], why, True)
+                    self.assertEqual(log[1:], ['finally'])
                     self.assertIs(task.exception(), why)
                     self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
         finally:
             # The loop waits for its threads.
             late.set()
-        self.assertEqual(other.state, PrioSched.TaskState.PENDING)
-        other.cancel()
 
     @in_loop
     async def test_what_asyncio_makes_of_cancellations_stays_right(self):
@@ -197,39 +217,106 @@ class Aborts(unittest.TestCase):
         self.assertEqual(reported, [])
 
     @in_loop
-    async def test_other_libraries_are_cancelled(self):
-        """By a CancelledError with the reason as its cause, also where they raise another one; the result is the reason."""
-        with tempfile.TemporaryDirectory() as folder:
-            module = load_library(pathlib.Path(folder))
-            for function in (module.request, module.first_of_stream, module.again):
+    async def test_children_that_await_tasks_are_cancelled(self):
+        """The same where children await tasks of that signal, whichever hears of the abort first."""
+        reported = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+
+        def own_signal():
+            return PrioSched.SchedulingState.get_current().get_signal()
+
+        async def awaits_a_yield():
+            await scheduler.post_task(lambda: scheduler.sleep(100000), signal=own_signal())
+
+        async def awaits_asyncio():
+            await scheduler.post_task(lambda: asyncio.sleep(100), signal=own_signal())
+
+        async def awaits_queued():
+            await scheduler.post_task(lambda: None, delay=100000, signal=own_signal())
+
+        async def posts_in_a_loop():
+            while True:
+                await scheduler.post_task(lambda: None, signal=own_signal())
+
+        async def gathers():
+            await asyncio.gather(*(scheduler.post_task(lambda: asyncio.sleep(100), signal=own_signal()) for _ in range(2)))
+
+        async def in_thread():
+            await scheduler.run_in_thread(lambda: None, signal=own_signal())
+            await awaits_queued()
+
+        for child in (awaits_a_yield, awaits_asyncio, awaits_queued, posts_in_a_loop, gathers, in_thread):
+            for count in (1, 2):
+                async def group(child=child, count=count):
+                    async with asyncio.TaskGroup() as tasks:
+                        for _ in range(count):
+                            tasks.create_task(child())
                 why = Why('enough')
-                module.seen.clear()
-                log, task = await self.outcome(function, why)
-                self.assertEqual([type(error) for error in module.seen], [asyncio.CancelledError], function)
-                self.assertIs(module.seen[0].__cause__, why)
-                self.assertIsInstance(log[0], asyncio.CancelledError)
-                self.assertIs(task.exception(), why)
+                log, task = await self.outcome(group, why)
+                self.assertIs(task.exception(), why, (child, count, log))
                 self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+        del task, log
+        gc.collect()
+        await wait_for_the_loop()
+        self.assertEqual(reported, [])
+
+    @in_loop
+    async def test_a_group_whose_body_yields_ends_with_the_reason(self):
+        """As one whose body awaits something of asyncio's does."""
+        async def group():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(asyncio.sleep(100))
+                while True:
+                    await scheduler.yield_()
+
+        async def fails():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(group())
+                try:
+                    await asyncio.sleep(100)
+                finally:
+                    raise KeyError('of its own')
+
+        why = Why('enough')
+        log, task = await self.outcome(group, why)
+        self.assertIs(task.exception(), why)
+        log, task = await self.outcome(fails, why)
+        self.assertIsInstance(task.exception(), ExceptionGroup)
+        self.assertEqual(task.state, PrioSched.TaskState.FAILED)
+
+    @in_loop
+    async def test_other_libraries_are_cancelled(self):
+        """Wherever they are installed, and also where they raise another CancelledError; the result is the reason."""
+        for name in ('send', 'first_of_stream', 'again'):
+            why, request = Why('enough'), Request()
+            log, task = await self.outcome(getattr(request, name), why)
+            self.assertEqual(len(request.seen), 1, name)
+            self.assert_tells_of(request.seen[0], why, True)
+            self.assertIsInstance(log[0], asyncio.CancelledError)
+            self.assertIs(task.exception(), why)
+            self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
 
     @in_loop
     async def test_the_result_is_what_a_coroutine_makes_of_the_reason(self):
-        controller = PrioSched.TaskController()
+        for wait, expected in ((lambda: scheduler.sleep(100000), Why), (lambda: asyncio.sleep(100), asyncio.CancelledError)):
+            controller = PrioSched.TaskController()
 
-        async def function():
-            try:
-                await asyncio.sleep(100)
-            except Why:
-                # Told once: what cleans up may await.
-                await asyncio.sleep(0.001)
-                async with asyncio.timeout(10):
+            async def function(wait=wait, expected=expected):
+                try:
+                    await wait()
+                except expected:
+                    # Told once: what cleans up may await.
                     await asyncio.sleep(0.001)
-                return 'saved', asyncio.current_task().cancelling()
-        task = scheduler.post_task(function, signal=controller.signal)
-        while task.state == PrioSched.TaskState.PENDING:
-            await asyncio.sleep(0.005)
-        controller.abort(Why())
-        self.assertEqual(await task, ('saved', 0))
-        self.assertEqual(task.state, PrioSched.TaskState.FULFILLED)
+                    async with asyncio.timeout(10):
+                        await asyncio.sleep(0.001)
+                    # As in asyncio, who goes on after a cancellation takes it back.
+                    return 'saved', asyncio.current_task().cancelling()
+            task = scheduler.post_task(function, signal=controller.signal)
+            while task.state == PrioSched.TaskState.PENDING:
+                await asyncio.sleep(0.005)
+            controller.abort(Why())
+            self.assertEqual(await task, ('saved', 0 if expected is Why else 1))
+            self.assertEqual(task.state, PrioSched.TaskState.FULFILLED)
 
     @in_loop
     async def test_after_a_rejected_yield_it_may_await(self):
@@ -249,7 +336,7 @@ class Aborts(unittest.TestCase):
         self.assertEqual(log, ['cleaned up'])
 
     async def aborted_while_it_cleans_up(self, body, cleans_up):
-        """What happens of: body is aborted where it stands, and cleans up."""
+        """What has told, and then what happens, of a body that is aborted where it stands, and cleans up."""
         controller, why, log = PrioSched.TaskController(), Why(), []
 
         async def function():
@@ -269,7 +356,6 @@ class Aborts(unittest.TestCase):
         with self.assertRaises(Why) as caught:
             await task
         self.assertIs(caught.exception, why)
-        self.assertIs(log.pop(0), why)
         return log
 
     @in_loop
@@ -284,8 +370,7 @@ class Aborts(unittest.TestCase):
                 await scheduler.post_task(lambda: None)
 
         async def adopts():
-            while True:
-                await scheduler.adopt(asyncio.sleep(0))
+            await scheduler.adopt(asyncio.sleep(100))
 
         async def sleeps(log):
             for _ in range(3):
@@ -307,12 +392,14 @@ class Aborts(unittest.TestCase):
         async def adopts_again(log):
             log.append(await scheduler.adopt(asyncio.sleep(0.001, 'adopted')))
 
-        for body in (yields, iterates, adopts, lambda: asyncio.sleep(100), lambda: asyncio.Event().wait(),
-                     lambda: scheduler.post_task(lambda: None, delay=100000)):
+        for body, is_of_asyncio in ((yields, False), (iterates, False), (lambda: scheduler.post_task(lambda: None, delay=100000), False),
+                                    (adopts, True), (lambda: asyncio.sleep(100), True), (lambda: asyncio.Event().wait(), True)):
             for cleans_up, expected in ((sleeps, []), (posts, ['ran', 'slept']), (yields_again, ['a', 'b']),
                                         (adopts_again, ['adopted'])):
                 with self.subTest(body=body, cleans_up=cleans_up):
-                    self.assertEqual(await self.aborted_while_it_cleans_up(body, cleans_up), expected + ['cleaned up'])
+                    error, *log = await self.aborted_while_it_cleans_up(body, cleans_up)
+                    self.assertEqual(log, expected + ['cleaned up'])
+                    self.assertIsInstance(error, asyncio.CancelledError if is_of_asyncio else Why)
 
     @in_loop
     async def test_the_result_is_what_it_makes_of_its_own_abort(self):
@@ -327,7 +414,7 @@ class Aborts(unittest.TestCase):
                         await asyncio.sleep(0)
                     controller.abort(Why())
                     try:
-                        await asyncio.sleep(100)
+                        await scheduler.yield_()
                     except Why:
                         await asyncio.sleep(0)
                         await scheduler.yield_()
@@ -346,21 +433,21 @@ class Aborts(unittest.TestCase):
     async def test_a_coroutine_that_aborts_itself_is_told_at_the_next_await(self):
         for first in (False, True):
             controller = PrioSched.TaskController()
-            log = []
+            log, why = [], Why('its own')
 
-            async def function(first=first, controller=controller, log=log):
+            async def function(first=first, controller=controller, log=log, why=why):
                 if not first:
                     await asyncio.sleep(0)
-                controller.abort(Why())
+                controller.abort(why)
                 try:
                     await asyncio.sleep(100)
-                except Why:
-                    log.append('told')
+                except BaseException as error:
+                    log.append(error)
                     raise
             with self.assertRaises(Why):
                 await scheduler.post_task(function, signal=controller.signal)
             await wait_for_the_loop()
-            self.assertEqual(log, ['told'])
+            self.assert_tells_of(*log, why, True)
 
     @in_loop
     async def test_a_plain_cancellable(self):

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import contextlib
 import gc
 import logging
 import re
@@ -261,6 +262,25 @@ class BadInput(unittest.TestCase):
             gc.collect()
         self.assertEqual(len(logs.output), 1)
         self.assertIn('ZeroDivisionError', logs.output[0])
+
+    @run
+    async def test_what_fails_while_a_wait_tells_of_it_is_retrieved(self):
+        """As by gather () in asyncio; what fails while somebody only waits for the end is reported."""
+        def fail():
+            raise KeyError('planned')
+
+        # all () tells of the first only.
+        for wait, n_reported in (('any', [0]), ('all', [0, 1, 2]), ('drained', [3])):
+            group = PrioSched.TaskGroup(limit=1)
+            with self.assertLogs('PrioSched', logging.ERROR) as logs:
+                for _ in range(3):
+                    group.post_task(fail)
+                with contextlib.suppress(KeyError):
+                    await getattr(group, wait)()
+                await group.drained()
+                gc.collect()
+                logging.getLogger('PrioSched').error('the end')
+            self.assertIn(len(logs.output) - 1, n_reported, (wait, logs.output))
 
 
 if __name__ == '__main__':

@@ -88,6 +88,57 @@ class Sleep(unittest.TestCase):
             await scheduler.sleep(0, signal=controller.signal)
 
     @run
+    async def test_the_abort_of_a_signal_that_it_does_not_inherit(self):
+        """Does not end it, nor a yield; the coroutine is told where it awaits next."""
+        def sleep(signal):
+            scheduler.post_task(lambda: controller.abort(why), 'user-blocking')
+            return scheduler.sleep(5, signal=signal)
+
+        def abort_and_yield(**options):
+            controller.abort(why)
+            return scheduler.yield_(**options)
+
+        why = ValueError('enough')
+        for first in (True, False):
+            for wait in (lambda: abort_and_yield(priority='user-visible'), lambda: abort_and_yield(priority='inherit'),
+                         lambda: abort_and_yield(signal=Gio.Cancellable()), lambda: sleep(Gio.Cancellable())):
+                controller, log = PrioSched.TaskController(), []
+
+                async def function(first=first, wait=wait, log=log):
+                    if not first:
+                        await scheduler.yield_()
+                    await wait()
+                    log.append('went on')
+                    await scheduler.post_task(lambda: None, delay=100000)
+                with self.assertRaises(ValueError) as raised:
+                    await scheduler.post_task(function, signal=controller.signal)
+                self.assertIs(raised.exception, why)
+                self.assertEqual(log, ['went on'])
+
+    @run
+    async def test_what_cleans_up_may_sleep(self):
+        """The reason is raised once in a task."""
+        for first in (True, False):
+            controller, log = PrioSched.TaskController(), []
+
+            async def function(first=first, controller=controller, log=log):
+                if first:
+                    controller.abort(ValueError('enough'))
+                try:
+                    await scheduler.sleep(100000)
+                finally:
+                    start = GLib.get_monotonic_time()
+                    await scheduler.sleep(5)
+                    log.append(GLib.get_monotonic_time() - start >= 5000)
+            task = scheduler.post_task(function, signal=controller.signal)
+            while task.state == PrioSched.TaskState.PENDING:
+                await scheduler.sleep(1)
+            controller.abort(ValueError('enough'))
+            with self.assertRaises(ValueError):
+                await task
+            self.assertEqual(log, [True])
+
+    @run
     async def test_it_can_be_cancelled(self):
         sleeping = scheduler.sleep(60000)
         self.assertTrue(sleeping.cancel())

@@ -204,6 +204,14 @@ class Steps(unittest.TestCase):
             await scheduler.post_task(steps, progress=stop)
         with self.assertRaisesRegex(TypeError, 'progress is for generators'):
             await scheduler.post_task(lambda: 5, progress=print)
+
+        async def asynchronous():
+            yield 1
+        signal, group = PrioSched.TaskController().signal, PrioSched.TaskGroup()
+        for post, options in ((scheduler.post_task, {}), (scheduler.post_task, {'signal': signal}), (group.post_task, {})):
+            for function in (asynchronous, lambda: asynchronous()):
+                with self.assertRaisesRegex(TypeError, 'asynchronous generator.*async for'):
+                    await post(function, **options)
         with self.assertRaisesRegex(TypeError, '5 is not callable'):
             scheduler.post_task(steps, progress=5)
 

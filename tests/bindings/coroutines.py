@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 import unittest
+import warnings
 import weakref
 
 import gi
@@ -531,6 +532,31 @@ class Looks(unittest.TestCase):
             complete(scheduler.post_task(lambda: None, 'background'))
             gc.collect()
         self.assertIn('the failing one', logs.output[0])
+
+    def test_a_yield_that_nobody_awaits_is_reported(self):
+        """As a coroutine that was never awaited."""
+        def call(forgets):
+            with warnings.catch_warnings(record=True) as reported:
+                warnings.simplefilter('always')
+                complete(scheduler.post_task(forgets))
+                complete(scheduler.post_task(lambda: None, 'background', delay=5))
+                gc.collect()
+            # PyGObject has warnings of its own.
+            return [str(warning.message) for warning in reported if warning.category is RuntimeWarning]
+
+        async def awaits():
+            for waits in (scheduler.yield_(), scheduler.sleep(1), scheduler.yield_(priority='background')):
+                await waits
+            scheduler.yield_().add_done_callback(lambda _: None)
+            scheduler.yield_().cancel()
+            controller = PrioSched.TaskController()
+            scheduler.sleep(100000, signal=controller.signal)
+            controller.abort()
+
+        for forget in (scheduler.yield_, lambda: scheduler.sleep(1), lambda: scheduler.yield_(priority='background')):
+            (message,) = call(lambda forget=forget: forget() and None)
+            self.assertRegex(message, r'yield_ \(\) or sleep \(\).*was never awaited')
+        self.assertEqual(call(awaits), [])
 
     def test_tracebacks_begin_in_the_program(self):
         def fails():

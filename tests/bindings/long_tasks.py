@@ -5,7 +5,12 @@ No test fails because the machine is slow: then there are more long tasks than t
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
+import contextlib
 import functools
+import json
+import os
+import tempfile
 import unittest
 
 import gi
@@ -67,6 +72,27 @@ class LongTasks(unittest.TestCase):
         self.assertGreaterEqual(self.names().count('load_rows'), 3)
         self.assertGreaterEqual(self.names(1).count('rows'), 3)
 
+    @unittest.skipUnless(hasattr(PrioSched, 'EventLoop'), 'PyGObject has no loop of asyncio')
+    def test_steps_that_asyncio_makes(self):
+        """They have the names of the coroutines, or of the functions that it calls."""
+        class Row:
+            def show(self, future):
+                work()
+                future.set_result(None)
+
+        async def load_pictures():
+            await asyncio.sleep(0.001)
+            work()
+            await asyncio.create_task(load_rows())
+            future = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().call_soon(Row().show, future)
+            await future
+        self.run_tasks(scheduler.post_task(load_pictures, 'background'), scheduler.post_task(load_pictures, 'background', name='pictures'))
+        names = [str(name).split('.')[-1] for name in self.names(1)]
+        for name, n in ('load_pictures', 1), ('pictures', 1), ('load_rows', 6), ('show', 2):
+            self.assertGreaterEqual(names.count(name), n, f'{name} in {names}')
+        self.assertFalse([name for name in self.names(1) if '_Lane' in str(name)])
+
     def test_names_of_what_the_binding_calls(self):
         def render_rows(did_timeout):
             work()
@@ -107,6 +133,35 @@ class LongTasks(unittest.TestCase):
             while 'tick' not in self.names(0):
                 await scheduler.sleep(1)
         PrioSched.run(until_told())
+
+    def test_names_in_a_trace(self):
+        """Also where a task is posted, due or aborted, and where it yields."""
+        async def main():
+            controller = PrioSched.TaskController('background')
+            aborted = scheduler.post_task(lambda: None, signal=controller.signal, name='aborted one')
+            controller.abort()
+            with contextlib.suppress(PrioSched.AbortError):
+                await aborted
+            await scheduler.post_task(load_rows, 'background')
+            await scheduler.post_task(index_files, delay=5)
+            await scheduler.post_task(index_files, timeout=100, name='timed')
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'trace.json')
+            PrioSched.trace_start(path)
+            # Without asyncio, whose own steps are others.
+            loop = GLib.MainLoop()
+            scheduler.post_task(main, name='main').add_done_callback(lambda _: loop.quit())
+            loop.run()
+            PrioSched.trace_stop()
+            with open(path) as file:
+                trace = json.load(file)
+        events = trace['traceEvents'] if isinstance(trace, dict) else trace
+        named = [(event['cat'], event['name']) for event in events if event.get('args', {}).get('kind') == "runner's task"]
+        for expected in (('post', 'main'), ('post', 'aborted one'), ('abort', 'aborted one'), ('post', 'load_rows'), ('post', 'index_files'),
+                         ('due', 'index_files'), ('post', 'timed'), ('run', 'load_rows')):
+            self.assertIn(expected, named)
+        self.assertGreaterEqual(named.count(('post', 'load_rows')), 2)
+        self.assertNotIn("runner's task", [name for cat, name in named])
 
     def test_longest(self):
         self.run_tasks(scheduler.post_task(lambda: work(30), name='the longest'))

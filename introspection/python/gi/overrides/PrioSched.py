@@ -143,7 +143,8 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
                   stays.  Without one, the task has that of signal, and follows its changes
         signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is told
-                  by the reason, which is raised once where it awaits: the result is what it makes of that
+                  once, where it awaits: by the reason, or by asyncio.CancelledError if that is one of asyncio's futures.  The
+                  result is what it makes of that
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
         progress  progress (value) is called, where the task yields, with what its generator has yielded last
@@ -196,7 +197,8 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         yields does not wait for any of those.  Where its signal has been aborted the reason is raised, once in
         a task: what cleans up after that may await, and yield.
 
-        signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'
+        signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'.  With one
+                          of these, the abort of a signal that it does not have is raised where the coroutine awaits next
 
         Outside any task the priority is 'user-visible'.
         """
@@ -219,9 +221,9 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         signal, priority  of the continuation instead of those of the task; either may be 'inherit'
         """
         delay = _to_delay(delay)
-        signal = 'inherit' if signal is None or signal == 'inherit' else _to_signal(signal)
+        signal = signal if signal == 'inherit' else _to_signal(signal)
         priority = priority if priority == 'inherit' else _to_priority(priority)
-        return tasks.table_of(self).yield_with(signal, priority, delay)
+        return tasks.table_of(self).sleep(delay, signal, priority)
 
     def request_idle_callback(self, callback, timeout=None):
         """Calls callback (deadline) when the main loop has nothing else to do.

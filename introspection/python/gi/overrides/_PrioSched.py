@@ -6,15 +6,17 @@ one call to post and one to run, and no object, closure or trampoline in C.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import asyncio
 import contextvars
+import types
 import weakref
 
 from gi.repository import GLib
 
 from ..module import get_introspection_module
-from ._PrioSchedCoroutines import CoroutineTask, Driver, cancelled_for, is_awaitable, start, start_alone, to_coroutine
+from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
 from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
+from ._PrioSchedFutures import borrowed_state as _borrowed
+from ._PrioSchedFutures import own_state as _state
 from ._PrioSchedNames import name_of
 from ._PrioSchedReasons import is_aborted, reason_of
 from ._PrioSchedRun import interrupt
@@ -33,11 +35,6 @@ _REJECTED = 0
 _MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
 
-# The State of the task to which this context belongs; None where only the library knows the
-# state, mostly outside any task.
-_state = contextvars.ContextVar('PrioSched.state', default=None)
-# The State that a wrapped callback has, whoever calls it.
-_borrowed = contextvars.ContextVar('PrioSched.borrowed', default=None)
 # Tells whether a context is the current one.
 _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
@@ -49,6 +46,7 @@ class State:
     """What a task was posted with: what PrioSched.SchedulingState.get_current() returns in it."""
 
     __slots__ = ('table', 'signal', 'priority', 'expiry')
+    is_given = False  # to a yield, whose signal is not that of the task
 
     def __init__(self, table, signal, priority, expiry=None):
         self.table = table
@@ -83,6 +81,13 @@ class State:
     def __repr__(self):
         priority = PrioSched.TaskPriority(self.priority).value_nick if self.priority != UNSET else "its signal's"
         return f'<PrioSched.SchedulingState priority={priority} signal={self.signal!r}>'
+
+
+class _GivenState(State):
+    """What a yield has by its options."""
+
+    __slots__ = ()
+    is_given = True
 
 
 def _call_with(state, func):
@@ -200,6 +205,9 @@ class Table(TableBase):
         told = False
         if is_stepped(value):
             value = in_steps(self, value, task)
+        elif isinstance(value, types.AsyncGeneratorType):
+            value, exception = None, TypeError(f'{value!r} is an asynchronous generator, of which nothing would run: post a '
+                                               'coroutine function that goes through it by async for')
         if value is not None and is_awaitable(value):
             run = start(to_coroutine(value), context, task._posted_with, task.name)
             told = run.told
@@ -240,13 +248,14 @@ class Table(TableBase):
         """Its callback has called cancel()."""
         task._abort(CancelledError())
 
-    def _reject(self, entry):
+    def _reject(self, entry, delay=0):
         """The library has not taken entry, or will not run it."""
         state = entry._posted_with
         if state is not None and state.signal is not None and is_aborted(state.signal):
             abortable = local.abortable
-            if entry.__class__ is Continuation and abortable is not None and abortable.state is state:
-                if abortable.told and self._yield_without_signal(entry, state):
+            own = abortable.state if abortable is not None and entry.__class__ is Continuation and not state.is_given else None
+            if own is not None and own.signal is state.signal:
+                if abortable.told and self._yield_without_signal(entry, state, delay):
                     return
                 abortable.told = True
             reason = reason_of(state.signal)
@@ -254,12 +263,12 @@ class Table(TableBase):
             reason = GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
         self._reject_with(entry, reason)
 
-    def _yield_without_signal(self, future, state):
+    def _yield_without_signal(self, future, state, delay):
         """What cleans up after an abort may yield: its reason is raised once.  Returns whether future will be done."""
         priority = int(state.priority_now())
         future._posted_with = self._states[priority - 1] if state.expiry is None else State(self, None, priority, state.expiry)
         number = self._add(future)
-        if self._go_on(number, future._posted_with) != _REJECTED:
+        if self._go_on(number, future._posted_with, delay) != _REJECTED:
             return True
         self._take(number)
         future._posted_with = state
@@ -269,7 +278,7 @@ class Table(TableBase):
         if isinstance(entry, PostedTask):
             entry._abort(reason)
         else:
-            entry._settle(None, cancelled_for(reason) if _is_of_child(entry) else reason)
+            entry._settle(None, reason)
 
     # Posting
 
@@ -295,8 +304,7 @@ class Table(TableBase):
 
     def call_soon(self, call):
         """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will."""
-        future = Continuation()
-        future._waiter = call
+        future = Continuation.calling(call)
         number = self._add(future)
         if self._post_full(number, _USER_BLOCKING, None, 0, True) != _REJECTED:
             return True
@@ -305,12 +313,7 @@ class Table(TableBase):
 
     def _yield_elsewhere(self):
         """Like yield_now(), if the current state of the library is not that of the task."""
-        future = Continuation()
-        future._posted_with = inherited = self._inherited()
-        number = self._add(future)
-        if self._go_on(number, inherited) == _REJECTED:
-            self._reject_yield(self._take(number))
-        return future
+        return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
         if future._posted_with is None:
@@ -322,8 +325,16 @@ class Table(TableBase):
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
-    def yield_with(self, signal, priority, delay=0):
-        """The older draft's options, each of which may be "inherit"; after so many milliseconds."""
+    def yield_with(self, signal, priority):
+        """The older draft's options, each of which may be "inherit"."""
+        return self._yield_in(self._state_with(signal, priority, _GivenState))
+
+    def sleep(self, delay, signal, priority):
+        """A yield that waits so many milliseconds.  Without a signal it has that of the task, which raises its reason once."""
+        state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else _GivenState)
+        return self._yield_in(state, delay)
+
+    def _state_with(self, signal, priority, kind):
         inherited = self._inherited()
         if signal == 'inherit':
             signal = inherited.signal
@@ -334,33 +345,15 @@ class Table(TableBase):
             if priority == UNSET and signal is not inherited.signal:
                 # One signal aborts it, the other one has its priority.
                 signal = PrioSched.TaskSignal.any_following([signal] if signal else [], inherited.signal)
-        priority = own_priority(priority, signal)
+        return kind(self, signal, own_priority(priority, signal), inherited.expiry)
 
+    def _yield_in(self, state, delay=0):
         future = Continuation()
-        future._posted_with = state = State(self, signal, priority, inherited.expiry)
+        future._posted_with = state
         number = self._add(future)
         if self._go_on(number, state, delay) == _REJECTED:
-            self._reject(self._take(number))
+            self._reject(self._take(number), delay)
         return future
-
-
-def _is_of_child(continuation):
-    """Whether it is a yield in a task that asyncio runs under the signal of the task which has made it.
-
-    An abort cancels that task as asyncio cancels the children of another one.
-    """
-    state = continuation._posted_with
-    if state is None or state.signal is None or not is_aborted(state.signal):
-        return False
-    if continuation._waiter is None:
-        loop, context = get_running_loop(), _copy_context()
-        task = asyncio.current_task(loop) if loop is not None else None
-    else:
-        task, context = getattr(continuation._waiter, '__self__', None), continuation._waiter_context
-    if not isinstance(task, asyncio.Task) or isinstance(task, CoroutineTask) or context is None:
-        return False
-    own = context.get(_state)
-    return own is not None and own.signal is state.signal and context.get(_borrowed) is not own
 
 
 def own_priority(priority, signal):

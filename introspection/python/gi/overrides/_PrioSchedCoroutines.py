@@ -5,9 +5,6 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import collections.abc
-import gc
-import os
-import re
 import sys
 import threading
 import types
@@ -16,16 +13,12 @@ from gi.repository import GObject
 
 from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, cancel_in_turn, direct_loop, get_running_loop,
                                 local, own_context, raising, run_in_turn, running, wake_up)
-from ._PrioSchedReasons import is_aborted, reason_of, without_own_frames
+from ._PrioSchedReasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of, without_own_frames
 
 try:
     from ._PrioSchedSpeedups import DriverBase
 except ImportError:
     from ._PrioSchedHot import DriverBase
-
-_ASYNCIO = os.path.dirname(asyncio.__file__) + os.sep
-# Where libraries are installed.
-_LIBRARIES = re.compile(r'[/\\](site|dist)-packages[/\\]')
 
 
 def is_awaitable(value):
@@ -49,6 +42,7 @@ class _Watch:
 
     def __init__(self, signal):
         self.members = set()
+        self.told = set()  # the tables whose tasks have been told before the signal did
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
 
@@ -57,6 +51,14 @@ class _Watch:
         passed_on = {}  # by all of them: what many await is cancelled once
         for member in tuple(self.members):
             member.state.table.call_soon(lambda member=member: member.abort(passed_on))
+
+    def tell(self, table):
+        """Tells those now that are tasks of table, which this thread runs."""
+        if table not in self.told:
+            self.told.add(table)
+            for member in tuple(self.members):
+                if member.state.table is table:
+                    member.abort()
 
     @staticmethod
     def add(member):
@@ -79,52 +81,12 @@ class _Watch:
             GObject.Object.disconnect(signal, self.handler)
 
 
-def _frames(coroutine):
-    """The code and the package of each coroutine and generator that awaits the next, from coroutine inwards."""
-    while coroutine is not None:
-        if type(coroutine).__name__ in ('async_generator_asend', 'async_generator_athrow'):
-            coroutine = next((held for held in gc.get_referents(coroutine) if isinstance(held, types.AsyncGeneratorType)), None)
-        for kind in 'cr', 'ag', 'gi':
-            frame = getattr(coroutine, f'{kind}_frame', None)
-            if frame is not None:
-                yield frame.f_code, frame.f_globals.get('__name__', '').partition('.')[0]
-                break
-        else:
-            return
-        coroutine = getattr(coroutine, f'{kind}_await' if kind != 'gi' else 'gi_yieldfrom')
+def _told_at(waits_for, reason):
+    """The exception that tells what awaits waits_for of an abort for reason.
 
-
-def _is_foreign(code, package, own):
-    """Whether code takes nothing but a CancelledError for a cancellation.
-
-    The locks, groups and timeouts of asyncio put themselves right only for that, and so do other libraries.
+    What asyncio has, and what is built on it, takes nothing but a CancelledError for a cancellation.
     """
-    if code.co_filename.startswith(_ASYNCIO):
-        return 'CancelledError' in code.co_names
-    return package not in ('gi', own) and _LIBRARIES.search(code.co_filename) is not None
-
-
-def _to_be_thrown(coroutine, reason):
-    """The exception that tells coroutine, where it stands, of an abort for reason."""
-    frames = list(_frames(coroutine))
-    own = frames[0][1] if frames else None
-    return cancelled_for(reason) if any(_is_foreign(*frame, own) for frame in frames) else reason
-
-
-def cancelled_for(reason):
-    """The CancelledError that tells of an abort for reason."""
-    error = CancelledError(str(reason))
-    error.__cause__ = reason
-    return error
-
-
-def _leads_to(error, reason):
-    """Whether error tells of an abort for reason, or was raised because of one that does."""
-    seen = set()
-    while error is not None and error is not reason and id(error) not in seen:
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return error is reason
+    return reason if isinstance(waits_for, Future) else cancelled_for(reason)
 
 
 class _Abortable:
@@ -138,7 +100,6 @@ class _Abortable:
     waits_for = None
     watch = None
     told = False
-    was_told_of = None  # the reason, if it was not a yield that told
 
     def start_watching(self):
         if self.state is not None and self.state.signal is not None:
@@ -153,15 +114,25 @@ class _Abortable:
             self.watch = None
 
     def is_yielding(self, waits_for):
-        """Whether it stands in a yield, which the library rejects."""
-        return (waits_for.__class__ is Continuation and
-                (waits_for._posted_with is None or waits_for._posted_with.signal is self.state.signal))
+        """Whether it stands in a yield, which the library rejects, or which has another signal by its options and goes on."""
+        if waits_for.__class__ is not Continuation:
+            return False
+        state = waits_for._posted_with
+        return state is None or state.signal is self.state.signal or state.is_given
 
     def notice(self):
         """Called before it goes on: a rejected yield tells of the abort."""
         waits_for = self.waits_for
-        if waits_for.__class__ is Continuation and waits_for._exception is not None and is_aborted(self.state.signal):
+        if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
             self.told = True
+
+    def outcome_of(self, error):
+        """The exception of its task if it has ended with error: the reason, if that is how an abort has come out."""
+        signal = self.state.signal if self.state is not None else None
+        if isinstance(error, (CancelledError, BaseExceptionGroup)) and signal is not None and is_aborted(signal):
+            reason = reason_of(signal)
+            return reason if tells_of(error, reason) else error
+        return error
 
     def must_be_told(self):
         return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
@@ -253,8 +224,7 @@ class Driver(DriverBase, _Abortable):
     def _end(self, value, exception):
         self.stop_watching()
         self.ended = True
-        if isinstance(exception, CancelledError) and self.was_told_of is not None and _leads_to(exception, self.was_told_of):
-            exception = self.was_told_of
+        exception = self.outcome_of(exception)
         if self.pending is not None and exception is None:
             value, exception, self.pending = None, self.pending, None
         self.value, self.error = value, exception
@@ -311,8 +281,8 @@ class Driver(DriverBase, _Abortable):
         waits_for.remove_done_callback(self)
         if not isinstance(waits_for, Future):
             waits_for.cancel()
-        self.was_told_of = reason_of(self.state.signal)
-        run_in_turn(lambda: self.step(_to_be_thrown(self.coroutine, self.was_told_of)))
+        error = _told_at(waits_for, reason_of(self.state.signal))
+        run_in_turn(lambda: self.step(error))
 
     def cancel_coroutine(self, msg):
         error = CancelledError() if msg is None else CancelledError(msg)
@@ -336,7 +306,7 @@ def _yield(state):
 
 
 class _Shell(_Abortable, collections.abc.Coroutine):
-    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, and is made what it is."""
+    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, which is told the reason."""
 
     def __init__(self, coroutine, state):
         self.coroutine = coroutine
@@ -362,9 +332,9 @@ class _Shell(_Abortable, collections.abc.Coroutine):
         reason, self.reason = self.reason, None
         if self.watch is not None:
             self.notice()
-        self.waits_for = None
+        waits_for, self.waits_for = self.waits_for, None
         if reason is not None and isinstance(error, CancelledError):
-            error = self._thrown(reason)
+            error = _told_at(waits_for, reason)
             if error is reason and hasattr(self.task, 'uncancel'):
                 self.task.uncancel()
         return self._go_on(self.coroutine.throw, error)
@@ -383,17 +353,13 @@ class _Shell(_Abortable, collections.abc.Coroutine):
     def __await__(self):
         return self.coroutine.__await__()
 
-    def _thrown(self, reason):
-        self.was_told_of = reason
-        return _to_be_thrown(self.coroutine, reason)
-
     def _stand(self, waits_for):
         self.waits_for = waits_for
         if self.must_be_told():
             self.told = True
             if waits_for is not None and not isinstance(waits_for, Future):
                 waits_for.cancel()
-            return self._go_on(self.coroutine.throw, self._thrown(reason_of(self.state.signal)))
+            return self._go_on(self.coroutine.throw, _told_at(waits_for, reason_of(self.state.signal)))
         return waits_for
 
     def abort(self, passed_on=None):
@@ -405,11 +371,11 @@ class _Shell(_Abortable, collections.abc.Coroutine):
         wakeup = waits_for._take_wakeup(self.task) if isinstance(waits_for, Future) else None
         if wakeup is None:
             self.reason = reason
-            cancel_in_turn(self.task, None, passed_on)
+            cancel_in_turn(self.task, str(reason), passed_on)
         else:
             # What it awaits is another task, which goes on.
             callback, context = wakeup
-            error = raising(self._thrown(reason))
+            error = raising(reason)
             loop = self.task.get_loop()
             if loop is direct_loop():
                 run_in_turn(lambda: wake_up(callback, context, error))
@@ -455,10 +421,10 @@ class CoroutineTask:
 
     def exception_or_cancellation(self):
         try:
-            return self.exception()
-        except CancelledError as error:
-            reason = self.shell.was_told_of if self.shell is not None else None
-            return reason if reason is not None and _leads_to(error, reason) else error
+            error = self.exception()
+        except CancelledError as cancelled:
+            error = cancelled
+        return self.shell.outcome_of(error) if self.shell is not None else error
 
     def attach(self, future):
         self.future = future

@@ -10,11 +10,12 @@ import logging
 import sys
 import threading
 import types
+import warnings
 
 from gi.repository import GLib
 
 from ..module import get_introspection_module
-from ._PrioSchedReasons import is_aborted, reason_of
+from ._PrioSchedReasons import cancelled_for, is_reason_of
 
 try:
     from ._PrioSchedSpeedups import FutureBase, running
@@ -29,6 +30,12 @@ get_running_loop = asyncio._get_running_loop
 _get_ident = threading.get_ident
 _copy_context = contextvars.copy_context
 _logger = logging.getLogger('PrioSched')
+
+# The State of the task to which this context belongs; None where only the library knows the
+# state, mostly outside any task.
+own_state = contextvars.ContextVar('PrioSched.state', default=None)
+# The State that a wrapped callback has, whoever calls it.
+borrowed_state = contextvars.ContextVar('PrioSched.borrowed', default=None)
 
 
 class _Local(threading.local):
@@ -348,6 +355,36 @@ class Future(FutureBase):
     def _notify(self):
         self._call_all(self._take_waiting())
 
+    def _raises(self, task, context):
+        """The exception that task, of asyncio, is to see which awaits it in context.
+
+        An abort cancels the children of the task under its signal, as asyncio cancels the children of another one.  That
+        task is told first: to its group, children that are cancelled have just ended.
+        """
+        error = self._exception
+        if not isinstance(task, asyncio.Task) or hasattr(task, 'coroutine_ended') or isinstance(error, CancelledError):
+            return error
+        own = context.get(own_state)
+        if own is None or context.get(borrowed_state) is own or not is_reason_of(error, own.signal):
+            return error
+        watch = getattr(own.signal, '_watch', None)
+        if watch is not None:
+            watch.tell(own.table)
+        return cancelled_for(error)
+
+    def _raises_here(self):
+        """The exception that is set, as what awaits it now is to see it."""
+        loop = get_running_loop()
+        task = asyncio.current_task(loop) if loop is not None else None
+        return self._raises(task, _copy_context()) if task is not None else self._exception
+
+    def _as_seen_by(self, callback, context):
+        """What callback is called with, which may wake a task of asyncio up."""
+        if self._exception is None or context is None:
+            return self
+        error = self._raises(getattr(callback, '__self__', None), context)
+        return self if error is self._exception else raising(error)
+
     def _call_all(self, waiting):
         for callback, context, loop, thread in waiting:
             if context is None:
@@ -355,17 +392,19 @@ class Future(FutureBase):
             elif loop is None and thread[0] == _get_ident():
                 run_in_turn(lambda callback=callback, context=context: context.run(callback, self))
             elif loop is not None and is_wakeup(callback) and loop is direct_loop():
-                run_in_turn(lambda callback=callback, context=context: wake_up(callback, context, self))
+                seen = self._as_seen_by(callback, context)
+                run_in_turn(lambda callback=callback, context=context, seen=seen: wake_up(callback, context, seen))
             else:
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _call_later(self, loop, main_context, callback, context):
+        seen = self._as_seen_by(callback, context)
         if loop is None:
             call_in(main_context, lambda: context.run(callback, self))
         elif loop is get_running_loop():
-            loop.call_soon(callback, self, context=context)
+            loop.call_soon(callback, seen, context=context)
         elif not loop.is_closed():
-            loop.call_soon_threadsafe(callback, self, context=context)
+            loop.call_soon_threadsafe(callback, seen, context=context)
 
     def _check_await(self, loop):
         check_loop(loop, self._context_id)
@@ -374,15 +413,8 @@ class Future(FutureBase):
 
     def _is_abort(self):
         """Whether its exception is a cancellation, or the reason of its signal's abort, as after a rejected yield."""
-        exception = self._exception
-        if isinstance(exception, CancelledError):
-            return True
         state = self._posted_with
-        if state is None or state.signal is None or not is_aborted(state.signal):
-            return False
-        reason = reason_of(state.signal)
-        return exception is reason or (isinstance(exception, GLib.Error) and isinstance(reason, GLib.Error) and
-                                       (exception.domain, exception.code) == (reason.domain, reason.code))
+        return isinstance(self._exception, CancelledError) or (state is not None and is_reason_of(self._exception, state.signal))
 
     def _never_retrieved(self):
         if not self._is_abort():
@@ -404,10 +436,28 @@ class Continuation(Future):
 
     __slots__ = ()
 
+    @classmethod
+    def calling(cls, call):
+        """One that nobody awaits: call () is called when its turn has come."""
+        continuation = cls()
+        continuation._waiter = call
+        continuation._retrieved = True
+        return continuation
+
     def _never_retrieved(self):
-        pass
+        if self._done:
+            warnings.warn('a yield_ () or sleep () of PrioSched.Scheduler was never awaited', RuntimeWarning, source=self)
+
+    def _wait(self, step):
+        self._retrieved = True
+        super()._wait(step)
+
+    def done(self):
+        self._retrieved = True
+        return super().done()
 
     def cancel(self, msg=None):
+        self._retrieved = True
         if self._done:
             return False
         table = self._table()

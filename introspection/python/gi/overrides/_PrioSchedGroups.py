@@ -82,13 +82,14 @@ class _Place(lending.Follower):
 class _Wait(lending.Follower):
     """A wait for a group, which is a task that the library posts when the wait is over."""
 
-    __slots__ = ('group', 'signal', 'own', 'number', 'returns')
+    __slots__ = ('group', 'signal', 'own', 'number', 'returns', 'takes_failures')
 
     def __init__(self, group, until, signal, returns):
         table, state = group._table, tasks.current_state()
         task = tasks.new_task(self._finish, table._states[_USER_BLOCKING - 1], None)
         super().__init__(task)
         self.group, self.signal, self.returns = group, signal, returns
+        self.takes_failures = until in (PrioSched.TaskGroupWait.ALL, PrioSched.TaskGroupWait.ANY)
         self.own = both = Gio.Cancellable()
         if signal is not None:
             both = PrioSched.TaskSignal.any([signal, self.own], PrioSched.TaskPriority.USER_VISIBLE)
@@ -240,6 +241,8 @@ class TaskGroup(PrioSched.TaskGroup):
         error = task._exception
         if self._waits:
             self._done[handle] = task
+            if error is not None and any(wait.takes_failures for wait in self._waits):
+                task._retrieved = True
         self.return_id(handle, None if error is None else f'{type(error).__name__}: {error}')
         # If it was cancelled before it has begun.
         self.cancel_id(handle)

@@ -68,6 +68,7 @@ class FutureBase:
         """Returns the result, or raises the exception; asyncio.InvalidStateError if there is none yet."""
         if not self._done:
             self._has_no_result()
+        self._notice()
         if self._exception is not None:
             self._retrieved = True
             raise self._exception
@@ -80,9 +81,16 @@ class FutureBase:
 
     def add_done_callback(self, callback, *, context=None):
         """Calls callback (future) soon after it is done, on this thread, in context or a copy of the current one."""
+        self._notice()
         self._add_done_callback(callback, context)
 
+    def _notice(self):
+        """Somebody uses it: a yield has not been forgotten."""
+        if self.__class__ is Continuation:
+            self._retrieved = True
+
     def __await__(self):
+        self._notice()
         if not self._done:
             loop = _get_running_loop()
             if loop is not None:
@@ -91,13 +99,13 @@ class FutureBase:
             yield self
         if self._exception is not None:
             self._retrieved = True
-            raise self._exception
+            raise self._raises_here()
         return self._value
 
     __iter__ = __await__
 
     def __del__(self):
-        if self._exception is not None and not self._retrieved:
+        if not self._retrieved and (self._exception is not None or (self._done and self.__class__ is Continuation)):
             self._never_retrieved()
 
 

@@ -165,8 +165,11 @@ class LendingTable(tasks.Table):
     def yield_now(self):
         return self._lend_to(super().yield_now())
 
-    def yield_with(self, signal, priority, delay=0):
-        return self._lend_to(super().yield_with(signal, priority, delay))
+    def yield_with(self, signal, priority):
+        return self._lend_to(super().yield_with(signal, priority))
+
+    def sleep(self, delay, signal, priority):
+        return self._lend_to(super().sleep(delay, signal, priority))
 
     def _lend_to(self, continuation):
         """What runs waits for its own continuation."""

@@ -10,8 +10,8 @@ import threading
 from gi.events import GLibEventLoop
 
 from ..module import get_introspection_module
-from ._PrioSched import _state
 from ._PrioSchedFutures import UNSET, Continuation, get_running_loop, running
+from ._PrioSchedFutures import own_state as _state
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -42,22 +42,24 @@ class _Lane:
         if not self._post_handle(handle):
             return False
         if not self._is_watched:
-            self._is_watched = self._post(Continuation(), self._take_turns, 1, True)
+            self._is_watched = self._post(Continuation.calling(self._take_turns), 1, True)
         return True
 
     def is_idle(self):
         return not self._is_watched and not self._handles
 
     def _post_handle(self, handle):
-        entry = Continuation()
+        def call():
+            self._call(entry)
+        call._prio_sched_calls = handle._callback  # for names of what runs
+        entry = Continuation.calling(call)
         self._handles[entry] = handle
-        if self._post(entry, lambda: self._call(entry), 0, self._continues):
+        if self._post(entry, 0, self._continues):
             return True
         self._handles.pop(entry, None)
         return False
 
-    def _post(self, entry, call, delay, continues):
-        entry._waiter = call
+    def _post(self, entry, delay, continues):
         number = self._table._add(entry)
         if self._table._post_full(number, self._priority, self._signal, delay, continues) != _REJECTED:
             return True
@@ -84,7 +86,7 @@ class _Lane:
                 for handle in self.take_back():
                     self._post_handle(handle)
             if self._handles:
-                self._is_watched = self._post(Continuation(), self._take_turns, 1, True)
+                self._is_watched = self._post(Continuation.calling(self._take_turns), 1, True)
             else:
                 self._ready.forget(self._key)
 

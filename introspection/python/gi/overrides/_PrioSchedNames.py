@@ -16,15 +16,16 @@ def name_of_callable(callback):
 
 
 def _name_of_runner(runner):
-    """The name of who runs a coroutine: a Driver, a task of asyncio, or what wakes one up."""
-    runner = getattr(runner, '__self__', runner)
+    """The name of who runs a coroutine: a Driver, a task of asyncio, or what wakes one up; or of another function."""
+    callback = getattr(runner, '_prio_sched_calls', runner)
+    runner = getattr(callback, '__self__', callback)
     name = getattr(getattr(runner, 'future', None), 'name', None)
     if name is not None:
         return str(name)
     coroutine = getattr(runner, 'coroutine', None)
     if coroutine is None and hasattr(runner, 'get_coro'):
         coroutine = runner.get_coro()
-    return name_of_callable(runner if coroutine is None else coroutine)
+    return name_of_callable(callback if coroutine is None else coroutine)
 
 
 def name_of(entry):

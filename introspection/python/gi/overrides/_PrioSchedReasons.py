@@ -3,6 +3,7 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import asyncio
 import functools
 import itertools
 import operator
@@ -183,3 +184,33 @@ def reason_of(signal):
     """The exception of the tasks of signal, which has been aborted."""
     reason = to_exception(signal.get_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
     return reason if reason is not None else AbortError()
+
+
+def _is_same(error, reason):
+    """Whether both are one reason, of which the library may have made two objects."""
+    return error is reason or (isinstance(error, GLib.Error) and isinstance(reason, GLib.Error) and
+                               (error.domain, error.code) == (reason.domain, reason.code))
+
+
+def is_reason_of(error, signal):
+    """Whether error is the reason for which signal has been aborted."""
+    return signal is not None and is_aborted(signal) and _is_same(error, reason_of(signal))
+
+
+def cancelled_for(reason):
+    """The CancelledError that tells of an abort for reason."""
+    error = asyncio.CancelledError(str(reason))
+    error.__cause__ = reason
+    return error
+
+
+def tells_of(error, reason):
+    """Whether error is reason, a CancelledError that comes of it, or a group, as asyncio makes one, of nothing else."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(tells_of(member, reason) for member in error.exceptions)
+    seen = set()
+    if isinstance(error, asyncio.CancelledError):
+        while error is not None and not _is_same(error, reason) and id(error) not in seen:
+            seen.add(id(error))
+            error = error.__cause__ or error.__context__
+    return _is_same(error, reason)
