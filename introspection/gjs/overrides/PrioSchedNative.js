@@ -19,11 +19,34 @@ const INTERFACE = 4;
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
 
-// The namespace, or null if it or its library is not there.
+// The SpiderMonkey of this process, or 0 if that cannot be told.
+function findEngine() {
+    try {
+        const [, maps] = GLib.file_get_contents('/proc/self/maps');
+        return Number(/\/libmozjs-(\d+)[^/\n]*$/m.exec(new TextDecoder().decode(maps))?.[1] ?? 0);
+    } catch {
+        return 0;
+    }
+}
+
+// Whether the native part is for the SpiderMonkey of this process.  A library for another one need not be one that can be loaded.
+function isForThisEngine({MADE_FOR: madeFor}) {
+    const engine = findEngine();
+    if (madeFor === undefined || engine === 0 || engine === madeFor)
+        return true;
+    GLib.log_structured('PrioSched', GLib.LogLevelFlags.LEVEL_WARNING, {
+        MESSAGE: `The native part of PrioSched was built for SpiderMonkey ${madeFor}, and this is ${engine}: GJS goes on without it`,
+    });
+    return false;
+}
+
+// The namespace, or null if it or its library is not there, or is for another engine.
 function find() {
     try {
         imports.gi.versions.PrioSchedGjs = '1';
         const {PrioSchedGjs} = imports.gi;
+        if (!isForThisEngine(PrioSchedGjs))
+            return null;
         return PrioSchedGjs.Gain.$gtype?.name === 'PrioSchedGjsGain' ? PrioSchedGjs : null;
     } catch {
         return null;
