@@ -184,21 +184,15 @@ function make(PrioSched) {
             settleLater(entry, entry.reject, reason);
     }
 
-    function drainCurrent() {
-        drainUnder(current);
-    }
-
+    // Reactions take their time too: they come before the next look at the clock.
     function settleNext() {
         const result = results.shift();
         const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
-        // Of those that are rejected together the reactions come together.
-        if (!isLate || entry.outer !== current) {
-            drainUnder(current);
-            current = entry.outer;
-            libraryState = null;
-        }
+        current = entry.outer;
+        libraryState = null;
         watchRejection(entry, settle, value);
         settle(value);
+        drainUnder(current);
     }
 
     // Runs the engine's queue with the current state, and then settles `results`.
@@ -206,14 +200,12 @@ function make(PrioSched) {
         drainUnder(current);
         const slice = new Slice();
         while (results.length > 0) {
-            if (slice.isOver(drainCurrent)) {
+            if (slice.isOver()) {
                 isLate = true;
                 wake();
                 return;
             }
             settleNext();
-            if (results.length === 0)
-                drainUnder(current);
         }
         isLate = false;
     }
