@@ -582,7 +582,7 @@ function make(PrioSched) {
 
     const isQuiet = () => pending.size === 0 && (current === undefined ? undefined : !current?.number);
     const hasten = native && Native.make(native, defaultScheduler, defaultTable,
-        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, unhandled});
+        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, pending, runIn, unhandled});
 
     return {
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain,
