@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Entry, Queue, Slice, followPromise, keepResolvers */
+/* exported Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers */
 
 // The executor of every promise, which saves a closure for each.  The code that makes a promise
 // calls post() or a yield of the table right after it.  The engine walks the whole stack for every
@@ -26,6 +26,19 @@ var Entry = class Entry {
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
+};
+
+// The continuation that settles with value a promise for which waiting has waited, which does nothing any more.
+var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection) {
+    const entry = new Entry(null, null);
+    entry.promise = waiting.promise;
+    entry.reject = waiting.reject;
+    entry.resolve = () => {
+        watchRejection(entry, settle, value);
+        settle(value);
+    };
+    Object.assign(waiting, {isRejected: true, promise: null, reject: () => {}});
+    return entry;
 };
 
 // What comes of the promise that the callback of entry has returned: kept until the task has ended, and from then on given to later ().
