@@ -124,6 +124,25 @@ class Tasks(unittest.TestCase):
         self.assertEqual((deadline.time_remaining(), deadline.did_timeout), (0, False))
         self.assertIsNone(PrioSched.IdleDeadline.get_current())
 
+    def test_microtasks_of_other_sources(self):
+        """They come before the next task, also one that the same iteration runs."""
+        for priority, level in ('user-blocking', -50), ('user-visible', 0), ('background', 300):
+            log, context = [], GLib.MainContext()
+
+            def tick(*_):
+                scheduler.queue_microtask(lambda: (log.append('micro'), scheduler.queue_microtask(lambda: log.append('of a microtask'))))
+                return GLib.SOURCE_REMOVE
+            source = GLib.idle_source_new()
+            source.set_priority(level)
+            source.set_callback(tick)
+            source.attach(context)
+            with self.subTest(priority):
+                scheduler = PrioSched.Scheduler.new(context)
+                scheduler.post_task(lambda: log.append('task'), priority)
+                while 'task' not in log:
+                    context.iteration(False)
+                self.assertEqual(log, ['micro', 'of a microtask', 'task'])
+
 
 class Signals(unittest.TestCase):
 

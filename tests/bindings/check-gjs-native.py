@@ -10,6 +10,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,23 @@ class Checker:
         status, said, complaints = self.run(self.write('program.js', PROGRAM), **how)
         count = complaints.count('WARNING') + complaints.count('CRITICAL')
         assert (status, said, count) == (0, 'none\n', warnings), f'{what}: {status} {said}{complaints}'
+        return complaints
+
+    # A library that is for another SpiderMonkey need not be one that the linker can load.
+    def check_other_engine(self):
+        place = self.place / 'other-engine'
+        place.mkdir()
+        gir = (pathlib.Path(self.native) / 'PrioSchedGjs-1.gir').read_text()
+        made_for = re.search(r'<constant name="MADE_FOR"\s+value="(\d+)"', gir)
+        assert made_for is not None, 'the typelib does not say which SpiderMonkey the native part is for'
+        (place / 'PrioSchedGjs-1.gir').write_text(gir[:made_for.start(1)] + '78' + gir[made_for.end(1):])
+        subprocess.run(['g-ir-compiler', '--includedir', self.library, '--output', place / 'PrioSchedGjs-1.typelib',
+                        place / 'PrioSchedGjs-1.gir'], check=True)
+        (place / 'libprio-sched-gjs-1.so.1').write_text('for another SpiderMonkey')
+
+        complaints = self.expect_pure('it was made for another SpiderMonkey, and cannot be loaded', 1, typelibs=place, libraries=place)
+        wanted = f'The native part of PrioSched was built for SpiderMonkey 78, and this is {made_for[1]}: GJS goes on without it'
+        assert wanted in complaints and 'libprio-sched-gjs' not in complaints, complaints
 
     def check(self, gain):
         status, said, complaints = self.run(self.write('program.js', PROGRAM))
@@ -101,6 +119,8 @@ class Checker:
         self.expect_pure('it is not installed', 0, typelibs=empty, libraries=empty)
         self.expect_pure('only its typelib is installed', 1, libraries=empty)
         self.expect_pure('it was made for another SpiderMonkey', 1, libraries=self.other)
+
+        self.check_other_engine()
 
         newer = self.place / 'newer'
         shutil.copytree(pathlib.Path(self.overrides) / 'overrides', newer / 'overrides')

@@ -202,6 +202,25 @@ test('promises that are adopted under a signal', async () => {
     }, 20);
 });
 
+// What waits for ever is kept for as long as its signal: as much as for a task that is delayed.
+test('promises that never settle take little, adopted under a signal', async () => {
+    const controller = new TaskController(), {signal} = controller, n = 20000;
+    const taken = async begin => {
+        await collect();
+        const before = held();
+        await scheduler.postTask(() => {
+            for (let i = 0; i < n; i++)
+                begin().catch(() => {});
+        }, {signal});
+        await collect();
+        return held() - before;
+    };
+    const delayed = await taken(() => scheduler.postTask(() => {}, {signal, delay: 1e9}));
+    const adopted = await taken(() => PrioSched.web.extras.adopt(new Promise(() => {})));
+    controller.abort();
+    assert(adopted < delayed, `${adopted / n} bytes for each, and ${delayed / n} for a task that is delayed`);
+});
+
 test('a handler outlives the wrapper', async () => {
     const controller = new PrioSched.TaskController({priority: 1});
     let heard = 0;

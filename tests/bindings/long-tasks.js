@@ -72,6 +72,66 @@ watched('the names of functions that the binding calls', async () => {
     assertTold('loadRows', 1);
 });
 
+// Where a yield is the function's first step, it works only in what follows.
+const goOn = {
+    'a yield': () => scheduler.yield(),
+    'a yield of the web’s': () => PrioSched.web.scheduler.yield(),
+    'a sleep': () => scheduler.sleep(1),
+    'two yields': () => scheduler.yield().then(() => scheduler.yield()),
+    'something else, and a yield': async () => {
+        await new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+            resolve();
+            return GLib.SOURCE_REMOVE;
+        }));
+        await scheduler.yield();
+    },
+};
+
+for (const [what, step] of Object.entries(goOn)) {
+    watched(`the names of tasks after ${what}`, async () => {
+        const {signal} = new PrioSched.TaskController(), group = new PrioSched.TaskGroup({limit: 1});
+        const body = async () => {
+            await step();
+            work();
+        };
+        await scheduler.post_task(async function loadPlain() {
+            await step();
+            work();
+        });
+        await PrioSched.web.scheduler.postTask(async function loadLow() {
+            await step();
+            work();
+        }, {priority: 'background'});
+        await scheduler.post_task(body, {name: 'named'});
+        await scheduler.post_task(body, {name: 'under a signal', signal});
+        await scheduler.post_task(body, {name: 'under a signal, too', signal});
+        await group.post_task(body, {name: 'of a group', priority: 'background'});
+        await scheduler.sleep(1);
+        for (const name of ['loadPlain', 'named', 'under a signal', 'under a signal, too'])
+            assertTold(name, 2);
+        assertTold('loadLow', 1);
+        assertTold('of a group', 1);
+    });
+}
+
+watched('the name of a task that another one has woken up', async () => {
+    let wake;
+    const woken = new Promise(resolve => {
+        wake = resolve;
+    });
+    const tasks = [scheduler.post_task(async function waitFirst() {
+        await woken;
+        await scheduler.yield();
+        work();
+    }), scheduler.post_task(async function wakeOther() {
+        wake();
+        await scheduler.yield();
+    })];
+    await Promise.all(tasks);
+    await scheduler.sleep(1);
+    assertTold('waitFirst', 2);
+});
+
 watched("GLib's names of sources", async () => {
     const id = GLib.timeout_add(GLib.PRIORITY_DEFAULT, 0, () => {
         work();

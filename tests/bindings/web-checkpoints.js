@@ -31,7 +31,7 @@ imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(GLib.path_get_dirname(imports.system.programPath));
 const {PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test} = imports.tap;
-const {TaskController, scheduler} = PrioSched.web;
+const {TaskController, queueMicrotask, scheduler} = PrioSched.web;
 const native = PrioSched.Scheduler.get_default();
 
 // Nothing is left of the last test: the sources of the tasks wait, and other sources have had their turn.
@@ -85,6 +85,22 @@ for (const priority of Object.keys(bells)) {
         controller.abort('aborted');
         await yielded;
         assertEqual([await rejected, log], ['aborted', [null]]);
+    });
+
+    test(`a microtask that a source queues comes before a plain ${priority} task`, async () => {
+        await rest();
+        const log = [];
+        const task = scheduler.postTask(() => log.push('task'), {priority});
+        bells[priority].resolve = () => {
+            queueMicrotask(() => log.push('web'));
+            native.queue_microtask(() => {
+                log.push('native');
+                queueMicrotask(() => log.push('of a microtask'));
+            });
+        };
+        bells[priority].source.set_ready_time(0);
+        await task;
+        assertEqual(log, ['web', 'native', 'of a microtask', 'task']);
     });
 
     test(`a source’s reaction comes before a plain ${priority} task`, async () => {

@@ -35,7 +35,7 @@ class JobQueue;
 struct Table;
 
 /* The functions of the overrides that are called from here, in the order in which they are given. */
-enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, N_HOOKS };
+enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, NAMED, N_HOOKS };
 
 struct Engine
 {

@@ -17,27 +17,30 @@
 
 #include "engine.h"
 #include "functions.h"
+#include "prio-sched-gjs-engine.h"
 #include "table.h"
 
 /* The native functions, as the overrides know them: another number if they change. */
-#define INTERFACE 4
+#define INTERFACE 5
 
-/* The SpiderMonkey that this was built for; the tests say another. */
-#ifndef PRIO_SCHED_GJS_MADE_FOR
-#define PRIO_SCHED_GJS_MADE_FOR MOZJS_MAJOR_VERSION
+static_assert (PRIO_SCHED_GJS_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib would name another engine");
+
+/* The tests say another. */
+#ifndef PRIO_SCHED_GJS_SAYS_MADE_FOR
+#define PRIO_SCHED_GJS_SAYS_MADE_FOR PRIO_SCHED_GJS_MADE_FOR
 #endif
 
 /* Nothing of SpiderMonkey is linked to, so the one that GJS has is the only one of the process; but it may be another than the
- * one whose headers this was built with. */
+ * one whose headers this was built with.  The overrides look at the typelib first, where they can tell which one GJS has. */
 static gboolean
 is_my_engine (void)
 {
-  static const char mine[] = "JavaScript-C" G_STRINGIFY (PRIO_SCHED_GJS_MADE_FOR) ".";
+  static const char mine[] = "JavaScript-C" G_STRINGIFY (PRIO_SCHED_GJS_SAYS_MADE_FOR) ".";
 
   if (g_str_has_prefix (JS_GetImplementationVersion (), mine))
     return TRUE;
   g_warning_once ("The native part of PrioSched was built for SpiderMonkey %d, and this is %s: GJS goes on without it",
-                  PRIO_SCHED_GJS_MADE_FOR, JS_GetImplementationVersion ());
+                  PRIO_SCHED_GJS_SAYS_MADE_FOR, JS_GetImplementationVersion ());
   return FALSE;
 }
 

@@ -285,7 +285,39 @@ run_table (guint id, gpointer data)
   static_cast<Table *> (data)->begin (id);
 }
 
-/* What the task's function is called, or NULL.  A continuation has none. */
+/* What the function is called, or NULL. */
+static JS::UniqueChars
+name_of (JSContext *cx, JS::HandleObject callback, JS::MutableHandleValue value)
+{
+  JS::UniqueChars name;
+
+  if (JS_GetProperty (cx, callback, "name", value) && value.isString ())
+    {
+      JS::RootedString string (cx, value.toString ());
+
+      name = JS_EncodeStringToUTF8 (cx, string);
+    }
+  JS_ClearPendingException (cx);
+  return name && *name.get () != '\0' ? std::move (name) : nullptr;
+}
+
+/* Has the task call a function that runs its own one in a state with that name. */
+static void
+set_name (Table *table, guint id, JS::HandleObject callback, JS::HandleValue name)
+{
+  JSContext *cx = table->engine->cx;
+  JS::RootedValueArray<2> args (cx);
+  JS::RootedValue named (cx);
+
+  args[0].setObject (*callback);
+  args[1].set (name);
+  if (!table->engine->call (Hook::NAMED, args, &named))
+    engine_report (cx, "What follows a yield will have no name");
+  else if (table->engine != nullptr && named.isObject ())
+    table->entries[id].callback = &named.toObject ();
+}
+
+/* What the task's function is called, or NULL.  A continuation has none: those of a task with a name are the overrides'. */
 static char *
 get_name (guint id, gpointer data)
 {
@@ -299,16 +331,12 @@ get_name (guint id, gpointer data)
   JSAutoRealm realm (engine->cx, engine->global);
   JS::RootedObject callback (engine->cx, table->entries[id].callback);
   JS::RootedValue value (engine->cx);
-  JS::UniqueChars name;
+  JS::UniqueChars name = name_of (engine->cx, callback, &value);
 
-  if (JS_GetProperty (engine->cx, callback, "name", &value) && value.isString ())
-    {
-      JS::RootedString string (engine->cx, value.toString ());
-
-      name = JS_EncodeStringToUTF8 (engine->cx, string);
-    }
-  JS_ClearPendingException (engine->cx);
-  return name && *name.get () != '\0' ? g_strdup (name.get ()) : nullptr;
+  if (!name)
+    return nullptr;
+  set_name (table, id, callback, value);
+  return g_strdup (name.get ());
 }
 
 /* Made, but no engine's yet. */

@@ -50,7 +50,7 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
     }
     if (priority === UNSET && !(signal instanceof TaskSignal))
         priority = USER_VISIBLE;
-    return new State(table, signal, priority, inherited.expiry);
+    return Object.assign(new State(table, signal, priority, inherited.expiry), {name: inherited.name});
 };
 
 // Returns queueMicrotask (callback).

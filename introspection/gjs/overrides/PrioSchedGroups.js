@@ -105,12 +105,11 @@ class Member {
 
     post(runner, id, entry) {
         const {table, priority} = entry.state;
-        const [handle, combined, posted] = this.#group.post_id_timed(runner, id, priority, this.#own, this.#delay,
-            this.#timeout, entry.name ?? (entry.callback.name || null));
+        const name = entry.name ?? (entry.callback.name || null);
+        const [handle, combined, posted] = this.#group.post_id_timed(runner, id, priority, this.#own, this.#delay, this.#timeout, name);
         if (combined !== null) {
             entry.state = new State(table, combined, priority, expiryAfter(this.#delay, this.#timeout));
-            entry.state.group = this.#group;
-            entry.state.handle = handle;
+            Object.assign(entry.state, {group: this.#group, handle, name});
         }
         if (handle !== 0) {
             this.#group[MEMBERS] ??= new Map();

@@ -14,16 +14,39 @@ const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 4;
+const INTERFACE = 5;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
 
-// The namespace, or null if it or its library is not there.
+// The SpiderMonkey of this process, or 0 if that cannot be told.
+function findEngine() {
+    try {
+        const [, maps] = GLib.file_get_contents('/proc/self/maps');
+        return Number(/\/libmozjs-(\d+)[^/\n]*$/m.exec(new TextDecoder().decode(maps))?.[1] ?? 0);
+    } catch {
+        return 0;
+    }
+}
+
+// Whether the native part is for the SpiderMonkey of this process.  A library for another one need not be one that can be loaded.
+function isForThisEngine({MADE_FOR: madeFor}) {
+    const engine = findEngine();
+    if (madeFor === undefined || engine === 0 || engine === madeFor)
+        return true;
+    GLib.log_structured('PrioSched', GLib.LogLevelFlags.LEVEL_WARNING, {
+        MESSAGE: `The native part of PrioSched was built for SpiderMonkey ${madeFor}, and this is ${engine}: GJS goes on without it`,
+    });
+    return false;
+}
+
+// The namespace, or null if it or its library is not there, or is for another engine.
 function find() {
     try {
         imports.gi.versions.PrioSchedGjs = '1';
         const {PrioSchedGjs} = imports.gi;
+        if (!isForThisEngine(PrioSchedGjs))
+            return null;
         return PrioSchedGjs.Gain.$gtype?.name === 'PrioSchedGjsGain' ? PrioSchedGjs : null;
     } catch {
         return null;
@@ -50,7 +73,7 @@ function open() {
 
 // Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
 // Functions that inherit directly from one of `others` are left to the method.  The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
-function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, runTasks, unhandled}) {
+function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pending, runIn, runTasks, unhandled}) {
     const {states} = defaultTable;
     const followNative = (returned, promise) => follow(returned, {
         outer: null, state: states[USER_VISIBLE], promise: null,
@@ -62,11 +85,30 @@ function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, ru
         else
             outcome.isAwaited = true;
     };
+    // What is called instead of the function of a task that somebody knows by its name: it runs in a state of its own.
+    const named = (callback, name) => {
+        const state = states[USER_VISIBLE].named(name);
+        const call = () => {
+            let settle;
+            runIn(state, () => {
+                try {
+                    const value = pending.follow(state, callback());
+                    settle = () => value;
+                } catch (error) {
+                    settle = () => {
+                        throw error;
+                    };
+                }
+            });
+            return settle();
+        };
+        return Object.defineProperty(call, 'name', {value: name});
+    };
     native.newRunner(scheduler);
     const table = native.newTable(states.slice(BACKGROUND));
     // Bound functions are no frames on the stack.
     const run = runTasks.bind(defaultTable, native.runTable.bind(native, table));
-    native.setHooks([closedError, followNative, finish, run, isQuiet, (promise, reason) => unhandled.add(promise, reason, null)]);
+    native.setHooks([closedError, followNative, finish, run, isQuiet, (promise, reason) => unhandled.add(promise, reason, null), named]);
 
     return (kind, prototype, name, receiver, ...others) => {
         const method = prototype[name];

@@ -82,7 +82,12 @@ const Driver = GObject.registerClass({
 
     get name() {
         const entry = this.find(this.askedId);
-        return entry?.name || (entry?.callback?.calls ?? entry?.watcher?.handle?.callback ?? entry?.callback)?.name || null;
+        if (!entry?.callback)
+            return entry?.state?.name ?? null;
+        const name = entry.name || (entry.callback.calls ?? entry.watcher?.handle?.callback ?? entry.callback).name || null;
+        if (name !== null)
+            entry.state = entry.state.named(name);
+        return name;
     }
 });
 

@@ -2,9 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Entry, Queue, Slice, followPromise, keepResolvers */
-
-const {GLib} = imports.gi;
+/* exported Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers */
 
 // The executor of every promise, which saves a closure for each.  The code that makes a promise
 // calls post() or a yield of the table right after it.  The engine walks the whole stack for every
@@ -28,6 +26,19 @@ var Entry = class Entry {
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
+};
+
+// The continuation that settles with value a promise for which waiting has waited, which does nothing any more.
+var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection) {
+    const entry = new Entry(null, null);
+    entry.promise = waiting.promise;
+    entry.reject = waiting.reject;
+    entry.resolve = () => {
+        watchRejection(entry, settle, value);
+        settle(value);
+    };
+    Object.assign(waiting, {isRejected: true, promise: null, reject: () => {}});
+    return entry;
 };
 
 // What comes of the promise that the callback of entry has returned: kept until the task has ended, and from then on given to later ().
@@ -68,38 +79,44 @@ var Queue = class Queue {
     }
 };
 
-const BATCH = 64;       // settled between two looks at the clock
-const LENGTH = 5000;    // µs
-const APART = 1000;     // µs between two that are not one after the other
+const MANY = 256;       // rejected at once, whose reactions no slice could measure
+const LENGTH = 5;       // ms
+const APART = 1;        // ms between two slices that are not one after the other
 
-// A slice of time for promises to be settled in.
+// A slice of time for promises to be settled in.  The engine's own clock is cheap, and tells milliseconds.  So it is read after each
+// promise and the reactions to it: a slice is too long by one millisecond and one promise at most.  If the clock is set meanwhile, the
+// slice ends.
 var Slice = class Slice {
     #n = 0;
-    #start = 0; // of the slice, or 0 until somebody looks at the clock
-    #end = 0;   // when the clock was last looked at
+    #start = 0;
+    #end = 0;   // when the clock was last read
 
-    // Whether so many have been asked for that somebody should look at the clock.
+    // Whether so many have been asked for that others should wait.
     get isLong() {
-        return this.#n > 4 * BATCH;
+        return this.#n > MANY;
+    }
+
+    #restart(now) {
+        this.#n = 0;
+        this.#start = now;
     }
 
     // Goes on with the last slice if that has hardly ended: many aborts of few tasks are as long as one of many.
     begin() {
-        const now = GLib.get_monotonic_time();
-        if (now - this.#end > APART) {
-            this.#n = 0;
-            this.#start = now;
-        }
+        const now = Date.now(), passed = now - this.#end;
+        if (!(passed >= 0 && passed <= APART))
+            this.#restart(now);
         this.#end = now;
     }
 
-    // Asked before each promise.  What reacts to them takes its time too.
-    isOver(react = null) {
-        if (++this.#n % BATCH !== 0)
-            return false;
-        react?.();
-        this.#end = GLib.get_monotonic_time();
-        this.#start ||= this.#end;
-        return this.#end - this.#start > LENGTH;
+    // Asked before each promise.
+    isOver() {
+        const now = Date.now();
+        if (this.#start === 0)
+            this.#restart(now);
+        this.#n++;
+        this.#end = now;
+        const passed = now - this.#start;
+        return passed < 0 || passed >= LENGTH;
     }
 };

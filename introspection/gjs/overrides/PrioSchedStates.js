@@ -70,6 +70,14 @@ var State = class State {
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
         this.frames = this.number === 0 ? null : framesOf(this.number);
         this.nPending = 0; // callbacks that have returned promises which are pending
+        this.name = null; // of the one task that it is the state of
+    }
+
+    // A state of its own for the task of that name, so that its continuations have the name too.
+    named(name) {
+        const number = usesFrames ? ++lastNumber : 0;
+        const frames = usesFrames ? framesOf(number) : null;
+        return Object.assign(Object.create(State.prototype), this, {name, number, frames, nPending: 0});
     }
 };
 
@@ -93,6 +101,16 @@ var Pending = class Pending {
     remove(state) {
         if (state.number !== 0 && --state.nPending === 0)
             this.#states.delete(state.number);
+    }
+
+    // The same for as long as value is pending, if it is a promise.  Returns value.
+    follow(state, value) {
+        if (value instanceof Promise) {
+            const settled = () => this.remove(state);
+            this.add(state);
+            value.then(settled, settled);
+        }
+        return value;
     }
 };
 

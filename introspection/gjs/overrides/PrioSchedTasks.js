@@ -17,7 +17,7 @@ const Native = imports.overrides.PrioSchedNative;
 const Current = imports.overrides.PrioSchedCurrent;
 const {closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
-const {Entry, Queue, Slice, followPromise, keepResolvers} = imports.overrides.PrioSchedSettling;
+const {Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers} = imports.overrides.PrioSchedSettling;
 const {Unhandled} = imports.overrides.PrioSchedUnhandled;
 
 const UNSET = 0;
@@ -25,6 +25,7 @@ const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 const USER_BLOCKING = 3;
 
+const FOREVER = Number.MAX_SAFE_INTEGER; // milliseconds
 const TABLE = Symbol('table');
 
 // PrioSched.Posted
@@ -36,7 +37,6 @@ function make(PrioSched) {
     const {IdleDeadline, Runner, SchedulingState, TaskSignal} = PrioSched;
     const {next, end} = Runner;
     const {get_current: getLibraryState} = SchedulingState;
-    const adopt = imports.overrides.PrioSchedAdopt.make(PrioSched);
 
     // The native part, or null; and the same if it knows the state of each job.
     const native = Native.open();
@@ -184,21 +184,15 @@ function make(PrioSched) {
             settleLater(entry, entry.reject, reason);
     }
 
-    function drainCurrent() {
-        drainUnder(current);
-    }
-
+    // Reactions take their time too: they come before the next look at the clock.
     function settleNext() {
         const result = results.shift();
         const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
-        // Of those that are rejected together the reactions come together.
-        if (!isLate || entry.outer !== current) {
-            drainUnder(current);
-            current = entry.outer;
-            libraryState = null;
-        }
+        current = entry.outer;
+        libraryState = null;
         watchRejection(entry, settle, value);
         settle(value);
+        drainUnder(current);
     }
 
     // Runs the engine's queue with the current state, and then settles `results`.
@@ -206,14 +200,12 @@ function make(PrioSched) {
         drainUnder(current);
         const slice = new Slice();
         while (results.length > 0) {
-            if (slice.isOver(drainCurrent)) {
+            if (slice.isOver()) {
                 isLate = true;
                 wake();
                 return;
             }
             settleNext();
-            if (results.length === 0)
-                drainUnder(current);
         }
         isLate = false;
     }
@@ -527,17 +519,25 @@ function make(PrioSched) {
             this.#enter(id, entry, outer, posted);
         }
 
-        // adopted, the last promise, settles as promise does, in a continuation of the current task.
+        // adopted, the last promise, settles as promise does, in a continuation of the current task.  If that is aborted before, the
+        // library rejects another continuation, whose time never comes.
         adopt(promise, adopted) {
-            const state = currentState(), inherited = this.stateToInherit(state);
-            const entry = new Entry(null, null), waiting = new Entry(null, inherited);
-            entry.promise = waiting.promise = unhandled.expect(adopted);
-            adopt(promise, entry, waiting, inherited.signal, {
-                goOn: () => this.#yieldIn(state, this.#add(entry), entry),
-                tell: reason => unhandled.add(adopted, reason, null),
-                wait: (until, delay, id = this.#add(waiting)) => this.#enter(id, waiting, state, this.#postFull(id, until, delay, true)),
-                take: () => this.takeRejected(),
-            });
+            const outer = currentState(), waiting = new Entry(null, this.stateToInherit(outer)), {signal, priority} = waiting.state;
+            const id = signal === null ? 0 : this.#add(waiting);
+            const goOn = settle => value => this.#goOn(id, waiting, outer, settle, value);
+            waiting.promise = unhandled.expect(adopted);
+            Promise.resolve(promise).then(goOn(waiting.resolve), goOn(waiting.reject));
+            if (id !== 0)
+                this.#enter(id, waiting, outer, this.#postFull(id, {signal, priority}, FOREVER, true));
+        }
+
+        #goOn(id, waiting, outer, settle, value) {
+            if (waiting.isRejected || (id !== 0 && this.#entries[id] !== waiting))
+                return;
+            const entry = adoptedEntry(waiting, settle, value, watchRejection);
+            if (id !== 0 && this.#runner.cancel(id))
+                this.takeRejected();
+            this.#yieldIn(outer, this.#add(entry), entry);
         }
 
         // Yields with the older draft's options: each is inherited or given.
@@ -590,7 +590,7 @@ function make(PrioSched) {
 
     const isQuiet = () => pending.size === 0 && (current === undefined ? undefined : !current?.number);
     const hasten = native && Native.make(native, defaultScheduler, defaultTable,
-        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, unhandled});
+        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, pending, runIn, unhandled});
 
     return {
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain,
