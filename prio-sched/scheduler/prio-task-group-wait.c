@@ -169,7 +169,7 @@ note_failure (PrioTaskGroup *self, PrioTask *completed)
 }
 
 /* Lists the waits that are over, now that @completed, or nothing if that is NULL, has completed, the oldest first.  Each wait is visited
- * once in all: in the list of those that @completed ends, or when no task is left. */
+ * once in all: in the list of those that @completed ends, or when no task is left.  Returns NULL if there are none. */
 static GArray *
 list_ended (PrioTaskGroup *self, PrioTask *completed)
 {
@@ -180,14 +180,22 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
     [PRIO_TASK_GROUP_ANY] = completed != NULL && !failed,
     [PRIO_TASK_GROUP_FIRST] = completed != NULL,
   };
-  GArray *ended = g_array_new (FALSE, FALSE, sizeof (PrioEnded));
   GList *lists[N_LISTS];
+  gboolean any = FALSE;
+  GArray *ended;
   PrioWait *wait;
 
   if (failed)
     note_failure (self, completed);
   for (guint i = 0; i < N_LISTS; i++)
-    lists[i] = ends[i / 2] || drained[i % 2] ? self->waits[i / 2][i % 2].head : NULL;
+    {
+      lists[i] = ends[i / 2] || drained[i % 2] ? self->waits[i / 2][i % 2].head : NULL;
+      any |= lists[i] != NULL;
+    }
+  if (!any)
+    return NULL;
+
+  ended = g_array_new (FALSE, FALSE, sizeof (PrioEnded));
   while ((wait = take_oldest (lists)) != NULL)
     {
       PrioEnded one = end (wait, completed, failed);
@@ -204,7 +212,7 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
   g_autoptr (GArray) ended = list_ended (self, completed);
 
-  if (ended->len == 0)
+  if (ended == NULL)
     return;
 
   g_object_ref (self);
