@@ -306,13 +306,14 @@ compare_age (gconstpointer a, gconstpointer b)
 GPtrArray *
 prio_task_group_list_stuck (PrioTaskGroup *self)
 {
-  g_autoptr (GPtrArray) free = g_ptr_array_new ();
+  g_autoptr (GPtrArray) free = NULL;
   GPtrArray *waits;
   guint n = 0;
 
   if (!prio_task_group_is_stuck (self))
     return NULL;
 
+  free = g_ptr_array_new ();
   waits = g_ptr_array_new ();
   for (PrioWait *wait = self->blocked_for_one; wait != NULL; wait = wait->next_blocked)
     g_ptr_array_add (waits, wait);

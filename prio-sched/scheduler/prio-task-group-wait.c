@@ -75,23 +75,14 @@ typedef struct
   PrioTask *task;  /* held */
   PrioTask *value; /* held, or NULL */
   GError *error;   /* or NULL */
-  guint64 order;
 } PrioEnded;
-
-static gint
-compare_ended (gconstpointer a, gconstpointer b)
-{
-  const PrioEnded *one = a, *other = b;
-
-  return one->order < other->order ? -1 : one->order > other->order;
-}
 
 /* Ends @wait because @completed has, or because no task is left. */
 static PrioEnded
 end (PrioWait *wait, PrioTask *completed, gboolean failed)
 {
   PrioTaskGroup *self = wait->group;
-  PrioEnded ended = { .task = g_object_ref (wait->task), .order = wait->order };
+  PrioEnded ended = { .task = g_object_ref (wait->task) };
 
   if (wait->until == PRIO_TASK_GROUP_ALL && failed)
     ended.error = g_error_copy (prio_task_get_error (completed));
@@ -142,26 +133,28 @@ prio_task_group_fail_stuck (PrioTaskGroup *self)
   g_object_unref (self);
 }
 
-/* Each wait is visited once in all: in the list of those that @completed ends, or when no task is left. */
-static void
-end_each (GQueue *waits, PrioTask *completed, gboolean failed, GArray *all)
-{
-  for (GList *link = waits->head; link != NULL; link = link->next)
-    {
-      PrioEnded ended = end (link->data, completed, failed);
+/* How many lists of waits a group has. */
+#define N_LISTS (2 * (PRIO_TASK_GROUP_FIRST + 1))
 
-      g_array_append_val (all, ended);
-    }
-}
-
-static void
-end_kind (PrioTaskGroup *self, PrioTaskGroupWait until, PrioTask *completed, gboolean failed, gboolean left[2], GArray *all)
+/* Each of @lists is by age.  Takes the oldest wait of all, or returns NULL. */
+static PrioWait *
+take_oldest (GList *lists[N_LISTS])
 {
-  for (guint i = 0; i < 2; i++)
+  guint oldest = 0;
+  PrioWait *wait;
+
+  for (guint i = 1; i < N_LISTS; i++)
     {
-      if (left[i])
-        end_each (&self->waits[until][i], completed, failed, all);
+      if (lists[oldest] == NULL ||
+          (lists[i] != NULL && ((PrioWait *) lists[i]->data)->order < ((PrioWait *) lists[oldest]->data)->order))
+        oldest = i;
     }
+  if (lists[oldest] == NULL)
+    return NULL;
+
+  wait = lists[oldest]->data;
+  lists[oldest] = lists[oldest]->next;
+  return wait;
 }
 
 static void
@@ -175,23 +168,40 @@ note_failure (PrioTaskGroup *self, PrioTask *completed)
     }
 }
 
-/* Lists the waits that are over, now that @completed, or nothing if that is NULL, has completed. */
+/* Lists the waits that are over, now that @completed, or nothing if that is NULL, has completed, the oldest first.  Each wait is visited
+ * once in all: in the list of those that @completed ends, or when no task is left.  Returns NULL if there are none. */
 static GArray *
 list_ended (PrioTaskGroup *self, PrioTask *completed)
 {
   gboolean failed = completed != NULL && prio_task_get_state (completed) != PRIO_TASK_STATE_FULFILLED;
-  gboolean all[2] = { TRUE, TRUE }, drained[2] = { self->n_open == 0, self->n_open == self->n_waiting };
+  gboolean drained[2] = { self->n_open == 0, self->n_open == self->n_waiting };
   gboolean ends[PRIO_TASK_GROUP_FIRST + 1] = {
     [PRIO_TASK_GROUP_ALL] = failed,
     [PRIO_TASK_GROUP_ANY] = completed != NULL && !failed,
     [PRIO_TASK_GROUP_FIRST] = completed != NULL,
   };
-  GArray *ended = g_array_new (FALSE, FALSE, sizeof (PrioEnded));
+  GList *lists[N_LISTS];
+  gboolean any = FALSE;
+  GArray *ended;
+  PrioWait *wait;
 
   if (failed)
     note_failure (self, completed);
-  for (PrioTaskGroupWait until = PRIO_TASK_GROUP_DRAINED; until <= PRIO_TASK_GROUP_FIRST; until++)
-    end_kind (self, until, completed, failed, ends[until] ? all : drained, ended);
+  for (guint i = 0; i < N_LISTS; i++)
+    {
+      lists[i] = ends[i / 2] || drained[i % 2] ? self->waits[i / 2][i % 2].head : NULL;
+      any |= lists[i] != NULL;
+    }
+  if (!any)
+    return NULL;
+
+  ended = g_array_new (FALSE, FALSE, sizeof (PrioEnded));
+  while ((wait = take_oldest (lists)) != NULL)
+    {
+      PrioEnded one = end (wait, completed, failed);
+
+      g_array_append_val (ended, one);
+    }
   return ended;
 }
 
@@ -202,11 +212,10 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
   g_autoptr (GArray) ended = list_ended (self, completed);
 
-  if (ended->len == 0)
+  if (ended == NULL)
     return;
 
   g_object_ref (self);
-  g_array_sort (ended, compare_ended);
   /* First all of them are found: one that ends changes what the others wait for.  A destroy notify may abort them, so it is
    * called after the last has ended. */
   for (guint i = 0; i < ended->len; i++)

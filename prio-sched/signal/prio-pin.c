@@ -204,7 +204,9 @@ take_from_graph (PrioHandle *handle)
 }
 
 /* Gets the signal of @handle for @visit.  A pinned signal whose weak reference stays cleared has
- * been through g_object_run_dispose (): then the caller gets the reference of the graph.
+ * been through g_object_run_dispose (): then the caller gets the reference of the graph.  One that
+ * was not pinned may be by now, in a g_object_unref () that goes on: that reference is left there,
+ * since who drops it has to wait for that call.
  *
  * Returns: (transfer full) (nullable): the signal, or NULL if nobody holds it */
 GCancellable *
@@ -212,11 +214,10 @@ prio_handle_get (PrioHandle *handle, PrioVisit visit)
 {
   GCancellable *signal = g_weak_ref_get (&handle->signal);
 
-  if (signal == NULL && is_pinned (handle, visit))
-    signal = g_weak_ref_get (&handle->signal);
-  if (signal == NULL)
-    signal = take_from_graph (handle);
-  return signal;
+  if (signal != NULL || !is_pinned (handle, visit))
+    return signal;
+  signal = g_weak_ref_get (&handle->signal);
+  return signal != NULL ? signal : take_from_graph (handle);
 }
 
 /* Unpins the signal if no reason to pin it is left.  If it is being disposed now, its dispose ()

@@ -218,6 +218,33 @@ step_should_yield (Step *step)
 }
 
 /* From five milliseconds on. */
+static void
+step_post_late (Step *step)
+{
+  PrioTaskOptions late = { .priority = BACKGROUND, .timeout = 10 };
+
+  prio_scheduler_post_full (step->f->scheduler, &late, step_run, step_new (step->f, 'l', NULL, NULL), step_free);
+  pass (9);
+  post_letter (step->f, USER_VISIBLE, 'v');
+  pass (1);
+  post_letter (step->f, USER_BLOCKING, 'b');
+}
+
+/* A task whose timeout passes while a batch is under way is the next of it, before what is posted since, whatever has run before. */
+static void
+test_late_in_a_batch (Fixture *f, gconstpointer data)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      for (guint i = 0; i < 100; i++)
+        post_letter (f, priority, '.');
+      post_step (f, priority, 'a', step_post_late, NULL);
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str + 100, ==, "albv");
+      g_string_truncate (f->log, 0);
+    }
+}
+
 /* A program that iterates its main context between other work asks there, too. */
 static void
 test_should_yield_between_iterations (Fixture *f, gconstpointer data)
@@ -338,6 +365,7 @@ main (int argc, char *argv[])
   add ("handleTimeout", test_handle_timeout);
   add ("workLoop: callback is null", test_cancelled);
   add ("workLoop: peek", test_peek_anew);
+  add ("workLoop: what is late", test_late_in_a_batch);
   add ("shouldYieldToHost", test_should_yield_to_host);
   add ("shouldYield: between iterations", test_should_yield_between_iterations);
   add ("shouldYield: in another thread", test_should_yield_elsewhere);

@@ -86,7 +86,7 @@ MUTANTS = [
     ('mailbox.c', 'mailbox->spare = g_steal_pointer (&chunk);\n      mailbox->n_spare++;', 'mailbox->spare = g_steal_pointer (&chunk);'),
     ('scheduler-thread.c', 'if (work->is_nested)\n    set_nested (FALSE);\n  g_object_ref (task);', 'g_object_ref (task);'),
     ('yield.c', 'if (entry->run_queue->ready.paused)\n    return FALSE;', ''),
-    ('task-group-wait.c', 'g_array_sort (ended, compare_ended);', 'if (ended->len == 0)\n    g_array_sort (ended, compare_ended);'),
+    ('task-group-wait.c', '->order < ((PrioWait *) lists[oldest]->data)->order', '->order == 0'),
     ('heap.c', 'heap->row[end].node->index = end | IN_ROW;', ';'),
     ('slab.c', 'chunk->listed = FALSE;', ';'),
     ('id-queue.c', 'if (queue->tail == job)\n        queue->tail = before;', ''),

@@ -1,0 +1,410 @@
+/* costs-in-all.c: operations on many objects, whose cost must not grow faster than their number
+ *
+ * costs-in-all NAME SIZE performs one of them, in measured (); check-costs.py counts its
+ * instructions.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <prio-sched.h>
+
+#include <stdlib.h>
+
+static PrioScheduler *scheduler;
+static PrioTaskController *controller;
+static GPtrArray *groups, *signals, *tasks, *deferred;
+
+static void
+run_all (void)
+{
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
+static void
+nothing_to_prepare (guint n)
+{
+}
+
+static void
+nothing_more (GObject *source, GAsyncResult *result, gpointer data)
+{
+}
+
+static gboolean
+once (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+/* Somebody holds it until its result comes. */
+static void
+defer (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+  g_ptr_array_add (deferred, g_object_ref (task));
+}
+
+static PrioTaskSignal *
+own_signal (void)
+{
+  return PRIO_TASK_SIGNAL (prio_task_controller_get_signal (controller));
+}
+
+static void
+make_groups (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (groups, prio_task_group_new (scheduler, 1, PRIO_TASK_PRIORITY_BACKGROUND));
+}
+
+/* The same permutation each time. */
+static void
+shuffle (GPtrArray *array)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+
+  for (guint i = array->len; i > 1; i--)
+    {
+      guint other = (guint) g_rand_int_range (random, 0, (gint) i);
+      gpointer last = array->pdata[i - 1];
+
+      array->pdata[i - 1] = array->pdata[other];
+      array->pdata[other] = last;
+    }
+}
+
+static void
+free_groups (guint n)
+{
+  make_groups (n);
+  g_ptr_array_set_size (groups, 0);
+}
+
+static void
+free_groups_from_the_newest (guint n)
+{
+  make_groups (n);
+  while (groups->len > 0)
+    g_ptr_array_remove_index (groups, groups->len - 1);
+}
+
+static void
+free_groups_in_no_order (guint n)
+{
+  make_groups (n);
+  shuffle (groups);
+  g_ptr_array_set_size (groups, 0);
+}
+
+/* Each has a task that runs, one that is queued, and a wait. */
+static void
+fill_groups (guint n)
+{
+  make_groups (n);
+  for (guint i = 0; i < n; i++)
+    {
+      for (guint j = 0; j < 2; j++)
+        g_object_unref (prio_task_group_post_task (groups->pdata[i], NULL, defer, NULL, NULL));
+      prio_task_group_wait_async (groups->pdata[i], PRIO_TASK_GROUP_DRAINED, NULL, nothing_more, NULL);
+    }
+  run_all ();
+  shuffle (groups);
+}
+
+static void
+abort_groups (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    prio_task_group_abort (groups->pdata[i], NULL);
+  run_all ();
+  g_ptr_array_set_size (groups, 0);
+}
+
+static const PrioTaskGroupWait kinds[] = { PRIO_TASK_GROUP_DRAINED, PRIO_TASK_GROUP_ALL, PRIO_TASK_GROUP_ANY, PRIO_TASK_GROUP_FIRST };
+
+/* A group of so many tasks, of which @limit may run, and as many waits, of each kind. */
+static void
+fill_group_of (guint n, guint limit)
+{
+  g_ptr_array_add (groups, prio_task_group_new (scheduler, limit, PRIO_TASK_PRIORITY_BACKGROUND));
+  for (guint i = 0; i < n; i++)
+    {
+      g_ptr_array_add (tasks, prio_task_group_post_task (groups->pdata[0], NULL, defer, NULL, NULL));
+      prio_task_group_wait_async (groups->pdata[0], kinds[i % G_N_ELEMENTS (kinds)], NULL, nothing_more, NULL);
+    }
+  run_all ();
+}
+
+static void
+fill_group (guint n)
+{
+  fill_group_of (n, n / 2);
+}
+
+static void
+run_group (guint n)
+{
+  fill_group_of (n, n);
+}
+
+static void
+abort_group (guint n)
+{
+  prio_task_group_abort (groups->pdata[0], NULL);
+  run_all ();
+}
+
+static void
+fail_tasks (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    prio_task_return_new_error (tasks->pdata[i], G_IO_ERROR, G_IO_ERROR_FAILED, "planned");
+  run_all ();
+}
+
+/* A circle of groups, each of which has a task that waits for any of the next. */
+static void
+wait_for_any (PrioTask *task, gpointer group)
+{
+  defer (task, NULL);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ANY, NULL, nothing_more, NULL);
+}
+
+static void
+wait_in_a_circle (guint n)
+{
+  make_groups (n);
+  g_ptr_array_add (tasks, prio_task_group_post_task (groups->pdata[0], NULL, defer, NULL, NULL));
+  run_all ();
+  prio_task_group_set_limit (groups->pdata[0], 2);
+  for (guint i = 0; i < n; i++)
+    g_object_unref (prio_task_group_post_task (groups->pdata[i], NULL, wait_for_any, groups->pdata[(i + 1) % n], NULL));
+  run_all ();
+}
+
+static void
+close_circle (guint n)
+{
+  prio_task_return_new_error (tasks->pdata[0], G_IO_ERROR, G_IO_ERROR_FAILED, "planned");
+  run_all ();
+}
+
+static void
+post_under_signal (guint n)
+{
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (own_signal ()) };
+
+  for (guint i = 0; i < n; i++)
+    {
+      options.delay = i % 2 * 1000000;
+      g_ptr_array_add (tasks, prio_scheduler_post_task (scheduler, &options, defer, NULL, NULL));
+      prio_task_then (tasks->pdata[i], nothing_more, NULL, NULL);
+    }
+}
+
+static void
+abort_signal (guint n)
+{
+  prio_task_controller_abort (controller, NULL);
+  run_all ();
+}
+
+static void
+end_deferred (GCancellable *signal, gpointer task)
+{
+  prio_task_return_error_if_cancelled (task);
+}
+
+/* So many tasks that go on, and listen to their signal. */
+static void
+defer_under_signal (guint n)
+{
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (own_signal ()) };
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_ptr_array_add (tasks, prio_scheduler_post_task (scheduler, &options, defer, NULL, NULL));
+      g_signal_connect (options.signal, "cancelled", G_CALLBACK (end_deferred), tasks->pdata[i]);
+    }
+  run_all ();
+}
+
+static PrioTaskSignal *
+any_of_two (PrioTaskSignal *one, PrioTaskSignal *other)
+{
+  GCancellable *sources[] = { G_CANCELLABLE (one), G_CANCELLABLE (other) };
+
+  return prio_task_signal_any_following (sources, G_N_ELEMENTS (sources), other);
+}
+
+/* Each depends on the two before it, so there are as many ways to the last as Fibonacci says.  Each has a task. */
+static void
+make_lattice (guint n)
+{
+  g_ptr_array_add (signals, g_object_ref (own_signal ()));
+  g_ptr_array_add (signals, g_object_ref (own_signal ()));
+  for (guint i = 0; i < n; i++)
+    {
+      PrioTaskSignal *signal = any_of_two (signals->pdata[i], signals->pdata[i + 1]);
+
+      g_ptr_array_add (signals, signal);
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signal) }, once, NULL, NULL);
+    }
+}
+
+static void
+free_signals (guint n)
+{
+  shuffle (signals);
+  g_ptr_array_set_size (signals, 0);
+  run_all ();
+}
+
+/* The last signal of all depends on so many others, of which each depends on one. */
+static void
+make_fan (guint n)
+{
+  g_autoptr (GPtrArray) middle = g_ptr_array_new ();
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_ptr_array_add (signals, any_of_two (own_signal (), own_signal ()));
+      g_ptr_array_add (middle, signals->pdata[i]);
+    }
+  g_ptr_array_add (signals, prio_task_signal_any_following ((GCancellable **) middle->pdata, n, middle->pdata[n / 2]));
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signals->pdata[n]) }, once, NULL, NULL);
+}
+
+static void
+change_priority (guint n)
+{
+  prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
+}
+
+static void
+cancel_outer (GObject *source, GAsyncResult *result, gpointer outer)
+{
+  g_autoptr (GError) error = NULL;
+
+  prio_task_propagate_boolean (PRIO_TASK (result), &error);
+  prio_task_return_error (outer, g_steal_pointer (&error));
+}
+
+static void
+await_inner (PrioTask *task, gpointer inner)
+{
+  defer (task, NULL);
+  if (inner != NULL)
+    prio_task_then (inner, cancel_outer, g_object_ref (task), g_object_unref);
+}
+
+/* Each waits for the one before it. */
+static void
+defer_in_a_chain (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (tasks, prio_scheduler_post_task (scheduler, NULL, await_inner, i > 0 ? tasks->pdata[i - 1] : NULL, NULL));
+  run_all ();
+}
+
+static void
+cancel_chain (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    prio_task_cancel (tasks->pdata[i]);
+  prio_task_return_error_if_cancelled (tasks->pdata[0]);
+  run_all ();
+}
+
+/* The same, under priorities that are lent. */
+static void
+lend_in_a_chain (guint n)
+{
+  PrioTaskOptions urgent = { .priority = PRIO_TASK_PRIORITY_USER_BLOCKING };
+
+  prio_scheduler_set_lends_priority (scheduler, TRUE);
+  defer_in_a_chain (n);
+  for (guint i = 0; i < n; i++)
+    g_object_unref (prio_scheduler_post_task (scheduler, &urgent, await_inner, tasks->pdata[i], NULL));
+  run_all ();
+}
+
+static void
+cancel_queued (guint n)
+{
+  shuffle (tasks);
+  for (guint i = 0; i < n; i++)
+    prio_task_cancel (tasks->pdata[i]);
+  run_all ();
+}
+
+static const struct
+{
+  const char *name;
+  void (*prepare) (guint n);
+  void (*act) (guint n);
+} costs[] = {
+  { "groups are made, and freed", nothing_to_prepare, free_groups },
+  { "groups are made, and freed from the newest", nothing_to_prepare, free_groups_from_the_newest },
+  { "groups are made, and freed in no order", nothing_to_prepare, free_groups_in_no_order },
+  { "groups that have tasks and waits are made", nothing_to_prepare, fill_groups },
+  { "groups that have tasks and waits are aborted, and freed", fill_groups, abort_groups },
+  { "tasks of a group are posted, and waits begin", nothing_to_prepare, fill_group },
+  { "a group is aborted that has tasks and waits", fill_group, abort_group },
+  { "tasks of a group that has waits fail", run_group, fail_tasks },
+  { "groups wait in a circle", nothing_to_prepare, wait_in_a_circle },
+  { "the circle closes", wait_in_a_circle, close_circle },
+  { "tasks under a signal are posted", nothing_to_prepare, post_under_signal },
+  { "tasks under a signal are aborted", post_under_signal, abort_signal },
+  { "tasks under a signal are cancelled", post_under_signal, cancel_queued },
+  { "tasks that are deferred under a signal are aborted", defer_under_signal, abort_signal },
+  { "signals that depend on the two before are made", nothing_to_prepare, make_lattice },
+  { "signals that depend on the two before are aborted", make_lattice, abort_signal },
+  { "signals that depend on the two before change their priority", make_lattice, change_priority },
+  { "signals that depend on the two before are freed", make_lattice, free_signals },
+  { "a signal that depends on many is made", nothing_to_prepare, make_fan },
+  { "a signal that depends on many is aborted", make_fan, abort_signal },
+  { "a signal that depends on many is freed", make_fan, free_signals },
+  { "tasks that wait for each other are cancelled", defer_in_a_chain, cancel_chain },
+  { "tasks in a chain are lent priorities", nothing_to_prepare, lend_in_a_chain },
+  { "tasks that are lent priorities are cancelled", lend_in_a_chain, cancel_chain },
+};
+
+G_GNUC_NO_INLINE void measured (void (*act) (guint n), guint n);
+
+/* By this name check-costs.py knows what to count. */
+void
+measured (void (*act) (guint n), guint n)
+{
+  act (n);
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc < 3)
+    {
+      for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+        g_print ("%s\n", costs[i].name);
+      return 0;
+    }
+
+  scheduler = prio_scheduler_new (NULL);
+  controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  groups = g_ptr_array_new_with_free_func (g_object_unref);
+  signals = g_ptr_array_new_with_free_func (g_object_unref);
+  tasks = g_ptr_array_new_with_free_func (g_object_unref);
+  deferred = g_ptr_array_new_with_free_func (g_object_unref);
+  for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+    {
+      if (g_str_equal (costs[i].name, argv[1]))
+        {
+          costs[i].prepare ((guint) atoi (argv[2]));
+          measured (costs[i].act, (guint) atoi (argv[2]));
+          /* What is left stays as it is. */
+          return 0;
+        }
+    }
+  return 2;
+}
