@@ -173,6 +173,25 @@ test_aborts (Fixture *f, gconstpointer data)
   expect (f, BACKGROUND, 0, 0, 200, 0);
 }
 
+/* They go on. */
+static void
+test_a_group_goes (Fixture *f, gconstpointer data)
+{
+  PrioTaskGroup *group;
+
+  begin (f);
+  group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+  g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL));
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 1, 0, 0, 0);
+  g_object_unref (group);
+  fixture_run (f);
+  g_assert_true (prio_scheduler_get_collects_statistics (f->scheduler));
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, nothing, NULL, NULL);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 2, 0, 0, 0);
+}
+
 static void
 abort_itself (PrioTask *task, gpointer data)
 {
@@ -580,6 +599,7 @@ main (int argc, char **argv)
 #define ADD(name, func) g_test_add ("/scheduler/statistics/" name, Fixture, NULL, fixture_set_up, func, fixture_tear_down)
   ADD ("each-kind", test_each_kind);
   ADD ("aborts", test_aborts);
+  ADD ("a-group-goes", test_a_group_goes);
   ADD ("aborted-while-it-runs", test_aborted_while_it_runs);
   ADD ("within-a-task", test_within_a_task);
   ADD ("times", test_times);
