@@ -24,9 +24,10 @@ prio_scheduler_make_collects_statistics (void)
                                G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 }
 
-/* Of a scheduler, and of its groups.  All but @wanted belongs to the owner thread. */
+/* Of a scheduler, and of its groups.  What changes, but @wanted, belongs to the owner thread. */
 typedef struct
 {
+  const PrioRunQueue *run_queue; /* of the scheduler */
   gint wanted; /* atomic: what was requested last */
   gboolean on;
   gint64 since;          /* when it was turned on, µs; */
@@ -86,6 +87,7 @@ ensure_counts (PrioScheduler *self)
   PrioCounts *made = g_atomic_rc_box_new0 (PrioCounts);
   gpointer counts = NULL;
 
+  made->run_queue = self->run_queue;
   if (__atomic_compare_exchange_n (&self->run_queue->counts, &counts, made, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return made;
   g_atomic_rc_box_release (made);
@@ -131,11 +133,14 @@ set_wanted (PrioScheduler *self, gint wanted)
   return TRUE;
 }
 
-/* @self ends.  What is queued still runs, and is not counted. */
+/* @self ends.  What is queued still runs, and is not counted, unless it is a part of another scheduler, which goes on. */
 void
 prio_scheduler_end_statistics (PrioScheduler *self)
 {
-  set_wanted (self, FALSE);
+  PrioCounts *counts = get_counts (self);
+
+  if (counts != NULL && counts->run_queue == self->run_queue)
+    set_wanted (self, FALSE);
 }
 
 /**
