@@ -105,6 +105,15 @@ class Chains(unittest.TestCase):
 
 class Results(unittest.TestCase):
 
+    def test_a_callback_of_what_is_done_is_called_once_whatever_it_returns(self):
+        task = scheduler.post_task(lambda: None)
+        complete(task)
+        calls = []
+        task.add_done_callback(lambda task: calls.append(task) or True)
+        for _ in range(5):
+            GLib.MainContext.default().iteration(False)
+        self.assertEqual(calls, [task])
+
     @posted
     async def test_any_value_is_a_result(self):
         for value in (None, 5, (1, 2), (), ValueError('returned'), StopIteration(5), [], scheduler):
