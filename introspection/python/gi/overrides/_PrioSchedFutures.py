@@ -139,8 +139,12 @@ def _in_circles(runs):
 
 def call_in(context, call):
     """Calls call () once, soon, on the thread that runs context; any thread."""
+    def dispatch(*_):
+        call()
+        return GLib.SOURCE_REMOVE  # whatever a callback of the program returns
+
     source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
-    source.set_callback(lambda *_: call())
+    source.set_callback(dispatch)
     source.attach(context)
 
 
