@@ -243,8 +243,14 @@ class Future(FutureBase):
         self._settle_later(CancelledError() if msg is None else CancelledError(msg))
         return True
 
+    # What asyncio.gather () asks of one that was cancelled.
+
     def _make_cancelled_error(self):
         return self._exception
+
+    @property
+    def _cancel_message(self):
+        return self._exception.args[0] if self.cancelled() and self._exception.args else None
 
     def _add_done_callback(self, callback, context):
         loop = get_running_loop()
