@@ -269,6 +269,21 @@ class Ends(unittest.TestCase):
         self.assertEqual(await group.post_task(lambda: 4, signal=Gio.Cancellable()), 4)
 
     @run
+    async def test_a_wait_that_begins_when_a_task_has_returned_waits_for_others(self):
+        group, wait = PrioSched.TaskGroup(), Turn()
+
+        async def other():
+            await wait.wait()
+            return 'other'
+        task = group.post_task(lambda: 'one')
+        group.post_task(other)
+        self.assertEqual(await task, 'one')
+        self.assertEqual(group.pending, 1)
+        waits = [group.any(), group.first()]
+        wait.come()
+        self.assertEqual([await one for one in waits], ['other', 'other'])
+
+    @run
     async def test_what_is_queued_is_cancelled(self):
         group, wait = PrioSched.TaskGroup(limit=1), Turn()
         running, queued = group.post_task(wait.wait), group.post_task(lambda: 1)
