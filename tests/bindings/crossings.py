@@ -1,6 +1,6 @@
 """crossings.py: random programs in which every pair of mechanisms meets
 
-    crossings.py [asyncio's loop] [--programs N] [--seed N] [--table]
+    crossings.py [asyncio's loop] [--programs N] [--seed N] [--only MECHANISM,...] [--table]
 
 Each program switches on a random part of what the binding has, and uses it from everywhere.  Whatever is awaited settles, once,
 and as it may; nothing is reported that the program has handled; nothing is left.  --seed makes one program again, --table shows
@@ -187,13 +187,13 @@ def can_meet(home, names):
 RUN_IS_ASYNCIO = gi.version_info >= (3, 50)
 
 
-def mechanisms_with(loop):
-    return [name for name in MECHANISMS if loop is not None or not places[name] & ASYNCIO]
+def mechanisms_of(arguments):
+    named = arguments.only.split(',') if arguments.only else MECHANISMS
+    return [name for name in named if arguments.loop is not None or not places[name] & ASYNCIO]
 
 
-def run_one(seed, loop, met):
+def run_one(seed, mechanisms, loop, met):
     """Runs the program of seed, and returns what is wrong, and where it ran."""
-    mechanisms = mechanisms_with(loop)
     pairs = all_pairs(mechanisms)
     # So many programs in a row as there are pairs have each of them twice.
     wanted = pairs[seed * 2 % len(pairs)] + pairs[(seed * 2 + 1) % len(pairs)]
@@ -231,7 +231,7 @@ def child(arguments):
     for seed in seeds_of(arguments):
         os.write(2, f'seed {seed}\n'.encode())
         try:
-            failures, home = run_one(seed, loop, met)
+            failures, home = run_one(seed, mechanisms_of(arguments), loop, met)
         except BaseException:
             os.write(2, traceback.format_exc().encode())
             sys.exit(1)
@@ -253,7 +253,8 @@ class Watched:
         """Goes on after a program that has ended a process, until too many have."""
         while seeds and self.n_lost < 5:
             loop = [self.arguments.loop] if self.arguments.loop else []
-            own = [sys.executable, __file__, *loop, '--child', ','.join(map(str, seeds))]
+            only = ['--only', self.arguments.only] if self.arguments.only else []
+            own = [sys.executable, __file__, *loop, *only, '--child', ','.join(map(str, seeds))]
             self.process = subprocess.Popen(own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace')
             reader = threading.Thread(target=self.read_counts)
             reader.start()
@@ -313,6 +314,7 @@ def main():
     parser.add_argument('loop', nargs='?')
     parser.add_argument('--programs', type=int, default=N_PROGRAMS * (50 if 'PRIO_SCHED_THOROUGH' in os.environ else 1))
     parser.add_argument('--seed', type=int)
+    parser.add_argument('--only')
     parser.add_argument('--table', action='store_true')
     parser.add_argument('--child')
     arguments = parser.parse_args()
@@ -322,10 +324,10 @@ def main():
     programs = arguments.programs if arguments.seed is None else 1
     seed = random.randrange(10 ** 9) if arguments.seed is None else arguments.seed
     print(f'{programs} programs from seed {seed} on', flush=True)
-    watched, mechanisms = Watched(arguments), mechanisms_with(arguments.loop)
+    watched, mechanisms = Watched(arguments), mechanisms_of(arguments)
     for begin in range(seed, seed + programs, 5000):
         watched.run(list(range(begin, min(begin + 5000, seed + programs))))
-    n_more, has_all = 0, programs >= N_PROGRAMS
+    n_more, has_all = 0, programs >= N_PROGRAMS and not arguments.only
     for _ in range(3):
         apart = [pair for pair in all_pairs(mechanisms) if watched.met[pair] == 0]
         if has_all and apart and not watched.said:
