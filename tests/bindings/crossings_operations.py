@@ -284,17 +284,18 @@ def trace(program, here):
     with tracing:
         if program.is_tracing:
             stop_trace(program)
-            return
-        program.is_tracing = True
-        program.use('trace', True)
-        PrioSched.trace_start(TRACE)
-        program.endings.append(lambda: stop_trace(program))
+        elif program.is_tracing is not None:
+            program.is_tracing = True
+            program.use('trace', True)
+            PrioSched.trace_start(TRACE)
+            program.endings.append(lambda: stop_trace(program))
 
 
 def stop_trace(program):
     with tracing:
         if not program.is_tracing:
             return
+        program.is_tracing = None  # what its end releases may want another one
         PrioSched.trace_stop()
         program.is_tracing = False
         program.unuse('trace')
