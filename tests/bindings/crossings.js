@@ -83,7 +83,9 @@ function untilSettled(program) {
 function hang(program) {
     for (const awaited of program.awaited.filter(one => !one.isSettled))
         printerr(`${awaited} hangs`);
-    printerr(`${program.nPending} are pending, ${program.nCalls} calls`);
+    const states = program.schedulers.map(scheduler => `${scheduler.get_pending()}${scheduler.get_paused() ? ', paused' : ''}`);
+    printerr(new Error().stack.replaceAll('\n', ' | '));
+    printerr(`${program.nPending} are pending, ${program.nCalls} calls, ${program.endings.length} switches, queued: ${states.join('; ')}`);
     System.exit(1);
 }
 
