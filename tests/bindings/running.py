@@ -214,7 +214,7 @@ async def waits():
     finally:
         print('task')
 async def main():
-    for function in (yields, waits):
+    for function in (waits, yields):
         paused.post_task(function)
     await scheduler.sleep(20)
     paused.pause()
