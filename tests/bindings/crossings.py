@@ -146,8 +146,9 @@ class Crossing(Program):
         # What has begun is cancelled if the end comes before it.
         while not self.is_settled() and not self.leaves_early:
             await self.clock.sleep(1)
-        self.is_ending = True
-        self.loop = None
+        # A paused scheduler would keep for ever what takes a cancellation and goes on.
+        self.n_acts, self.is_ending, self.loop = MAX_ACTS, True, None
+        self.finish()
 
     def run(self, loop):
         watchdog = GLib.timeout_add_seconds(HANGS // 3, self.hangs)

@@ -63,6 +63,11 @@ class Plain(Signal):
 
 
 def new_signal(program, here, signal):
+    """Knows signal, which lasts as long as the program.
+
+    GLib before 2.80 holds a lock of all weak references while it calls PyGObject, which wants the interpreter; a signal that another
+    thread of the interpreter releases meanwhile wants that lock.
+    """
     program.keep(signal.native)
     program.signals.append(signal)
     return signal
@@ -88,8 +93,8 @@ def add_signal(program, arguments, chain, signal):
     """Puts signal over the task, beside one that is there."""
     chain.append(signal)
     if len(chain) > 1:
-        native = program.keep(PrioSched.TaskSignal.any([one.native for one in chain]))
-        signal = Signal(native, tuple(chain))
+        native = PrioSched.TaskSignal.any([one.native for one in chain])
+        signal = new_signal(program, None, Signal(native, tuple(chain)))
     arguments['signal'] = signal.native
 
 
