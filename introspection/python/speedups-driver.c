@@ -71,8 +71,10 @@ stand (DriverObject *self, PyObject *awaited)
       is_set (future->callbacks))
     return PyObject_CallMethod ((PyObject *) self, "_stand", "O", awaited);
 
-  Py_XSETREF (future->waiter, Py_NewRef ((PyObject *) self));
   Py_XSETREF (self->waits_for, Py_NewRef (awaited));
+  Py_XSETREF (future->waiter, Py_NewRef ((PyObject *) self));
+  if (future->done)
+    return PyObject_CallMethod (awaited, "_check_waiting", NULL);
   Py_RETURN_NONE;
 }
 

@@ -212,13 +212,14 @@ typedef struct
 /* Whether the setter has come to its end.  It has if it has asked for tasks until there was none; what else it was called for it
  * tells itself. */
 static gboolean
-has_ended (Setter *setter)
+has_ended (Setter *setter, guint told)
 {
   PrioBatch *batch = prio_thread.batch;
   guint id = 0;
 
+  /* In the checkpoint of a task the setter is told of rejected ones: that of the task is looked at when it returns. */
   if (batch != NULL && batch->ids != NULL && batch->running)
-    return FALSE;
+    return told == 0;
   if (setter->tells && (batch == NULL || batch->ids == NULL))
     g_object_get (setter->target, setter->property, &id, NULL);
   return id == 0;
@@ -233,7 +234,7 @@ set_property (guint id, gpointer user_data)
   g_value_init (&value, G_TYPE_UINT);
   g_value_set_uint (&value, id);
   g_object_set_property (setter->target, setter->property, &value);
-  if (!has_ended (setter))
+  if (!has_ended (setter, id))
     prio_runner_exit ();
 }
 

@@ -26,8 +26,8 @@ take_out_of_queue (PrioMember *member)
   member->link.data = NULL;
 }
 
-static PrioMember *
-member_ref (PrioMember *member)
+PrioMember *
+prio_member_ref (PrioMember *member)
 {
   g_atomic_int_inc (&member->refs);
   return member;
@@ -120,8 +120,8 @@ leave (PrioMember *member)
 }
 
 /* The task has been given its result, and the waits hear of it. */
-static void
-complete (PrioMember *member, PrioTask *task)
+void
+prio_member_complete (PrioMember *member, PrioTask *task)
 {
   PrioTaskGroup *self = member->group;
 
@@ -171,7 +171,7 @@ member_run (PrioTask *task, gpointer data)
   state.traits = prio_traits_new_for_member (prio_task_group_get_loop (self), outer, member->number);
   prio_thread.state = &state;
   member->outer = self->running;
-  self->running = member_ref (member);
+  self->running = prio_member_ref (member);
   member->func (task, member->data);
   self->running = member->outer;
   prio_thread.state = outer;
@@ -184,7 +184,7 @@ member_run (PrioTask *task, gpointer data)
 static void
 member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
-  complete (data, PRIO_TASK (result));
+  prio_member_complete (data, PRIO_TASK (result));
 }
 
 /* Destroy notify of the reaction, which is not called if the context has gone. */
@@ -221,7 +221,7 @@ static void
 take (GPtrArray *taken, PrioMember *member)
 {
   g_object_ref (member->task);
-  g_ptr_array_add (taken, member_ref (member));
+  g_ptr_array_add (taken, prio_member_ref (member));
   take_out_of_queue (member);
   leave (member);
 }
@@ -249,7 +249,7 @@ prio_task_group_drop (GPtrArray *taken)
       PrioMember *member = taken->pdata[i];
 
       if (prio_task_get_completed (member->task))
-        complete (member, member->task);
+        prio_member_complete (member, member->task);
     }
   g_ptr_array_unref (taken);
 }

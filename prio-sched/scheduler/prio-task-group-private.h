@@ -87,7 +87,9 @@ struct _PrioTaskGroup
   guint last_handle;
 };
 
+PrioMember *prio_member_ref (PrioMember *member);
 void prio_member_unref (PrioMember *member);
+void prio_member_complete (PrioMember *member, PrioTask *task);
 PrioMember *prio_member_current (PrioLoop *loop);
 void prio_member_leave_place (PrioMember *member);
 void prio_member_take_place (PrioMember *member);

@@ -95,6 +95,16 @@ class Likeness(unittest.TestCase):
             self.assertIs(found, task.exception())
 
     @in_loop
+    async def test_gather_of_what_has_been_cancelled(self):
+        for arguments in ((), ('enough',)):
+            task = scheduler.post_task(lambda: None, delay=100000)
+            everything = asyncio.gather(task, asyncio.sleep(0), return_exceptions=True)
+            task.cancel(*arguments)
+            error, value = await asyncio.wait_for(everything, 10)
+            self.assertIsInstance(error, asyncio.CancelledError)
+            self.assertEqual((error.args, value), (arguments or ('',), None))
+
+    @in_loop
     async def test_gather_of_what_has_been_aborted(self):
         controller, why = PrioSched.TaskController(), Why()
 

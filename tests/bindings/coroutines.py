@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 import unittest
+import unittest.mock
 import warnings
 import weakref
 
@@ -106,6 +107,15 @@ class Chains(unittest.TestCase):
 
 class Results(unittest.TestCase):
 
+    def test_a_callback_of_what_is_done_is_called_once_whatever_it_returns(self):
+        task = scheduler.post_task(lambda: None)
+        complete(task)
+        calls = []
+        task.add_done_callback(lambda task: calls.append(task) or True)
+        for _ in range(5):
+            GLib.MainContext.default().iteration(False)
+        self.assertEqual(calls, [task])
+
     @posted
     async def test_any_value_is_a_result(self):
         for value in (None, 5, (1, 2), (), ValueError('returned'), StopIteration(5), [], scheduler):
@@ -169,6 +179,24 @@ class Threads(unittest.TestCase):
             while not seen:
                 GLib.MainContext.default().iteration(True)
             self.assertEqual(seen, [here])
+
+    def test_who_begins_to_wait_while_another_thread_ends_it_is_told(self):
+        called, main_context = [], GLib.MainContext.default()
+
+        def find_context():
+            """Called for who has seen that the task is not done, and is not yet on its list."""
+            begin.set()
+            while not task.done():
+                time.sleep(0.001)
+
+        with Worker() as worker:
+            begin = threading.Event()
+            task = worker.scheduler.post_task(begin.wait)
+            with unittest.mock.patch.object(GLib.MainContext, 'get_thread_default', find_context):
+                task.add_done_callback(called.append)
+        while main_context.iteration(False):
+            pass
+        self.assertEqual(called, [task])
 
     def test_each_thread_has_its_own_state(self):
         """And so an abort is heard in each."""

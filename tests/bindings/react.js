@@ -413,4 +413,16 @@ test('forceFrameRate and requestPaint', async () => {
     });
 });
 
+test('a task that cancels another one runs no main loop', async () => {
+    const cancelled = scheduler.schedule_callback('idle', () => {});
+    const depth = new Promise(resolve => scheduler.post_task(() => {
+        GLib.idle_add(GLib.PRIORITY_HIGH, () => {
+            resolve(GLib.main_depth());
+            return false;
+        });
+        scheduler.cancel_callback(cancelled);
+    }));
+    assertEqual(await depth, 1);
+});
+
 run();

@@ -199,6 +199,30 @@ print(task.result())
 ''')
         self.assertEqual((status, out), (0, 'swallowed\n'), error)
 
+    def test_coroutines_of_a_paused_scheduler_are_cancelled(self):
+        status, out, error = self.run_program('''
+paused = PrioSched.Scheduler.new(None)
+async def yields():
+    try:
+        while True:
+            await paused.yield_()
+    finally:
+        print('yield')
+async def waits():
+    try:
+        await paused.post_task(lambda: None, delay=100000)
+    finally:
+        print('task')
+async def main():
+    for function in (waits, yields):
+        paused.post_task(function)
+    await scheduler.sleep(20)
+    paused.pause()
+faulthandler.dump_traceback_later(30, exit=True)
+PrioSched.run(main())
+'''.replace('\n', 'import faulthandler\n', 1))
+        self.assertEqual((status, sorted(out.split())), (0, ['task', 'yield']), error)
+
     def test_asynchronous_generators_are_closed(self):
         status, out, error = self.run_program('''
 async def numbers(name):

@@ -146,8 +146,12 @@ def _in_circles(runs):
 
 def call_in(context, call):
     """Calls call () once, soon, on the thread that runs context; any thread."""
+    def dispatch(*_):
+        call()
+        return GLib.SOURCE_REMOVE  # whatever a callback of the program returns
+
     source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
-    source.set_callback(lambda *_: call())
+    source.set_callback(dispatch)
     source.attach(context)
 
 
@@ -165,6 +169,10 @@ def loop_of(context):
         policy = current if isinstance(current, policy) else None
     loop = getattr(policy, '_loops', {}).get(hash(context))
     return loop if loop is not None and not loop.is_closed() else None
+
+
+# Held while somebody is added to those that wait, or they are taken: the collector may run meanwhile.
+_waiting_lock = threading.RLock()
 
 
 class _Raise:
@@ -242,8 +250,14 @@ class Future(FutureBase):
         self._settle_later(CancelledError() if msg is None else CancelledError(msg))
         return True
 
+    # What asyncio.gather () asks of one that was cancelled.
+
     def _make_cancelled_error(self):
         return self._exception
+
+    @property
+    def _cancel_message(self):
+        return self._exception.args[0] if self.cancelled() and self._exception.args else None
 
     def _add_done_callback(self, callback, context):
         loop = get_running_loop()
@@ -253,10 +267,17 @@ class Future(FutureBase):
             context = _copy_context()
         if self._done:
             self._call_later(loop, own_context() if loop is None else None, callback, context)
-        elif self._waiter is None and self._callbacks is None and loop is not None and is_wakeup(callback):
+            return
+        if self._waiter is None and self._callbacks is None and loop is not None and is_wakeup(callback):
             self._waiter, self._waiter_context = callback, context
         else:
             self._add(callback, context, loop, None if loop is not None else (_get_ident(), own_context()))
+        self._check_waiting()
+
+    def _check_waiting(self):
+        """Called by who has begun to wait: another thread may have settled it meanwhile, and have found nobody."""
+        if self._done:
+            self._notify_later()
 
     def remove_done_callback(self, callback):
         """Removes all instances of callback.  Returns how many there were."""
@@ -274,9 +295,10 @@ class Future(FutureBase):
         return state.table if state is not None else None
 
     def _add(self, *entry):
-        if self._callbacks is None:
-            self._callbacks = []
-        self._callbacks.append(entry)
+        with _waiting_lock:
+            if self._callbacks is None:
+                self._callbacks = []
+            self._callbacks.append(entry)
 
     def _wait(self, step):
         """Calls step (), which knows its own thread."""
@@ -284,6 +306,7 @@ class Future(FutureBase):
             self._waiter = step
         else:
             self._add(step, None, None, None)
+        self._check_waiting()
 
     def _take_wakeup(self, task):
         """Takes back what was to wake a task of asyncio up: a callback and its context."""
@@ -300,9 +323,9 @@ class Future(FutureBase):
             if isinstance(exception, StopIteration):
                 stop, exception = exception, RuntimeError('StopIteration cannot be raised into a coroutine')
                 exception.__cause__ = stop
-            self._done = True
             self._value = value
             self._exception = exception
+            self._done = True  # last: other threads may look
             if exception is not None and self._is_abort():
                 # Nobody needs to be told; and later the collector may have taken the reason.
                 self._aborted = self._retrieved = True
@@ -315,8 +338,8 @@ class Future(FutureBase):
 
     def _settle_later(self, exception):
         """On any thread, and from inside of anything: who waits is called later, where he runs."""
-        self._done = self._retrieved = True
         self._exception = exception
+        self._done = self._retrieved = True
         here = []
         for entry in self._take_waiting():
             callback, context, loop, thread = entry
@@ -333,7 +356,7 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _notify_later(self):
-        """After an interrupt, which ends run (): whoever waits is to be cancelled before he goes on."""
+        """Whoever waits goes on later: after an interrupt, which ends run (), he is to be cancelled before."""
         for callback, context, loop, thread in self._take_waiting():
             if context is None:
                 call_in(callback.own_main_context() or own_context(), lambda driver=callback: driver.go_on_from(self))
@@ -345,11 +368,14 @@ class Future(FutureBase):
         return main_context is not None and hash(main_context) == self._context_id
 
     def _take_waiting(self):
-        waiting = list(self._callbacks or ())
-        if self._waiter is not None:
-            loop = self._waiter.__self__.get_loop() if self._waiter_context is not None else None
-            waiting.insert(0, (self._waiter, self._waiter_context, loop, None))
-        self._waiter = self._waiter_context = self._callbacks = None
+        """Takes those that wait: each is called by the thread that has taken it."""
+        with _waiting_lock:
+            waiter, context, callbacks = self._waiter, self._waiter_context, self._callbacks
+            self._waiter = self._waiter_context = self._callbacks = None
+        waiting = list(callbacks or ())
+        if waiter is not None:
+            loop = waiter.__self__.get_loop() if context is not None else None
+            waiting.insert(0, (waiter, context, loop, None))
         return waiting
 
     def _notify(self):
