@@ -261,6 +261,38 @@ class Aborts(unittest.TestCase):
         self.assertEqual(reported, [])
 
     @in_loop
+    async def test_the_result_is_the_reason_however_it_waits_for_a_child(self):
+        """Which stands in a yield or a sleep of the scheduler, and hears of the abort before or after its parent."""
+        async def yields():
+            while True:
+                await scheduler.yield_()
+
+        async def sleeps():
+            await scheduler.sleep(100000)
+
+        async def first_of(child):
+            for first in asyncio.as_completed([child()]):
+                await first
+
+        async def in_group(child):
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(child())
+
+        waits = (lambda child: asyncio.wait_for(child(), 100), lambda child: asyncio.gather(child(), child()),
+                 lambda child: asyncio.create_task(child()), lambda child: asyncio.shield(child()),
+                 lambda child: asyncio.wait([asyncio.create_task(child())]), first_of, in_group)
+        for child in yields, sleeps:
+            for number, wait in enumerate(waits):
+                for reason in Why('enough'), PrioSched.AbortError('enough'), GLib.Error('enough', 'domain', 1):
+                    with self.subTest(child=child.__name__, wait=number, reason=type(reason)):
+                        async def waits_for_it(wait=wait, child=child):
+                            await wait(child)
+                        log, task = await self.outcome(waits_for_it, reason)
+                        self.assertIsInstance(task.exception(), type(reason))
+                        self.assertEqual(str(task.exception()), str(reason))
+                        self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+
+    @in_loop
     async def test_a_group_whose_body_yields_ends_with_the_reason(self):
         """As one whose body awaits something of asyncio's does."""
         async def group():
@@ -448,6 +480,24 @@ class Aborts(unittest.TestCase):
                 await scheduler.post_task(function, signal=controller.signal)
             await wait_for_the_loop()
             self.assert_tells_of(*log, why, True)
+
+    @in_loop
+    async def test_coroutines_hear_of_an_abort_in_the_order_in_which_they_have_begun(self):
+        event = asyncio.Event()
+        for wait in (event.wait, lambda: asyncio.sleep(100), lambda: scheduler.sleep(100000),
+                     lambda: scheduler.post_task(lambda: None, delay=100000)):
+            controller, ended = PrioSched.TaskController(), []
+
+            async def function(number, ended=ended, wait=wait):
+                try:
+                    await wait()
+                finally:
+                    ended.append(number)
+            tasks = [scheduler.post_task(lambda number=number: function(number), signal=controller.signal) for number in range(50)]
+            await scheduler.post_task(lambda: None, 'background')
+            controller.abort(Why())
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.assertEqual(ended, list(range(50)))
 
     @in_loop
     async def test_a_plain_cancellable(self):

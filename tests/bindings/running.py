@@ -68,6 +68,30 @@ except KeyboardInterrupt:
 ''')
             self.assertEqual((status, out), (0, 'finally\ninterrupted\n'), error)
 
+    def test_a_second_control_c_ends_what_cleans_up(self):
+        for wait in ('await scheduler.post_task(lambda: None, delay=20000)', 'await scheduler.sleep(20000)',
+                     'for _ in range(10 ** 6): await scheduler.yield_()', 'for _ in range(10 ** 9): pass'):
+            status, out, error = self.run_program(f'''
+def interrupt():
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+async def main():
+    try:
+        interrupt()
+        await scheduler.sleep(100000)
+    finally:
+        try:
+            interrupt()
+            {wait}
+            print('went on')
+        finally:
+            print('finally')
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('interrupted')
+''')
+            self.assertEqual((status, out, error), (0, 'finally\ninterrupted\n', ''), wait)
+
     def test_an_interrupt_in_a_task_lets_finally_run(self):
         """Main's, and those of the tasks that have begun."""
         for how, status in (('def task(): sys.exit(7)', 7), ('async def task(): await scheduler.yield_(); sys.exit(7)', 7),
@@ -177,6 +201,32 @@ PrioSched.run(main())
 ''')
         # In the other order if the nested run takes longer than the delay.
         self.assertEqual((status, sorted(out.split('\n'))), (0, ['', 'inner', 'went on']), error)
+
+    def test_in_a_thread_that_has_pushed_a_main_context(self):
+        """It ends what is left there, too: it is nested only in a main loop that runs."""
+        status, out, error = self.run_program('''
+async def waits():
+    try:
+        await own.sleep(100000)
+    finally:
+        await own.yield_()
+        print('cleaned up')
+async def main():
+    global own, task
+    own = PrioSched.Scheduler.ref_thread_default()
+    task = own.post_task(waits)
+    await own.post_task(lambda: None)
+def function():
+    context = GLib.MainContext.new()
+    context.push_thread_default()
+    PrioSched.run(main())
+    print(task.state.value_nick)
+    context.pop_thread_default()
+thread = threading.Thread(target=function)
+thread.start()
+thread.join()
+''')
+        self.assertEqual((status, out), (0, 'cleaned up\naborted\n'), error)
 
     def test_a_coroutine_that_swallows_its_cancellation_at_the_end(self):
         status, out, error = self.run_program('''

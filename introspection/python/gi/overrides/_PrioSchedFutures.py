@@ -146,13 +146,17 @@ def _in_circles(runs):
 
 def call_in(context, call):
     """Calls call () once, soon, on the thread that runs context; any thread."""
-    def dispatch(*_):
-        call()
-        return GLib.SOURCE_REMOVE  # whatever a callback of the program returns
-
     source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
-    source.set_callback(dispatch)
+    source.set_callback(lambda *_: _call(call))  # which returns nothing, whatever a callback of the program returns
     source.attach(context)
+
+
+def _call(call):
+    try:
+        call()
+    except (KeyboardInterrupt, SystemExit) as error:
+        from ._PrioSchedRun import interrupt  # which needs this module
+        interrupt(error)
 
 
 def own_context():
@@ -534,7 +538,7 @@ class PostedTask(Future):
             self._posted_with.table.dequeue(self)
             super().cancel(msg)
         elif hasattr(callback, 'cancel_coroutine'):
-            if callback.ended:
+            if callback.ended or (isinstance(callback, asyncio.Task) and callback.done()):
                 return False
             cancel_in_turn(callback, msg)
             if self._is_out_of_reach():

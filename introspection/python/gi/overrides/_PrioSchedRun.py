@@ -14,7 +14,7 @@ import weakref
 from gi.repository import GLib
 
 from ._PrioSchedCoroutines import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
-from ._PrioSchedFutures import Future, get_running_loop, loop_of, own_context
+from ._PrioSchedFutures import Future, call_in, get_running_loop, loop_of, own_context
 
 try:
     from gi.events import GLibEventLoop
@@ -33,10 +33,11 @@ _runs = _Runs()
 
 
 def interrupt(error):
-    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), if that is running."""
-    if not _runs.stack:
+    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), or of our loop, if that is running."""
+    runs = _runs.stack[-1] if _runs.stack else get_running_loop()
+    if not hasattr(runs, 'interrupt'):
         raise error
-    _runs.stack[-1].interrupt(error)
+    runs.interrupt(error)
 
 
 class _Run:
@@ -59,7 +60,7 @@ class _Run:
             raise self.error from None
 
 
-def _main_context():
+def context_to_run():
     """The one that this thread is to run."""
     own = GLib.MainContext.get_thread_default()
     if own is not None:
@@ -73,19 +74,39 @@ def _main_context():
     return GLib.MainContext.new()
 
 
-class _Interruptible:
-    """Ctrl-C cancels the coroutine, so that its finally clauses run; the second one interrupts what runs."""
+# Of PyGObject, between two callbacks: it prints what is raised there.
+_AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
 
-    def __init__(self, cancel):
+
+def is_at_rest(frame):
+    """Whether a signal has interrupted the main loop while it waits, not a callback."""
+    while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _is_nested(context):
+    """Whether this thread runs context already; one that it has only pushed it does not run."""
+    return context.is_owner() and GLib.main_depth() > 0
+
+
+class _Interruptible:
+    """Ctrl-C cancels the coroutine, so that its finally clauses run; the second one interrupts what runs, or the main loop."""
+
+    def __init__(self, cancel, context):
         self.cancel = cancel
+        self.context = context
         self.count = 0
         self.is_handled = False
 
-    def _handle(self, *args):
+    def _handle(self, _number, frame):
         self.count += 1
-        if self.count > 1:
+        if self.count == 1:
+            self.cancel()
+        elif is_at_rest(frame):
+            call_in(self.context, functools.partial(interrupt, KeyboardInterrupt()))
+        else:
             raise KeyboardInterrupt
-        self.cancel()
 
     def __enter__(self):
         if (threading.current_thread() is threading.main_thread() and
@@ -130,7 +151,7 @@ def _run_alone(coroutine, loop):
     run = start_alone(coroutine, contextvars.copy_context(), future)
     if not future.done():
         future.add_done_callback(lambda _: loop.quit())
-        with _Interruptible(functools.partial(run.cancel_coroutine, None)) as interruptible:
+        with _Interruptible(functools.partial(run.cancel_coroutine, None), loop.get_context()) as interruptible:
             try:
                 loop.run()
             finally:
@@ -168,7 +189,7 @@ def _cancel_rest(loop, context):
 def _run_in_context(coroutine, context):
     """Runs coroutine where asyncio has no loop on GLib, or has one that is running."""
     is_pushed = hash(context) != hash(own_context())
-    is_nested = context.is_owner()
+    is_nested = _is_nested(context)
     if is_pushed:
         context.push_thread_default()
     try:
@@ -194,8 +215,7 @@ def _run_in_asyncio(coroutine, context):
         with _Run(loop.stop):
             task = loop.create_task(coroutine)
             try:
-                with _Interruptible(task.cancel) as interruptible:
-                    return _result_of(loop.run_until_complete, task, interruptible)
+                return _result_of(task, loop, context)
             finally:
                 if not task.done():
                     _cancel_tasks([task], loop)
@@ -205,7 +225,7 @@ def _run_in_asyncio(coroutine, context):
         loop = runner.get_loop()
         with _Run(loop.stop):
             try:
-                return _result_of(runner.run, coroutine)
+                return _result_of(loop.create_task(coroutine), loop, context)
             finally:
                 # The second time for what has begun while the first cleaned up; what begins then is told, not run.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
@@ -234,17 +254,23 @@ def _cancel_tasks(tasks, loop):
                                          'exception': task.exception()})
 
 
-def _result_of(run, what, interruptible=None):
-    try:
-        return run(what)
-    except RuntimeError:
-        # "Event loop stopped before Future completed."
-        if _runs.stack[-1].error is None:
-            raise
-    except asyncio.CancelledError:
-        if interruptible is None or interruptible.count == 0:
-            raise
-        raise KeyboardInterrupt from None
+def _result_of(task, loop, context):
+    """Runs loop until task has ended, or until an interrupt."""
+    def cancel():
+        task.cancel()
+        loop.call_soon_threadsafe(lambda: None)  # it may be about to wait
+
+    with _Interruptible(cancel, context) as interruptible:
+        try:
+            return loop.run_until_complete(task)
+        except RuntimeError:
+            # "Event loop stopped before Future completed."
+            if _runs.stack[-1].error is None:
+                raise
+        except asyncio.CancelledError:
+            if interruptible.count == 0:
+                raise
+            raise KeyboardInterrupt from None
 
 
 def run(coroutine):
@@ -264,8 +290,8 @@ def run(coroutine):
         if hasattr(coroutine, 'close'):
             coroutine.close()
         raise RuntimeError('PrioSched.run() cannot be called in a coroutine that asyncio runs: await there')
-    context = _main_context()
+    context = context_to_run()
     coroutine = to_coroutine(coroutine)
-    if loop is None and GLibEventLoop is not None and not context.is_owner():
+    if loop is None and GLibEventLoop is not None and not _is_nested(context):
         return _run_in_asyncio(coroutine, context)
     return _run_in_context(coroutine, context)
