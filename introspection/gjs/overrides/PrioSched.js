@@ -8,7 +8,7 @@
 const {Gio, GLib, GObject} = imports.gi;
 
 const {Each, newLatest} = imports.overrides.PrioSchedExtras;
-const {named} = imports.overrides.PrioSchedReasons;
+const {countAbort, named} = imports.overrides.PrioSchedReasons;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides.PrioSchedSteps;
 const React = imports.overrides.PrioSchedReact;
 
@@ -266,13 +266,13 @@ function _init() {
 
     // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
-        const steps = toSteps(this, make, toOptions(options).progress);
+        const steps = toSteps(this, make, toOptions(options).progress, tasks.watchAbort);
         return postWith(this, steps, options);
     };
 
     // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
     Scheduler.prototype.each = function (items) {
-        return new Each(this, items);
+        return new Each(this, items, tasks.watchAbort);
     };
 
     // Settles as promise does, and goes on as a continuation of the current task.
@@ -339,6 +339,11 @@ function _init() {
             native.abort.call(this, tasks.wrapReason(this.signal, reason));
         tasks.beginAbort(tasks.reasonOf(this.signal));
         tasks.takeRejected();
+    };
+
+    TaskSignal.prototype.cancel = function () {
+        Gio.Cancellable.prototype.cancel.call(this);
+        countAbort();
     };
 
     React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});

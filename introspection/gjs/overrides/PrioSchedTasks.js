@@ -15,7 +15,7 @@ const States = imports.overrides.PrioSchedStates;
 const {State, numberHere, stateOf} = States;
 const Native = imports.overrides.PrioSchedNative;
 const Current = imports.overrides.PrioSchedCurrent;
-const {closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
+const {AbortWatch, closedError, countAbort, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
 const {Entry, Queue, Slice, followPromise, keepResolvers} = imports.overrides.PrioSchedSettling;
 const {Unhandled} = imports.overrides.PrioSchedUnhandled;
@@ -167,6 +167,7 @@ function make(PrioSched) {
     const aborting = new Slice();
 
     function beginAbort(reason) {
+        countAbort();
         aborting.begin();
         unhandled.begin(reason);
     }
@@ -595,6 +596,6 @@ function make(PrioSched) {
     return {
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain,
         isInLibrary: state => state.expiry === undefined || state === libraryState, pending, runIn,
-        tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort, currentState, reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
+        tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort, currentState, reasonOf, takeRejected, watchAbort: () => new AbortWatch(currentState()?.signal ?? null), wrapReason, report, runAsNone: callback => runIn(null, callback),
     };
 }
