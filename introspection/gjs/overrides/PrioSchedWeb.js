@@ -17,6 +17,7 @@ const INTERNAL = Symbol('internal');
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
 } = imports.overrides.PrioSchedEvents;
+const Bridge = imports.overrides.PrioSchedBridge;
 const {toFunction, toInteger, toNumber, toPriority} = imports.overrides.PrioSchedConversions;
 const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
 const {named} = imports.overrides.PrioSchedReasons;
@@ -437,7 +438,7 @@ function make(PrioSched, tasks) {
         return s.controller;
     }
 
-    bridge = imports.overrides.PrioSchedBridge.make(PrioSched, tasks, {
+    bridge = Bridge.make(PrioSched, tasks, {
         slots, controllerOf, changePriority, abort: signalAbort,
         newSignal: isTaskSignal => new (isTaskSignal ? TaskSignal : AbortSignal)(INTERNAL),
     });
