@@ -328,6 +328,9 @@ function make(PrioSched) {
             depth = outerDepth;
             runsNative = wasNative;
             isCallback = isCalled = wasCalled; // if it was set for a reaction, what is on the stack tells
+            // One of them may have ended the main loop, and then nothing else runs.
+            if (!isLate)
+                unhandled.report();
         }
 
         #call(entry) {

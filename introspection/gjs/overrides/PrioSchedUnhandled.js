@@ -105,11 +105,14 @@ var Unhandled = class Unhandled {
             return;
         }
         if (this.#groups.size === 0)
-            this.#later(() => this.#report());
+            this.#later(() => this.report());
         this.#groups.set(reason, {promises: [promise], stack: this.#linesOf(promise, reason), name});
     }
 
-    #report() {
+    // Called when all that are rejected together are.
+    report() {
+        if (this.#groups.size === 0)
+            return;
         const groups = [...this.#groups];
         this.#groups.clear();
         for (const [reason, {promises, stack, name}] of groups) {
