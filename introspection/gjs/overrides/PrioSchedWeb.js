@@ -109,8 +109,8 @@ function listenersChanged(target) {
         return;
     const listeners = listenersOf.get(target);
     const isUsed = s.algorithms.size > 0;
-    const aborts = !s.aborted && (isUsed || listeners.some(l => l.type === 'abort'));
-    const changes = isUsed || listeners.some(l => l.type === 'prioritychange');
+    const aborts = !s.aborted && (isUsed || listeners.has('abort'));
+    const changes = isUsed || listeners.has('prioritychange');
     for (const source of new Set(s.prioritySource === null ? s.sources : [...s.sources, s.prioritySource])) {
         const wanted = (aborts && s.sources.has(source)) || (changes && source === s.prioritySource);
         slots.get(source).pinned[wanted ? 'add' : 'delete'](target);
