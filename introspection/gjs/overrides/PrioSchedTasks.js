@@ -15,7 +15,7 @@ const States = imports.overrides.PrioSchedStates;
 const {State, numberHere, stateOf} = States;
 const Native = imports.overrides.PrioSchedNative;
 const Current = imports.overrides.PrioSchedCurrent;
-const {AbortWatch, closedError, countAbort, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
+const {AbortWatch, closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
 const {Entry, Queue, Slice, followPromise, keepResolvers} = imports.overrides.PrioSchedSettling;
 const {Unhandled} = imports.overrides.PrioSchedUnhandled;
@@ -167,7 +167,6 @@ function make(PrioSched) {
     const aborting = new Slice();
 
     function beginAbort(reason) {
-        countAbort();
         aborting.begin();
         unhandled.begin(reason);
     }
@@ -229,9 +228,7 @@ function make(PrioSched) {
     // The idle callbacks, by the numbers that identify them in the library.
     const idles = new Map();
 
-    function cancelIdle(id) {
-        idles.delete(id);
-    }
+    const cancelIdle = id => idles.delete(id);
 
     // The tables that have unfinished tasks with signals.
     const withSignals = new Set();
@@ -329,8 +326,7 @@ function make(PrioSched) {
             runsNative = wasNative;
             isCallback = isCalled = wasCalled; // if it was set for a reaction, what is on the stack tells
             // One of them may have ended the main loop, and then nothing else runs.
-            if (!isLate)
-                unhandled.report();
+            unhandled.report(isLate);
         }
 
         #call(entry) {
