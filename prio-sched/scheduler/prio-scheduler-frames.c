@@ -21,11 +21,14 @@
 /* How many views of a clock are told apart. */
 #define MAX_VIEWS 8
 
+typedef struct _PrioFrameClosure PrioFrameClosure;
+
 /* The scheduler that closures belong to.  Closures keep the record alive, so that its address identifies the scheduler
  * even after that has been finalized. */
 typedef struct
 {
   GWeakRef scheduler;
+  PrioFrameClosure *closures; /* of the clocks that are followed */
 } PrioFollower;
 
 /* A source of frames: a frame clock, or one view of a stage, which emits the same signal for all its views. */
@@ -42,12 +45,16 @@ struct _PrioClock
   guint n_gaps; /* in a row */
 };
 
-typedef struct
+struct _PrioFrameClosure
 {
   GClosure closure; /* the data is a PrioFollower */
   PrioLoop *loop;
   PrioClock *clocks;
-} PrioFrameClosure;
+  PrioFrameClosure *next; /* of the same follower */
+  GObject *frame_clock;   /* as long as it is followed; only compared */
+  gulong id;
+  guint n; /* how often it is followed */
+};
 
 static void
 follower_clear (gpointer data)
@@ -164,6 +171,28 @@ nearest_frame (PrioScheduler *self)
   return __atomic_load_n (&self->run_queue->loop->next_frame, __ATOMIC_RELAXED);
 }
 
+/* Where the closure of a clock is linked, or the end of the list. */
+static PrioFrameClosure **
+find_closure (PrioFollower *follower, GObject *frame_clock)
+{
+  PrioFrameClosure **link = &follower->closures;
+
+  while (*link != NULL && (*link)->frame_clock != frame_clock)
+    link = &(*link)->next;
+  return link;
+}
+
+/* Its clock may be followed by another closure from now on. */
+static void
+unlink_closure (PrioFollower *follower, PrioFrameClosure *self)
+{
+  PrioFrameClosure **link = find_closure (follower, self->frame_clock);
+
+  if (*link == self)
+    *link = self->next;
+  self->frame_clock = NULL;
+}
+
 /* A clock has been unfollowed or finalized.  If that happens during its emission, this runs after the emission. */
 static void
 closure_finalized (gpointer follower, GClosure *closure)
@@ -172,6 +201,8 @@ closure_finalized (gpointer follower, GClosure *closure)
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) follower)->scheduler);
   PrioClock *clock;
 
+  if (self->frame_clock != NULL)
+    unlink_closure (follower, self);
   while ((clock = self->clocks) != NULL)
     {
       PrioOp op = { .apply = op_remove_clock, .target = clock };
@@ -214,10 +245,20 @@ before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, c
   notify_next_frame (scheduler, nearest_frame (scheduler));
 }
 
-static guint
-signal_of_clock (GObject *frame_clock)
+static void
+connect_closure (PrioScheduler *scheduler, PrioFollower *follower, GObject *frame_clock)
 {
-  return g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock));
+  GClosure *closure = g_closure_new_simple (sizeof (PrioFrameClosure), g_atomic_rc_box_acquire (follower));
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+
+  self->loop = prio_loop_ref (scheduler->run_queue->loop);
+  self->frame_clock = frame_clock;
+  self->n = 1;
+  self->next = follower->closures;
+  follower->closures = self;
+  g_closure_add_finalize_notifier (closure, follower, closure_finalized);
+  g_closure_set_marshal (closure, before_paint);
+  self->id = g_signal_connect_closure (frame_clock, "before-paint", closure, FALSE);
 }
 
 /**
@@ -231,9 +272,14 @@ signal_of_clock (GObject *frame_clock)
  *
  * With GTK 4, @frame_clock is what `gtk_widget_get_frame_clock()` returns for a
  * realized widget; in GNOME Shell, it is the stage, `global.stage`.  A scheduler can
- * follow any number of clocks; the nearest of their frames counts.  Following a clock
- * twice does nothing.  The scheduler does not wait for a clock that has stopped, and
- * unfollows one that is finalized.  Neither holds a reference to the other.
+ * follow any number of clocks; the nearest of their frames counts.  The scheduler does not
+ * wait for a clock that has stopped, and unfollows one that is finalized.  Neither holds a
+ * reference to the other.
+ *
+ * Several users of a scheduler may follow one clock, as extensions of GNOME Shell do: the scheduler counts
+ * them, and follows the clock until each has called [method@PrioSched.Scheduler.unfollow_frame_clock].  Each frame is
+ * heard of once.  After a call too many the scheduler goes on following the clock, which makes tasks give way to frames that
+ * nobody else cares for, and ends with the clock.
  *
  * This library does not depend on GTK.  Call it on the thread that runs the
  * scheduler's main context; the clock must emit its frames there too.
@@ -243,24 +289,17 @@ signal_of_clock (GObject *frame_clock)
 void
 prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
 {
-  PrioFollower *follower;
-  GClosure *closure;
-  guint id;
+  PrioFrameClosure *closure;
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
-  follower = get_follower (self);
-  id = signal_of_clock (frame_clock);
-  if (g_signal_handler_find (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA, id, 0, NULL, NULL, follower) != 0)
-    return;
-
-  closure = g_closure_new_simple (sizeof (PrioFrameClosure), g_atomic_rc_box_acquire (follower));
-  ((PrioFrameClosure *) closure)->loop = prio_loop_ref (self->run_queue->loop);
-  g_closure_add_finalize_notifier (closure, follower, closure_finalized);
-  g_closure_set_marshal (closure, before_paint);
-  g_signal_connect_closure_by_id (frame_clock, id, 0, closure, FALSE);
+  closure = *find_closure (get_follower (self), frame_clock);
+  if (closure == NULL)
+    connect_closure (self, get_follower (self), frame_clock);
+  else
+    closure->n++;
 }
 
 /**
@@ -268,9 +307,11 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * @self: a scheduler
  * @frame_clock: what [method@PrioSched.Scheduler.follow_frame_clock] was given
  *
- * Stops following a clock, and forgets what is known of its frames.
+ * Takes back one call of [method@PrioSched.Scheduler.follow_frame_clock].  With the last of them the scheduler
+ * stops following the clock, and forgets what is known of its frames.
  *
- * If the clock is not followed, this does nothing.  Call it on the thread that runs
+ * Call it as often as you have followed the clock, and not more: another user may follow it too.  If the clock is not
+ * followed, this does nothing.  Call it on the thread that runs
  * the scheduler's main context.
  *
  * Since: 1.0
@@ -278,13 +319,19 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
 void
 prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
 {
+  PrioFrameClosure *closure;
+
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
+  closure = *find_closure (get_follower (self), frame_clock);
+  if (closure == NULL || --closure->n > 0)
+    return;
+
   g_object_ref (self);
-  g_signal_handlers_disconnect_matched (frame_clock, G_SIGNAL_MATCH_ID | G_SIGNAL_MATCH_DATA,
-                                        signal_of_clock (frame_clock), 0, NULL, NULL, get_follower (self));
+  unlink_closure (get_follower (self), closure);
+  g_signal_handler_disconnect (frame_clock, closure->id);
   g_object_unref (self);
 }
 

@@ -107,6 +107,132 @@ test('an abort comes between two steps', async () => {
     assertEqual(closed, 1);
 });
 
+// What a step aborts, by the ways to do that: the options of the task, and a function that aborts.
+const selfAborts = {
+    'a controller': () => {
+        const controller = new PrioSched.TaskController('background');
+        return [{signal: controller.signal}, () => controller.abort('stop')];
+    },
+    'a controller of the web': () => {
+        const controller = new web.TaskController();
+        return [{signal: controller.signal.cancellable}, () => controller.abort('stop')];
+    },
+    'a source of its signal': () => {
+        const controller = new PrioSched.TaskController('background');
+        return [{signal: PrioSched.TaskSignal.any([controller.signal], 'background')}, () => controller.abort('stop')];
+    },
+    'cancel () of its signal': () => {
+        const {signal} = new PrioSched.TaskController('background');
+        return [{signal}, () => signal.cancel()];
+    },
+    'cancel () of a signal that the web knows': () => {
+        const {signal} = new PrioSched.TaskController('background');
+        web.AbortSignal.any([signal]);
+        return [{signal}, () => signal.cancel()];
+    },
+    'a cancellable': () => {
+        const signal = new Gio.Cancellable();
+        return [{signal}, () => signal.cancel()];
+    },
+};
+
+const nextIteration = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+    resolve();
+    return false;
+}));
+
+for (const [name, make] of Object.entries(selfAborts)) {
+    test(`an abort by a step is thrown where it yields next: ${name}`, async () => {
+        for (const poster of [scheduler, new PrioSched.TaskGroup({limit: 1})]) {
+            const [options, abort] = make(), heard = [];
+            let after = 0, closed = 0, caught = null;
+            const error = await rejection(poster.post_steps(function* () {
+                try {
+                    for (let i = 0; i < 1000; i++) {
+                        if (i === 100)
+                            abort();
+                        yield i;
+                        if (i >= 100)
+                            after++;
+                    }
+                } catch (thrownHere) {
+                    caught = thrownHere;
+                    throw thrownHere;
+                } finally {
+                    closed++;
+                }
+            }, {...options, progress: value => heard.push(value)}));
+            assertEqual([after, closed, caught === error], [0, 1, true]);
+            assertEqual(heard[heard.length - 1], 100);
+        }
+    });
+
+    for (const [kind, pause] of [['its body', () => {}], ['its body, which has waited for something else', nextIteration]]) {
+        test(`an abort by an item is heard before the next: ${name}, in ${kind}`, async () => {
+            const [options, abort] = make();
+            let items = 0, closed = 0;
+            const source = function* () {
+                try {
+                    for (let i = 0; i < 200; i++)
+                        yield i;
+                } finally {
+                    closed++;
+                }
+            };
+            await new Promise(resolve => {
+                scheduler.post_task(async () => {
+                    try {
+                        for await (const i of scheduler.each(source())) {
+                            await pause();
+                            items++;
+                            if (i === 9)
+                                abort();
+                        }
+                    } finally {
+                        resolve();
+                    }
+                }, options).catch(() => {});
+            });
+            assertEqual([items, closed], [10, 1]);
+        });
+    }
+}
+
+test('an abort of the group by a step is thrown where it yields next', async () => {
+    const group = new PrioSched.TaskGroup({limit: 1});
+    let after = 0;
+    assertEqual(await rejection(group.post_steps(function* () {
+        for (let i = 0; i < 1000; i++) {
+            if (i === 100)
+                group.abort('stop');
+            yield i;
+            if (i >= 100)
+                after++;
+        }
+    })), 'stop');
+    assertEqual(after, 0);
+});
+
+test('a generator that has heard of an abort goes on within its slice', async () => {
+    const controller = new PrioSched.TaskController('background'), other = new PrioSched.TaskController('background');
+    const own = PrioSched.Scheduler.new(null);
+    own.time_slice = 60000000;
+    let cleaned = 0;
+    await rejection(own.post_steps(function* () {
+        try {
+            controller.abort('stop');
+            yield 1;
+        } finally {
+            for (; cleaned < 3; cleaned++) {
+                other.abort();
+                yield cleaned;
+            }
+        }
+    }, {signal: controller.signal}));
+    await scheduler.sleep(1);
+    assertEqual(cleaned, 3);
+});
+
 test('what it throws is the result', async () => {
     const why = new Error('mine');
     assert(await rejection(scheduler.post_steps(function* () {

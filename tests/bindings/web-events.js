@@ -7,7 +7,7 @@ imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.progr
 const {PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const {web} = PrioSched;
-const {AbortController, AbortSignal, DOMException, Event, EventTarget, Scheduler, TaskPriorityChangeEvent, TaskSignal,
+const {AbortController, AbortSignal, DOMException, Event, EventTarget, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal,
     scheduler} = web;
 
 test('listeners that capture come first, at the target too', () => {
@@ -32,6 +32,24 @@ test('a handler that returns false prevents the default, a passive listener cann
         event.returnValue = false;
     });
     assertEqual(target.dispatchEvent(new Event('x', {cancelable: true})), false);
+});
+
+test('a target has as many listeners as a program adds, each once and in order', () => {
+    // So many that the test would not end if each looked at all others.
+    const N = 100000, controller = new TaskController(), dependent = TaskSignal.any([controller.signal], {priority: controller.signal});
+    for (const target of [new EventTarget(), controller.signal, dependent]) {
+        const log = [], listeners = Array.from({length: N}, (_, i) => () => log.push(i));
+        for (const listener of [...listeners, listeners[0]])
+            target.addEventListener('abort', listener, {once: true});
+        target.addEventListener('abort', listeners[1], true);
+        for (const listener of listeners.slice(2, N - 1).reverse())
+            target.removeEventListener('abort', listener);
+        target.removeEventListener('abort', listeners[0], true);
+        target.removeEventListener('other', listeners[0]);
+        target.dispatchEvent(new Event('abort'));
+        target.dispatchEvent(new Event('abort'));
+        assertEqual(log, [1, 0, 1, N - 1, 1]);
+    }
 });
 
 test('what an event is made of is converted from the left to the right', () => {

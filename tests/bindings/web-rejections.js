@@ -354,4 +354,45 @@ test('tasks that go with their context are rejected, whatever they were posted w
         Array.from({length: n}, (_, i) => [i, true]));
 });
 
+// Programs whose task ends the main loop, so that nothing else runs: expected is the number of reports that have 'lost' in them.
+const lastTasks = {
+    'a task': [1, 'scheduler.postTask(() => { loop.quit(); throw new Error("lost"); })'],
+    'a native task': [1, 'native.post_task(() => { loop.quit(); throw new Error("lost"); })'],
+    'an asynchronous task': [1, 'scheduler.postTask(async () => { loop.quit(); throw new Error("lost"); })'],
+    'a task that has yielded': [1, 'scheduler.postTask(async () => { await scheduler.yield(); loop.quit(); throw new Error("lost"); })'],
+    'a background task with a signal': [1, `const {signal} = new TaskController({priority: "background"});
+        scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }, {signal})`],
+    'the task of a group': [1, 'new PrioSched.TaskGroup({limit: 1}).postTask(() => { loop.quit(); throw new Error("lost"); })'],
+    'a task that aborts others': [1, `const c = new TaskController({priority: "background"});
+        for (let i = 0; i < 3; i++) scheduler.postTask(() => {}, {signal: c.signal});
+        scheduler.postTask(() => { loop.quit(); c.abort("lost"); })`],
+    'a task whose error is handled': [0, 'scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }).catch(() => {})'],
+    'a task whose error is handled by who awaits it': [0, `(async () => {
+        try { await scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }); } catch {}
+    })()`],
+};
+
+for (const [name, [expected, body]] of Object.entries(lastTasks)) {
+    test(`the error of ${name} is told though the task ends the main loop`, () => {
+        const program = `
+            imports.gi.versions.PrioSched = '1';
+            const {GLib, PrioSched} = imports.gi;
+            const {scheduler, TaskController} = PrioSched.web, native = PrioSched.Scheduler.get_default();
+            const loop = new GLib.MainLoop(null, false);
+            ${body};
+            loop.run();
+            print('end');`;
+        const [fd, path] = GLib.file_open_tmp('XXXXXX.js');
+        GLib.close(fd);
+        GLib.file_set_contents(path, program);
+        // GJS ends a module with its main loop.
+        for (const how of [[], ['-m']]) {
+            const [ok, out, said, status] = GLib.spawn_sync(null, ['gjs', ...how, path], null, GLib.SpawnFlags.SEARCH_PATH, null);
+            const [text, log] = [out, said].map(bytes => new TextDecoder().decode(bytes));
+            assertEqual([ok, text, status, log.split('lost').length - 1], [true, 'end\n', 0, expected]);
+        }
+        GLib.unlink(path);
+    });
+}
+
 run();

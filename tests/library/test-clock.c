@@ -264,6 +264,13 @@ unfollow_it (GObject *clock, Fixture *f)
 }
 
 static void
+follow_anew (GObject *clock, Fixture *f)
+{
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+}
+
+static void
 test_forgotten_clock (Fixture *f, gconstpointer data)
 {
   GObject *clock = g_object_new (frame_clock_get_type (), NULL);
@@ -341,7 +348,7 @@ count (guint *n)
   (*n)++;
 }
 
-/* To follow the same clock twice is to follow it once, and it can be unfollowed. */
+/* To follow the same clock twice is to hear of each frame once, until it has been unfollowed twice. */
 static void
 test_follow_twice (Fixture *f, gconstpointer data)
 {
@@ -361,8 +368,12 @@ test_follow_twice (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n, ==, 2);
 
   prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
-  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+  g_assert_cmpint (until_next_frame (f), ==, 16667);
+  paint (clock, 16000, 1);
   g_assert_cmpuint (n, ==, 3);
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+  g_assert_cmpuint (n, ==, 4);
   paint (clock, 16000, 1);
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
   prio_scheduler_follow_frame_clock (f->scheduler, clock);
@@ -371,6 +382,51 @@ test_follow_twice (Fixture *f, gconstpointer data)
 
   g_object_unref (clock);
   g_object_unref (other);
+}
+
+/* Those who share a scheduler follow and unfollow in any order, also during a frame, and never end what others follow. */
+static void
+test_several_followers (Fixture *f, gconstpointer data)
+{
+  GObject *clock = g_object_new (frame_clock_get_type (), NULL);
+  GObject *other = g_object_new (frame_clock_get_type (), NULL);
+  gulong id;
+
+  now = G_USEC_PER_SEC;
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  prio_scheduler_follow_frame_clock (f->scheduler, other);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  prio_scheduler_unfollow_frame_clock (f->scheduler, other);
+  /* One of two goes in an emission. */
+  id = g_signal_connect (clock, "before-paint", G_CALLBACK (unfollow_it), f);
+  paint (clock, 16000, 1);
+  g_signal_handler_disconnect (clock, id);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), >, now);
+
+  /* Once too often is nothing to those who follow later. */
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), >, now);
+
+  /* Unfollowed and followed again in one emission, in which the former handler still is. */
+  id = g_signal_connect (clock, "before-paint", G_CALLBACK (follow_anew), f);
+  paint (clock, 16000, 3);
+  g_signal_handler_disconnect (clock, id);
+  paint (clock, 16000, 1);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), >, now);
+  prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
+
+  /* A clock ends with all that follow it. */
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  prio_scheduler_follow_frame_clock (f->scheduler, clock);
+  g_object_unref (clock);
+  g_object_unref (other);
+  g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
 }
 
 /* Two windows at different rates: the frame that is nearest counts, and none makes another be
@@ -454,6 +510,7 @@ main (int argc, char **argv)
   add_test ("/clock/forgotten", test_forgotten_clock);
   add_test ("/clock/many-views", test_many_views);
   add_test ("/clock/followed-twice", test_follow_twice);
+  add_test ("/clock/followed-by-several", test_several_followers);
   add_test ("/clock/two-frame-clocks", test_two_clocks);
   add_test ("/clock/arguments", test_arguments);
 

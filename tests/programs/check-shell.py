@@ -64,7 +64,7 @@ def bring_copy(extension, version, source, build):
     """Lets the extension use a copy of the library, as the page's examples do."""
     shipping.copy(source, build, extension)
     modern = int(version) >= 45
-    how = shipping.example(source, 'js', './prio-sched/prio-sched.js' if modern else 'searchPath')
+    how = shipping.example(source, 'js', './prio-sched/prio-sched.js' if modern else 'PrioSchedCopy')
     program = os.path.join(extension, 'extension.js')
     with open(program) as file:
         text = file.read()

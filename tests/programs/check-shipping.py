@@ -48,6 +48,14 @@ def expect(said, *wanted):
         assert text in said, f'{text!r} is not in:\n{said}'
 
 
+def script_example(source):
+    """The page's example for a script, without a Shell."""
+    script = shipping.example(source, 'js', 'PrioSchedCopy')
+    extension = 'imports.misc.extensionUtils.getCurrentExtension()'
+    assert extension in script
+    return "imports.searchPath.unshift('.');\n" + script.replace(extension, "{imports, dir: imports.gi.Gio.File.new_for_path('.')}")
+
+
 def check_copy(source, gjs, extension):
     """A module, a script, and two copies in one process."""
     module = shipping.example(source, 'js', './prio-sched/prio-sched.js')
@@ -56,11 +64,7 @@ def check_copy(source, gjs, extension):
     assert said == f'works\n{library}\n', said
 
     # The Shell tells an extension where it is.
-    script = shipping.example(source, 'js', 'searchPath')
-    where = 'imports.misc.extensionUtils.getCurrentExtension().dir'
-    assert where in script
-    script = script.replace(where, "imports.gi.Gio.File.new_for_path('.')")
-    said = run(gjs, extension / 'program.js', script + PROGRAM)
+    said = run(gjs, extension / 'program.js', script_example(source) + PROGRAM)
     assert said == f'works\n{library}\n', said
 
     shutil.copytree(extension / 'prio-sched', extension / 'another', dirs_exist_ok=True)
@@ -85,7 +89,7 @@ def check_incomplete(source, gjs, extension):
         ('libprio-sched-1.so.1',): 'is not complete: it has no libprio-sched-1.so.1\n',
         ('overrides',): 'is not complete: it has no overrides/PrioSched.js\n',
         ('overrides', 'PrioSched-1.typelib'): 'it has no PrioSched-1.typelib, and no overrides/PrioSched.js\n',
-        ('overrides/PrioSchedTasks.js',): "prio-sched cannot be loaded: No JS module 'PrioSchedTasks'",
+        ('overrides/PrioSchedTasks.js',): 'cannot be used: it has no overrides/PrioSchedTasks.js\n',
         ('overrides', 'PrioSched-1.typelib', 'libprio-sched-1.so.1'): 'prio-sched cannot be loaded: ',
     }.items():
         folder = extension / f'without-{"-".join(names).replace("/", "-")}'
@@ -137,6 +141,115 @@ loop.run();
         assert f'{place}/libprio' not in said, said
 
 
+def damage(path, how):
+    """Damages an override."""
+    if how == 'missing':
+        path.unlink()
+    else:
+        text = path.read_text()
+        path.write_text({'empty': '', 'syntax': text + 'function (', 'throws': text + 'throw new Error("damaged");'}[how])
+
+
+def users(source, place):
+    """A module and a script that use the copies of two extensions one after the other, the damaged one first."""
+    use = """
+    await PrioSched.web.scheduler.postTask(() => PrioSched.web.scheduler.yield());
+    print(name, 'works');
+"""
+    module = f"""
+import GLib from 'gi://GLib';
+const loop = new GLib.MainLoop(null, false);
+async function main() {{
+    for (const name of ['damaged', 'whole']) {{
+        try {{
+            const {{default: PrioSched}} = await import(`./${{name}}/prio-sched/prio-sched.js`);
+            {use}
+        }} catch (error) {{
+            print(name, error.message);
+        }}
+    }}
+}}
+main().finally(() => loop.quit());
+loop.run();
+"""
+    extension = 'imports.misc.extensionUtils.getCurrentExtension()'
+    example = shipping.example(source, 'js', 'PrioSchedCopy')
+    script = f"""
+const {{Gio, GLib}} = imports.gi;
+const loop = new GLib.MainLoop(null, false);
+imports.searchPath.unshift({str(place)!r});
+async function main() {{
+    for (const name of ['damaged', 'whole']) {{
+        try {{
+            const own = {{imports: imports[name], dir: Gio.File.new_for_path({str(place)!r}).get_child(name)}};
+            {example.replace(extension, 'own')}
+            {use}
+        }} catch (error) {{
+            print(name, error.message);
+        }}
+    }}
+}}
+main().finally(() => loop.quit());
+loop.run();
+"""
+    return {'users.mjs': module, 'users.js': script}
+
+
+def check_damaged_overrides(source, gjs, extension, place):
+    """A copy with an override that is damaged says so, and leaves the whole one of another extension alone."""
+    copies = place / 'copies'
+    for name in ('damaged', 'whole'):
+        shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched', dirs_exist_ok=True)
+    overrides = copies / 'damaged/prio-sched/overrides'
+    for path in (overrides / f'{name}.js' for name in ('PrioSched', 'PrioSchedCopy', 'PrioSchedReact', 'PrioSchedWeb')):
+        for how, wanted in {'missing': path.name, 'empty': path.name, 'syntax': 'function statement requires a name',
+                            'throws': 'damaged'}.items():
+            if path.name == 'PrioSchedReact.js' and how != 'missing':
+                continue
+            text = path.read_text()
+            damage(path, how)
+            for program, code in users(source, copies).items():
+                said = run(gjs, copies / program, code)
+                first, second = said.splitlines()
+                assert first.startswith('damaged '), said
+                # GJS itself tells of the one that looks at the others.
+                if path.name != 'PrioSchedCopy.js' or program == 'users.mjs':
+                    expect(first, f'The copy of prio-sched in {overrides.parent} ', wanted)
+                assert second == 'whole works', f'{path.name} {how}:\n{said}'
+            path.write_text(text)
+
+
+def check_damaged_script(source, gjs, extension, place):
+    """What has asked for a damaged copy by itself has the namespace without its overrides, which those of a whole copy give to it."""
+    copies = place / 'plain'
+    for name in ('damaged', 'whole'):
+        shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched')
+    damage(copies / 'damaged/prio-sched/overrides/PrioSchedGroups.js', 'missing')
+    plain = f"""
+const repository = imports.gi.GIRepository.Repository.dup_default?.() ?? imports.gi.GIRepository.Repository;
+repository.prepend_search_path('{copies}/damaged/prio-sched');
+repository.prepend_library_path('{copies}/damaged/prio-sched');
+imports.overrides.searchPath.unshift('{copies}/damaged/prio-sched/overrides');
+print(typeof imports.gi.PrioSched.web);
+"""
+    said = run(gjs, copies / 'plain.js', plain + users(source, copies)['users.js'])
+    assert said.splitlines()[0] == 'undefined' and said.splitlines()[-1] == 'whole works', said
+
+
+def check_mixed(source, gjs, extension, place):
+    """The overrides of two versions are not mixed, and the message tells of those that are there."""
+    copies = place / 'mixed'
+    for name in ('damaged', 'whole'):
+        shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched')
+    overrides = copies / 'damaged/prio-sched/overrides'
+    damage(overrides / 'PrioSchedWeb.js', 'throws')
+    for path in overrides.iterdir():
+        path.write_text('// Another version\n' + path.read_text())
+    expect(run(gjs, copies / 'users.mjs', users(source, copies)['users.mjs']),
+           f'whole The copy of prio-sched in {copies}/whole/prio-sched cannot be used: parts of another one that cannot be loaded '
+           f'are used in this process, such as {overrides}/')
+
+
 def check_optional(source, build, gjs, place):
     """The page's line for what uses the library where it is installed, in a program whose promises go on."""
     program = shipping.example(source, 'js', 'null') + '''
@@ -179,6 +292,9 @@ def main(source, build, gjs):
         check_copy(source, gjs, extension)
         check_incomplete(source, gjs, extension)
         check_unusable(source, gjs, extension)
+        check_damaged_overrides(source, gjs, extension, place)
+        check_damaged_script(source, gjs, extension, place)
+        check_mixed(source, gjs, extension, place)
         check_optional(source, build, gjs, place)
         if os.path.exists(os.path.join(build, 'introspection/gjs/native')):
             check_native_part(source, build, gjs, extension)

@@ -8,9 +8,15 @@
 const {Gio, GLib, GObject} = imports.gi;
 
 const {Each, newLatest} = imports.overrides.PrioSchedExtras;
-const {named} = imports.overrides.PrioSchedReasons;
+const {countAbort, named} = imports.overrides.PrioSchedReasons;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides.PrioSchedSteps;
 const React = imports.overrides.PrioSchedReact;
+// Loaded with this file, before it changes anything: where one cannot be, a copy of the library that is whole can be used.
+const Groups = imports.overrides.PrioSchedGroups;
+const Numbers = imports.overrides.PrioSchedNumbers;
+const Runner = imports.overrides.PrioSchedRunner;
+const Tasks = imports.overrides.PrioSchedTasks;
+const Web = imports.overrides.PrioSchedWeb;
 
 const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
@@ -151,8 +157,8 @@ function classesOf(PrioSched) {
 function _init() {
     const PrioSched = this;
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
-    const tasks = imports.overrides.PrioSchedTasks.make(PrioSched);
-    imports.overrides.PrioSchedRunner.guardJobs(PrioSched.Runner);
+    const tasks = Tasks.make(PrioSched);
+    Runner.guardJobs(PrioSched.Runner);
     const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
 
     const native = {
@@ -172,7 +178,7 @@ function _init() {
     };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
-    imports.overrides.PrioSchedNumbers.make(PrioSched, checkProperty, toGivenPriority);
+    Numbers.make(PrioSched, checkProperty, toGivenPriority);
     for (const name of ['follow_frame_clock', 'unfollow_frame_clock']) {
         const method = Scheduler.prototype[name];
         Scheduler.prototype[name] = function (clock) {
@@ -266,13 +272,13 @@ function _init() {
 
     // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
-        const steps = toSteps(this, make, toOptions(options).progress);
+        const steps = toSteps(this, make, toOptions(options).progress, tasks.watchAbort);
         return postWith(this, steps, options);
     };
 
     // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
     Scheduler.prototype.each = function (items) {
-        return new Each(this, items);
+        return new Each(this, items, tasks.watchAbort);
     };
 
     // Settles as promise does, and goes on as a continuation of the current task.
@@ -341,11 +347,16 @@ function _init() {
         tasks.takeRejected();
     };
 
+    TaskSignal.prototype.cancel = function () {
+        Gio.Cancellable.prototype.cancel.call(this);
+        countAbort();
+    };
+
     React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});
     PrioSched.AbortError = AbortError;
-    imports.overrides.PrioSchedGroups.make(PrioSched, tasks, {definePriority, toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
+    Groups.make(PrioSched, tasks, {definePriority, toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
 
     // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
-    PrioSched.web = imports.overrides.PrioSchedWeb.make(PrioSched, tasks);
+    PrioSched.web = Web.make(PrioSched, tasks);
 }

@@ -46,7 +46,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
     // A program that calls cancel () finds the web's signal aborted when that returns.  Where anybody else cancels, in C or in
     // another thread, the library says so in the next dispatch.
     function cancel() {
-        Gio.Cancellable.prototype.cancel.call(this);
+        Object.getPrototypeOf(this).cancel.call(this);
         if (this.is_cancelled())
             abort(this[WEB], tasks.reasonOf(this));
     }

@@ -13,6 +13,43 @@ var hooks = {
     toSignal() {},         // of an AbortSignal: aborted, add (algorithm) and remove (algorithm); throws for anything else
 };
 
+// The listeners of a target, in order, and found by their types and callbacks: a target may have many.
+class Listeners {
+    #all = new Set();
+    #byType = new Map(); // and then by callback: up to two, one of which captures
+
+    [Symbol.iterator]() {
+        return this.#all.values();
+    }
+
+    find(type, callback, capture) {
+        return this.#byType.get(type)?.get(callback)?.find(l => l.capture === capture);
+    }
+
+    has(type) {
+        return this.#byType.has(type);
+    }
+
+    add(listener) {
+        const {callback, type} = listener;
+        this.#all.add(listener);
+        if (!this.#byType.has(type))
+            this.#byType.set(type, new Map());
+        const listeners = this.#byType.get(type);
+        listeners.set(callback, [...listeners.get(callback) ?? [], listener]);
+    }
+
+    remove(listener) {
+        const {callback, type} = listener, listeners = this.#byType.get(type);
+        this.#all.delete(listener);
+        const left = listeners.get(callback).filter(l => l !== listener);
+        if (left.length > 0)
+            listeners.set(callback, left);
+        else if (listeners.delete(callback) && listeners.size === 0)
+            this.#byType.delete(type);
+    }
+}
+
 var listenersOf = new WeakMap();
 
 function listenersFor(target) {
@@ -166,9 +203,10 @@ var Event = class Event {
 defineConstants(Event, {NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3});
 
 // Those that capture come first, and what a listener adds comes not at all.
-function inOrder(listeners) {
+function inOrder(all) {
+    const listeners = [...all];
     if (!listeners.some(l => l.capture))
-        return [...listeners];
+        return listeners;
     return [...listeners.filter(l => l.capture), ...listeners.filter(l => !l.capture)];
 }
 
@@ -184,25 +222,24 @@ function callListener(callback, event, target) {
 }
 
 function addListener(target, listener) {
-    listenersOf.get(target).push(listener);
+    listenersOf.get(target).add(listener);
     hooks.listenersChanged(target);
 }
 
 function removeListener(target, listener) {
-    const listeners = listenersOf.get(target);
     listener.removed = true;
-    listeners.splice(listeners.indexOf(listener), 1);
+    listenersOf.get(target).remove(listener);
     listener.forget?.();
     hooks.listenersChanged(target);
 }
 
 function findListener(target, type, callback, capture) {
-    return listenersFor(target).find(l => l.type === type && l.callback === callback && l.capture === capture);
+    return listenersFor(target).find(type, callback, capture);
 }
 
 var EventTarget = class EventTarget {
     constructor() {
-        listenersOf.set(this, []);
+        listenersOf.set(this, new Listeners());
     }
 
     addEventListener(type, callback, options = undefined) {

@@ -33,9 +33,13 @@ var Each = class Each {
     #isAsync;
     #iterator;
     #scheduler;
+    #watch = null;
+    #watchAbort;
 
-    constructor(scheduler, items) {
+    // watchAbort () gives what tells of an abort of the task that calls it.
+    constructor(scheduler, items, watchAbort) {
         this.#scheduler = scheduler;
+        this.#watchAbort = watchAbort;
         ({iterator: this.#iterator, isAsync: this.#isAsync} = toIterator(items));
     }
 
@@ -45,6 +49,9 @@ var Each = class Each {
 
     next() {
         try {
+            this.#watch ??= this.#watchAbort();
+            if (this.#watch.isNew())
+                return this.#stop(this.#watch.take());
             if (this.#scheduler.should_yield())
                 return this.#scheduler.yield().then(() => this.#step(), error => this.#stop(error));
             return Promise.resolve(this.#step());
@@ -62,7 +69,7 @@ var Each = class Each {
         return Promise.resolve(value).then(item => ({done, value: item}), error => done ? Promise.reject(error) : this.#stop(error));
     }
 
-    // The yield is refused, as the task has been aborted, or the item's promise is rejected.
+    // The task has been aborted, or the item's promise is rejected.
     async #stop(error) {
         await this.#iterator.return?.();
         throw error;

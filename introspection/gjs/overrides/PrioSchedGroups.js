@@ -267,7 +267,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
         tableOf(this); // which tells if its scheduler has gone
-        return postIn(this, toSteps(this.ref_scheduler(), make, progress), others);
+        return postIn(this, toSteps(this.ref_scheduler(), make, progress, tasks.watchAbort), others);
     };
     TaskGroup.prototype.postSteps = TaskGroup.prototype.post_steps;
 

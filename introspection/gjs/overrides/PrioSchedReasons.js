@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported closedError, describe, named, reasonOf, reasonOfError, report, toFunction, wrapReason */
+/* exported AbortWatch, closedError, countAbort, describe, named, reasonOf, reasonOfError, report, toFunction, wrapReason */
 
 const {Gio, GLib} = imports.gi;
 
@@ -62,6 +62,40 @@ var reasonOf = function reasonOf(signal) {
     }
     signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
     return signal[REASON].value;
+};
+
+// How many aborts JavaScript has made: as long as it makes none, nobody who runs has to ask a signal.
+let nAborts = 0;
+var countAbort = function countAbort() {
+    nAborts++;
+};
+
+// Tells once that signal, which may be null, has been aborted.
+var AbortWatch = class AbortWatch {
+    #isCounted;
+    #seen = -1;
+    #signal;
+
+    // Aborts of GIO's own signals are not counted.
+    constructor(signal) {
+        this.#signal = signal;
+        this.#isCounted = signal instanceof imports.gi.PrioSched.TaskSignal;
+    }
+
+    // Asked at each step.
+    isNew() {
+        if (this.#signal === null || (this.#isCounted && this.#seen === nAborts))
+            return false;
+        this.#seen = nAborts;
+        return this.#signal.is_cancelled();
+    }
+
+    // The reason.  It is not new any more.
+    take() {
+        const reason = reasonOf(this.#signal);
+        this.#signal = null;
+        return reason;
+    }
 };
 
 var closedError = function closedError() {

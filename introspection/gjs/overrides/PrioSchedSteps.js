@@ -51,17 +51,18 @@ function toGenerator(value) {
 }
 
 // The callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress (value),
-// if given, is told of the last value before it yields.  An abort is thrown where the generator stands.
-var toSteps = function toSteps(scheduler, make, progress) {
+// if given, is told of the last value before it yields.  An abort is thrown where the generator stands; watchAbort () gives what tells of it.
+var toSteps = function toSteps(scheduler, make, progress, watchAbort) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
 
     const steps = async () => {
-        const generator = toGenerator(make());
+        const watch = watchAbort(), generator = toGenerator(make());
         let last = {}, step = generator.next();
         while (!step.done) {
             last = step;
-            if (!scheduler.should_yield()) {
+            const isAborted = watch.isNew();
+            if (!isAborted && !scheduler.should_yield()) {
                 step = generator.next();
                 continue;
             }
@@ -74,6 +75,8 @@ var toSteps = function toSteps(scheduler, make, progress) {
             }
             let thrown = null;
             try {
+                if (isAborted)
+                    throw watch.take();
                 await scheduler.yield();
             } catch (error) {
                 thrown = {error};

@@ -15,7 +15,7 @@ const States = imports.overrides.PrioSchedStates;
 const {State, numberHere, stateOf} = States;
 const Native = imports.overrides.PrioSchedNative;
 const Current = imports.overrides.PrioSchedCurrent;
-const {closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
+const {AbortWatch, closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
 const {newRunner} = imports.overrides.PrioSchedRunner;
 const {Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers} = imports.overrides.PrioSchedSettling;
 const {Unhandled} = imports.overrides.PrioSchedUnhandled;
@@ -220,9 +220,7 @@ function make(PrioSched) {
     // The idle callbacks, by the numbers that identify them in the library.
     const idles = new Map();
 
-    function cancelIdle(id) {
-        idles.delete(id);
-    }
+    const cancelIdle = id => idles.delete(id);
 
     // The tables that have unfinished tasks with signals.
     const withSignals = new Set();
@@ -319,6 +317,8 @@ function make(PrioSched) {
             depth = outerDepth;
             runsNative = wasNative;
             isCallback = isCalled = wasCalled; // if it was set for a reaction, what is on the stack tells
+            // One of them may have ended the main loop, and then nothing else runs.
+            unhandled.report(isLate);
         }
 
         #call(entry) {
@@ -595,6 +595,6 @@ function make(PrioSched) {
     return {
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain,
         isInLibrary: state => state.expiry === undefined || state === libraryState, pending, runIn,
-        tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort, currentState, reasonOf, takeRejected, wrapReason, report, runAsNone: callback => runIn(null, callback),
+        tableOf, ownTable, keepResolvers, USER_VISIBLE, cancelIdle, beginAbort, currentState, reasonOf, takeRejected, watchAbort: () => new AbortWatch(currentState()?.signal ?? null), wrapReason, report, runAsNone: callback => runIn(null, callback),
     };
 }

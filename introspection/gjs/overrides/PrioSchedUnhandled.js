@@ -9,7 +9,7 @@
 
 /* exported Unhandled */
 
-const {describe} = imports.overrides.PrioSchedReasons;
+const {countAbort, describe} = imports.overrides.PrioSchedReasons;
 
 // A name for the log, where it cannot begin a line of its own, nor do anything to a terminal.
 function escapeName(name) {
@@ -85,6 +85,7 @@ var Unhandled = class Unhandled {
 
     // Called where something is aborted, for promises that may be rejected later.
     begin(reason) {
+        countAbort();
         if (reason instanceof Error)
             return;
         if (this.#origins.size >= MAX_ORIGINS)
@@ -105,11 +106,14 @@ var Unhandled = class Unhandled {
             return;
         }
         if (this.#groups.size === 0)
-            this.#later(() => this.#report());
+            this.#later(() => this.report());
         this.#groups.set(reason, {promises: [promise], stack: this.#linesOf(promise, reason), name});
     }
 
-    #report() {
+    // Called when all that are rejected together are, but if others are rejected later.
+    report(isLate = false) {
+        if (isLate || this.#groups.size === 0)
+            return;
         const groups = [...this.#groups];
         this.#groups.clear();
         for (const [reason, {promises, stack, name}] of groups) {

@@ -17,6 +17,7 @@ const INTERNAL = Symbol('internal');
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
 } = imports.overrides.PrioSchedEvents;
+const Bridge = imports.overrides.PrioSchedBridge;
 const {toFunction, toInteger, toNumber, toPriority} = imports.overrides.PrioSchedConversions;
 const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
 const {named} = imports.overrides.PrioSchedReasons;
@@ -108,8 +109,8 @@ function listenersChanged(target) {
         return;
     const listeners = listenersOf.get(target);
     const isUsed = s.algorithms.size > 0;
-    const aborts = !s.aborted && (isUsed || listeners.some(l => l.type === 'abort'));
-    const changes = isUsed || listeners.some(l => l.type === 'prioritychange');
+    const aborts = !s.aborted && (isUsed || listeners.has('abort'));
+    const changes = isUsed || listeners.has('prioritychange');
     for (const source of new Set(s.prioritySource === null ? s.sources : [...s.sources, s.prioritySource])) {
         const wanted = (aborts && s.sources.has(source)) || (changes && source === s.prioritySource);
         slots.get(source).pinned[wanted ? 'add' : 'delete'](target);
@@ -437,7 +438,7 @@ function make(PrioSched, tasks) {
         return s.controller;
     }
 
-    bridge = imports.overrides.PrioSchedBridge.make(PrioSched, tasks, {
+    bridge = Bridge.make(PrioSched, tasks, {
         slots, controllerOf, changePriority, abort: signalAbort,
         newSignal: isTaskSignal => new (isTaskSignal ? TaskSignal : AbortSignal)(INTERNAL),
     });

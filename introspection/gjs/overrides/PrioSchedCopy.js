@@ -1,0 +1,136 @@
+// PrioSchedCopy.js: loads the copy of the library that a program or an extension brings along (manual/shipping.md)
+//
+// A copy is looked at before GJS is: its namespace belongs to the first that GJS finds, whether it can be loaded or not, and no other
+// extension could use its own then.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported complete, load */
+
+const {Gio, GIRepository} = imports.gi;
+
+const LIBRARY = 'libprio-sched-1.so.1';
+const TYPELIB = 'PrioSched-1.typelib';
+
+const HEADER = 20;     // bytes of ELF that tell for which processor it is
+const START = 0x40000; // bytes in which the names of versions are
+
+function startOf(path) {
+    const stream = Gio.File.new_for_path(path).read(null);
+    const bytes = stream.read_bytes(START, null).toArray();
+    stream.close(null);
+    return Array.from({length: Math.ceil(bytes.length / 4096)}, (_, i) =>
+        String.fromCharCode(...bytes.subarray(i * 4096, (i + 1) * 4096))).join('');
+}
+
+function textOf(path) {
+    return new TextDecoder().decode(Gio.File.new_for_path(path).load_contents(null)[1]);
+}
+
+// The newest minor version of glibc that is named in it, or 0.
+function glibcOf(start) {
+    return Math.max(0, ...Array.from(start.matchAll(/GLIBC_2\.(\d+)/g), match => Number(match[1])));
+}
+
+function systemGlibc() {
+    const path = /\/\S*\/libc\.so\.6$/m.exec(textOf('/proc/self/maps'))?.[0];
+    return path ? glibcOf(startOf(path)) : 0;
+}
+
+// Why a library cannot be loaded in this process, or null.
+function whyUnusable(path) {
+    const start = startOf(path), own = startOf('/proc/self/exe');
+    if (!start.startsWith('\x7fELF'))
+        return 'is no library';
+    // The class and the order of bytes, and the processor.
+    if (start.slice(4, 6) !== own.slice(4, 6) || start.slice(HEADER - 2, HEADER) !== own.slice(HEADER - 2, HEADER))
+        return 'is for another kind of processor';
+    const needed = glibcOf(start), present = systemGlibc();
+    if (present !== 0 && needed > present)
+        return `needs a newer C library: glibc 2.${needed}, and this is 2.${present}`;
+    return null;
+}
+
+function checkLibrary(folder) {
+    const why = whyUnusable(`${folder}/${LIBRARY}`);
+    if (why !== null)
+        throw new Error(`its ${LIBRARY} ${why}`);
+}
+
+// Throws if text, which is an override's, has nothing in it or an error of syntax.
+function checkText(name, text) {
+    if (text.trim() === '')
+        throw new Error(`its overrides/${name}.js is empty`);
+    try {
+        new Function(text); // which does not run it
+    } catch (error) {
+        throw new Error(`its overrides/${name}.js has an error: ${error.message}`);
+    }
+}
+
+// The texts of the overrides, by their names: PrioSched, and all that these need.
+function readOverrides(folder) {
+    const texts = new Map(), names = ['PrioSched'];
+    for (const name of names) {
+        const path = `${folder}/overrides/${name}.js`;
+        if (!Gio.File.new_for_path(path).query_exists(null))
+            throw new Error(`it has no overrides/${name}.js`);
+        const text = textOf(path);
+        checkText(name, text);
+        texts.set(name, text);
+        for (const [, needed] of text.matchAll(/\bimports\.overrides\.(PrioSched\w*)/g)) {
+            if (!names.includes(needed))
+                names.push(needed);
+        }
+    }
+    return texts;
+}
+
+// Loads them, which changes nothing yet.  GJS keeps each that has been loaded, also if another copy has failed then.
+function loadOverrides(folder, texts) {
+    for (const [name, text] of texts) {
+        const {__file__: path} = imports.overrides[name];
+        if (path !== undefined && path !== `${folder}/overrides/${name}.js` && textOf(path) !== text)
+            throw new Error(`parts of another one that cannot be loaded are used in this process, such as ${path}`);
+    }
+}
+
+// Gives the namespace what its overrides give it, if GJS has not found or not loaded them where somebody else asked for it.
+var complete = function complete(namespace) {
+    if (namespace.web === undefined)
+        imports.overrides.PrioSched._init.call(namespace);
+    return namespace;
+};
+
+function isLoaded() {
+    return Object.getOwnPropertyNames(imports.gi).includes('PrioSched') && imports.gi.PrioSched.web !== undefined;
+}
+
+function use(folder) {
+    for (const name of [TYPELIB, LIBRARY]) {
+        if (!Gio.File.new_for_path(`${folder}/${name}`).query_exists(null))
+            throw new Error(`it has no ${name}`);
+    }
+    checkLibrary(folder);
+    loadOverrides(folder, readOverrides(folder));
+    // The repository is an object since GIRepository 3.0.  GJS finds no version but the one that it uses itself.
+    const repository = GIRepository.Repository.dup_default?.() ?? GIRepository.Repository;
+    repository.prepend_search_path(folder);
+    repository.prepend_library_path(folder);
+    imports.gi.versions.PrioSched = '1';
+    return complete(imports.gi.PrioSched);
+}
+
+// The namespace: that of the copy in folder, or of another one if that has been loaded before.
+var load = function load(folder) {
+    if (isLoaded())
+        return imports.gi.PrioSched;
+    const {searchPath} = imports.overrides, overrides = `${folder}/overrides`;
+    searchPath.unshift(overrides);
+    try {
+        return use(folder);
+    } catch (error) {
+        searchPath.splice(searchPath.indexOf(overrides), 1);
+        throw new Error(`The copy of prio-sched in ${folder} cannot be used: ${error.message}`, {cause: error});
+    }
+};
