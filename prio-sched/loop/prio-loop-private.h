@@ -83,7 +83,7 @@ typedef struct
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer; any thread, under a lock */
-  void (*begins) (PrioLoop *loop, gpointer observer); /* the observation begins, or has another observer */
+  void (*begins) (PrioLoop *loop);                    /* the observation begins, or has another observer */
   void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
   gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
@@ -123,6 +123,7 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
+  guint64 last_observer; /* the number of the last one that has begun here */
   PrioAges *ages;  /* NULL while no scheduler collects statistics */
   guint n_collect, n_lots; /* schedulers that do, and batches that count */
   PrioSlab jobs, entries;
@@ -178,7 +179,7 @@ PrioLoop *prio_loop_ref (PrioLoop *loop);
 void prio_loop_unref (PrioLoop *loop);
 void prio_loop_add_leaf_lock (PrioLock *lock);
 
-void prio_loops_observe (const PrioObservingFuncs *funcs, gpointer added);
+void prio_loops_observe (const PrioObservingFuncs *funcs);
 
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);

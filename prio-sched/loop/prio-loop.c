@@ -94,6 +94,8 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   prio_slab_init (&loop->jobs, sizeof (PrioJob));
   prio_slab_init (&loop->entries, sizeof (PrioEntry));
   funcs->attach (loop);
+  if (loop->observing != NULL)
+    loop->observing->begins (loop);
 
   return loop;
 }
@@ -491,23 +493,23 @@ prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 }
 
 static void
-op_observe (PrioLoop *loop, const PrioOp *op)
+op_observe (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
   if (prio_loop_is_dead (loop))
     return;
   loop->observing = __atomic_load_n (&observing, __ATOMIC_ACQUIRE);
-  if (loop->observing != NULL && op->data != NULL)
-    loop->observing->begins (loop, op->data);
+  if (loop->observing != NULL)
+    loop->observing->begins (loop);
 }
 
-/* Any thread, outside: there is an observer more, @added, or if that is NULL there may be none any more.  From now on @funcs are
+/* Any thread, outside: there is an observer more, or there may be none any more.  From now on @funcs are
  * called for every loop as long as they are wanted.  Threads that run other loops follow soon.  It asks under the lock: so the
  * last of several calls at once decides, and it knows what all have done before. */
 void
-prio_loops_observe (const PrioObservingFuncs *funcs, gpointer added)
+prio_loops_observe (const PrioObservingFuncs *funcs)
 {
   g_autoptr (GPtrArray) loops = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_loop_unref);
-  PrioOp op = { .apply = op_observe, .data = added };
+  PrioOp op = { .apply = op_observe };
   GHashTableIter iter;
   PrioLoop *loop;
 

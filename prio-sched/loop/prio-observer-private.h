@@ -79,7 +79,9 @@ struct _PrioObserver
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
 
-  PrioObserver *next; /* set by prio_observer_add () */
+  /* Set by prio_observer_add (). */
+  PrioObserver *next;
+  guint64 number; /* greater than those of all that were added before: a loop tells it nothing before that has begun */
 };
 
 /* Any thread, outside. */

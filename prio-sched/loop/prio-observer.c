@@ -17,17 +17,21 @@ static PrioObserver *observers; /* atomic */
 
 static guint64 last_id; /* atomic */
 
-/* Calls a function of every observer that has it: all are told of the same moment, which is their last argument. */
-#define TELL(function, now, ...)                                                                                      \
+static guint64 last_number;     /* of an observer; under the lock */
+
+/* Calls a function of every observer that has it, and that @of_loop knows: all are told of the same moment, which is their last
+ * argument. */
+#define TELL(function, now, of_loop, ...)                                                                             \
   do                                                                                                                  \
     {                                                                                                                 \
       gint64 told_at = now;                                                                                           \
+      PrioLoop *told_of = of_loop;                                                                                    \
                                                                                                                       \
       for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                               \
            o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                          \
         {                                                                                                             \
-          if (o->function != NULL)                                                                                    \
-            o->function (o, __VA_ARGS__, told_at);                                                                    \
+          if (o->function != NULL && __atomic_load_n (&o->number, __ATOMIC_RELAXED) <= told_of->last_observer)        \
+            o->function (o, told_of, ##__VA_ARGS__, told_at);                                                         \
         }                                                                                                             \
     }                                                                                                                 \
   while (0)
@@ -345,31 +349,26 @@ tell_of_expired (PrioHeapItem *item, gpointer data)
 }
 
 static void
-tell_of_queue (PrioObserver *observer, PrioLoop *loop, PrioQueue *queue, gint64 now)
+tell_of_queue (PrioHeapItem *item, gpointer data)
 {
-  for (PrioJob *job = queue->head; job != NULL; job = job->next)
-    tell_of_waiting (observer, loop, (PrioEntry *) job, 0, now);
+  Telling *telling = data;
+
+  for (PrioJob *job = prio_queue_from_ready (item->node)->head; job != NULL; job = job->next)
+    tell_of_waiting (telling->observer, telling->loop, (PrioEntry *) job, 0, telling->now);
 }
 
+/* What is queued is in a queue of the ready group, one that stands apart too, or among the expired entries behind the first one. */
 static void
-tell_of_run_queue (PrioObserver *observer, PrioRunQueue *run_queue, gint64 now)
+tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {
-  PrioLoop *loop = run_queue->loop;
-
   for (PrioEffective i = 0; i < PRIO_N_EFFECTIVE; i++)
     {
       move_jobs (&run_queue->jobs[i], &run_queue->entries[i]);
       for (PrioIdQueue *ids = run_queue->id_queues; ids != NULL; ids = ids->next)
         move_jobs (&ids->queues[i], &run_queue->entries[i]);
-      tell_of_queue (observer, loop, &run_queue->entries[i], now);
     }
-  tell_of_queue (observer, loop, &run_queue->expired, now);
-  prio_heap_foreach (&run_queue->late, tell_of_expired, &(Telling) { observer, loop, now });
-  for (PrioGroup *group = run_queue->groups; group != NULL; group = group->next)
-    {
-      tell_of_queue (observer, loop, &group->queues[0], now);
-      tell_of_queue (observer, loop, &group->queues[1], now);
-    }
+  prio_ready_group_foreach (&run_queue->ready, tell_of_queue, telling);
+  prio_heap_foreach (&run_queue->late, tell_of_expired, telling);
 }
 
 static void
@@ -386,18 +385,25 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
     }
 }
 
+/* Those that came last are first. */
 static void
-begins (PrioLoop *loop, gpointer data)
+begins (PrioLoop *loop)
 {
-  PrioObserver *observer = data;
-  gint64 now = prio_clock_now ();
+  PrioObserver *first = __atomic_load_n (&observers, __ATOMIC_ACQUIRE);
+  guint64 known = loop->last_observer;
 
   prio_ready_evict (&loop->ready);
-  for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
-    tell_of_run_queue (observer, run_queue, now);
-  prio_heap_foreach (&loop->delays, tell_of_delayed, &(Telling) { observer, loop, now });
-  tell_of_idles (observer, loop, &loop->idles.pending, now);
-  tell_of_idles (observer, loop, &loop->idles.running, now);
+  for (PrioObserver *o = first; o != NULL && o->number > known; o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))
+    {
+      Telling telling = { o, loop, prio_clock_now () };
+
+      loop->last_observer = MAX (loop->last_observer, o->number);
+      for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+        tell_of_run_queue (run_queue, &telling);
+      prio_heap_foreach (&loop->delays, tell_of_delayed, &telling);
+      tell_of_idles (o, loop, &loop->idles.pending, telling.now);
+      tell_of_idles (o, loop, &loop->idles.running, telling.now);
+    }
 }
 
 static void
@@ -558,13 +564,14 @@ prio_observer_add (PrioObserver *observer)
   is_new = *find_link (observer) == NULL;
   if (is_new)
     {
+      __atomic_store_n (&observer->number, ++last_number, __ATOMIC_RELAXED);
       __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
       __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
     }
   prio_lock_unlock (&lock);
 
   if (is_new)
-    prio_loops_observe (&funcs, observer);
+    prio_loops_observe (&funcs);
 }
 
 /* Any thread, outside, without a lock too.  Does nothing if it has been removed.  A call that another thread has begun may still go
@@ -583,5 +590,5 @@ prio_observer_remove (PrioObserver *observer)
   prio_lock_unlock (&lock);
 
   if (was_there && !is_wanted ())
-    prio_loops_observe (&funcs, NULL);
+    prio_loops_observe (&funcs);
 }
