@@ -54,11 +54,14 @@ may_abort (Origin *origin)
          may_abort (origin->sources[1]);
 }
 
+/* What another thread has aborted is aborted in the next iteration. */
 gboolean
-must_abort (Origin *origin)
+must_abort (World *world, Origin *origin)
 {
-  return origin != NULL &&
-         (g_atomic_int_get (&origin->must) || must_abort (origin->sources[0]) || must_abort (origin->sources[1]));
+  gint since = origin != NULL ? g_atomic_int_get (&origin->must) : 0;
+
+  return origin != NULL && ((since != 0 && world->n_iterations >= since) || must_abort (world, origin->sources[0]) ||
+                            must_abort (world, origin->sources[1]));
 }
 
 static void
@@ -185,7 +188,7 @@ abort_signal (World *world)
     prio_task_controller_abort (controller, NULL);
   g_atomic_int_add (&world->n_emitting, -1);
   end (world, by_hand ? BY_HAND : ABORT);
-  g_atomic_int_set (&origin->must, TRUE);
+  g_atomic_int_set (&origin->must, world->n_iterations + !is_owner (world));
 }
 
 /* GIO does not define it while `cancelled` is said, nor while another thread goes on. */
@@ -197,7 +200,7 @@ reset_signal (World *world)
   if (world->is_free || !is_owner (world) || g_atomic_int_get (&world->n_emitting) > 0 || g_atomic_int_get (&world->live[THREAD]) > 0 ||
       PRIO_IS_TASK_SIGNAL (signal))
     return;
-  g_atomic_int_set (&origin_of (signal)->must, FALSE);
+  g_atomic_int_set (&origin_of (signal)->must, 0);
   g_cancellable_reset (signal);
 }
 
@@ -287,6 +290,7 @@ nest (World *world)
   outer = this_thread.place;
   this_thread.place = N_MECHANISMS;
   begin (world, NESTED);
+  world->n_iterations++;
   g_main_context_iteration (world->context, FALSE);
   end_runs (world);
   end (world, NESTED);
@@ -463,19 +467,21 @@ set_long_tasks (World *world, PrioScheduler *scheduler, gboolean on)
 static void
 set_statistics (World *world, Book *book, PrioScheduler *scheduler, gboolean on)
 {
-  guint n_places;
+  guint n_places = world->n_places;
 
   book->steady = FALSE;
   if (on && book->runs.on && is_owner (world))
     {
-      prio_scheduler_reset_statistics (scheduler);
       tally_reset (world, &book->runs);
-      return;
+      prio_scheduler_reset_statistics (scheduler);
     }
-  check_statistics (world, book, FALSE);
-  n_places = world->n_places;
-  tally_set (world, &book->runs, on);
-  prio_scheduler_set_collects_statistics (scheduler, on);
+  else
+    {
+      check_statistics (world, book, FALSE);
+      tally_set (world, &book->runs, on);
+      prio_scheduler_set_collects_statistics (scheduler, on);
+    }
+  /* What is released on the way may have run something. */
   book->runs.loose |= n_places != world->n_places;
 }
 

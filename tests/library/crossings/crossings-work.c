@@ -86,7 +86,7 @@ enter_function (Payload *payload)
   g_assert_cmpint (payload->runs_left, >, 0);
   g_assert_false (g_atomic_int_get (&payload->must_cancel));
   if (!world->is_free)
-    g_assert_false (must_abort (origin));
+    g_assert_false (must_abort (world, origin));
   pass_time (1);
   begin_run (world, payload);
   payload->runs_left--;

@@ -183,7 +183,7 @@ poll_without_sleeping (GPollFD *fds, guint n_fds, gint timeout G_GNUC_UNUSED)
 static void
 set_up (World *world, guint64 seed, guint64 without)
 {
-  *world = (World) { .seed = seed, .owner = g_thread_self (), .budget = 150 };
+  *world = (World) { .seed = seed, .owner = g_thread_self (), .budget = 150, .n_iterations = 1 };
   this_thread = (Self) { .world = world, .random = seed * 2654435761u + 1, .place = N_MECHANISMS };
   for (guint i = 0; i < 4; i++)
     dice (2);
@@ -214,6 +214,7 @@ set_up (World *world, guint64 seed, guint64 without)
 static void
 iterate (World *world)
 {
+  world->n_iterations++;
   if (!g_main_context_iteration (world->context, FALSE))
     {
       pass_time (500);
@@ -354,6 +355,7 @@ tear_down (World *world)
       if (n++ == 100000)
         tell_left (world);
     }
+  end_unheard (world);
   check_tasks (world);
   for (Mechanism i = 0; i < N_MECHANISMS; i++)
     {

@@ -1,6 +1,6 @@
 /* crossings.c: random programs in which all mechanisms of the library meet
  *
- *   crossings [--programs N] [--seed N] [--without MECHANISM,…] [--acts N] [--table] [--reduce]
+ *   crossings [--programs N] [--seed N] [--times N] [--without MECHANISM,…] [--acts N] [--table] [--reduce]
  *
  * Each program turns on some of the mechanisms, or all, switches them on and off in the middle, and uses them in functions,
  * handlers and destroy notifies, in nested main loops, and on other threads.  Its seed makes it.  Of the programs where the other
@@ -177,7 +177,7 @@ fails (guint64 seed, guint64 without, guint n_acts, gboolean quiet)
         _exit (0);
       alarm (PATIENCE / 6);
       current_seed = seed;
-      for (guint n = 0; n < 5; n++)
+      for (guint n = 0; n < 8; n++)
         run_world (seed, without, n_acts);
       _exit (0);
     }
@@ -224,13 +224,14 @@ catch_crashes (void)
 int
 main (int argc, char **argv)
 {
-  gint n_programs = 2000, n_acts = N_ACTS;
+  gint n_programs = 2000, n_acts = N_ACTS, n_times = 1;
   gint64 seed = -1;
   gboolean table = FALSE, reduces = FALSE;
   g_autofree char *left_out = NULL;
   const GOptionEntry options[] = {
     { "programs", 0, 0, G_OPTION_ARG_INT, &n_programs, "How many programs", "N" },
     { "seed", 0, 0, G_OPTION_ARG_INT64, &seed, "That of the first", "N" },
+    { "times", 0, 0, G_OPTION_ARG_INT, &n_times, "How often to run each, which may have threads", "N" },
     { "without", 0, 0, G_OPTION_ARG_STRING, &left_out, "Mechanisms to leave out", "MECHANISM,…" },
     { "acts", 0, 0, G_OPTION_ARG_INT, &n_acts, "What a program does by itself", "N" },
     { "table", 0, 0, G_OPTION_ARG_NONE, &table, "Print how often each two have met", NULL },
@@ -258,7 +259,8 @@ main (int argc, char **argv)
     {
       alarm (PATIENCE);
       current_seed = (guint64) seed + (guint64) i;
-      run_world (current_seed, without, (guint) n_acts);
+      for (gint n = 0; n < n_times; n++)
+        run_world (current_seed, without, (guint) n_acts);
     }
   if (table)
     print_table ();

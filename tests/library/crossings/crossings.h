@@ -90,7 +90,8 @@ typedef struct _Origin Origin;
 struct _Origin
 {
   Mechanism kind;
-  gint may, must; /* atomic: it has been aborted: perhaps; for sure */
+  gint may;  /* atomic: it may have been aborted */
+  gint must; /* atomic: since which iteration it is aborted for sure, or 0 */
   Origin *sources[2];
 };
 
@@ -169,6 +170,7 @@ struct _World
   gint budget; /* atomic */
   gint n_emitting; /* atomic */
   guint nesting;
+  gint n_iterations; /* from 1 */
   guint n_places; /* how often the owner has been anywhere */
   gboolean is_watching_changed; /* within the call */
   gint over; /* atomic: nothing is done any more */
@@ -235,7 +237,7 @@ void set_watching (World *world, Mechanism which, gboolean on);
 void switch_off (World *world, Book *book, Mechanism first, Mechanism last);
 void set_switch (World *world, Book *book, Mechanism which, gboolean on);
 gboolean may_abort (Origin *origin);
-gboolean must_abort (Origin *origin);
+gboolean must_abort (World *world, Origin *origin);
 Origin *origin_of (gpointer signal);
 gpointer track (World *world, gpointer object);
 void let_go_of (World *world, gpointer object);
