@@ -185,7 +185,7 @@ check_lines (char **lines)
   g_autoptr (GHashTable) arrows = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GArray) slices = g_array_new (FALSE, FALSE, sizeof (Slice));
   guint n_runs = 0;
-  gint n_turns = 0;
+  gint n_turns = 0, n_open = 0;
 
   for (char **line = lines; *line != NULL; line++)
     {
@@ -208,8 +208,11 @@ check_lines (char **lines)
         }
       else if (g_str_has_prefix (*line, "{\"ph\":\"b\"") || g_str_has_prefix (*line, "{\"ph\":\"e\""))
         n_turns += (*line)[7] == 'b' ? 1 : -1;
+      else if (g_str_has_prefix (*line, "{\"ph\":\"B\"") || g_str_has_prefix (*line, "{\"ph\":\"E\""))
+        g_assert_cmpint (n_open += (*line)[7] == 'B' ? 1 : -1, >=, 0);
     }
   g_assert_cmpint (n_turns, ==, 0);
+  g_assert_cmpint (n_open, ==, 0);
   check_slices (slices);
   return n_runs;
 }

@@ -166,6 +166,7 @@ give (PrioTask *task, Payload *payload)
 }
 
 static void run_next (PrioTask *task, gpointer data);
+static gboolean wait_in_task (World *world, PrioTask *task);
 
 /* What a function of a task does at its end.  Returns: whether it goes on */
 static gboolean
@@ -174,12 +175,15 @@ give_or_go_on (PrioTask *task, Payload *payload, gboolean may_go_on)
   World *world = payload->world;
   Payload *top = payload->parent != NULL ? payload->parent : payload, *next = NULL;
 
-  switch (dice (4))
+  switch (dice (5))
     {
     case 0:
       if ((world->uses & BIT (DEFERRED)) != 0)
         keep_deferred (world, task);
       return FALSE;
+
+    case 3:
+      return may_go_on && wait_in_task (world, task);
 
     case 1:
       if (may_go_on && (world->uses & BIT (GOES_ON)) != 0)
@@ -320,7 +324,7 @@ keep_deferred (World *world, PrioTask *task)
     {
       give (old, g_object_get_data (G_OBJECT (old), "payload"));
       end (world, DEFERRED);
-      g_object_unref (old);
+      let_go_of (world, old);
     }
 }
 
@@ -443,14 +447,12 @@ through (gpointer data)
 static void
 adopt (World *world, PrioTask *task, Payload *payload)
 {
-  g_autoptr (PrioTask) old G_GNUC_UNUSED = NULL;
-
   payload->has_result = TRUE;
   track (world, task);
   g_object_set_data (G_OBJECT (task), "payload", payload);
   g_atomic_int_inc (&world->n_open);
   prio_task_then (task, complete, payload, through);
-  old = PUT (world->tasks[dice (N_TASKS)], task);
+  let_go_of (world, PUT (world->tasks[dice (N_TASKS)], task));
 }
 
 static void
@@ -604,6 +606,19 @@ yield_somewhere (World *world)
   post_finish (&post);
 }
 
+/* The wait is over, for the task that has waited for it too. */
+void
+give_to_waiter (Payload *payload)
+{
+  PrioTask *task = g_steal_pointer (&payload->waiter);
+
+  if (task == NULL)
+    return;
+  give (task, g_object_get_data (G_OBJECT (task), "payload"));
+  end (payload->world, DEFERRED);
+  let_go_of (payload->world, task);
+}
+
 static void
 waited (GObject *group, GAsyncResult *result, gpointer data)
 {
@@ -614,6 +629,7 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
 
   prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, &task, NULL);
   payload->n_runs = 1;
+  give_to_waiter (payload);
   act_some (world, 2);
   leave_place (world, outer);
   end_payload (payload);
@@ -627,6 +643,24 @@ wait_for_group (World *world)
 
   if (payload != NULL)
     prio_task_group_wait_async (world->groups[dice (N_GROUPS)]->group, dice (PRIO_TASK_GROUP_FIRST + 1), signal, waited, payload);
+}
+
+/* The task has its result when the wait is over: if tasks of two groups wait for each other's, one of them hears so at once. */
+static gboolean
+wait_in_task (World *world, PrioTask *task)
+{
+  Payload *payload = NULL;
+
+  if (uses (world, BIT (DEFERRED) | BIT (WAIT)) && !g_atomic_int_get (&world->over) &&
+      g_object_get_data (G_OBJECT (task), "payload") != NULL)
+    payload = payload_new (world, BIT (WAIT), NULL);
+  if (payload == NULL)
+    return FALSE;
+  prio_task_defer (task);
+  begin (world, DEFERRED);
+  payload->waiter = g_object_ref (task);
+  prio_task_group_wait_async (world->groups[dice (N_GROUPS)]->group, dice (PRIO_TASK_GROUP_FIRST + 1), NULL, waited, payload);
+  return FALSE;
 }
 
 static void

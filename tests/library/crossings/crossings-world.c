@@ -318,7 +318,10 @@ end_unheard (World *world)
       Payload *payload = world->payloads[i];
 
       if ((payload->kinds & (BIT (YIELD) | BIT (SLEEP) | BIT (WAIT))) != 0 && payload->ended == 0)
-        end_payload (payload);
+        {
+          give_to_waiter (payload);
+          end_payload (payload);
+        }
     }
 }
 

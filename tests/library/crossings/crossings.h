@@ -122,6 +122,7 @@ struct _Payload
   Book *book; /* or NULL */
   Group *group;
   Origin *origin;  /* of its signal, or NULL */
+  PrioTask *waiter; /* has its result when a wait is over, or NULL */
   Payload *parent; /* of what a task goes on with */
   gint8 fixed; /* its priority, or 0 */
   gboolean foreign; /* another thread has posted it */
@@ -223,6 +224,7 @@ void complete (GObject *source, GAsyncResult *result, gpointer payload);
 void await_something (World *world);
 void yield_somewhere (World *world);
 void wait_for_group (World *world);
+void give_to_waiter (Payload *payload);
 void run_ids (guint id, gpointer book);
 void take_rejected (World *world, Book *book);
 Payload *payload_new (World *world, guint64 kinds, Book *book);
