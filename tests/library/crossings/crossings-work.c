@@ -641,11 +641,15 @@ wait_for_group (World *world)
   g_autoptr (GCancellable) signal = dice (3) == 0 ? LOOK (world->signals[dice (N_SIGNALS)]) : NULL;
   Payload *payload = payload_new (world, BIT (WAIT), NULL);
 
-  if (payload != NULL)
-    prio_task_group_wait_async (world->groups[dice (N_GROUPS)]->group, dice (PRIO_TASK_GROUP_FIRST + 1), signal, waited, payload);
+  if (payload == NULL)
+    return;
+  payload->group = world->groups[dice (N_GROUPS)];
+  payload->until = dice (PRIO_TASK_GROUP_FIRST + 1);
+  prio_task_group_wait_async (payload->group->group, payload->until, signal, waited, payload);
 }
 
-/* The task has its result when the wait is over: if tasks of two groups wait for each other's, one of them hears so at once. */
+/* The task has its result when the wait is over.  If tasks of two groups wait for each other's, one of them hears so at once; but not
+ * where another task, which they could have waited for, waits too later: so nobody waits for any, or for the first. */
 static gboolean
 wait_in_task (World *world, PrioTask *task)
 {
@@ -659,7 +663,9 @@ wait_in_task (World *world, PrioTask *task)
   prio_task_defer (task);
   begin (world, DEFERRED);
   payload->waiter = g_object_ref (task);
-  prio_task_group_wait_async (world->groups[dice (N_GROUPS)]->group, dice (PRIO_TASK_GROUP_FIRST + 1), NULL, waited, payload);
+  payload->group = world->groups[dice (N_GROUPS)];
+  payload->until = dice (2) == 0 ? PRIO_TASK_GROUP_DRAINED : PRIO_TASK_GROUP_ALL;
+  prio_task_group_wait_async (payload->group->group, payload->until, NULL, waited, payload);
   return FALSE;
 }
 

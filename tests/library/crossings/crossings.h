@@ -122,6 +122,7 @@ struct _Payload
   Book *book; /* or NULL */
   Group *group;
   Origin *origin;  /* of its signal, or NULL */
+  PrioTaskGroupWait until; /* of a wait */
   PrioTask *waiter; /* has its result when a wait is over, or NULL */
   Payload *parent; /* of what a task goes on with */
   gint8 fixed; /* its priority, or 0 */
