@@ -140,6 +140,19 @@ begin_run (World *world, Payload *payload)
   payload->runs = TRUE;
 }
 
+/* Its turn may have come as it was aborted: then it has run for the library, and its function was not called. */
+static void
+count_turn (World *world, Payload *payload)
+{
+  for (guint i = 0; i < 3; i++)
+    {
+      Tally *tally = tally_of (world, payload, i);
+
+      for (guint priority = 0; tally != NULL && priority < G_N_ELEMENTS (tally->most); priority++)
+        tally->most[priority]++;
+    }
+}
+
 /* What has run at this depth, or deeper, is over. */
 void
 end_runs (World *world)
@@ -176,6 +189,8 @@ count_end (Payload *payload, gboolean is_aborted)
 
   if (book == NULL || !is_aborted)
     return;
+  if ((payload->kinds & (BIT (GOES_ON) | BIT (STEPS) | BIT (YIELD) | BIT (SLEEP))) != 0)
+    count_turn (payload->world, payload);
   /* What goes on may have got a result instead. */
   if ((payload->kinds & (BIT (GOES_ON) | BIT (STEPS))) != 0 ||
       (payload->n_runs > 0 && (payload->runs || g_atomic_int_get (&payload->aborted_in_run))))
