@@ -123,7 +123,6 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
-  guint64 last_observer; /* the number of the last one that has begun here */
   PrioAges *ages;  /* NULL while no scheduler collects statistics */
   guint n_collect, n_lots; /* schedulers that do, and batches that count */
   PrioSlab jobs, entries;
@@ -131,7 +130,7 @@ struct _PrioLoop
   PrioReady ready;
   PrioHeap delays; /* by the time when they are due, µs */
   PrioHeap deadlines; /* of queued entries with a timeout: by the time when it passes, µs, and then by age */
-  guint64 next_delay;
+  guint64 next_delay, last_observer; /* the latter is the number of the last one that has begun here */
   PrioMicrotasks microtasks;
   PrioRunQueue *run_queues, *own; /* the latter for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;

@@ -540,7 +540,7 @@ switch_something (World *world)
   Mechanism which = dice (LONG_TASKS + 1);
   Book *book = world->books[dice (N_SCHEDULERS)];
 
-  /* Where another thread goes on by itself, there is no telling who has set one. */
+  /* Where another thread goes on by itself, it is not known which of them has set one. */
   if ((world->uses & BIT (which)) == 0 || (!is_owner (world) && (world->is_free || which == OBSERVER)))
     return;
   if (which == TRACE)

@@ -99,7 +99,7 @@ mechanisms_in (const char *list)
       while (i < N_MECHANISMS && !g_str_equal (names[i], *name))
         i++;
       if (i == N_MECHANISMS)
-        g_error ("“%s” is no mechanism", *name);
+        g_error ("“%s” is not a mechanism", *name);
       mechanisms |= BIT (i);
     }
   return mechanisms;

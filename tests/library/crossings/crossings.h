@@ -68,7 +68,7 @@ enum { N_SCHEDULERS = 3, N_CONTROLLERS = 3, N_SIGNALS = 9, N_TASKS = 6, N_GROUPS
 typedef struct
 {
   gboolean on;
-  gboolean loose;  /* another thread has begun or ended it: there is no telling when */
+  gboolean loose;  /* another thread has begun or ended it: it is not known when */
   guint session;   /* which of the times that it was on */
   guint least[4], most[4];
 } Tally;
@@ -216,16 +216,28 @@ void check_tally (const Tally *tally, guint n_more, guint64 told);
 void set_trace (World *world, gboolean on);
 void set_observer (World *world, gboolean on);
 
+/* crossings-posts.c */
+gboolean uses (World *world, guint64 kinds);
+void post_something (World *world);
+void await_something (World *world);
+void wait_for_group (World *world);
+gboolean wait_in_task (World *world, PrioTask *task);
+void give_to_waiter (Payload *payload);
+
 /* crossings-work.c */
 gboolean is_owner (World *world);
-void post_something (World *world);
+Mechanism enter_function (Payload *payload);
+gboolean leave_function (Payload *payload, Mechanism outer, gboolean more);
+gboolean run_closure (gpointer payload);
+void run_once (gpointer payload);
+void run_idle (PrioIdleDeadline *deadline, gpointer payload);
+void run_task (PrioTask *task, gpointer payload);
+gboolean run_step (PrioTask *task, gpointer payload);
+void run_in_thread (PrioTask *task, gpointer payload);
+void give (PrioTask *task, Payload *payload);
+void complete (GObject *source, GAsyncResult *result, gpointer payload);
 void end_payload (gpointer payload);
 void return_results (World *world);
-void complete (GObject *source, GAsyncResult *result, gpointer payload);
-void await_something (World *world);
-void yield_somewhere (World *world);
-void wait_for_group (World *world);
-void give_to_waiter (Payload *payload);
 void run_ids (guint id, gpointer book);
 void take_rejected (World *world, Book *book);
 Payload *payload_new (World *world, guint64 kinds, Book *book);
