@@ -51,9 +51,6 @@ enum
   PRIO_N_SOURCES
 };
 
-/* So many modules observe loops, those of tests too. */
-#define PRIO_MAX_OBSERVERS 8
-
 typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
@@ -80,14 +77,12 @@ typedef struct
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
-/* The functions of the module that tells observers what happens (prio-observer), called inside but for the first three, which any
+/* The functions of the module that tells observers what happens (prio-observer), called inside but for the first, which any
  * thread calls under the lock of the loops' table. */
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
-  void (*comes) (gpointer observer);                  /* all loops from now on have it; `begins` follows for those that there are */
-  void (*is_new) (PrioLoop *loop);                    /* all that have come know this one */
-  void (*begins) (PrioLoop *loop, gpointer observer); /* the observation begins, or has another observer */
+  void (*begins) (PrioLoop *loop);                    /* the observation begins, or has another observer */
   void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
   gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
@@ -171,7 +166,7 @@ struct _PrioLoop
   PrioFrame *frames;     /* the announced frames; prio-frames computes from them: */
   gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs; written atomically */
   gint64 frame_interval; /* the shortest announced interval, or 0, µs */
-  guint introduced[PRIO_MAX_OBSERVERS]; /* prio-observer: whether this loop has been, by the observers' places */
+  guint64 last_observer; /* the number of the last one that has begun here */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
@@ -182,7 +177,7 @@ PrioLoop *prio_loop_ref (PrioLoop *loop);
 void prio_loop_unref (PrioLoop *loop);
 void prio_loop_add_leaf_lock (PrioLock *lock);
 
-void prio_loops_observe (const PrioObservingFuncs *funcs, gpointer added);
+void prio_loops_observe (const PrioObservingFuncs *funcs);
 
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);

@@ -87,8 +87,6 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   loop->lane = PRIO_LANE_NONE;
   loop->wakeup_fd = -1;
   loop->observing = observing;
-  if (observing != NULL)
-    observing->is_new (loop);
   g_weak_ref_init (&loop->thread_default, NULL);
   prio_biased_lock_init (&loop->lock);
   prio_mailbox_init (&loop->mailbox);
@@ -96,6 +94,8 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   prio_slab_init (&loop->jobs, sizeof (PrioJob));
   prio_slab_init (&loop->entries, sizeof (PrioEntry));
   funcs->attach (loop);
+  if (loop->observing != NULL)
+    loop->observing->begins (loop);
 
   return loop;
 }
@@ -491,30 +491,28 @@ prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 }
 
 static void
-op_observe (PrioLoop *loop, const PrioOp *op)
+op_observe (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
   if (prio_loop_is_dead (loop))
     return;
   /* Who posts on another thread looks whether there is one. */
   __atomic_store_n (&loop->observing, __atomic_load_n (&observing, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
-  if (loop->observing != NULL && op->data != NULL)
-    loop->observing->begins (loop, op->data);
+  if (loop->observing != NULL)
+    loop->observing->begins (loop);
 }
 
-/* Any thread, outside: there is an observer more, @added, or if that is NULL there may be none any more.  From now on @funcs are
+/* Any thread, outside: there is an observer more, or there may be none any more.  From now on @funcs are
  * called for every loop as long as they are wanted.  Threads that run other loops follow soon.  It asks under the lock: so the
  * last of several calls at once decides, and it knows what all have done before. */
 void
-prio_loops_observe (const PrioObservingFuncs *funcs, gpointer added)
+prio_loops_observe (const PrioObservingFuncs *funcs)
 {
   g_autoptr (GPtrArray) loops = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_loop_unref);
-  PrioOp op = { .apply = op_observe, .data = added };
+  PrioOp op = { .apply = op_observe };
   GHashTableIter iter;
   PrioLoop *loop;
 
   prio_lock_lock (&table_lock);
-  if (added != NULL)
-    funcs->comes (added);
   __atomic_store_n (&observing, funcs->is_wanted () ? funcs : NULL, __ATOMIC_RELEASE);
   if (table != NULL)
     {

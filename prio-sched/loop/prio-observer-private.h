@@ -88,10 +88,8 @@ struct _PrioObserver
 
   /* For prio-observer: */
   PrioObserver *next;
-  gint users;    /* who want it to be told */
-  guint place;   /* among all, from 1 on; 0 before it was first added */
-  guint times;   /* how often it has been added; 0 while it is not */
-  guint come;    /* @times, as new loops know it */
+  gint users;     /* who want it to be told */
+  guint64 number; /* greater than those of all that were added before: a loop tells it nothing before that has begun */
 };
 
 /* Any thread, outside. */
@@ -100,7 +98,8 @@ void prio_observer_remove (PrioObserver *observer);
 void prio_observer_hold (PrioObserver *observer);
 void prio_observer_release (PrioObserver *observer);
 
-void prio_observer_ensure (PrioObserver *observer, PrioLoop *loop);
+gboolean prio_observers_exist (void);
+void prio_observers_ensure (PrioLoop *loop);
 
 /* The rest is for the dispatch and the idle callbacks: the record of an observed task, on the owner thread. */
 typedef struct _PrioObservedTask PrioObservedTask;

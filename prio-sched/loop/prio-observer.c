@@ -10,9 +10,30 @@
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
-#include "loop/prio-observer-list-private.h"
+
+/* Guards changes of the list; read on any thread.  Those that came last are first. */
+static PrioLock lock = PRIO_LOCK_INIT;
+static PrioObserver *observers; /* atomic */
+static guint64 last_number;     /* of an observer */
 
 static guint64 last_id; /* atomic */
+
+/* Calls a function of every observer that has it, and that @of_loop knows: all are told of the same moment, which is their last
+ * argument. */
+#define TELL(function, now, of_loop, ...)                                                                             \
+  do                                                                                                                  \
+    {                                                                                                                 \
+      gint64 told_at = now;                                                                                           \
+      PrioLoop *told_of = of_loop;                                                                                    \
+                                                                                                                      \
+      for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                               \
+           o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                          \
+        {                                                                                                             \
+          if (o->function != NULL && __atomic_load_n (&o->number, __ATOMIC_RELAXED) <= told_of->last_observer)        \
+            o->function (o, told_of, ##__VA_ARGS__, told_at);                                                         \
+        }                                                                                                             \
+    }                                                                                                                 \
+  while (0)
 
 static PrioObservedTask *
 task_of (PrioEntry *entry)
@@ -34,7 +55,7 @@ prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
   if (prio_entry_is_aborted (entry) && !task->was_aborted)
     {
       task->was_aborted = TRUE;
-      PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
+      TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
     }
   if (task->original->get_state != NULL)
     task->told.state = task->original->get_state (entry);
@@ -74,7 +95,7 @@ observed_aborted (PrioEntry *entry)
   refresh (task, entry);
   entry->funcs = task->original;
   entry->is_observed = FALSE;
-  PRIO_TELL (aborted, now, task->loop, &task->told, FALSE);
+  TELL (aborted, now, task->loop, &task->told, FALSE);
   task_free (task);
   entry->funcs->aborted (entry);
 }
@@ -86,7 +107,7 @@ observed_rejected (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   task->was_aborted = TRUE;
-  PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
+  TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
   if (task->original->rejected != NULL)
     task->original->rejected (entry);
 }
@@ -101,7 +122,7 @@ observed_released (PrioEntry *entry)
   entry->is_observed = FALSE;
   if (!task->runs)
     {
-      PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
+      TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
       task_free (task);
     }
   if (entry->funcs->released != NULL)
@@ -168,7 +189,7 @@ prio_observed_queued (PrioEntry *entry)
 
   refresh (task, entry);
   task->told.queued = prio_clock_now ();
-  PRIO_TELL (queued, task->told.queued, task->loop, &task->told);
+  TELL (queued, task->told.queued, task->loop, &task->told);
 }
 
 static void
@@ -184,12 +205,12 @@ added (PrioEntry *entry, gint64 due)
   set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
   if (due != 0)
     {
-      PRIO_TELL (delayed, now, entry->run_queue->loop, &task_of (entry)->told);
+      TELL (delayed, now, entry->run_queue->loop, &task_of (entry)->told);
     }
   else
     {
       task_of (entry)->told.queued = now;
-      PRIO_TELL (queued, now, entry->run_queue->loop, &task_of (entry)->told);
+      TELL (queued, now, entry->run_queue->loop, &task_of (entry)->told);
     }
 }
 
@@ -249,7 +270,7 @@ take_job (PrioQueue *queue)
   set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
   if (prio_queue_append_entry (to, entry))
     prio_run_queue_make_ready (run_queue, to);
-  PRIO_TELL (queued, now, loop, &task_of (entry)->told);
+  TELL (queued, now, loop, &task_of (entry)->told);
   return TRUE;
 }
 
@@ -300,8 +321,6 @@ tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint6
     return;
   if (!entry->is_observed)
     observe (entry, 0, due);
-  if (observer == NULL)
-    return;
 
   told = &task_of (entry)->told;
   if (due != 0)
@@ -341,31 +360,26 @@ tell_of_expired (PrioHeapItem *item, gpointer data)
 }
 
 static void
-tell_of_queue (PrioObserver *observer, PrioLoop *loop, PrioQueue *queue, gint64 now)
+tell_of_queue (PrioHeapItem *item, gpointer data)
 {
-  for (PrioJob *job = queue->head; job != NULL; job = job->next)
-    tell_of_waiting (observer, loop, (PrioEntry *) job, 0, now);
+  Telling *telling = data;
+
+  for (PrioJob *job = prio_queue_from_ready (item->node)->head; job != NULL; job = job->next)
+    tell_of_waiting (telling->observer, telling->loop, (PrioEntry *) job, 0, telling->now);
 }
 
+/* What is queued is in a queue of the ready group, one that stands apart too, or among the expired entries behind the first one. */
 static void
-tell_of_run_queue (PrioObserver *observer, PrioRunQueue *run_queue, gint64 now)
+tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {
-  PrioLoop *loop = run_queue->loop;
-
   for (PrioEffective i = 0; i < PRIO_N_EFFECTIVE; i++)
     {
       move_jobs (&run_queue->jobs[i], &run_queue->entries[i]);
       for (PrioIdQueue *ids = run_queue->id_queues; ids != NULL; ids = ids->next)
         move_jobs (&ids->queues[i], &run_queue->entries[i]);
-      tell_of_queue (observer, loop, &run_queue->entries[i], now);
     }
-  tell_of_queue (observer, loop, &run_queue->expired, now);
-  prio_heap_foreach (&run_queue->late, tell_of_expired, &(Telling) { observer, loop, now });
-  for (PrioGroup *group = run_queue->groups; group != NULL; group = group->next)
-    {
-      tell_of_queue (observer, loop, &group->queues[0], now);
-      tell_of_queue (observer, loop, &group->queues[1], now);
-    }
+  prio_ready_group_foreach (&run_queue->ready, tell_of_queue, telling);
+  prio_heap_foreach (&run_queue->late, tell_of_expired, telling);
 }
 
 static void
@@ -377,48 +391,59 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
 
       if (idle->observed == NULL)
         idle->observed = task_new (idle->run_queue, PRIO_OBSERVED_IDLE, 0);
-      if (observer != NULL && observer->queued != NULL)
+      if (observer->queued != NULL)
         observer->queued (observer, loop, &idle->observed->told, now);
     }
 }
 
+/* Those that came last are first. */
 static void
-begins (PrioLoop *loop, gpointer data)
+begins (PrioLoop *loop)
 {
-  PrioObserver *observer = prio_observer_introduce (data, loop) ? data : NULL;
-  gint64 now = prio_clock_now ();
+  PrioObserver *first = __atomic_load_n (&observers, __ATOMIC_ACQUIRE);
+  guint64 known = loop->last_observer;
 
   prio_ready_evict (&loop->ready);
-  for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
-    tell_of_run_queue (observer, run_queue, now);
-  prio_heap_foreach (&loop->delays, tell_of_delayed, &(Telling) { observer, loop, now });
-  tell_of_idles (observer, loop, &loop->idles.pending, now);
-  tell_of_idles (observer, loop, &loop->idles.running, now);
+  for (PrioObserver *o = first; o != NULL && o->number > known; o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))
+    {
+      Telling telling = { o, loop, prio_clock_now () };
+
+      loop->last_observer = MAX (loop->last_observer, o->number);
+      for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+        tell_of_run_queue (run_queue, &telling);
+      prio_heap_foreach (&loop->delays, tell_of_delayed, &telling);
+      tell_of_idles (o, loop, &loop->idles.pending, telling.now);
+      tell_of_idles (o, loop, &loop->idles.running, telling.now);
+    }
 }
 
 static void
 priority_changes (PrioGroup *group, PrioTaskPriority priority)
 {
-  PRIO_TELL (priority_changed, prio_clock_now (), group->run_queue->loop, group, prio_group_get_priority (group),
+  TELL (priority_changed, prio_clock_now (), group->run_queue->loop, group, prio_group_get_priority (group),
         priority);
 }
 
 static void
 paused (PrioRunQueue *run_queue, gboolean is_paused)
 {
-  PRIO_TELL (paused, prio_clock_now (), run_queue->loop, run_queue, is_paused);
+  TELL (paused, prio_clock_now (), run_queue->loop, run_queue, is_paused);
 }
 
 static void
 frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
 {
-  PRIO_TELL (frame, prio_clock_now (), loop, due, interval);
+  TELL (frame, prio_clock_now (), loop, due, interval);
 }
 
-const PrioObservingFuncs prio_observing_funcs = {
+gboolean
+prio_observers_exist (void)
+{
+  return __atomic_load_n (&observers, __ATOMIC_ACQUIRE) != NULL;
+}
+
+static const PrioObservingFuncs funcs = {
   .is_wanted = prio_observers_exist,
-  .comes = prio_observer_comes,
-  .is_new = prio_observers_new_loop,
   .begins = begins,
   .added = added,
   .take_job = take_job,
@@ -435,7 +460,7 @@ begin (PrioObservedTask *task)
   prio_thread.observed = task;
   task->told.begun = prio_clock_now ();
   task->told.run = ++task->loop->n_observed_runs;
-  PRIO_TELL (begins, task->told.begun, task->loop, &task->told);
+  TELL (begins, task->told.begun, task->loop, &task->told);
 }
 
 /* In a dispatch: the function of @entry is about to be called. */
@@ -462,13 +487,13 @@ prio_observed_yields (PrioObservedTask *task, const PrioObserved *step)
 {
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  PRIO_TELL (yielded, prio_clock_now (), task->loop, step);
+  TELL (yielded, prio_clock_now (), task->loop, step);
 }
 
 void
 prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
 {
-  PRIO_TELL (microtasks_ran, prio_clock_now (), loop, step);
+  TELL (microtasks_ran, prio_clock_now (), loop, step);
 }
 
 /* In a dispatch: all of it is over, and its entry has gone. */
@@ -476,7 +501,7 @@ void
 prio_observed_ended (PrioObservedTask *task)
 {
   prio_thread.observed = task->outer;
-  PRIO_TELL (ended, prio_clock_now (), task->loop, &task->told);
+  TELL (ended, prio_clock_now (), task->loop, &task->told);
   task_free (task);
 }
 
@@ -487,7 +512,7 @@ prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
   PrioObservedTask *task = task_new (run_queue, PRIO_OBSERVED_IDLE, now);
 
   task->told.queued = now;
-  PRIO_TELL (queued, now, task->loop, &task->told);
+  TELL (queued, now, task->loop, &task->told);
   return task;
 }
 
@@ -500,20 +525,20 @@ prio_observed_idle_begins (PrioObservedTask *task)
 void
 prio_observed_idle_aborted (PrioObservedTask *task)
 {
-  PRIO_TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
+  TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
   task_free (task);
 }
 
 void
 prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now)
 {
-  PRIO_TELL (batch_begins, now, loop, lane);
+  TELL (batch_begins, now, loop, lane);
 }
 
 void
 prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut)
 {
-  PRIO_TELL (batch_ended, prio_clock_now (), loop, lane, cut);
+  TELL (batch_ended, prio_clock_now (), loop, lane, cut);
 }
 
 /* The turn of the other sources, if it is theirs, ends. */
@@ -521,17 +546,106 @@ void
 prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 {
   if (loop->turn.others)
-    PRIO_TELL (turn_ended, now, loop, loop->turn.began, loop->turn.whole);
+    TELL (turn_ended, now, loop, loop->turn.began, loop->turn.whole);
 }
 
 void
 prio_observed_prepares (PrioLoop *loop)
 {
-  PRIO_TELL (prepares, prio_clock_now (), loop);
+  TELL (prepares, prio_clock_now (), loop);
 }
 
 void
 prio_observed_checks (PrioLoop *loop)
 {
-  PRIO_TELL (checks, prio_clock_now (), loop);
+  TELL (checks, prio_clock_now (), loop);
+}
+
+/* Under the lock: where the list refers to @observer, or its end. */
+static PrioObserver **
+find_link (PrioObserver *observer)
+{
+  PrioObserver **link = &observers;
+
+  while (*link != NULL && *link != observer)
+    link = &(*link)->next;
+  return link;
+}
+
+/* Under the lock: adds or removes @observer if that is a change.  Returns whether it is. */
+static gboolean
+change (PrioObserver *observer)
+{
+  PrioObserver **link = find_link (observer);
+  gboolean is_told = observer->users > 0;
+
+  if (is_told == (*link != NULL))
+    return FALSE;
+  if (is_told)
+    {
+      __atomic_store_n (&observer->number, ++last_number, __ATOMIC_RELAXED);
+      __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
+      __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
+    }
+  else
+    {
+      __atomic_store_n (link, observer->next, __ATOMIC_RELEASE);
+    }
+  return TRUE;
+}
+
+/* Sets how many want @observer to be told, or adds to that if @counts. */
+static void
+set_users (PrioObserver *observer, gboolean counts, gint users)
+{
+  gboolean is_change, is_told;
+
+  prio_loop_add_leaf_lock (&lock);
+  prio_lock_lock (&lock);
+  observer->users = counts ? observer->users + users : users;
+  is_told = observer->users > 0;
+  is_change = change (observer);
+  prio_lock_unlock (&lock);
+
+  if (is_change && (is_told || !prio_observers_exist ()))
+    prio_loops_observe (&funcs);
+}
+
+/* Any thread, outside: tells @observer, which is static, of all loops, until it is removed.  Does nothing if it is told already.
+ * This releases what other threads have ended, so call it without a lock: a destroy notify may add and remove observers. */
+void
+prio_observer_add (PrioObserver *observer)
+{
+  set_users (observer, FALSE, 1);
+}
+
+/* Any thread, outside, without a lock too.  Does nothing if it has been removed.  A call that another thread has begun may still go
+ * on. */
+void
+prio_observer_remove (PrioObserver *observer)
+{
+  set_users (observer, FALSE, 0);
+}
+
+/* The same as prio_observer_add (), until as many calls of prio_observer_release () have been made, which may come first. */
+void
+prio_observer_hold (PrioObserver *observer)
+{
+  set_users (observer, TRUE, 1);
+}
+
+void
+prio_observer_release (PrioObserver *observer)
+{
+  set_users (observer, TRUE, -1);
+}
+
+/* Inside: @loop knows the observers that there are, though another thread, which has added one, may not have come to it. */
+void
+prio_observers_ensure (PrioLoop *loop)
+{
+  if (prio_loop_is_dead (loop))
+    return;
+  loop->observing = &funcs;
+  begins (loop);
 }

@@ -108,7 +108,7 @@ op_adapt (PrioLoop *loop, const PrioOp *op)
   counts->on = on;
   if (!on)
     return;
-  prio_observer_ensure (&observer, loop);
+  prio_observers_ensure (loop);
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     prio_run_queue_share_counts (run_queue, part);
   counts->since = prio_clock_now ();

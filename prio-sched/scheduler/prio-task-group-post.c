@@ -160,6 +160,8 @@ member_run (PrioTask *task, gpointer data)
   const PrioState *outer = prio_thread.state;
   PrioState state = *outer;
 
+  /* A destroy notify that the post has released may run it before the post returns. */
+  member->task = task;
   take_out_of_queue (member);
   /* It may have been aborted since its turn came. */
   if (!member->left)
@@ -312,7 +314,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
 
   task = prio_scheduler_post_task (self->places, &own, member_run, member, member_release_data);
   member->task = task;
-  if (!prio_task_get_completed (task))
+  if (prio_task_get_state (task) == PRIO_TASK_STATE_PENDING)
     {
       member->link.data = member;
       g_queue_push_tail_link (&self->queued, &member->link);

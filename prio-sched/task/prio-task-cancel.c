@@ -31,6 +31,11 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
       prio_run_queue_abort_entry (&self->entry);
       break;
 
+    case PRIO_ENTRY_ABORTED:
+      /* So was that of one that runs, which has its result when the abort comes to it, or its function returns. */
+      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
+      break;
+
     default:
       if (prio_task_is_completed (self))
         break;

@@ -333,6 +333,29 @@ test_nested_loop (Fixture *f, gconstpointer data)
 }
 
 /* One of a group gives its place free. */
+/* What the function uses is there until it returns. */
+static void
+go_on_and_cancel_twice (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  prio_task_continue_with (task, step_run_task, step_new (step->f, 'b', NULL, NULL), step_free);
+  g_cancellable_cancel (signal_of (controller));
+  prio_task_cancel (task);
+  g_assert_cmpuint (step_n_freed, ==, 0);
+  g_string_append_c (step->f->log, step->letter);
+}
+
+static void
+test_aborted_and_cancelled_while_it_runs (Fixture *f, gconstpointer data)
+{
+  post (f, go_on_and_cancel_twice, NULL);
+  assert_ran (f, "a");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
+  expect_counts (f, 1, 0, 0);
+  g_assert_cmpuint (step_n_freed, ==, 2);
+}
+
 static void
 test_group (Fixture *f, gconstpointer data)
 {
@@ -362,6 +385,7 @@ main (int argc, char *argv[])
   add ("cancelled-while-it-waits", test_cancelled_while_it_waits);
   add ("aborted-while-it-waits", test_aborted_while_it_waits);
   add ("cancelled-while-it-runs", test_cancelled_while_it_runs);
+  add ("aborted-and-cancelled-while-it-runs", test_aborted_and_cancelled_while_it_runs);
   add ("cancelled-in-another-function", test_cancelled_in_another_function);
   add ("cancelled-elsewhere", test_cancelled_elsewhere);
   add ("cancelled-as-it-goes-on", test_cancelled_as_it_goes_on);

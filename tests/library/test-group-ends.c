@@ -407,6 +407,71 @@ test_yields_inherit (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "Ae");
 }
 
+static gpointer
+abort_elsewhere (gpointer controller)
+{
+  prio_task_controller_abort (controller, NULL);
+  return NULL;
+}
+
+static gboolean
+never_called (gpointer data)
+{
+  g_assert_not_reached ();
+  return G_SOURCE_REMOVE;
+}
+
+static void
+run_nested (gpointer fixture)
+{
+  fixture_run (fixture);
+}
+
+static void
+defer_and_abort_group (PrioTask *task, gpointer group)
+{
+  prio_task_defer (g_object_ref (task));
+  prio_task_group_abort (group, NULL);
+}
+
+static void
+defer_only (PrioTask *task, gpointer group G_GNUC_UNUSED)
+{
+  prio_task_defer (g_object_ref (task));
+}
+
+/* Has a destroy notify called in the post, which runs @func in a nested main loop. */
+static PrioTask *
+post_and_run (Fixture *f, PrioTaskGroup *group, PrioTaskFunc func)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, never_called, f, run_nested);
+  g_thread_join (g_thread_new ("another", abort_elsewhere, controller));
+  return prio_task_group_post_task (group, NULL, func, group, NULL);
+}
+
+/* A task that runs before its post has returned is one that runs. */
+static void
+test_run_within_its_post (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioTask) aborted = post_and_run (f, group, defer_and_abort_group);
+  g_autoptr (PrioTask) runs = NULL;
+
+  g_assert_cmpint (prio_task_get_state (aborted), ==, PRIO_TASK_STATE_ABORTED);
+  g_object_unref (aborted);
+  runs = post_and_run (f, group, defer_only);
+  g_assert_cmpint (prio_task_get_state (runs), ==, PRIO_TASK_STATE_RUNNING);
+  prio_task_group_cancel_queued (group);
+  prio_task_return_int (runs, 1);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (runs), ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_cmpint (prio_task_propagate_int (runs, NULL), ==, 1);
+  g_object_unref (runs);
+  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -416,6 +481,7 @@ main (int argc, char **argv)
   add_test ("/group/cancel-counts-at-once", test_cancel_counts_at_once);
   add_test ("/group/abort-by-a-task", test_abort_by_a_task);
   add_test ("/group/cancel-queued-leaves-new-tasks", test_cancel_queued_leaves_new_tasks);
+  add_test ("/group/run-within-its-post", test_run_within_its_post);
   add_test ("/group/context-goes-while-places-are-taken", test_context_goes_while_places_are_taken);
   add_test ("/group/results-after-the-context", test_results_after_the_context);
   add_test ("/group/wait-does-not-keep-the-context", test_wait_does_not_keep_the_context);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "loop/prio-observer-list-private.h"
+#include "loop/prio-observer-private.h"
 
 #include "prio-sched.h"
 

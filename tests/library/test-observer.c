@@ -351,6 +351,53 @@ test_lent (void)
   prio_observer_remove (&observer);
 }
 
+static void
+await_and_begin (PrioTask *task, gpointer awaited)
+{
+  await_task (task, awaited);
+  prio_observer_add (&observer);
+}
+
+/* A task that was lent a priority before waits as others do. */
+static void
+test_lent_before (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  g_autoptr (PrioTask) low = NULL, high = NULL;
+
+  prio_scheduler_set_lends_priority (scheduler, TRUE);
+  low = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND }, return_at_once, NULL,
+                                  NULL);
+  high = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_BLOCKING }, await_and_begin,
+                                   low, NULL);
+  run_all ();
+  assert_told ("w:1 b:1 e:1 ");
+  prio_observer_remove (&observer);
+}
+
+static gpointer
+post_elsewhere (gpointer scheduler)
+{
+  prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, once, NULL, NULL);
+  return NULL;
+}
+
+/* What another thread has posted is queued when the loop hears of the new observer, which is told of it once. */
+static void
+test_posted_elsewhere_before (void)
+{
+  static PrioObserver earlier;
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+
+  prio_observer_add (&earlier);
+  g_thread_join (g_thread_new ("another", post_elsewhere, scheduler));
+  prio_observer_add (&observer);
+  run_all ();
+  assert_told ("q:1 b:1 e:1 ");
+  prio_observer_remove (&observer);
+  prio_observer_remove (&earlier);
+}
+
 /* A thread with a main context of its own, which posts a task of the priority that is a digit, or iterates, each time it is asked to, and says so then. */
 typedef struct
 {
@@ -510,5 +557,7 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/observed-already", test_observed_already);
   g_test_add_func ("/observer/again", test_again);
   g_test_add_func ("/observer/new-loop", test_new_loop);
+  g_test_add_func ("/observer/lent-before", test_lent_before);
+  g_test_add_func ("/observer/posted-elsewhere-before", test_posted_elsewhere_before);
   return g_test_run ();
 }

@@ -16,7 +16,7 @@ import shlex
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ('library', 'library/model', 'bindings', 'programs', 'repository')
 # These call everything there is, so they say little of any of it.
-BROAD = re.compile('hostile|misuse|stress|check-types|conformance|wrong|bad-input')
+BROAD = re.compile('hostile|misuse|stress|crossings|check-types|conformance|wrong|bad-input')
 LANGUAGES = {'.c': 'C', '.py': 'Python', '.js': 'GJS', '.vala': 'Vala'}
 
 

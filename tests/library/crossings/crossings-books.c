@@ -1,0 +1,288 @@
+/* crossings-books.c: what is counted beside the library: which mechanisms have met, and how often tasks have run
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "crossings.h"
+
+/* @mechanism meets all that is there already. */
+void
+begin (World *world, Mechanism mechanism)
+{
+  for (guint i = 0; i < N_MECHANISMS; i++)
+    {
+      if (g_atomic_int_get (&world->live[i]) > 0)
+        {
+          __atomic_fetch_add (&met[mechanism][i], 1, __ATOMIC_RELAXED);
+          if (i != mechanism)
+            __atomic_fetch_add (&met[i][mechanism], 1, __ATOMIC_RELAXED);
+        }
+    }
+  g_atomic_int_inc (&world->live[mechanism]);
+}
+
+void
+end (World *world, Mechanism mechanism)
+{
+  g_atomic_int_add (&world->live[mechanism], -1);
+}
+
+void
+begin_all (World *world, guint64 mechanisms)
+{
+  for (Mechanism i = 0; i < N_MECHANISMS; i++)
+    {
+      if ((mechanisms & BIT (i)) != 0)
+        begin (world, i);
+    }
+}
+
+void
+end_all (World *world, guint64 mechanisms)
+{
+  for (Mechanism i = 0; i < N_MECHANISMS; i++)
+    {
+      if ((mechanisms & BIT (i)) != 0)
+        end (world, i);
+    }
+}
+
+/* Returns: where this thread was */
+Mechanism
+enter_place (World *world, Mechanism place)
+{
+  Mechanism outer = this_thread.place;
+
+  this_thread.place = place;
+  world->n_places += is_owner (world);
+  begin (world, place);
+  return outer;
+}
+
+void
+leave_place (World *world, Mechanism outer)
+{
+  end (world, this_thread.place);
+  this_thread.place = outer;
+}
+
+/* Whether it is known which runs are over: they are where a function runs, or none does. */
+static gboolean
+is_certain (World *world)
+{
+  return is_owner (world) && (this_thread.place == FUNCTION || this_thread.place == N_MECHANISMS);
+}
+
+static Tally *
+tally_of (World *world, Payload *payload, guint i)
+{
+  if (i == 0)
+    return payload->book != NULL ? &payload->book->runs : NULL;
+  return i == 1 ? &world->trace : &world->observed;
+}
+
+static void
+tally_add (Tally *tally, const Run *run, guint i)
+{
+  const Payload *payload = run->payload;
+  gboolean is_sure = run->sessions[i] == tally->session && !run->loose;
+
+  if (!tally->on)
+    return;
+  tally->least[0] += is_sure;
+  tally->most[0] += 1 + run->n_more;
+  for (gint priority = 1; i == 0 && priority < 4; priority++)
+    {
+      tally->least[priority] += is_sure && payload->fixed == priority;
+      if (payload->fixed == 0 || payload->fixed == priority)
+        tally->most[priority] += 1 + run->n_more;
+    }
+}
+
+static void
+end_run (World *world, Run *run)
+{
+  Payload *payload = run->payload;
+
+  if (payload == NULL)
+    return;
+  payload->runs = FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (run->sessions); i++)
+    {
+      Tally *tally = tally_of (world, payload, i);
+
+      if (tally != NULL)
+        tally_add (tally, run, i);
+    }
+  run->payload = NULL;
+}
+
+/* Steps that follow each other may be one run. */
+void
+begin_run (World *world, Payload *payload)
+{
+  Run *run = &world->runs[world->nesting];
+
+  g_atomic_int_set (&payload->aborted_in_run, FALSE);
+  if (run->payload == payload && (payload->kinds & BIT (STEPS)) != 0)
+    {
+      run->n_more++;
+      return;
+    }
+  end_runs (world);
+  *run = (Run) { .payload = payload };
+  for (guint i = 0; i < G_N_ELEMENTS (run->sessions); i++)
+    {
+      Tally *tally = tally_of (world, payload, i);
+
+      run->sessions[i] = tally != NULL && tally->on ? tally->session : 0;
+    }
+  payload->runs = TRUE;
+}
+
+/* Its turn may have come as it was aborted: then it has run for the library, and its function was not called. */
+static void
+count_turn (World *world, Payload *payload)
+{
+  for (guint i = 0; i < 3; i++)
+    {
+      Tally *tally = tally_of (world, payload, i);
+
+      for (guint priority = 0; tally != NULL && priority < G_N_ELEMENTS (tally->most); priority++)
+        tally->most[priority]++;
+    }
+}
+
+/* What has run at this depth, or deeper, is over. */
+void
+end_runs (World *world)
+{
+  for (guint i = world->nesting; i <= MAX_NESTING; i++)
+    end_run (world, &world->runs[i]);
+}
+
+/* They may be over. */
+void
+loosen_runs (World *world)
+{
+  for (guint i = 0; i <= MAX_NESTING; i++)
+    world->runs[i].loose = TRUE;
+}
+
+/* What runs may be aborted, and may be over. */
+void
+something_is_aborted (World *world)
+{
+  for (guint i = 0; is_owner (world) && i <= MAX_NESTING; i++)
+    {
+      if (world->runs[i].payload != NULL)
+        g_atomic_int_set (&world->runs[i].payload->aborted_in_run, TRUE);
+    }
+}
+
+/* @payload has ended: counts it if it was aborted while it waited. */
+void
+count_end (Payload *payload, gboolean is_aborted)
+{
+  Book *book = payload->book;
+  gboolean is_sure = is_owner (payload->world) && !payload->foreign && !payload->world->is_free && !payload->may_reject;
+
+  if (book == NULL || !is_aborted)
+    return;
+  if ((payload->kinds & (BIT (GOES_ON) | BIT (STEPS) | BIT (YIELD) | BIT (SLEEP))) != 0)
+    count_turn (payload->world, payload);
+  /* What goes on may have got a result instead. */
+  if ((payload->kinds & (BIT (GOES_ON) | BIT (STEPS))) != 0 ||
+      (payload->n_runs > 0 && (payload->runs || g_atomic_int_get (&payload->aborted_in_run))))
+    is_sure = FALSE;
+  book->most_aborted++;
+  book->least_aborted += is_sure;
+}
+
+static void
+tally_clear (Tally *tally)
+{
+  memset (tally->least, 0, sizeof tally->least);
+  memset (tally->most, 0, sizeof tally->most);
+}
+
+void
+tally_set (World *world, Tally *tally, gboolean on)
+{
+  tally->on = on;
+  tally->session++;
+  tally->loose = !is_owner (world);
+  if (on)
+    tally_clear (tally);
+  if (!is_certain (world))
+    loosen_runs (world);
+}
+
+/* A run counts when it is over. */
+void
+tally_reset (World *world, Tally *tally)
+{
+  tally_clear (tally);
+  if (!is_certain (world))
+    loosen_runs (world);
+}
+
+/* Those that run now, and may be over. */
+guint
+n_running (World *world, Tally *tally)
+{
+  guint n = 0;
+
+  for (guint i = 0; i <= MAX_NESTING; i++)
+    {
+      const Run *run = &world->runs[i];
+      gboolean is_its = run->payload != NULL && (tally == &world->trace || tally == &world->observed ||
+                                                 (run->payload->book != NULL && tally == &run->payload->book->runs));
+
+      n += is_its ? 1 + run->n_more : 0;
+    }
+  return n;
+}
+
+void
+check_tally (const Tally *tally, guint n_more, guint64 told)
+{
+  if (tally->loose)
+    return;
+  g_assert_cmpuint (told, >=, tally->least[0]);
+  g_assert_cmpuint (told, <=, tally->most[0] + n_more);
+}
+
+/* What the library tells of each priority is what has been seen. */
+void
+check_statistics (World *world, Book *book, gboolean is_over)
+{
+  g_autoptr (PrioScheduler) scheduler = LOOK (book->scheduler);
+  g_autoptr (PrioStatistics) statistics = NULL;
+  Tally *tally = &book->runs;
+  guint64 n_run = 0, n_aborted = 0, n_waiting = 0;
+
+  if (!is_owner (world) || scheduler == NULL || !tally->on || tally->loose)
+    return;
+  statistics = prio_scheduler_get_statistics (scheduler);
+  for (PrioTaskPriority i = BACKGROUND; i <= USER_BLOCKING; i++)
+    {
+      guint64 n = prio_statistics_get_n_run (statistics, i);
+
+      g_assert_cmpuint (n, >=, tally->least[i]);
+      g_assert_cmpuint (n, <=, tally->most[i] + n_running (world, tally));
+      g_assert_cmpuint (prio_statistics_get_n_continued (statistics, i), <=, n);
+      n_run += n;
+      n_aborted += prio_statistics_get_n_aborted (statistics, i);
+      n_waiting += prio_statistics_get_n_queued (statistics, i) + prio_statistics_get_n_delayed (statistics, i);
+    }
+  check_tally (tally, n_running (world, tally), n_run);
+  if (!is_over)
+    return;
+  g_assert_cmpuint (n_waiting, ==, 0);
+  if (book->steady)
+    {
+      g_assert_cmpuint (n_aborted, >=, book->least_aborted);
+      g_assert_cmpuint (n_aborted, <=, book->most_aborted);
+    }
+}

@@ -1,0 +1,380 @@
+/* crossings-work.c: what is posted, and what becomes of it
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "crossings.h"
+
+static GQuark failure_quark (void);
+G_DEFINE_QUARK (crossings-failure, failure)
+
+gboolean
+is_owner (World *world)
+{
+  return g_thread_self () == world->owner;
+}
+
+/* Returns: NULL if there are too many */
+Payload *
+payload_new (World *world, guint64 kinds, Book *book)
+{
+  Payload *payload;
+  gint number = g_atomic_int_add (&world->n_payloads, 1);
+
+  if (number >= MAX_PAYLOADS - 1)
+    {
+      g_atomic_int_add (&world->n_payloads, -1);
+      return NULL;
+    }
+  payload = g_new0 (Payload, 1);
+  payload->world = world;
+  payload->number = (guint) number + 1;
+  payload->kinds = kinds;
+  payload->book = book;
+  payload->foreign = !is_owner (world);
+  payload->runs_left = 1;
+  g_atomic_int_inc (&world->n_open);
+  __atomic_store_n (&world->payloads[payload->number], payload, __ATOMIC_RELEASE);
+  begin_all (world, kinds);
+  return payload;
+}
+
+/* It is not going to run any more. */
+static gboolean
+is_aborted (Payload *payload)
+{
+  return payload->n_runs == 0 || payload->wants_more;
+}
+
+/* A destroy notify, or what comes instead of it. */
+void
+end_payload (gpointer data)
+{
+  Payload *payload = data;
+  World *world = payload->world;
+  Mechanism outer;
+
+  g_assert_cmpint (g_atomic_int_add (&payload->ended, 1), ==, 0);
+  if ((payload->kinds & (BIT (THREAD) | BIT (MICROTASK) | BIT (IDLE))) == 0)
+    count_end (payload, is_aborted (payload));
+  end_all (world, payload->kinds);
+  outer = enter_place (world, NOTIFY);
+  if (dice (4) == 0)
+    act (world);
+  leave_place (world, outer);
+  g_atomic_int_add (&world->n_open, -1);
+}
+
+/* Its function is called by the main loop. */
+Mechanism
+enter_function (Payload *payload)
+{
+  World *world = payload->world;
+  Origin *origin = payload->parent != NULL ? payload->parent->origin : payload->origin;
+
+  g_assert_true (is_owner (world));
+  g_assert_cmpint (g_atomic_int_get (&payload->ended), ==, 0);
+  g_assert_cmpint (payload->runs_left, >, 0);
+  g_assert_false (g_atomic_int_get (&payload->must_cancel));
+  if (!world->is_free)
+    g_assert_false (must_abort (world, origin));
+  pass_time (1);
+  begin_run (world, payload);
+  payload->runs_left--;
+  payload->n_runs++;
+  payload->wants_more = FALSE;
+  return enter_place (world, FUNCTION);
+}
+
+gboolean
+leave_function (Payload *payload, Mechanism outer, gboolean more)
+{
+  g_assert_cmpint (g_atomic_int_get (&payload->ended), ==, 0);
+  payload->wants_more = more;
+  leave_place (payload->world, outer);
+  return more;
+}
+
+gboolean
+run_closure (gpointer data)
+{
+  Payload *payload = data;
+  Mechanism outer = enter_function (payload);
+
+  act_some (payload->world, 3);
+  return leave_function (payload, outer, payload->runs_left > 0);
+}
+
+void
+run_once (gpointer data)
+{
+  Payload *payload = data;
+  Mechanism outer;
+
+  /* What it belongs to, if anything, is not over. */
+  g_assert_cmpint (g_atomic_int_get (&payload->ended), ==, 0);
+  outer = enter_place (payload->world, MICROTASK);
+  payload->n_runs++;
+  act_some (payload->world, 2);
+  leave_place (payload->world, outer);
+}
+
+void
+run_idle (PrioIdleDeadline *deadline, gpointer data)
+{
+  prio_idle_deadline_time_remaining (deadline);
+  run_closure (data);
+}
+
+static void keep_deferred (World *world, PrioTask *task);
+
+/* Its result, from whoever gives it. */
+void
+give (PrioTask *task, Payload *payload)
+{
+  switch (dice (4))
+    {
+    case 0:
+      g_atomic_int_set (&payload->given, NUMBER);
+      prio_task_return_int (task, payload->number);
+      break;
+
+    case 1:
+      g_atomic_int_set (&payload->given, FAILURE);
+      prio_task_return_new_error (task, failure_quark (), (gint) payload->number, "failed");
+      break;
+
+    case 2:
+      g_atomic_int_compare_and_exchange (&payload->given, NOTHING, IF_CANCELLED);
+      if (!prio_task_return_error_if_cancelled (task))
+        prio_task_return_value (task, NULL);
+      break;
+
+    default:
+      prio_task_return_value (task, NULL);
+      break;
+    }
+}
+
+static void run_next (PrioTask *task, gpointer data);
+
+/* What a function of a task does at its end.  Returns: whether it goes on */
+static gboolean
+give_or_go_on (PrioTask *task, Payload *payload, gboolean may_go_on)
+{
+  World *world = payload->world;
+  Payload *top = payload->parent != NULL ? payload->parent : payload, *next = NULL;
+
+  switch (dice (5))
+    {
+    case 0:
+      if ((world->uses & BIT (DEFERRED)) != 0)
+        keep_deferred (world, task);
+      return FALSE;
+
+    case 3:
+      return may_go_on && wait_in_task (world, task);
+
+    case 1:
+      if (may_go_on && (world->uses & BIT (GOES_ON)) != 0)
+        next = payload_new (world, BIT (GOES_ON), payload->book);
+      if (next == NULL)
+        return FALSE;
+      next->parent = top;
+      next->fixed = top->fixed;
+      prio_task_continue_with (task, run_next, next, end_payload);
+      if (dice (2) == 0)
+        act (world);
+      return TRUE;
+
+    case 2:
+      give (task, top);
+      return FALSE;
+
+    default:
+      return FALSE;
+    }
+}
+
+static void
+run_next (PrioTask *task, gpointer data)
+{
+  Payload *payload = data;
+  Mechanism outer = enter_function (payload);
+
+  act_some (payload->world, 2);
+  give_or_go_on (task, payload, TRUE);
+  leave_function (payload, outer, FALSE);
+}
+
+void
+run_task (PrioTask *task, gpointer data)
+{
+  Payload *payload = data;
+  Mechanism outer = enter_function (payload);
+
+  act_some (payload->world, 3);
+  give_or_go_on (task, payload, TRUE);
+  leave_function (payload, outer, FALSE);
+}
+
+gboolean
+run_step (PrioTask *task, gpointer data)
+{
+  Payload *payload = data;
+  Mechanism outer = enter_function (payload);
+  gboolean more = payload->runs_left > 0;
+
+  act_some (payload->world, 2);
+  if (!more)
+    give_or_go_on (task, payload, TRUE);
+  return leave_function (payload, outer, more);
+}
+
+/* In a thread of the pool. */
+void
+run_in_thread (PrioTask *task, gpointer data)
+{
+  Payload *payload = data;
+  World *world = payload->world;
+  Mechanism outer;
+
+  g_assert_cmpint (g_atomic_int_get (&payload->ended), ==, 0);
+  take_turn (world);
+  outer = enter_place (world, OTHER_THREAD);
+  payload->n_runs++;
+  act_some (world, 3);
+  give_or_go_on (task, payload, FALSE);
+  leave_place (world, outer);
+  end_turn (world);
+}
+
+static void
+run_id (World *world, guint id)
+{
+  Payload *payload = world->payloads[id];
+  Mechanism outer = enter_function (payload);
+
+  act_some (world, 3);
+  leave_function (payload, outer, FALSE);
+  if (dice (4) == 0)
+    prio_runner_end ();
+  end_payload (payload);
+}
+
+void
+take_rejected (World *world, Book *book)
+{
+  gsize n = 0;
+  g_autofree guint *ids = prio_runner_take_rejected (book->runner, &n);
+
+  for (gsize i = 0; i < n; i++)
+    end_payload (world->payloads[ids[i]]);
+}
+
+/* The function of a runner. */
+void
+run_ids (guint id, gpointer data)
+{
+  Book *book = data;
+  World *world = this_thread.world;
+
+  if (id == 0)
+    take_rejected (world, book);
+  for (; id != 0; id = prio_runner_next ())
+    run_id (world, id);
+}
+
+/* Gives a deferred task its result. */
+static void
+give_deferred (World *world, guint i)
+{
+  g_autoptr (PrioTask) task = TAKE (world->deferred[i]);
+  Payload *payload = task != NULL ? g_object_get_data (G_OBJECT (task), "payload") : NULL;
+
+  if (payload != NULL)
+    {
+      give (task, payload);
+      end (world, DEFERRED);
+    }
+}
+
+static void
+keep_deferred (World *world, PrioTask *task)
+{
+  guint i = dice (N_TASKS);
+  PrioTask *old;
+
+  if (g_atomic_int_get (&world->over) || g_object_get_data (G_OBJECT (task), "payload") == NULL)
+    return;
+  prio_task_defer (task);
+  begin (world, DEFERRED);
+  old = PUT (world->deferred[i], g_object_ref (task));
+  if (old != NULL)
+    {
+      give (old, g_object_get_data (G_OBJECT (old), "payload"));
+      end (world, DEFERRED);
+      let_go_of (world, old);
+    }
+}
+
+void
+return_results (World *world)
+{
+  for (guint i = 0; i < N_TASKS; i++)
+    give_deferred (world, i);
+}
+
+static gboolean
+may_be_aborted (Payload *payload)
+{
+  return may_abort (payload->origin) || g_atomic_int_get (&payload->cancelled) ||
+         (payload->group != NULL && g_atomic_int_get (&payload->group->may)) || g_atomic_int_get (&payload->world->over);
+}
+
+static void
+check_result (PrioTask *task, Payload *payload)
+{
+  Given given = g_atomic_int_get (&payload->given);
+  const GError *error = prio_task_get_error (task);
+
+  switch (prio_task_get_state (task))
+    {
+    case PRIO_TASK_STATE_FULFILLED:
+      g_assert_null (error);
+      g_assert_cmpint (given, !=, FAILURE);
+      g_assert_cmpint (payload->n_runs, >, 0);
+      g_assert_false (g_atomic_int_get (&payload->must_cancel));
+      if (given == NUMBER)
+        g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, payload->number);
+      break;
+
+    case PRIO_TASK_STATE_FAILED:
+      g_assert_error (error, failure_quark (), (gint) payload->number);
+      g_assert_cmpint (given, ==, FAILURE);
+      break;
+
+    case PRIO_TASK_STATE_ABORTED:
+      g_assert_nonnull (error);
+      g_assert_true (may_be_aborted (payload));
+      break;
+
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+/* The task has its result: once. */
+void
+complete (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
+{
+  Payload *payload = data;
+  Mechanism outer = enter_place (payload->world, HANDLER);
+
+  g_assert_true (is_owner (payload->world));
+  g_assert_cmpint (g_atomic_int_add (&payload->completed, 1), ==, 0);
+  check_result (PRIO_TASK (result), payload);
+  if (dice (4) == 0)
+    act (payload->world);
+  leave_place (payload->world, outer);
+}

@@ -1,0 +1,267 @@
+/* crossings.h: a program of random work in which all mechanisms of the library meet
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "helpers.h"
+#include "slots.h"
+
+/* Names of these are in crossings.c. */
+typedef enum
+{
+  /* Switches, as long as they are on. */
+  STATISTICS,
+  LENDING,
+  FRAME_SHARE,
+  LEAST_SHARE,
+  PAUSE,
+  OBSERVER,
+  TRACE,
+  LONG_TASKS,
+  /* Kinds of work, until it has ended. */
+  CLOSURE,
+  REPEATED,
+  TASK,
+  STEPS,
+  GOES_ON,
+  DEFERRED,
+  GROUP,
+  WAIT,
+  RUNNER,
+  THREAD,
+  MICROTASK,
+  IDLE,
+  YIELD,
+  SLEEP,
+  DELAYED,
+  TIMEOUT,
+  /* Signals, as long as there is work under them. */
+  TASK_SIGNAL,
+  CANCELLABLE,
+  ANY_SIGNAL,
+  TIMED_SIGNAL,
+  /* Places, while something is done there. */
+  FUNCTION,
+  HANDLER,
+  NOTIFY,
+  NESTED,
+  OTHER_THREAD,
+  /* What is done there, until the call returns. */
+  ABORT,
+  BY_HAND,
+  CANCEL,
+  PRIORITY,
+  AWAIT,
+  STATE,
+  RENEW,
+  N_MECHANISMS
+} Mechanism;
+
+#define BIT(mechanism) (G_GUINT64_CONSTANT (1) << (mechanism))
+
+enum { N_SCHEDULERS = 3, N_CONTROLLERS = 3, N_SIGNALS = 9, N_TASKS = 6, N_GROUPS = 2, MAX_NESTING = 3, MAX_PAYLOADS = 4000 };
+
+/* How often something has been counted that the library counts too, in all, and by priority.  What may have happened before
+ * or after the counting began is in the second number only. */
+typedef struct
+{
+  gboolean on;
+  gboolean loose;  /* another thread has begun or ended it: it is not known when */
+  guint session;   /* which of the times that it was on */
+  guint least[4], most[4];
+} Tally;
+
+/* A scheduler, and what it is to have counted. */
+typedef struct
+{
+  PrioScheduler *scheduler; /* in a slot */
+  PrioRunner *runner;
+  Tally runs;
+  gboolean steady; /* counts since it was made */
+  guint least_aborted, most_aborted;
+  guint64 on; /* switches of its own */
+} Book;
+
+/* What is known of a signal, which may have gone. */
+typedef struct _Origin Origin;
+
+struct _Origin
+{
+  Mechanism kind;
+  gint may;  /* atomic: it may have been aborted */
+  gint must; /* atomic: since which iteration it is aborted for sure, or 0 */
+  Origin *sources[2];
+};
+
+typedef struct
+{
+  PrioTaskGroup *group;
+  Book *book;
+  gint may; /* atomic: it has been aborted */
+} Group;
+
+typedef enum
+{
+  NOTHING,
+  NUMBER,
+  FAILURE,
+  IF_CANCELLED
+} Given;
+
+typedef struct _World World;
+typedef struct _Payload Payload;
+
+/* What is posted, from its making to the end of the program. */
+struct _Payload
+{
+  World *world;
+  guint number;
+  guint64 kinds;
+  Book *book; /* or NULL */
+  Group *group;
+  Origin *origin;  /* of its signal, or NULL */
+  PrioTaskGroupWait until; /* of a wait */
+  PrioTask *waiter; /* has its result when a wait is over, or NULL */
+  Payload *parent; /* of what a task goes on with */
+  gint8 fixed; /* its priority, or 0 */
+  gboolean foreign; /* another thread has posted it */
+  gboolean has_result;
+  gboolean may_reject; /* its signal may have been aborted before */
+  gint n_runs, runs_left;
+  gboolean wants_more, runs;
+  gint aborted_in_run; /* atomic: something was aborted since it began to run last */
+  gint cancelled, must_cancel; /* atomic */
+  gint given; /* atomic: a Given */
+  gint ended, completed; /* atomic: how often */
+};
+
+/* A run that is not known to be over. */
+typedef struct
+{
+  Payload *payload; /* or NULL */
+  guint n_more; /* so many steps have followed, and may have been runs of their own */
+  guint sessions[3];
+  gboolean loose;
+} Run;
+
+struct _World
+{
+  guint64 seed;
+  guint64 uses; /* mechanisms */
+  gboolean is_free; /* the other thread does not wait for this one */
+  gboolean drops;   /* the context goes with what is in it */
+  GMainContext *context;
+  GThread *owner;
+  Book *books[N_SCHEDULERS];
+  GPtrArray *all_books, *all_origins, *all_groups; /* under the lock of slots.h */
+  PrioTaskController *controllers[N_CONTROLLERS];
+  GCancellable *signals[N_SIGNALS];
+  PrioTask *tasks[N_TASKS], *deferred[N_TASKS];
+  Group *groups[N_GROUPS];
+  PrioSchedulingState *state;
+  guint idle_ids[N_TASKS];
+  Payload *payloads[MAX_PAYLOADS]; /* by number */
+  GSList *dropped; /* what goes at the end */
+  Tally trace, observed;
+  guint64 n_observed;
+  Run runs[MAX_NESTING + 1];
+  gint live[N_MECHANISMS]; /* atomic */
+  gint n_payloads, n_open, n_objects; /* atomic */
+  gint budget; /* atomic */
+  gint n_emitting; /* atomic */
+  guint nesting;
+  gint n_iterations; /* from 1 */
+  guint n_places; /* how often the owner has been anywhere */
+  gboolean is_watching_changed; /* within the call */
+  gint over; /* atomic: nothing is done any more */
+  gint n_contexts_freed;
+};
+
+/* The thread that is here. */
+typedef struct
+{
+  World *world;
+  guint64 random;
+  Mechanism place;
+  guint depth;
+} Self;
+
+extern _Thread_local Self this_thread;
+
+/* crossings.c */
+extern guint64 met[N_MECHANISMS][N_MECHANISMS];
+guint dice (guint sides);
+
+/* crossings-books.c */
+void begin (World *world, Mechanism mechanism);
+void end (World *world, Mechanism mechanism);
+void begin_all (World *world, guint64 mechanisms);
+void end_all (World *world, guint64 mechanisms);
+Mechanism enter_place (World *world, Mechanism place);
+void leave_place (World *world, Mechanism outer);
+void begin_run (World *world, Payload *payload);
+void end_runs (World *world);
+void loosen_runs (World *world);
+void something_is_aborted (World *world);
+void count_end (Payload *payload, gboolean is_aborted);
+void tally_set (World *world, Tally *tally, gboolean on);
+void tally_reset (World *world, Tally *tally);
+void check_statistics (World *world, Book *book, gboolean is_over);
+guint n_running (World *world, Tally *tally);
+void check_tally (const Tally *tally, guint n_more, guint64 told);
+
+/* crossings-watching.c */
+void set_trace (World *world, gboolean on);
+void set_observer (World *world, gboolean on);
+
+/* crossings-posts.c */
+gboolean uses (World *world, guint64 kinds);
+void post_something (World *world);
+void await_something (World *world);
+void wait_for_group (World *world);
+gboolean wait_in_task (World *world, PrioTask *task);
+void give_to_waiter (Payload *payload);
+
+/* crossings-work.c */
+gboolean is_owner (World *world);
+Mechanism enter_function (Payload *payload);
+gboolean leave_function (Payload *payload, Mechanism outer, gboolean more);
+gboolean run_closure (gpointer payload);
+void run_once (gpointer payload);
+void run_idle (PrioIdleDeadline *deadline, gpointer payload);
+void run_task (PrioTask *task, gpointer payload);
+gboolean run_step (PrioTask *task, gpointer payload);
+void run_in_thread (PrioTask *task, gpointer payload);
+void give (PrioTask *task, Payload *payload);
+void complete (GObject *source, GAsyncResult *result, gpointer payload);
+void end_payload (gpointer payload);
+void return_results (World *world);
+void run_ids (guint id, gpointer book);
+void take_rejected (World *world, Book *book);
+Payload *payload_new (World *world, guint64 kinds, Book *book);
+
+/* crossings-acts.c */
+void act (World *world);
+void act_some (World *world, guint at_most);
+void make_signal (World *world, guint i);
+void make_group (World *world, guint i);
+void switch_something (World *world);
+void set_watching (World *world, Mechanism which, gboolean on);
+void switch_off (World *world, Book *book, Mechanism first, Mechanism last);
+void set_switch (World *world, Book *book, Mechanism which, gboolean on);
+gboolean may_abort (Origin *origin);
+gboolean must_abort (World *world, Origin *origin);
+Origin *origin_of (gpointer signal);
+gpointer track (World *world, gpointer object);
+void let_go_of (World *world, gpointer object);
+
+/* crossings-world.c */
+void run_world (guint64 seed, guint64 without, guint n_acts);
+Book *book_new (World *world);
+void pass_time (gint64 time);
+void ask_other_thread (World *world, guint n_acts, gboolean waits);
+void take_turn (World *world);
+void end_turn (World *world);
+gboolean give_turn (void);
