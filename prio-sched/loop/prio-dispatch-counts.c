@@ -9,9 +9,6 @@
 
 #include "loop/prio-lending-private.h"
 
-/* No queue has it. */
-#define NO_LEVEL G_MAXUINT8
-
 /* What follows was queued at other times. */
 static void
 forget_ages (PrioLoop *loop)
@@ -32,7 +29,7 @@ static void
 begin (PrioBatch *batch, gint64 now)
 {
   batch->effective = PRIO_COUNTING;
-  *batch->lot = (PrioLot) { .since = now, .level = NO_LEVEL };
+  *batch->lot = (PrioLot) { .since = now, .level = PRIO_NO_LEVEL };
   batch->loop->n_lots++;
   forget_ages (batch->loop);
 }
@@ -72,7 +69,7 @@ prio_batch_count_to_end (PrioBatch *batch)
   if (lot->n_begun != lot->n_timed)
     prio_lot_close (lot, lot->read != 0 && !lot->pending ? lot->read : read_clock (batch->loop));
   set_counts (lot, NULL);
-  batch->effective = NO_LEVEL;
+  batch->effective = PRIO_NO_LEVEL;
   batch->loop->n_lots--;
   forget_ages (batch->loop);
 }

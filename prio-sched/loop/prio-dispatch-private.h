@@ -18,6 +18,7 @@
 typedef struct _PrioBatch PrioBatch;
 
 #define PRIO_COUNTING (PRIO_N_LEVELS + 1)
+#define PRIO_NO_LEVEL G_MAXUINT8 /* no task has run yet */
 
 struct _PrioBatch
 {

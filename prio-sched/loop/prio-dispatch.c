@@ -337,6 +337,8 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
 static inline void
 turn_to (PrioBatch *batch, PrioQueue *queue)
 {
+  if (prio_lane_of (queue->effective) == PRIO_LANE_BACKGROUND)
+    prio_turn_background_ran (&batch->loop->turn);
   if (G_UNLIKELY (batch->effective == PRIO_COUNTING))
     {
       prio_batch_count_next (batch, queue);
@@ -531,6 +533,18 @@ account (const PrioBatch *batch)
     prio_turn_tasks_ran (&loop->turn, batch->now, batch->now - batch->entered, batch->shortest, batch->over);
 }
 
+/* No task has run in @batch. */
+static void
+account_for_none (const PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+
+  loop->turn.granted = FALSE;
+  loop->taskless = loop->iteration;
+  if (batch->lane <= PRIO_LANE_BACKGROUND)
+    prio_turn_background_ran (&loop->turn);
+}
+
 /* Runs tasks as long as the next one is of @lane or above, and the time lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
@@ -538,7 +552,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   PrioLot lot; /* not used by most */
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
-                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others, .lot = &lot, .ran = -1 };
+                      .effective = PRIO_NO_LEVEL, .raw = -1, .shortest = G_MAXINT64,
+                      .within = loop->turn.others, .lot = &lot, .ran = -1 };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);
@@ -579,6 +594,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_observed_batch_ended (loop, lane, batch.over);
   if (batch.begun)
     account (&batch);
+  else
+    account_for_none (&batch);
   prio_thread.batch = batch.outer;
   prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);
