@@ -83,3 +83,15 @@ prio_loop_process_pending (PrioLoop *loop)
   if (G_UNLIKELY (loop->has_pending))
     prio_loop_process_pending_now (loop);
 }
+
+/* No task has run in @batch. */
+static inline void
+prio_batch_ran_none (const PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+
+  loop->turn.granted = FALSE;
+  loop->taskless = loop->iteration;
+  if (batch->lane <= PRIO_LANE_BACKGROUND)
+    prio_turn_background_ran (&loop->turn);
+}

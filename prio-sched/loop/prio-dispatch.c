@@ -533,18 +533,6 @@ account (const PrioBatch *batch)
     prio_turn_tasks_ran (&loop->turn, batch->now, batch->now - batch->entered, batch->shortest, batch->over);
 }
 
-/* No task has run in @batch. */
-static void
-account_for_none (const PrioBatch *batch)
-{
-  PrioLoop *loop = batch->loop;
-
-  loop->turn.granted = FALSE;
-  loop->taskless = loop->iteration;
-  if (batch->lane <= PRIO_LANE_BACKGROUND)
-    prio_turn_background_ran (&loop->turn);
-}
-
 /* Runs tasks as long as the next one is of @lane or above, and the time lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
@@ -595,7 +583,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (batch.begun)
     account (&batch);
   else
-    account_for_none (&batch);
+    prio_batch_ran_none (&batch);
   prio_thread.batch = batch.outer;
   prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);
