@@ -35,7 +35,8 @@
  *   run before it.
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if
  *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
- *   background tasks for one batch in half a second.
+ *   background tasks for one batch in half a second.  That is counted from when they began to wait, whatever else
+ *   has run since.
  * - What has waited for one of the other sources may go on in their turn, next after it, for some milliseconds: the
  *   task of a group that takes the place of one whose operation has ended.  If it waited for the end of the turn,
  *   fewer operations would run at a time, the more of them end.
@@ -115,11 +116,12 @@ typedef struct
 
   PrioLowTurn low;
 
-  gint64 background_since; /* when background tasks began to wait, µs, or 0 */
+  gint64 background_since; /* since when background tasks wait, µs; 0 if none does, or one has run since */
 } PrioTurn;
 
 void prio_turn_init (PrioTurn *turn);
 void prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent);
+void prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean urgent);
 void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut);
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
 void prio_turn_continued (PrioTurn *turn, gint64 ran);
@@ -146,6 +148,13 @@ prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
 {
   if (frame != 0 && (turn->frame == 0 || frame < turn->frame))
     turn->frame = frame;
+}
+
+/* Background tasks have run, or what is done in their lane without any. */
+static inline void
+prio_turn_background_ran (PrioTurn *turn)
+{
+  turn->background_since = 0;
 }
 
 /* How much time is due to those who have @share, if all others had @time, µs. */

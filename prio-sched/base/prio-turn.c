@@ -219,6 +219,14 @@ count_low_ran (PrioTurn *turn, gint64 now, gint64 ran)
   low->runs = low->ready = FALSE;
 }
 
+/* Tasks run before every other source, even in a turn that was to continue to the bottom. */
+static void
+grant (PrioTurn *turn)
+{
+  turn->granted = TRUE;
+  turn->others = turn->whole = FALSE;
+}
+
 /* An iteration begins; tasks are ready, and were ready in the last one.  @urgent says whether one of
  * them is urgent or user-visible: background tasks wait until nothing else is ready. */
 void
@@ -245,18 +253,21 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
   if (G_UNLIKELY (turn->frame_share != 0))
     turn->ends_before_frame = turn->others && turn->frame_due > 0;
 
-  if (urgent)
+  if (G_UNLIKELY (turn->low.floods))
+    grant (turn);
+}
+
+/* An iteration begins.  @waits says whether background tasks are ready, and @urgent whether something more urgent is,
+ * for which they wait without limit. */
+void
+prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean urgent)
+{
+  if (!waits)
     turn->background_since = 0;
   else if (turn->background_since == 0)
     turn->background_since = now;
-  else if (now - turn->background_since >= MAX_WAIT / 2)
-    turn->granted = TRUE;
-
-  if (G_UNLIKELY (turn->low.floods))
-    {
-      turn->granted = TRUE;
-      turn->others = turn->whole = FALSE;
-    }
+  else if (!urgent && now - turn->background_since >= MAX_WAIT / 2)
+    grant (turn);
 }
 
 /* Tasks have run for @ran µs.  What nothing else has asked for is not taken from the time that will be due to them. */
@@ -273,7 +284,7 @@ void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
   turn->granted = turn->waited = FALSE;
-  turn->background_since = turn->began = 0;
+  turn->began = 0;
   turn->spent += ran;
   turn->since_whole += ran;
   turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);

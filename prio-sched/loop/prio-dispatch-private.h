@@ -16,6 +16,8 @@
 /* Tasks that run one after another in a dispatch.  A nested main loop has batches of its own. */
 typedef struct _PrioBatch PrioBatch;
 
+#define PRIO_NO_LEVEL G_MAXUINT8 /* no task has run yet */
+
 struct _PrioBatch
 {
   PrioBatch *outer; /* the batch of this thread in whose dispatch this one runs, or NULL */
@@ -77,4 +79,16 @@ prio_loop_process_pending (PrioLoop *loop)
   prio_loop_take_in (loop);
   if (G_UNLIKELY (loop->has_pending))
     prio_loop_process_pending_now (loop);
+}
+
+/* No task has run in @batch. */
+static inline void
+prio_batch_ran_none (const PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+
+  loop->turn.granted = FALSE;
+  loop->taskless = loop->iteration;
+  if (batch->lane <= PRIO_LANE_BACKGROUND)
+    prio_turn_background_ran (&loop->turn);
 }

@@ -294,6 +294,17 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
   batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
 }
 
+/* The next task is one of @queue, which has another effective priority than the last one. */
+static inline void
+turn_to (PrioBatch *batch, PrioQueue *queue)
+{
+  if (prio_lane_of (queue->effective) == PRIO_LANE_BACKGROUND)
+    prio_turn_background_ran (&batch->loop->turn);
+  /* Other tasks may take longer. */
+  prio_stopwatch_hurry (&batch->watch);
+  batch->effective = queue->effective;
+}
+
 /* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
@@ -321,10 +332,8 @@ choose (PrioBatch *batch)
   if (G_UNLIKELY (loop->shares != NULL) && !batch->within)
     queue = prio_shares_choose (loop, queue, &batch->ran, batch->entered, &batch->ahead);
 
-  /* Tasks of another priority may take longer. */
   if (batch->effective != queue->effective)
-    prio_stopwatch_hurry (&batch->watch);
-  batch->effective = queue->effective;
+    turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
   return queue;
@@ -481,7 +490,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
-                      .raw = -1, .shortest = G_MAXINT64, .within = loop->turn.others, .ran = -1 };
+                      .effective = PRIO_NO_LEVEL, .raw = -1, .shortest = G_MAXINT64,
+                      .within = loop->turn.others, .ran = -1 };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);
@@ -517,6 +527,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_observed_batch_ended (loop, lane, batch.over);
   if (batch.begun)
     account (&batch);
+  else
+    prio_batch_ran_none (&batch);
   prio_thread.batch = batch.outer;
   prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);

@@ -156,7 +156,7 @@ struct _PrioLoop
   guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations each has not been needed */
   gboolean awake;                    /* the governor's check, or a dispatch, has come since the governor's prepare */
   PrioLane lane;                     /* the lane that is to run next, or NONE */
-  guint64 iteration;                 /* counts the iterations that have begun */
+  guint64 iteration, taskless;       /* the number of those that have begun, and the last whose dispatch has run no task, or 0 */
   guint spins;                       /* how often to look again for work before sleeping */
   PrioTurn turn;
   gint64 checked;        /* when GLib last checked its sources, µs */
@@ -278,6 +278,12 @@ static inline PrioLane
 prio_lane_of (PrioEffective effective)
 {
   return effective > 2 ? PRIO_LANE_URGENT : effective == 2 ? PRIO_LANE_USER_VISIBLE : PRIO_LANE_BACKGROUND;
+}
+
+static inline gboolean
+prio_loop_has_background (PrioLoop *loop)
+{
+  return (loop->ready.mask & 3) != 0;
 }
 
 /* Whether the context has gone.  Call it inside. */

@@ -249,11 +249,20 @@ source_finalize (GSource *source)
  * again this often before it sleeps, which costs less than being woken. */
 #define SPINS 2
 
+/* So many iterations after one that has run no task the next task is not held up by what goes before it: GLib may have
+ * been asked in one of them whether anything is pending. */
+#define MAX_HELD_UP 2
+
+/* What is urgent without a task has the urgent lane, but not time and again while a task is ready: it is done
+ * before that, in its lane. */
 static gboolean
 is_urgent (PrioLoop *loop)
 {
-  return loop->ready.mask >> 3 != 0 || loop->microtasks.length > 0 || prio_loop_has_releases (loop) ||
-         __atomic_load_n (&loop->unused, __ATOMIC_RELAXED);
+  if (loop->ready.mask >> 3 != 0)
+    return TRUE;
+  if (loop->ready.mask != 0 && loop->taskless != 0 && loop->iteration - loop->taskless <= MAX_HELD_UP)
+    return FALSE;
+  return loop->microtasks.length > 0 || prio_loop_has_releases (loop) || __atomic_load_n (&loop->unused, __ATOMIC_RELAXED);
 }
 
 /* The lane of the next task, idle callback or housekeeping, or NONE. */
@@ -332,6 +341,7 @@ static gint64
 take_turn (PrioLoop *loop, gint64 now)
 {
   PrioTurn *turn = &loop->turn;
+  gboolean urgent = loop->lane > PRIO_LANE_BACKGROUND;
 
   if (loop->lane < PRIO_LANE_BACKGROUND)
     {
@@ -343,12 +353,14 @@ take_turn (PrioLoop *loop, gint64 now)
   if (G_UNLIKELY (turn->low.share != 0))
     {
       now = now != 0 ? now : prio_clock_now ();
-      prio_turn_count_low (turn, now, loop->lane == PRIO_LANE_BACKGROUND);
+      prio_turn_count_low (turn, now, !urgent);
     }
-  if (turn->others || turn->waited)
+  if (turn->others || turn->waited || turn->background_since != 0)
     {
       now = now != 0 ? now : prio_clock_now ();
-      prio_turn_iterate (turn, now, loop->lane > PRIO_LANE_BACKGROUND);
+      if (turn->others || turn->waited)
+        prio_turn_iterate (turn, now, urgent);
+      prio_turn_count_background (turn, now, !urgent || prio_loop_has_background (loop), urgent);
     }
   turn->waited = TRUE;
   turn->rests = FALSE;

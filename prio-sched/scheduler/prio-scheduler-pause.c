@@ -41,6 +41,9 @@ set_paused (PrioScheduler *self, gboolean paused)
  * continue.  Microtasks, other schedulers of the main context, and what
  * [method@PrioSched.Scheduler.run_in_thread_async] runs in threads, are not affected.
  *
+ * It takes the same time however many tasks are queued; a pause, and the end of one, visits each of the scheduler's
+ * groups, those without tasks included.
+ *
  * Any thread may call it.
  *
  * Since: 1.0

@@ -21,8 +21,9 @@
  * gtk_widget_set_visible (spinner, prio_scheduler_get_pending (scheduler) > 0);
  * ```
  *
- * It counts when it is called, which takes as long as there are tasks, and nothing is counted
- * before.  So this is no property, and is not notified.
+ * It counts when it is called, and nothing is counted before.  So this is no property, and is not notified.  The time
+ * it takes grows with the number of tasks, of all delayed tasks of the main context, and of the scheduler's groups,
+ * those without tasks included.
  *
  * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical
  * message, and returns 0.

@@ -89,6 +89,9 @@ prio_scheduler_request_paint (PrioScheduler *self)
  * closure, a continuation or a task of a language binding, the result is %NULL, as it is if there is none:
  * [method@PrioSched.Scheduler.get_pending] tells that apart.
  *
+ * The time it takes grows with the number of the scheduler's groups, those without tasks included, and not with
+ * that of tasks.
+ *
  * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical
  * message, and returns %NULL.
  *

@@ -256,16 +256,6 @@ prio_task_group_drop (GPtrArray *taken)
   g_ptr_array_unref (taken);
 }
 
-/* What aborts a task with a signal of its own: that, or the group.  Its priority is the first that there is. */
-static PrioTaskSignal *
-combine (PrioTaskGroup *self, GCancellable *own)
-{
-  PrioTaskSignal *signal = prio_task_group_get_signal (self);
-  GCancellable *both[] = { own, G_CANCELLABLE (signal) };
-
-  return prio_task_signal_any_following (both, G_N_ELEMENTS (both), PRIO_IS_TASK_SIGNAL (own) ? PRIO_TASK_SIGNAL (own) : signal);
-}
-
 /**
  * prio_task_group_post_task:
  * @self: a group
@@ -278,7 +268,8 @@ combine (PrioTaskGroup *self, GCancellable *own)
  * from that.
  *
  * The task is aborted with the group.  If @options has a signal, it is aborted with that too, and
- * has its priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both.
+ * has its priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both.  Tasks of the
+ * group with the same signal share that.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
@@ -303,7 +294,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
                                                  options != NULL ? options->name : NULL), NULL);
 
   own = options != NULL ? *options : prio_no_task_options;
-  signal = own.signal != NULL ? combine (self, own.signal) : g_object_ref (prio_task_group_get_signal (self));
+  signal = own.signal != NULL ? prio_task_group_combine (self, own.signal) : g_object_ref (prio_task_group_get_signal (self));
   own.signal = G_CANCELLABLE (signal);
 
   member = g_new (PrioMember, 1);

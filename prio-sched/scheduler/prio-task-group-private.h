@@ -57,6 +57,8 @@ struct _PrioTaskGroup
   PrioScheduler *places; /* an inner one, which has the tasks; held back while no place is free; knows the scheduler */
   PrioScheduler *parked; /* another one, which has the waits */
   PrioTaskController *controller; /* of the tasks since the last abort */
+  GHashTable *shared; /* prio-task-group-signal.c: those that depend on that of @controller, by the tasks' own; or NULL */
+  guint shared_limit;
   PrioScheduler *first_scheduler; /* held until the group is constructed; NULL for the default one */
   PrioTaskPriority first_priority;
 
@@ -101,6 +103,8 @@ gboolean prio_task_group_is_stuck (PrioTaskGroup *self);
 GPtrArray *prio_task_group_list_stuck (PrioTaskGroup *self);
 void prio_task_group_fail_stuck (PrioTaskGroup *self);
 void prio_task_group_leave_crossing (PrioMember *member);
+PrioTaskSignal *prio_task_group_combine (PrioTaskGroup *self, GCancellable *own);
+void prio_task_group_forget_combined (PrioTaskGroup *self);
 void prio_task_group_pending_changed (PrioTaskGroup *self);
 void prio_task_group_update_places (PrioTaskGroup *self);
 GPtrArray *prio_task_group_take (PrioTaskGroup *self, gboolean all);

@@ -176,6 +176,7 @@ prio_task_group_finalize (GObject *object)
   g_clear_object (&self->places);
   g_clear_object (&self->parked);
   g_clear_object (&self->controller);
+  prio_task_group_forget_combined (self);
   g_clear_pointer (&self->seats, g_hash_table_unref);
   g_clear_pointer (&self->ended, g_hash_table_unref);
 
@@ -525,6 +526,7 @@ prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
   g_object_ref (self);
   taken = prio_task_group_take (self, TRUE);
   controller = g_steal_pointer (&self->controller);
+  prio_task_group_forget_combined (self);
   self->controller = prio_task_controller_new (
       prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
 

@@ -119,6 +119,17 @@ post_waiting (PrioTaskPriority priority, GPtrArray *others)
                                    (GDestroyNotify) g_ptr_array_unref);
 }
 
+/* A group has so many queued tasks of a signal. */
+static void
+queue_in_a_group (guint n)
+{
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+
+  make_groups (1);
+  for (guint i = 0; i < n; i++)
+    g_object_unref (prio_task_group_post_task (g_queue_peek_tail (&groups), &options, wait_for_others, NULL, NULL));
+}
+
 static void
 run_all (void)
 {
@@ -199,6 +210,7 @@ static const struct
   { "pause and resume, signals that have queued tasks", queue_under_signals, pause_and_resume },
   { "pause and resume, queued tasks of a signal", queue_tasks, pause_and_resume },
   { "change of priority, queued tasks of the signal", queue_tasks, change_priority },
+  { "change of priority, queued tasks of the signal in a group", queue_in_a_group, change_priority },
   { "change of priority, signals that have queued tasks", queue_under_signals, change_priority },
   { "post, schedulers at which the signal has tasks", use_at_schedulers, post_one },
   { "post, signals that have tasks at the scheduler", queue_under_signals, post_one },

@@ -432,6 +432,67 @@ test_used_when_the_context_has_gone (Fixture *f, gconstpointer data)
   assert_told ("*the main context of the group's scheduler has gone*", prio_task_group_cancel_queued (group));
 }
 
+/* Tasks of the group with the same signal have one that depends on both, as long as it can abort them. */
+static PrioTask *
+post_under (PrioTaskGroup *group, GCancellable *own)
+{
+  return prio_task_group_post_task (group, &(PrioTaskOptions) { .signal = own }, do_nothing, NULL, NULL);
+}
+
+static void
+test_tasks_with_the_same_signal (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioTaskGroup) other_group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  GCancellable *own = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+  g_autoptr (GCancellable) plain = g_cancellable_new ();
+  g_autoptr (PrioTask) one = post_under (group, own), two = post_under (group, own);
+  g_autoptr (PrioTask) elsewhere = post_under (other_group, own), three = post_under (group, plain), four = NULL;
+
+  g_assert_true (prio_task_get_signal (one) == prio_task_get_signal (two));
+  g_assert_true (prio_task_get_signal (one) != prio_task_get_signal (elsewhere));
+  g_assert_true (prio_task_get_signal (one) != prio_task_get_signal (three));
+  prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
+  g_assert_cmpint (prio_task_get_priority (two), ==, USER_BLOCKING);
+
+  prio_task_group_abort (group, NULL);
+  g_assert_true (prio_task_get_completed (one) && prio_task_get_completed (two) && prio_task_get_completed (three));
+  g_assert_false (prio_task_get_completed (elsewhere));
+  g_set_object (&one, NULL);
+  one = post_under (group, own);
+  g_assert_false (prio_task_get_completed (one));
+  g_assert_true (prio_task_get_signal (one) != prio_task_get_signal (two));
+
+  g_cancellable_cancel (plain);
+  g_cancellable_reset (plain);
+  four = post_under (group, plain);
+  g_assert_false (g_cancellable_is_cancelled (prio_task_get_signal (four)));
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (one), ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_cmpint (prio_task_get_state (four), ==, PRIO_TASK_STATE_FULFILLED);
+}
+
+/* A signal that goes is not taken for one that gets its place in memory. */
+static void
+test_signals_one_after_another (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (GPtrArray) signals = g_ptr_array_new_with_free_func (g_object_unref);
+
+  for (guint i = 0; i < 100; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+      g_autoptr (PrioTask) task = post_under (group, G_CANCELLABLE (prio_task_controller_get_signal (controller)));
+
+      g_ptr_array_add (signals, g_object_ref (prio_task_get_signal (task)));
+      fixture_run (f);
+      g_clear_object (&task);
+      prio_task_controller_abort (controller, NULL);
+      g_assert_true (g_cancellable_is_cancelled (signals->pdata[i]));
+    }
+}
+
 /* Of very many tasks, each is found and dropped in a time that does not depend on how many there are. */
 static void
 test_many (Fixture *f, gconstpointer data)
@@ -472,6 +533,8 @@ main (int argc, char **argv)
   add_test ("/group/group-that-waits-for-itself", test_group_that_waits_for_itself);
   add_test ("/group/bad-input", test_bad_input);
   add_test ("/group/used-when-the-context-has-gone", test_used_when_the_context_has_gone);
+  add_test ("/group/tasks-with-the-same-signal", test_tasks_with_the_same_signal);
+  add_test ("/group/signals-one-after-another", test_signals_one_after_another);
   add_test ("/group/many", test_many);
 
   return g_test_run ();

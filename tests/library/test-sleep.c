@@ -239,6 +239,16 @@ test_from_another_thread (Fixture *f, gconstpointer data)
 }
 
 static void
+finish_as_a_yield (GObject *scheduler, GAsyncResult *result, gpointer data)
+{
+  Sleeper *sleeper = data;
+
+  assert_told ("prio_scheduler_yield_finish: *no yield: prio_scheduler_sleep_finish()*",
+               g_assert_false (prio_scheduler_yield_finish (PRIO_SCHEDULER (scheduler), result, NULL)));
+  woken (scheduler, result, sleeper);
+}
+
+static void
 finish_of_another (GObject *scheduler, GAsyncResult *result, gpointer data)
 {
   Sleeper *sleeper = data;
@@ -257,6 +267,9 @@ test_what_is_wrong_is_told (Fixture *f, gconstpointer data)
   prio_scheduler_yield_async (f->scheduler, finish_of_another, &a);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
+  prio_scheduler_sleep_async (f->scheduler, 1, NULL, finish_as_a_yield, &a);
+  pass (f, 1);
+  g_assert_cmpstr (f->log->str, ==, "aa");
   if (!HAS_CHECKS)
     return;
 

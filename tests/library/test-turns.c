@@ -229,6 +229,156 @@ test_beside_what_is_always_ready (Fixture *f, gconstpointer data)
     }
 }
 
+/* A background task waits for half a second beside an idle source, whatever else runs meanwhile. */
+static void
+do_nothing (PrioTask *task, gpointer data)
+{
+}
+
+static void
+see_nothing (GObject *source, GAsyncResult *result, gpointer data)
+{
+}
+
+static void
+microtask_of_nothing (gpointer data)
+{
+}
+
+typedef struct
+{
+  Fixture *f;
+  PrioTaskGroup *group;
+  guint what;
+} Beside;
+
+#define N_BESIDE 8
+
+static void
+do_beside (Beside *beside)
+{
+  PrioScheduler *scheduler = beside->f->scheduler;
+  g_autoptr (PrioTask) task = NULL;
+
+  switch (beside->what)
+    {
+    case 0: task = prio_task_group_post_task (beside->group, NULL, do_nothing, NULL, NULL); break;
+    case 1: task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, do_nothing, NULL, NULL); break;
+    case 2: task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, do_nothing, NULL, NULL); break;
+    case 3: prio_scheduler_queue_microtask (scheduler, microtask_of_nothing, NULL, NULL); break;
+    case 4: prio_scheduler_yield_async (scheduler, see_nothing, NULL); break;
+    case 5: prio_scheduler_sleep_async (scheduler, 1, NULL, see_nothing, NULL); break;
+    case 6: prio_task_group_set_limit (beside->group, 3 - prio_task_group_get_limit (beside->group)); break;
+    default:
+      task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, do_nothing, NULL, NULL);
+      prio_task_cancel (task);
+      break;
+    }
+}
+
+/* @often in a hundred steps of 100 µs. */
+static void
+run_beside (Beside *beside, guint often)
+{
+  Fixture *f = beside->f;
+  GSource *source = attach (f, g_idle_source_new (), G_PRIORITY_DEFAULT_IDLE, be_ready, f);
+  gint64 start = frozen_time;
+
+  g_string_truncate (f->log, 0);
+  prio_scheduler_post (f->scheduler, BACKGROUND, count_task, f, NULL);
+  for (guint i = 0; f->log->len == 0 && frozen_time - start < PATIENCE; i++)
+    {
+      g_main_context_iteration (f->context, TRUE);
+      if (i % 100 < often)
+        do_beside (beside);
+    }
+  g_test_message ("%u, %u: after %d ms", beside->what, often, (gint) ((frozen_time - start) / 1000));
+  g_assert_cmpstr (f->log->str, ==, "t");
+  g_assert_cmpint (frozen_time - start, >, G_USEC_PER_SEC / 4);
+  g_assert_cmpint (frozen_time - start, <, G_USEC_PER_SEC);
+  g_source_destroy (source);
+  fixture_run (f);
+}
+
+static void
+test_background_beside_idle_and_more (Fixture *f, gconstpointer data)
+{
+  static const guint often[] = { 1, 3, 50 };
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
+
+  for (guint what = 0; what < N_BESIDE; what++)
+    {
+      for (guint i = 0; i < G_N_ELEMENTS (often); i++)
+        run_beside (&(Beside) { f, group, what }, often[i]);
+    }
+}
+
+/* Each iteration finds something that goes before the tasks: a change of `pending`, a microtask, what is to be released. */
+static void
+count_ran (PrioTask *task, gpointer n_ran)
+{
+  ++*(guint *) n_ran;
+}
+
+static void
+test_task_beside_microtasks_of_each_iteration (Fixture *f, gconstpointer data)
+{
+  for (PrioTaskPriority priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 4, priority);
+      guint n_ran = 0, n_in_scheduler = 0;
+
+      for (guint n = 1; n <= 100; n++)
+        {
+          g_object_unref (prio_task_group_post_task (group, NULL, count_ran, &n_ran, NULL));
+          g_main_context_iteration (f->context, FALSE);
+          g_assert_cmpuint (n_ran + 2, >=, n);
+        }
+      fixture_run (f);
+      for (guint n = 1; n <= 100; n++)
+        {
+          prio_scheduler_queue_microtask (f->scheduler, microtask_of_nothing, NULL, NULL);
+          g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = priority }, count_ran,
+                                                    &n_in_scheduler, NULL));
+          while (g_main_context_pending (f->context) && n_in_scheduler < n / 2)
+            g_main_context_iteration (f->context, FALSE);
+          g_main_context_iteration (f->context, FALSE);
+          g_assert_cmpuint (n_in_scheduler + 2, >=, n);
+        }
+      fixture_run (f);
+      g_assert_cmpuint (n_ran + n_in_scheduler, ==, 200);
+    }
+}
+
+/* They go before other sources all the same. */
+static void
+log_microtask (gpointer data)
+{
+  g_string_append_c (((Fixture *) data)->log, 'm');
+}
+
+static gboolean
+queue_microtask (gpointer data)
+{
+  Fixture *f = data;
+
+  g_string_append_c (f->log, '.');
+  prio_scheduler_queue_microtask (f->scheduler, log_microtask, f, NULL);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+test_microtasks_beside_a_flood (Fixture *f, gconstpointer data)
+{
+  GSource *source = attach (f, g_idle_source_new (), G_PRIORITY_DEFAULT, queue_microtask, f);
+
+  prio_scheduler_post (f->scheduler, BACKGROUND, count_task, f, NULL);
+  for (guint i = 0; i < 100; i++)
+    g_main_context_iteration (f->context, FALSE);
+  g_assert_null (strstr (f->log->str, "...."));
+  g_source_destroy (source);
+}
+
 /* One task per iteration, whatever another scheduler has run before it in the same. */
 static void
 test_one_task_per_iteration_after_others (Fixture *f, gconstpointer data)
@@ -386,6 +536,9 @@ main (int argc, char **argv)
   g_test_add ("/turns/should-yield/in-an-idle-callback", Fixture, NULL, passing_set_up, test_told_in_an_idle_callback, fixture_tear_down);
   g_test_add ("/turns/frame-announced-in-a-batch", Fixture, NULL, passing_set_up, test_frame_that_is_announced_in_a_batch, fixture_tear_down);
   g_test_add ("/turns/beside-what-is-always-ready", Fixture, NULL, passing_set_up, test_beside_what_is_always_ready, fixture_tear_down);
+  g_test_add ("/turns/background-beside-idle-and-more", Fixture, NULL, passing_set_up, test_background_beside_idle_and_more, fixture_tear_down);
+  g_test_add ("/turns/task-beside-microtasks-of-each-iteration", Fixture, NULL, passing_set_up, test_task_beside_microtasks_of_each_iteration, fixture_tear_down);
+  g_test_add ("/turns/microtasks-beside-a-flood", Fixture, NULL, passing_set_up, test_microtasks_beside_a_flood, fixture_tear_down);
   g_test_add ("/turns/one-task-per-iteration/after-others", Fixture, NULL, passing_set_up, test_one_task_per_iteration_after_others, fixture_tear_down);
   g_test_add ("/turns/idle-until-the-next-timer", Fixture, NULL, passing_set_up, test_idle_until_the_next_timer, fixture_tear_down);
   g_test_add ("/turns/idle-where-pending-is-asked", Fixture, NULL, passing_set_up, test_idle_in_a_loop_that_asks_what_is_pending, fixture_tear_down);

@@ -92,7 +92,7 @@ MUTANTS = [
     ('id-queue.c', 'if (queue->tail == job)\n        queue->tail = before;', ''),
     ('microtasks.c', 'microtasks->ring[(microtasks->head + i) & (microtasks->allocated - 1)];', 'microtasks->ring[i];'),
     ('checkpoint.c', 'prio_thread.state = outer;', ';'),
-    ('turn.c', 'else if (now - turn->background_since >= MAX_WAIT / 2)', 'else if (now - turn->background_since >= MAX_WAIT * 2)'),
+    ('turn.c', '!urgent && now - turn->background_since >= MAX_WAIT / 2', '!urgent && now - turn->background_since >= MAX_WAIT * 2'),
     ('idle.c', 'idle->timeout->continuation = TRUE;', ';'),
     ('pin.c', ' || node->may_time_out);', ');'),
     ('task-defer.c', '.task = g_object_ref (self), .dropper', '.task = self, .dropper'),
