@@ -6,6 +6,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import asyncio
 import contextlib
 import functools
+import socket
 import sys
 import unittest
 
@@ -192,6 +193,132 @@ class Yields(unittest.TestCase):
                             await scheduler.yield_()
                 with self.assertRaises(TimeoutError):
                     await scheduler.post_task(function, **options)
+
+
+class Descriptors(unittest.TestCase):
+    """What a task of another priority waits for at a descriptor."""
+
+    def setUp(self):
+        self.ours, self.others = socket.socketpair()
+        self.addCleanup(self.ours.close)
+        self.addCleanup(self.others.close)
+        self.ours.setblocking(False)
+        self.notes = []
+
+    def note(self, what, enough=1):
+        """Makes a reader or writer that notes what so often, and then removes itself."""
+        loop = asyncio.get_running_loop()
+        remove = loop.remove_writer if what == 'writer' else loop.remove_reader
+
+        def call():
+            self.notes.append(what)
+            if self.notes.count(what) == enough:
+                remove(self.ours)
+        return call
+
+    async def when_noted(self, count):
+        while len(self.notes) < count:
+            await scheduler.post_task(lambda: None, 'background')
+
+    async def leave_a_reader(self):
+        """A background task has a reader, which is ready and has not been called yet."""
+        loop = asyncio.get_running_loop()
+        self.others.send(b'x')
+        await scheduler.post_task(lambda: loop.add_reader(self.ours, self.note('reader')), 'background')
+        for _ in range(N):
+            await asyncio.sleep(0)
+        self.assertEqual(self.notes, [])
+
+    async def receives(self):
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self.others.send, b'x')
+        await loop.sock_recv(self.ours, 1)
+
+    async def finds_the_end(self):
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self.others.close)
+        await loop.sock_recv(self.ours, 1)
+
+    async def may_write(self):
+        loop = asyncio.get_running_loop()
+        written = loop.create_future()
+        loop.add_writer(self.ours, lambda: written.done() or written.set_result(None))
+        await written
+        loop.remove_writer(self.ours)
+
+    async def has_streams(self):
+        reader, writer = await asyncio.open_connection(sock=self.ours)
+        self.others.send(b'x')
+        await reader.readexactly(1)
+        self.others.close()
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    @in_loop
+    async def test_asyncio_makes_few_passes_until_a_background_task_goes_on(self):
+        loop = asyncio.get_running_loop()
+        for wait in self.receives, self.may_write, self.finds_the_end, self.has_streams:
+            passes = []
+            loop._run_once = lambda passes=passes: passes.append(None) or type(loop)._run_once(loop)
+            self.setUp()
+            await scheduler.post_task(wait, 'background')
+            del loop._run_once
+            self.assertLess(len(passes), 50, wait.__name__)
+
+    @in_loop
+    async def test_a_reader_is_called_once_for_what_it_reads(self):
+        loop, read = asyncio.get_running_loop(), []
+
+        def receive():
+            try:
+                read.append(self.ours.recv(1))
+            except BlockingIOError as error:
+                read.append(error)
+        await scheduler.post_task(lambda: loop.add_reader(self.ours, receive), 'background')
+        for byte in b'x', b'y':
+            self.others.send(byte)
+            for _ in range(N):
+                await asyncio.sleep(0)
+            while byte not in read:
+                await scheduler.post_task(lambda: None, 'background')
+        await scheduler.post_task(lambda: None, 'background')
+        self.assertEqual(read, [b'x', b'y'])
+        loop.remove_reader(self.ours)
+
+    @in_loop
+    async def test_a_reader_that_does_not_read_is_called_again(self):
+        loop = asyncio.get_running_loop()
+        self.others.send(b'x')
+        for priority in 'background', 'user-blocking':
+            del self.notes[:]
+            await scheduler.post_task(lambda: loop.add_reader(self.ours, self.note('reader', 3)), priority)
+            await self.when_noted(3)
+            self.assertEqual(self.notes, ['reader'] * 3)
+
+    @in_loop
+    async def test_one_that_is_removed_before_its_turn_is_not_called(self):
+        await self.leave_a_reader()
+        asyncio.get_running_loop().remove_reader(self.ours)
+        for _ in range(N):
+            await scheduler.post_task(lambda: None, 'background')
+        self.assertEqual(self.notes, [])
+
+    @in_loop
+    async def test_one_that_is_replaced_before_its_turn_is_not_called(self):
+        await self.leave_a_reader()
+        asyncio.get_running_loop().add_reader(self.ours, self.note('other'))
+        await self.when_noted(1)
+        for _ in range(N):
+            await scheduler.post_task(lambda: None, 'background')
+        self.assertEqual(self.notes, ['other'])
+
+    @in_loop
+    async def test_the_other_direction_need_not_wait(self):
+        await self.leave_a_reader()
+        asyncio.get_running_loop().add_writer(self.ours, self.note('writer', N))
+        await self.when_noted(N + 1)
+        self.assertEqual(self.notes, ['writer'] * N + ['reader'])
 
 
 class Callbacks(unittest.TestCase):
