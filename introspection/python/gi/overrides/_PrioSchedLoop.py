@@ -5,9 +5,11 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import collections
+import selectors
 import threading
 
 from gi.events import GLibEventLoop
+from gi.repository import GLib
 
 from ..module import get_introspection_module
 from ._PrioSchedFutures import UNSET, Continuation, get_running_loop, running
@@ -91,6 +93,12 @@ class _Lane:
                 self._ready.forget(self._key)
 
 
+def _state_of_other(handle):
+    """The state of the task to which handle belongs, if its priority is not that of asyncio itself, or None."""
+    state = handle._context.get(_state) if handle._context is not None else None
+    return state if state is not None and state.priority != _USER_VISIBLE else None
+
+
 class _Ready(collections.deque):
     """The callbacks that are ready, to which asyncio appends, whoever has them: those of a task are left to its scheduler.
 
@@ -110,8 +118,8 @@ class _Ready(collections.deque):
         return super().__len__() if asyncio.current_task(self._loop) is None else 0
 
     def append(self, handle):
-        state = handle._context.get(_state) if handle._context is not None else None
-        if state is None or state.priority == _USER_VISIBLE or not self._leave(handle, state):
+        state = _state_of_other(handle)
+        if state is None or not self._leave(handle, state):
             super().append(handle)
 
     def end(self):
@@ -156,14 +164,81 @@ class _Ready(collections.deque):
             running.context = outer
 
 
+class _Readiness(asyncio.Handle):
+    """Calls the reader or the writer of a descriptor, once; from then on the descriptor is watched for it again."""
+
+    __slots__ = ('_watched', '_fd')
+
+    def __init__(self, watched, fd, loop):
+        super().__init__(watched._callback, watched._args, loop, watched._context)
+        self._watched = watched
+        self._fd = fd
+
+    def _run(self):
+        try:
+            if not self._watched._cancelled:
+                self._watched._run()
+        finally:
+            self._loop._watch_again(self._watched, self._fd)
+
+
 class EventLoop(GLibEventLoop):
     """PyGObject's loop, in which the callbacks, timers and tasks that a task begins have its priority."""
 
     def __init__(self, main_context=None):
         super().__init__(main_context)
         self._ready = _Ready(self)
+        # The readers and writers that are ready and have been left to a task.  While their descriptors were watched for
+        # them the source of these would be ready all the time, and keep tasks of a lower priority from their turn.
+        self._left = set()
+        self._selector._register_key = self._watch
 
     async def shutdown_asyncgens(self):
         # What ends a loop calls this last, and runs what is ready.
         self._ready.end()
         await super().shutdown_asyncgens()
+
+    def _process_events(self, event_list):
+        # A key that has gone since the poll would take its successor with it.
+        keys = self._selector._fd_to_key
+        super()._process_events([(key, self._leave_events(key, events)) for key, events in event_list if keys.get(key.fd) is key])
+
+    def _leave_events(self, key, events):
+        """Leaves those that belong to tasks of other priorities to these, and returns the rest."""
+        rest = 0
+        for event, handle in _handles_of(key):
+            if events & event and handle not in self._left:
+                if handle._cancelled or _state_of_other(handle) is None:
+                    rest |= event
+                else:
+                    self._left.add(handle)
+                    self._ready.append(_Readiness(handle, key.fd, self))
+        if rest != events:
+            self._watch_anew(key)
+        return rest
+
+    def _watch_again(self, handle, fd):
+        self._left.discard(handle)
+        key = self._selector._fd_to_key.get(fd)
+        if key is not None and handle in key.data:
+            self._watch_anew(key)
+
+    def _watch_anew(self, key):
+        self._selector._source.remove_unix_fd(key._tag)
+        self._watch(key)
+
+    def _watch(self, key):
+        condition = GLib.IOCondition(0)
+        for event, handle in _handles_of(key):
+            if handle not in self._left:
+                condition |= _CONDITIONS[event]
+        # Of a descriptor that is watched for nothing, its end would be told all the same.
+        key._tag = self._selector._source.add_unix_fd(key.fd if condition else -1, condition)
+
+
+_CONDITIONS = {selectors.EVENT_READ: GLib.IOCondition.IN, selectors.EVENT_WRITE: GLib.IOCondition.OUT}
+
+
+def _handles_of(key):
+    """The reader and the writer, as far as key has them, with their events."""
+    return [(event, handle) for event, handle in zip(_CONDITIONS, key.data) if handle is not None]
