@@ -261,6 +261,38 @@ class Aborts(unittest.TestCase):
         self.assertEqual(reported, [])
 
     @in_loop
+    async def test_the_result_is_the_reason_however_it_waits_for_a_child(self):
+        """Which stands in a yield or a sleep of the scheduler, and hears of the abort before or after its parent."""
+        async def yields():
+            while True:
+                await scheduler.yield_()
+
+        async def sleeps():
+            await scheduler.sleep(100000)
+
+        async def first_of(child):
+            for first in asyncio.as_completed([child()]):
+                await first
+
+        async def in_group(child):
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(child())
+
+        waits = (lambda child: asyncio.wait_for(child(), 100), lambda child: asyncio.gather(child(), child()),
+                 lambda child: asyncio.create_task(child()), lambda child: asyncio.shield(child()),
+                 lambda child: asyncio.wait([asyncio.create_task(child())]), first_of, in_group)
+        for child in yields, sleeps:
+            for number, wait in enumerate(waits):
+                for reason in Why('enough'), PrioSched.AbortError('enough'), GLib.Error('enough', 'domain', 1):
+                    with self.subTest(child=child.__name__, wait=number, reason=type(reason)):
+                        async def waits_for_it(wait=wait, child=child):
+                            await wait(child)
+                        log, task = await self.outcome(waits_for_it, reason)
+                        self.assertIsInstance(task.exception(), type(reason))
+                        self.assertEqual(str(task.exception()), str(reason))
+                        self.assertEqual(task.state, PrioSched.TaskState.ABORTED)
+
+    @in_loop
     async def test_a_group_whose_body_yields_ends_with_the_reason(self):
         """As one whose body awaits something of asyncio's does."""
         async def group():
