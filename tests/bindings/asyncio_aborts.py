@@ -482,6 +482,24 @@ class Aborts(unittest.TestCase):
             self.assert_tells_of(*log, why, True)
 
     @in_loop
+    async def test_coroutines_hear_of_an_abort_in_the_order_in_which_they_have_begun(self):
+        event = asyncio.Event()
+        for wait in (event.wait, lambda: asyncio.sleep(100), lambda: scheduler.sleep(100000),
+                     lambda: scheduler.post_task(lambda: None, delay=100000)):
+            controller, ended = PrioSched.TaskController(), []
+
+            async def function(number, ended=ended, wait=wait):
+                try:
+                    await wait()
+                finally:
+                    ended.append(number)
+            tasks = [scheduler.post_task(lambda number=number: function(number), signal=controller.signal) for number in range(50)]
+            await scheduler.post_task(lambda: None, 'background')
+            controller.abort(Why())
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.assertEqual(ended, list(range(50)))
+
+    @in_loop
     async def test_a_plain_cancellable(self):
         signal = Gio.Cancellable()
 
