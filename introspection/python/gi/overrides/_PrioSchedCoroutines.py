@@ -41,7 +41,7 @@ class _Watch:
     """Tells the coroutines under a signal of its abort, from whatever thread it comes."""
 
     def __init__(self, signal):
-        self.members = set()
+        self.members = {}  # in the order in which they have begun: asyncio finds the first of many waiters fast
         self.told = set()  # the tables whose tasks have been told before the signal did
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
@@ -67,13 +67,13 @@ class _Watch:
             watch = getattr(signal, '_watch', None)
             if watch is None:
                 watch = signal._watch = _Watch(signal)
-            watch.members.add(member)
+            watch.members[member] = None
         return watch
 
     def remove(self, member):
         signal = member.state.signal
         with _watches_lock:
-            self.members.discard(member)
+            self.members.pop(member, None)
             is_unused = not self.members and getattr(signal, '_watch', None) is self
             if is_unused:
                 del signal._watch
