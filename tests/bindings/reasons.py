@@ -4,6 +4,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import gc
+import re
 import unittest
 
 import gi
@@ -102,6 +103,18 @@ class Reasons(unittest.TestCase):
             del used
             gc.collect()
             self.assert_reasons(0)
+
+    def test_what_ends_an_iteration_is_refused(self):
+        """A generator that awaits, or "async for", would take it for its own end."""
+        class Last(StopIteration):
+            pass
+        scheduler = PrioSched.Scheduler()
+        for reason in StopIteration(3), StopAsyncIteration(), Last(), StopIteration:
+            controller, group = PrioSched.TaskController(), PrioSched.TaskGroup(scheduler)
+            for call in controller.abort, group.abort, PrioSched.TaskSignal.new_aborted:
+                with self.subTest(call=call), self.assertRaisesRegex(TypeError, re.escape(repr(reason))):
+                    call(reason)
+            self.assertFalse(controller.signal.aborted)
 
     def test_it_goes_with_its_controller(self):
         for lead in leads:
