@@ -286,9 +286,10 @@ class TaskController(PrioSched.TaskController):
     def abort(self, reason=None):
         """Aborts the tasks of the signal.
 
-        reason  what awaiting them raises: any exception; without one a PrioSched.AbortError
+        reason  what awaiting them raises: any exception but StopIteration and StopAsyncIteration; without one a
+                PrioSched.AbortError
         """
-        _check_reason(reason)
+        reasons.check(reason)
         if reason is None:
             # PyGObject does not accept None for a GError.
             reason = AbortError()
@@ -302,11 +303,6 @@ def _given(priority):
     if priority is None:
         raise ValueError(f'None is no task priority: {_NAMES}')
     return priority
-
-
-def _check_reason(reason):
-    if reason is not None and not isinstance(reason, BaseException):
-        raise TypeError(f'a reason is an exception, not {reason!r}')
 
 
 TaskController = override(TaskController)
@@ -342,7 +338,7 @@ class TaskSignal(PrioSched.TaskSignal):
     @staticmethod
     def new_aborted(reason=None):
         """A signal that has been aborted, with any exception; None is a GLib.Error with Gio.IOErrorEnum.CANCELLED."""
-        _check_reason(reason)
+        reasons.check(reason)
         if reason is None or reasons.is_of_library(reason):
             return _native_new_aborted(reason if reason is not None else AbortError())
         return reasons.keep(reason, _native_new_aborted)

@@ -250,10 +250,10 @@ class TaskGroup(PrioSched.TaskGroup):
     def abort(self, reason=None):
         """Aborts all tasks, queued and running.  The group goes on: what is posted from now on has another signal.
 
-        reason  what awaiting them raises: any exception; without one a PrioSched.AbortError
+        reason  what awaiting them raises: any exception but StopIteration and StopAsyncIteration; without one a
+                PrioSched.AbortError
         """
-        if reason is not None and not isinstance(reason, BaseException):
-            raise TypeError(f'a reason is an exception, not {reason!r}')
+        reasons.check(reason)
         self._check_owner()
         if reason is None:
             reason = reasons.AbortError()

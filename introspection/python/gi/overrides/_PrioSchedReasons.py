@@ -39,6 +39,14 @@ def is_of_library(reason):
     return reason.__class__ in (GLib.Error, AbortError)
 
 
+def check(reason):
+    """Raises TypeError if reason is neither None nor an exception that can be raised where somebody awaits."""
+    if reason is not None and not isinstance(reason, BaseException):
+        raise TypeError(f'a reason is an exception, not {reason!r}')
+    if isinstance(reason, (StopIteration, StopAsyncIteration)):
+        raise TypeError(f'{reason!r} cannot be a reason: where a generator or "async for" awaits, it would be their end')
+
+
 class _Reason:
     """An exception that is no GLib.Error; its number is the code of the GLib.Error that stands for it."""
 
