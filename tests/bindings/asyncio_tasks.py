@@ -266,6 +266,30 @@ class Cancellation(unittest.TestCase):
             await asyncio.gather(task)
 
     @in_loop
+    async def test_who_awaits_is_cancelled_though_the_task_has_just_ended(self):
+        """Its result has not come yet: the cancellation is not lost, as in asyncio."""
+        loop, before, found = asyncio.get_running_loop(), asyncio.all_tasks(), []
+
+        async def ends():
+            await asyncio.sleep(0.001)
+            loop.call_soon(waits.cancel)
+            return 'ended'
+
+        async def main():
+            task = scheduler.post_task(ends)
+            try:
+                found.append(await task)
+            except asyncio.CancelledError:
+                found.append('cancelled')
+            return task
+        waits = asyncio.create_task(main())
+        task = await waits
+        self.assertEqual(found, ['cancelled'])
+        self.assertEqual(await task, 'ended')
+        self.assertIs(task.cancel(), False)
+        self.assertEqual(asyncio.all_tasks(), before)
+
+    @in_loop
     async def test_a_task_cannot_await_itself(self):
         for first in (True, False):
             async def function(first=first):
