@@ -508,7 +508,7 @@ class PostedTask(Future):
             self._posted_with.table.dequeue(self)
             super().cancel(msg)
         elif hasattr(callback, 'cancel_coroutine'):
-            if callback.ended:
+            if callback.ended or (isinstance(callback, asyncio.Task) and callback.done()):
                 return False
             cancel_in_turn(callback, msg)
             if self._is_out_of_reach():
