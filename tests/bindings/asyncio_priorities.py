@@ -321,6 +321,71 @@ class Descriptors(unittest.TestCase):
         self.assertEqual(self.notes, ['writer'] * N + ['reader'])
 
 
+class Interrupts(unittest.TestCase):
+    """KeyboardInterrupt and SystemExit come out of what runs the loop, wherever they are raised, after all finally clauses."""
+
+    def assert_comes_out(self, run, interrupt, begin, is_own):
+        notes = []
+
+        def fail():
+            raise interrupt
+
+        async def main():
+            try:
+                await begin(fail)
+                await asyncio.sleep(100)
+            except BaseException as error:
+                notes.append(type(error))
+                raise
+            finally:
+                await asyncio.sleep(0)
+                notes.append('finally')
+        with self.assertRaises(type(interrupt)) as caught:
+            run(main())
+        self.assertIs(caught.exception, interrupt)
+        self.assertEqual(notes, [type(interrupt) if is_own else asyncio.CancelledError, 'finally'])
+
+    @staticmethod
+    def run_alone(coroutine):
+        with asyncio.Runner(loop_factory=functools.partial(PrioSched.EventLoop, GLib.MainContext.default())) as runner:
+            runner.run(coroutine)
+
+    def test_whatever_raises_them(self):
+        async def sleeps_and_calls(fail):
+            await asyncio.sleep(0.001)
+            fail()
+
+        async def itself(fail):
+            fail()
+
+        async def calls_soon(fail):
+            asyncio.get_running_loop().call_soon(fail)
+
+        async def begins_a_task(fail):
+            asyncio.create_task(sleeps_and_calls(fail))
+
+        async def posts(fail):
+            scheduler.post_task(lambda: sleeps_and_calls(fail), 'background')
+        begins = (itself, sleeps_and_calls, calls_soon, begins_a_task, posts, lambda fail: asyncio.create_task(sleeps_and_calls(fail)),
+                  lambda fail: scheduler.post_task(lambda: sleeps_and_calls(fail)), lambda fail: scheduler.post_task(fail),
+                  lambda fail: scheduler.post_task(lambda: calls_soon(fail), 'background'))
+        for run_it in PrioSched.run, self.run_alone:
+            for interrupt in KeyboardInterrupt('it'), SystemExit('it'):
+                for number, begin in enumerate(begins):
+                    with self.subTest(run=run_it, interrupt=interrupt, begin=number):
+                        self.assert_comes_out(run_it, interrupt, begin, number < 2)
+
+    def test_the_loop_can_run_again(self):
+        loop = PrioSched.EventLoop(GLib.MainContext.default())
+        for interrupt in KeyboardInterrupt, SystemExit:
+            async def fail(interrupt=interrupt):
+                raise interrupt
+            with self.assertRaises(interrupt):
+                loop.run_until_complete(fail())
+            self.assertEqual(loop.run_until_complete(asyncio.sleep(0.001, 'slept')), 'slept')
+        loop.close()
+
+
 class Callbacks(unittest.TestCase):
 
     @in_loop
