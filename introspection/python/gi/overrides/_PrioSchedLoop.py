@@ -5,6 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import collections
+import contextlib
 import selectors
 import threading
 
@@ -192,6 +193,27 @@ class EventLoop(GLibEventLoop):
         # them the source of these would be ready all the time, and keep tasks of a lower priority from their turn.
         self._left = set()
         self._selector._register_key = self._watch
+        self._interrupt = None  # which has been raised, and is to come out
+
+    @contextlib.contextmanager
+    def running(self, quit_func):
+        with super().running(quit_func):
+            yield
+        if not self._quit_funcs and self._interrupt is not None:
+            interrupt, self._interrupt = self._interrupt, None
+            raise interrupt
+
+    def _run_once(self):
+        # PyGObject prints what its sources raise, or ends the process at once.
+        try:
+            super()._run_once()
+        except (KeyboardInterrupt, SystemExit) as error:
+            self.interrupt(error)
+
+    def interrupt(self, error):
+        """Makes what runs the loop raise error."""
+        self._interrupt = self._interrupt or error
+        self.stop()
 
     async def shutdown_asyncgens(self):
         # What ends a loop calls this last, and runs what is ready.

@@ -33,10 +33,11 @@ _runs = _Runs()
 
 
 def interrupt(error):
-    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), if that is running."""
-    if not _runs.stack:
+    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), or of our loop, if that is running."""
+    runs = _runs.stack[-1] if _runs.stack else get_running_loop()
+    if not hasattr(runs, 'interrupt'):
         raise error
-    _runs.stack[-1].interrupt(error)
+    runs.interrupt(error)
 
 
 class _Run:
