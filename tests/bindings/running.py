@@ -68,6 +68,30 @@ except KeyboardInterrupt:
 ''')
             self.assertEqual((status, out), (0, 'finally\ninterrupted\n'), error)
 
+    def test_a_second_control_c_ends_what_cleans_up(self):
+        for wait in ('await scheduler.post_task(lambda: None, delay=20000)', 'await scheduler.sleep(20000)',
+                     'for _ in range(10 ** 6): await scheduler.yield_()', 'for _ in range(10 ** 9): pass'):
+            status, out, error = self.run_program(f'''
+def interrupt():
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+async def main():
+    try:
+        interrupt()
+        await scheduler.sleep(100000)
+    finally:
+        try:
+            interrupt()
+            {wait}
+            print('went on')
+        finally:
+            print('finally')
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('interrupted')
+''')
+            self.assertEqual((status, out, error), (0, 'finally\ninterrupted\n', ''), wait)
+
     def test_an_interrupt_in_a_task_lets_finally_run(self):
         """Main's, and those of the tasks that have begun."""
         for how, status in (('def task(): sys.exit(7)', 7), ('async def task(): await scheduler.yield_(); sys.exit(7)', 7),
