@@ -147,8 +147,16 @@ def _in_circles(runs):
 def call_in(context, call):
     """Calls call () once, soon, on the thread that runs context; any thread."""
     source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
-    source.set_callback(lambda *_: call())
+    source.set_callback(lambda *_: _call(call))
     source.attach(context)
+
+
+def _call(call):
+    try:
+        call()
+    except (KeyboardInterrupt, SystemExit) as error:
+        from ._PrioSchedRun import interrupt  # which needs this module
+        interrupt(error)
 
 
 def own_context():

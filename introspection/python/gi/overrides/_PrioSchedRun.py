@@ -14,7 +14,7 @@ import weakref
 from gi.repository import GLib
 
 from ._PrioSchedCoroutines import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
-from ._PrioSchedFutures import Future, get_running_loop, loop_of, own_context
+from ._PrioSchedFutures import Future, call_in, get_running_loop, loop_of, own_context
 
 try:
     from gi.events import GLibEventLoop
@@ -74,19 +74,34 @@ def _main_context():
     return GLib.MainContext.new()
 
 
-class _Interruptible:
-    """Ctrl-C cancels the coroutine, so that its finally clauses run; the second one interrupts what runs."""
+# Of PyGObject, between two callbacks: it prints what is raised there.
+_AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
 
-    def __init__(self, cancel):
+
+def _is_at_rest(frame):
+    """Whether a signal has interrupted the main loop while it waits, not a callback."""
+    while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:
+        frame = frame.f_back
+    return frame is not None
+
+
+class _Interruptible:
+    """Ctrl-C cancels the coroutine, so that its finally clauses run; the second one interrupts what runs, or the main loop."""
+
+    def __init__(self, cancel, context):
         self.cancel = cancel
+        self.context = context
         self.count = 0
         self.is_handled = False
 
-    def _handle(self, *args):
+    def _handle(self, _number, frame):
         self.count += 1
-        if self.count > 1:
+        if self.count == 1:
+            self.cancel()
+        elif _is_at_rest(frame):
+            call_in(self.context, functools.partial(interrupt, KeyboardInterrupt()))
+        else:
             raise KeyboardInterrupt
-        self.cancel()
 
     def __enter__(self):
         if (threading.current_thread() is threading.main_thread() and
@@ -131,7 +146,7 @@ def _run_alone(coroutine, loop):
     run = start_alone(coroutine, contextvars.copy_context(), future)
     if not future.done():
         future.add_done_callback(lambda _: loop.quit())
-        with _Interruptible(functools.partial(run.cancel_coroutine, None)) as interruptible:
+        with _Interruptible(functools.partial(run.cancel_coroutine, None), loop.get_context()) as interruptible:
             try:
                 loop.run()
             finally:
@@ -195,8 +210,7 @@ def _run_in_asyncio(coroutine, context):
         with _Run(loop.stop):
             task = loop.create_task(coroutine)
             try:
-                with _Interruptible(task.cancel) as interruptible:
-                    return _result_of(loop.run_until_complete, task, interruptible)
+                return _result_of(task, loop, context)
             finally:
                 if not task.done():
                     _cancel_tasks([task], loop)
@@ -206,7 +220,7 @@ def _run_in_asyncio(coroutine, context):
         loop = runner.get_loop()
         with _Run(loop.stop):
             try:
-                return _result_of(runner.run, coroutine)
+                return _result_of(loop.create_task(coroutine), loop, context)
             finally:
                 # The second time for what has begun while the first cleaned up; what begins then is told, not run.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
@@ -235,17 +249,23 @@ def _cancel_tasks(tasks, loop):
                                          'exception': task.exception()})
 
 
-def _result_of(run, what, interruptible=None):
-    try:
-        return run(what)
-    except RuntimeError:
-        # "Event loop stopped before Future completed."
-        if _runs.stack[-1].error is None:
-            raise
-    except asyncio.CancelledError:
-        if interruptible is None or interruptible.count == 0:
-            raise
-        raise KeyboardInterrupt from None
+def _result_of(task, loop, context):
+    """Runs loop until task has ended, or until an interrupt."""
+    def cancel():
+        task.cancel()
+        loop.call_soon_threadsafe(lambda: None)  # it may be about to wait
+
+    with _Interruptible(cancel, context) as interruptible:
+        try:
+            return loop.run_until_complete(task)
+        except RuntimeError:
+            # "Event loop stopped before Future completed."
+            if _runs.stack[-1].error is None:
+                raise
+        except asyncio.CancelledError:
+            if interruptible.count == 0:
+                raise
+            raise KeyboardInterrupt from None
 
 
 def run(coroutine):
