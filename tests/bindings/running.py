@@ -202,6 +202,32 @@ PrioSched.run(main())
         # In the other order if the nested run takes longer than the delay.
         self.assertEqual((status, sorted(out.split('\n'))), (0, ['', 'inner', 'went on']), error)
 
+    def test_in_a_thread_that_has_pushed_a_main_context(self):
+        """It ends what is left there, too: it is nested only in a main loop that runs."""
+        status, out, error = self.run_program('''
+async def waits():
+    try:
+        await own.sleep(100000)
+    finally:
+        await own.yield_()
+        print('cleaned up')
+async def main():
+    global own, task
+    own = PrioSched.Scheduler.ref_thread_default()
+    task = own.post_task(waits)
+    await own.post_task(lambda: None)
+def function():
+    context = GLib.MainContext.new()
+    context.push_thread_default()
+    PrioSched.run(main())
+    print(task.state.value_nick)
+    context.pop_thread_default()
+thread = threading.Thread(target=function)
+thread.start()
+thread.join()
+''')
+        self.assertEqual((status, out), (0, 'cleaned up\naborted\n'), error)
+
     def test_a_coroutine_that_swallows_its_cancellation_at_the_end(self):
         status, out, error = self.run_program('''
 has_begun = False
