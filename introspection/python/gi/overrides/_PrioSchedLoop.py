@@ -14,7 +14,9 @@ from gi.repository import GLib
 
 from ..module import get_introspection_module
 from ._PrioSchedFutures import UNSET, Continuation, get_running_loop, running
+from ._PrioSchedFutures import own_context
 from ._PrioSchedFutures import own_state as _state
+from ._PrioSchedRun import context_to_run
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -184,10 +186,13 @@ class _Readiness(asyncio.Handle):
 
 
 class EventLoop(GLibEventLoop):
-    """PyGObject's loop, in which the callbacks, timers and tasks that a task begins have its priority."""
+    """PyGObject's loop, in which the callbacks, timers and tasks that a task begins have its priority.
+
+    main_context  what it runs, which is the thread-default one meanwhile; without one that which PrioSched.run() takes
+    """
 
     def __init__(self, main_context=None):
-        super().__init__(main_context)
+        super().__init__(main_context if main_context is not None else context_to_run())
         self._ready = _Ready(self)
         # The readers and writers that are ready and have been left to a task.  While their descriptors were watched for
         # them the source of these would be ready all the time, and keep tasks of a lower priority from their turn.
@@ -197,11 +202,26 @@ class EventLoop(GLibEventLoop):
 
     @contextlib.contextmanager
     def running(self, quit_func):
-        with super().running(quit_func):
+        with self._as_thread_default(), super().running(quit_func):
             yield
         if not self._quit_funcs and self._interrupt is not None:
             interrupt, self._interrupt = self._interrupt, None
             raise interrupt
+
+    @contextlib.contextmanager
+    def _as_thread_default(self):
+        context = self._context
+        if not context.acquire():
+            raise RuntimeError(f'{self!r} cannot run: another thread runs its main context')
+        context.release()
+        is_other = hash(context) != hash(own_context())
+        if is_other:
+            context.push_thread_default()
+        try:
+            yield
+        finally:
+            if is_other:
+                context.pop_thread_default()
 
     def _run_once(self):
         # PyGObject prints what its sources raise, or ends the process at once.

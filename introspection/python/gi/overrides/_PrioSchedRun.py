@@ -60,7 +60,7 @@ class _Run:
             raise self.error from None
 
 
-def _main_context():
+def context_to_run():
     """The one that this thread is to run."""
     own = GLib.MainContext.get_thread_default()
     if own is not None:
@@ -83,6 +83,11 @@ def _is_at_rest(frame):
     while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:
         frame = frame.f_back
     return frame is not None
+
+
+def _is_nested(context):
+    """Whether this thread runs context already; one that it has only pushed it does not run."""
+    return context.is_owner() and GLib.main_depth() > 0
 
 
 class _Interruptible:
@@ -184,7 +189,7 @@ def _cancel_rest(loop, context):
 def _run_in_context(coroutine, context):
     """Runs coroutine where asyncio has no loop on GLib, or has one that is running."""
     is_pushed = hash(context) != hash(own_context())
-    is_nested = context.is_owner()
+    is_nested = _is_nested(context)
     if is_pushed:
         context.push_thread_default()
     try:
@@ -285,8 +290,8 @@ def run(coroutine):
         if hasattr(coroutine, 'close'):
             coroutine.close()
         raise RuntimeError('PrioSched.run() cannot be called in a coroutine that asyncio runs: await there')
-    context = _main_context()
+    context = context_to_run()
     coroutine = to_coroutine(coroutine)
-    if loop is None and GLibEventLoop is not None and not context.is_owner():
+    if loop is None and GLibEventLoop is not None and not _is_nested(context):
         return _run_in_asyncio(coroutine, context)
     return _run_in_context(coroutine, context)
