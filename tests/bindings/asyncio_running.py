@@ -5,6 +5,8 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import functools
+import os
+import signal
 import sys
 import threading
 import unittest
@@ -68,6 +70,29 @@ class Interrupts(unittest.TestCase):
                 for number, begin in enumerate(begins):
                     with self.subTest(run=run_it, interrupt=interrupt, begin=number):
                         self.assert_comes_out(run_it, interrupt, begin, number < 2)
+
+    def test_a_second_control_c_while_the_loop_waits(self):
+        """The first one cancels, the second one comes out."""
+        def interrupt():
+            threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+        async def main(notes):
+            try:
+                interrupt()
+                await asyncio.sleep(100)
+            finally:
+                try:
+                    interrupt()
+                    await asyncio.sleep(20)
+                    notes.append('went on')
+                finally:
+                    notes.append('finally')
+        for run_it in PrioSched.run, self.run_alone:
+            notes, before = [], signal.getsignal(signal.SIGINT)
+            with self.assertRaises(KeyboardInterrupt):
+                run_it(main(notes))
+            self.assertEqual(notes, ['finally'])
+            self.assertIs(signal.getsignal(signal.SIGINT), before)
 
     def test_the_loop_can_run_again(self):
         loop = PrioSched.EventLoop(GLib.MainContext.default())
