@@ -7,6 +7,7 @@ import asyncio
 import collections
 import contextlib
 import selectors
+import signal
 import threading
 
 from gi.events import GLibEventLoop
@@ -16,7 +17,7 @@ from ..module import get_introspection_module
 from ._PrioSchedFutures import UNSET, Continuation, get_running_loop, running
 from ._PrioSchedFutures import own_context
 from ._PrioSchedFutures import own_state as _state
-from ._PrioSchedRun import context_to_run
+from ._PrioSchedRun import context_to_run, is_at_rest
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -202,7 +203,7 @@ class EventLoop(GLibEventLoop):
 
     @contextlib.contextmanager
     def running(self, quit_func):
-        with self._as_thread_default(), super().running(quit_func):
+        with self._as_thread_default(), self._taking_interrupts(), super().running(quit_func):
             yield
         if not self._quit_funcs and self._interrupt is not None:
             interrupt, self._interrupt = self._interrupt, None
@@ -222,6 +223,28 @@ class EventLoop(GLibEventLoop):
         finally:
             if is_other:
                 context.pop_thread_default()
+
+    @contextlib.contextmanager
+    def _taking_interrupts(self):
+        """What the handler of Ctrl-C raises while the loop waits comes out, where PyGObject would print it."""
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler) or self.is_running():
+            yield
+            return
+
+        def handle(number, frame):
+            try:
+                handler(number, frame)
+            except KeyboardInterrupt as error:
+                if not is_at_rest(frame):
+                    raise
+                self.call_soon_threadsafe(self.interrupt, error)
+        signal.signal(signal.SIGINT, handle)
+        try:
+            yield
+        finally:
+            if signal.getsignal(signal.SIGINT) is handle:
+                signal.signal(signal.SIGINT, handler)
 
     def _run_once(self):
         # PyGObject prints what its sources raise, or ends the process at once.

@@ -78,7 +78,7 @@ def context_to_run():
 _AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
 
 
-def _is_at_rest(frame):
+def is_at_rest(frame):
     """Whether a signal has interrupted the main loop while it waits, not a callback."""
     while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:
         frame = frame.f_back
@@ -103,7 +103,7 @@ class _Interruptible:
         self.count += 1
         if self.count == 1:
             self.cancel()
-        elif _is_at_rest(frame):
+        elif is_at_rest(frame):
             call_in(self.context, functools.partial(interrupt, KeyboardInterrupt()))
         else:
             raise KeyboardInterrupt
