@@ -231,7 +231,7 @@ all_off (World *world, Mechanism first, Mechanism last)
     switch_off (world, world->books[i], first, last);
 }
 
-static void
+static G_NORETURN void
 tell_left (World *world)
 {
   for (gint i = 1; i <= world->n_payloads; i++)

@@ -79,7 +79,9 @@ _AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi
 
 
 def is_at_rest(frame):
-    """Whether a signal has interrupted the main loop while it waits, not a callback."""
+    """Whether a signal has interrupted the main loop while it waits, or what PyGObject or we do there, and not a callback."""
+    if frame.f_globals.get('__name__', '').startswith('gi.'):
+        return True
     while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:
         frame = frame.f_back
     return frame is not None
