@@ -7,6 +7,8 @@
 
 #include "scheduler/prio-task-group-private.h"
 
+#include "signal/prio-task-signal-private.h"
+
 /* Below this the table is not looked through for what has gone. */
 #define MIN_LIMIT 16
 
@@ -34,7 +36,10 @@ shared_get (Shared *self, GCancellable *own)
   g_autoptr (GCancellable) is = g_weak_ref_get (&self->own);
   g_autoptr (PrioTaskSignal) both = g_weak_ref_get (&self->both);
 
-  return is == own && both != NULL && !g_cancellable_is_cancelled (G_CANCELLABLE (both)) ? g_steal_pointer (&both) : NULL;
+  /* An abort by hand is heard later, when @own may have been reset. */
+  if (is != own || both == NULL || prio_signal_node_is_aborted (prio_task_signal_get_node (both)))
+    return NULL;
+  return g_steal_pointer (&both);
 }
 
 static gboolean
