@@ -14,6 +14,8 @@ static void come_to (unsigned int moment);
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/prio-lock-private.h"
+
 #define PRIO_BIASED_LOCK_MOMENT(name) come_to (name)
 #if defined (__linux__) && !defined (PRIO_THREAD_SANITIZER)
 static long call_kernel (long number, int command, int flags, int processor);
