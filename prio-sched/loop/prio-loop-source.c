@@ -373,10 +373,10 @@ prepare (PrioLoop *loop, gint *timeout)
 {
   gint64 now = 0;
 
+  take_over (loop);
   loop->iteration++;
-  do
+  while (TRUE)
     {
-      take_over (loop);
       *timeout = -1;
       if (G_UNLIKELY (loop->observing != NULL))
         prio_observed_prepares (loop);
@@ -404,8 +404,11 @@ prepare (PrioLoop *loop, gint *timeout)
           *timeout = 0;
           return FALSE;
         }
+
+      if (prio_mailbox_fall_asleep (&loop->mailbox))
+        break;
+      take_over (loop);
     }
-  while (!prio_mailbox_fall_asleep (&loop->mailbox));
 
   /* There is nothing to do, unless GLib reaches the source of the idle callbacks, which sets its own timeout. */
   if (loop->delays.n_items > 0 && loop->lane == PRIO_LANE_NONE)

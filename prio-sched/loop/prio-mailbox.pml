@@ -24,7 +24,7 @@
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
  * @models loop/prio-loop-source.c take_over 2593dc835bb3
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models loop/prio-loop-source.c prepare f511df7db851
+ * @models loop/prio-loop-source.c prepare a14cb838d152
  *     Loop, prepare
  * @models loop/prio-loop-source.c governor_check 06e649a1122f
  *     Loop, check

@@ -18,6 +18,7 @@
  */
 
 #include "crossings.h"
+#include "tsan-suppressions.h"
 
 #include <signal.h>
 #include <stdio.h>
