@@ -114,9 +114,18 @@ class Watch(threading.Thread):
             print(said[-8000:], flush=True)
 
 
+def own_offset():
+    """By how many seconds the time namespace that this is in differs from the first one, to which offsets refer."""
+    try:
+        lines = pathlib.Path('/proc/self/timens_offsets').read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith('boottime')), 0)
+
+
 def at_uptime(seconds):
     """The command that runs another as if the machine had been up for so long, or None without time namespaces."""
-    offset = seconds - int(float(pathlib.Path('/proc/uptime').read_text().split()[0]))
+    offset = seconds - int(float(pathlib.Path('/proc/uptime').read_text().split()[0])) + own_offset()
     command = ['unshare', *([] if os.geteuid() == 0 else ['--user', '--map-current-user']), '--time', '--fork', '--kill-child',
                '--monotonic', str(offset), '--boottime', str(offset)]
     if shutil.which('unshare') is None or subprocess.run([*command, 'true'], stderr=subprocess.DEVNULL).returncode != 0:
