@@ -4,7 +4,8 @@
 
 Each program switches on a random part of what the binding has, and uses it from everywhere.  Whatever is awaited settles, once,
 and as it may; nothing is reported that the program has handled; nothing is left.  --seed makes one program again, --table shows
-how often each pair of mechanisms has met.  With PRIO_SCHED_THOROUGH in the environment there are many more programs.
+how often each pair of mechanisms has met.  The programs are the same each time; with PRIO_SCHED_THOROUGH in the environment there are
+many more, from a random seed on.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -35,12 +36,22 @@ from crossings_program import CONTEXT, Awaited, Here, Program, Work, check_repor
 from gi.repository import GLib, PrioSched  # noqa: E402
 
 HANGS = 30  # seconds without a new program
-N_PROGRAMS = 350
+N_PROGRAMS = 100
+FIRST_SEED = 1
+N_ROUNDS = 5  # of programs for pairs that have not met yet
+N_SHOWN = 10  # pairs that have not met
+IS_THOROUGH = 'PRIO_SCHED_THOROUGH' in os.environ
 MAX_ACTS = 300
 LOGS = 'CROSSINGS_LOG' in os.environ  # each operation
 HOMES = ('iterate', 'run', 'asyncio')
 # What is no task, and is nothing if nobody posts.
 MECHANISMS = sorted({*OPERATIONS, *OPTIONS, *BODIES})
+# GLib before 2.80 holds a lock of all weak references in g_weak_ref_get () while PyGObject's toggle notify waits for the interpreter.
+# A thread that has the interpreter and finalizes a signal waits for that lock: a deadlock in about 1 of 2,000 programs, which is
+# GLib's and PyGObject's.  A program does not choose which thread finalizes a signal, so all that run in other threads are left out.
+THREADS = ('lane', 'run-in-thread', 'thread', 'to-thread')
+HAS_DEADLOCK = (GLib.MAJOR_VERSION, GLib.MINOR_VERSION) < (2, 80)
+LEFT_OUT = THREADS if HAS_DEADLOCK and not IS_THOROUGH else ()
 
 
 def all_pairs(mechanisms):
@@ -124,6 +135,7 @@ class Crossing(Program):
         lines = [f'{self.home}: {awaited.describe()} hangs' for awaited in self.pending()]
         lines += [f'{self.calls} calls, {sum(thread.is_alive() for thread in self.threads)} threads', f'settled: {self.is_settled()}', *check_reports(self.expected)]
         os.write(2, '\n'.join([*lines, '']).encode())
+        write_met(self.met)
         faulthandler.dump_traceback()
         os._exit(1)
 
@@ -189,11 +201,16 @@ RUN_IS_ASYNCIO = gi.version_info >= (3, 50)
 
 
 def mechanisms_of(arguments):
-    named = arguments.only.split(',') if arguments.only else MECHANISMS
+    named = arguments.only.split(',') if arguments.only else [name for name in MECHANISMS if name not in LEFT_OUT]
     return [name for name in named if arguments.loop is not None or not places[name] & ASYNCIO]
 
 
-def run_one(seed, mechanisms, loop, met):
+def write_met(met):
+    """Tells the parent which pairs have met in one program, even if it has failed."""
+    os.write(1, ''.join(f'{one} {other} {count}\n' for (one, other), count in met.items()).encode())
+
+
+def run_one(seed, mechanisms, loop):
     """Runs the program of seed, and returns what is wrong, and where it ran."""
     pairs = all_pairs(mechanisms)
     # So many programs in a row as there are pairs have each of them twice.
@@ -201,8 +218,10 @@ def run_one(seed, mechanisms, loop, met):
     rng = random.Random(seed)
     homes = [home for home in HOMES if can_meet(home, wanted) and (home != 'asyncio' or loop is not None)]
     program = Crossing(seed, mechanisms, wanted, rng.choice(homes))
-    program.run(loop)
-    met.update(program.met)
+    try:
+        program.run(loop)
+    finally:
+        write_met(program.met)
     failures, refs, expected, home = program.failures, program.refs, program.expected, program.home
     del program
     left = find_left(refs)
@@ -224,7 +243,7 @@ def new_loop(kind):
 def child(arguments):
     """Runs programs, and writes the seed before each; all else that is written is wrong."""
     faulthandler.enable()
-    loop, met = new_loop(arguments.loop), collections.Counter()
+    loop = new_loop(arguments.loop)
     if loop is not None:
         asyncio.set_event_loop(loop)
     gc.collect()
@@ -232,14 +251,12 @@ def child(arguments):
     for seed in seeds_of(arguments):
         os.write(2, f'seed {seed}\n'.encode())
         try:
-            failures, home = run_one(seed, mechanisms_of(arguments), loop, met)
+            failures, home = run_one(seed, mechanisms_of(arguments), loop)
         except BaseException:
             os.write(2, traceback.format_exc().encode())
             sys.exit(1)
         for failure in failures:
             os.write(2, ascii(f'{home}: {failure}').encode() + b'\n')
-    for (one, other), count in met.items():
-        print(one, other, count)
 
 
 class Watched:
@@ -313,7 +330,7 @@ def seeds_for(pairs, mechanisms, after):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('loop', nargs='?')
-    parser.add_argument('--programs', type=int, default=N_PROGRAMS * (50 if 'PRIO_SCHED_THOROUGH' in os.environ else 1))
+    parser.add_argument('--programs', type=int, default=N_PROGRAMS * (150 if IS_THOROUGH else 1))
     parser.add_argument('--seed', type=int)
     parser.add_argument('--only')
     parser.add_argument('--table', action='store_true')
@@ -323,17 +340,20 @@ def main():
         return child(arguments)
 
     programs = arguments.programs if arguments.seed is None else 1
-    seed = random.randrange(10 ** 9) if arguments.seed is None else arguments.seed
+    seed = arguments.seed if arguments.seed is not None else random.randrange(10 ** 9) if IS_THOROUGH else FIRST_SEED
     print(f'{programs} programs from seed {seed} on', flush=True)
+    if LEFT_OUT and not arguments.only:
+        print('left out, as GLib before 2.80 may deadlock:', ', '.join(LEFT_OUT), flush=True)
     watched, mechanisms = Watched(arguments), mechanisms_of(arguments)
     for begin in range(seed, seed + programs, 5000):
         watched.run(list(range(begin, min(begin + 5000, seed + programs))))
     n_more, has_all = 0, programs >= N_PROGRAMS and not arguments.only
-    for _ in range(3):
+    for i in range(N_ROUNDS):
         apart = [pair for pair in all_pairs(mechanisms) if watched.met[pair] == 0]
-        if has_all and apart and not watched.said:
-            watched.run(list(seeds_for(apart, mechanisms, seed + programs)))
-            n_more += len(apart)
+        if has_all and apart:
+            seeds = list(dict.fromkeys(seeds_for(apart, mechanisms, seed + programs + i * len(all_pairs(mechanisms)))))
+            watched.run(seeds)
+            n_more += len(seeds)
     for failed, line in watched.said:
         print(f'seed {failed}: {line}')
     apart = [pair for pair in all_pairs(mechanisms) if watched.met[pair] == 0]
@@ -342,7 +362,7 @@ def main():
     n_pairs = len(all_pairs(mechanisms))
     print(f'{programs + n_more} programs, {len(mechanisms)} mechanisms, {n_pairs - len(apart)} of {n_pairs} pairs have met')
     if has_all and apart:
-        print('never met:', ', '.join(map(' and '.join, apart)))
+        print(f'{len(apart)} never met:', ', '.join(map(' and '.join, apart[:N_SHOWN])), '...' if len(apart) > N_SHOWN else '')
     return 1 if watched.said or (has_all and apart) else 0
 
 

@@ -52,16 +52,16 @@ def abort(program, here):
 
 @operation('reason')
 def reason(program, here):
-    """What is no exception is no reason."""
+    """These are refused as reasons."""
     signal = some_controller(program, here)
     was_aborted = signal.is_aborted()
     try:
-        signal.controller.abort(here.rng.choice(('text', 5, Exception, object())))
+        signal.controller.abort(here.rng.choice(('text', 5, Exception, object(), StopIteration('end'), StopAsyncIteration('end'))))
     except TypeError:
         if signal.is_aborted() and not was_aborted and not here.in_thread:
             program.fail('an abort that is refused has aborted')
     else:
-        program.fail('an abort without an exception')
+        program.fail('an abort with a bad reason')
 
 
 @operation('handler', LOOP)

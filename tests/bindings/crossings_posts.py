@@ -183,7 +183,7 @@ class Bare(BaseException):
     pass
 
 
-REASONS = (Reason, OwnAbort, Bare, KeyError, lambda text: GLib.Error(text, 'crossings', 7), asyncio.CancelledError, StopIteration,
+REASONS = (Reason, OwnAbort, Bare, KeyError, lambda text: GLib.Error(text, 'crossings', 7), asyncio.CancelledError,
            lambda text: GLib.Error(text, 'g-io-error-quark', Gio.IOErrorEnum.CANCELLED), asyncio.TimeoutError, RuntimeError)
 
 
