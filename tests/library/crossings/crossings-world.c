@@ -180,8 +180,9 @@ poll_without_sleeping (GPollFD *fds, guint n_fds, gint timeout G_GNUC_UNUSED)
   return g_poll (fds, n_fds, 0);
 }
 
+/* What the program of @seed uses. */
 static void
-set_up (World *world, guint64 seed, guint64 without)
+draw (World *world, guint64 seed, guint64 without)
 {
   *world = (World) { .seed = seed, .owner = g_thread_self (), .budget = 150, .n_iterations = 1 };
   this_thread = (Self) { .world = world, .random = seed * 2654435761u + 1, .place = N_MECHANISMS };
@@ -194,6 +195,22 @@ set_up (World *world, guint64 seed, guint64 without)
   world->uses &= ~without;
   world->is_free = dice (3) == 0 && (world->uses & BIT (OTHER_THREAD)) != 0;
   world->drops = dice (4) == 0;
+}
+
+/* Whether its other thread goes on by itself, so that it is not the same program each time. */
+gboolean
+is_free_program (guint64 seed, guint64 without)
+{
+  World world;
+
+  draw (&world, seed, without);
+  return world.is_free;
+}
+
+static void
+set_up (World *world, guint64 seed, guint64 without)
+{
+  draw (world, seed, without);
   world->all_books = g_ptr_array_new_with_free_func (g_free);
   world->all_origins = g_ptr_array_new_with_free_func (g_free);
   world->all_groups = g_ptr_array_new_with_free_func (g_free);

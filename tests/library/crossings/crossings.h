@@ -258,6 +258,7 @@ gpointer track (World *world, gpointer object);
 void let_go_of (World *world, gpointer object);
 
 /* crossings-world.c */
+gboolean is_free_program (guint64 seed, guint64 without);
 void run_world (guint64 seed, guint64 without, guint n_acts);
 Book *book_new (World *world);
 void pass_time (gint64 time);
