@@ -14,9 +14,11 @@ import os
 import pathlib
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 PRIORITIES = {'background', 'user-visible', 'user-blocking'}
 NUMBER, TEXT = (int, float), str
@@ -305,6 +307,21 @@ def check_pipes(traced, folder):
         os.close(fd)
 
 
+def check_reader_goes(traced, folder):
+    """A reader that goes while it has a part of a large write ends the trace, and not the program."""
+    reader, writer = os.pipe()
+    size = fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([traced, 'many'], env=os.environ | {'PRIO_SCHED_TRACE': f'/dev/fd/{writer}'}, pass_fds=[writer],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        os.close(writer)
+        # Until it is full: the program waits within a write then.
+        while struct.unpack('i', fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0] < size:
+            assert program.poll() is None, program.returncode
+        os.close(reader)
+        printed, told = program.communicate(timeout=60)
+    assert program.returncode == 0 and printed.split()[0] == '10000' and not told, (program.returncode, printed, told)
+
+
 def check_size(traced, folder):
     """A trace ends at its size, with one warning, and can be read."""
     path = folder / 'sized.json'
@@ -358,7 +375,8 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_other_files, check_in_use):
+    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes,
+                 check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')
