@@ -65,7 +65,7 @@ static gssize
 write_quietly (int fd, const char *data, gsize length)
 {
   static const struct timespec now = { 0, 0 };
-  sigset_t quiet, before, pending;
+  sigset_t quiet, before, pending, fresh;
   gssize n;
   int error;
 
@@ -80,13 +80,14 @@ write_quietly (int fd, const char *data, gsize length)
   while (n < 0 && errno == EINTR);
   error = errno;
 
-  /* One that was pending before is somebody else's. */
-  if (n < 0 && (error == EPIPE || error == EFBIG) && !sigismember (&pending, error == EPIPE ? SIGPIPE : SIGXFSZ))
-    {
-      sigemptyset (&quiet);
-      sigaddset (&quiet, error == EPIPE ? SIGPIPE : SIGXFSZ);
-      sigtimedwait (&quiet, NULL, &now);
-    }
+  /* There is a signal after a short write too, if the reader has taken a part.  One that was pending before is somebody else's. */
+  fresh = quiet;
+  if (sigismember (&pending, SIGPIPE))
+    sigdelset (&fresh, SIGPIPE);
+  if (sigismember (&pending, SIGXFSZ))
+    sigdelset (&fresh, SIGXFSZ);
+  if (n < (gssize) length)
+    sigtimedwait (&fresh, NULL, &now);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   errno = error;
   return n;
