@@ -322,6 +322,19 @@ def check_reader_goes(traced, folder):
     assert program.returncode == 0 and printed.split()[0] == '10000' and not told, (program.returncode, printed, told)
 
 
+def check_closed_descriptors(traced, folder):
+    """A program that closes all descriptors, as a daemon does, ends the trace: it goes into no file that gets its descriptor's number."""
+    trace, other = folder / 'closed.json', folder / 'other'
+    result = run(traced, 'closes', other, env={'PRIO_SCHED_TRACE': str(trace)})
+    assert result.stdout.split() == ['10200', '0', '0'] and not result.stderr, result
+    assert not other.read_bytes(), other.read_bytes()[:200]
+    check(trace, complete=False)
+    # So it is with a descriptor that it has inherited.
+    result = run('sh', '-c', f'exec "{traced}" closes "{other}" 3> "{trace}"', env={'PRIO_SCHED_TRACE': '/dev/fd/3'})
+    assert result.stdout.split() == ['10200', '0', '0'] and not other.read_bytes(), result
+    check(trace, complete=False)
+
+
 def check_size(traced, folder):
     """A trace ends at its size, with one warning, and can be read."""
     path = folder / 'sized.json'
@@ -375,7 +388,7 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes,
+    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes, check_closed_descriptors,
                  check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))

@@ -11,6 +11,7 @@
 
 #include "print-statistics.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,6 +252,18 @@ do_many (void)
     }
 }
 
+/* As a daemon does.  The file at @path gets the numbers of what was open before. */
+static void
+do_many_after_closing (const char *path)
+{
+  do_many ();
+  for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
+    close (fd);
+  for (guint i = 0; i < 20; i++)
+    g_assert_cmpint (open (path, O_RDWR | O_CREAT, 0600), >=, 0);
+  do_in_thread (NULL);
+}
+
 static gboolean
 print_garbage (gpointer data)
 {
@@ -299,6 +312,8 @@ do_mode (const char *mode, const char *argument)
     do_fork ();
   else if (g_str_equal (mode, "many"))
     do_many ();
+  else if (g_str_equal (mode, "closes"))
+    do_many_after_closing (argument);
   else if (g_str_equal (mode, "call"))
     do_by_call (argument);
   else if (g_str_equal (mode, "inside"))
