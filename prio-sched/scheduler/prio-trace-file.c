@@ -42,6 +42,8 @@ static struct
   char *path; /* as it was given; NULL if no file is open */
   char *name; /* with the process's id in place of %p */
   int fd;
+  dev_t device; /* what @fd has been opened for, with @inode */
+  ino_t inode;
   gint64 pid;
   GString *gathered;
   GString *spare;
@@ -107,12 +109,21 @@ get_part (const char *lines, gsize length)
   return part > 0 ? part : length;
 }
 
+/* Whether trace.fd is the trace's still.  A program that closes all descriptors, as a daemon does, gives its number to others. */
+static gboolean
+is_still_open (void)
+{
+  struct stat status;
+
+  return trace.fd >= 0 && fstat (trace.fd, &status) == 0 && status.st_dev == trace.device && status.st_ino == trace.inode;
+}
+
 /* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file. */
 static int
 write_lines (const char *lines, gsize length)
 {
   gsize done = 0;
-  int error = 0;
+  int error = is_still_open () ? 0 : EBADF;
 
   while (done < length && error == 0)
     {
@@ -127,7 +138,7 @@ write_lines (const char *lines, gsize length)
   while (done > 0 && lines[done - 1] != '\n')
     done--;
   trace.written += (goffset) done;
-  if (error != 0 && trace.may_seek && ftruncate (trace.fd, trace.written) == 0)
+  if (error != 0 && error != EBADF && trace.may_seek && ftruncate (trace.fd, trace.written) == 0)
     lseek (trace.fd, trace.written, SEEK_SET);
   return error;
 }
@@ -173,7 +184,7 @@ static void
 drop_file (void)
 {
   __atomic_store_n (&prio_trace_generation, 0, __ATOMIC_RELAXED);
-  if (trace.fd >= 0)
+  if (is_still_open ())
     close (trace.fd);
   trace.fd = -1;
   if (trace.gathered != NULL)
@@ -193,7 +204,7 @@ end_array (void)
   gsize length = strlen (end);
   gsize done = 0;
 
-  if (trace.error != 0 && !trace.may_seek)
+  if (!is_still_open () || (trace.error != 0 && !trace.may_seek))
     return;
 
   while (done < length)
@@ -349,6 +360,8 @@ take (int fd, Descriptor descriptor)
     return errno;
   if (!is_ours (&status, descriptor))
     return EPERM;
+  trace.device = status.st_dev;
+  trace.inode = status.st_ino;
   trace.may_seek = S_ISREG (status.st_mode);
   trace.is_shared = descriptor == DESCRIPTOR_OF_ANOTHER;
   if (trace.may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -571,8 +584,8 @@ prio_trace_file_tell (void)
     }
   prio_lock_unlock (&lock);
 
-  /* A reader that has gone has seen enough. */
-  if (name != NULL && error != 0 && error != EPIPE)
+  /* A reader that has gone has seen enough.  Who has closed the descriptor may have closed that of the messages too. */
+  if (name != NULL && error != 0 && error != EPIPE && error != EBADF)
     g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
   else if (name != NULL && error == 0)
     g_warning ("The trace file '%s' ends early: it has reached its size; " SIZE_VARIABLE " sets another, in MiB", name);
