@@ -335,6 +335,27 @@ def check_closed_descriptors(traced, folder):
     check(trace, complete=False)
 
 
+def check_inherited(traced, folder):
+    """An inherited descriptor is taken as it is: what the file has remains, and what the program prints is written in its turn."""
+    path = folder / 'inherited'
+    for name, redirection in (('/dev/stdout', '>>'), ('/dev/fd/1', '>>'), ('/proc/self/fd/1', '1<>'), ('/dev/stderr', '2>')):
+        path.write_text('' if redirection == '2>' else 'before\n')
+        script = f'echo first >&{2 if redirection == "2>" else 1}; "{traced}" each'
+        if redirection == '1<>':
+            script = f'cat <&1 >/dev/null; {script}'
+        result = run('sh', '-c', f'exec {redirection} "{path}"; {script}', env={'PRIO_SCHED_TRACE': name})
+        head = '' if redirection == '2>' else 'before\n'
+        trace, printed = re.fullmatch(head + r'first\n(\[\n.*\n\]\n)(204\n2\n1\n)?', path.read_text(), re.DOTALL).groups()
+        (folder / 'read.json').write_text(trace)
+        check_counts(check(folder / 'read.json'), printed or result.stdout)
+    # One that cannot be written to, or that there is not.
+    path.write_text('precious')
+    for redirection in ('3<', '4<'):
+        result = run('sh', '-c', f'exec "{traced}" each {redirection} "{path}"', env={'PRIO_SCHED_TRACE': '/dev/fd/3'})
+        assert result.stderr.count('WARNING') == 1 and '/dev/fd/3' in result.stderr, result.stderr
+        assert result.stdout.split() == ['204', '2', '1'] and path.read_text() == 'precious', result
+
+
 def check_size(traced, folder):
     """A trace ends at its size, with one warning, and can be read."""
     path = folder / 'sized.json'
@@ -388,7 +409,7 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes, check_closed_descriptors,
+    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes, check_closed_descriptors, check_inherited,
                  check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
