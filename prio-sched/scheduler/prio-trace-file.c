@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static struct
   GString *gathered;
   GString *spare;
   gboolean writing;  /* a thread writes, with the lock released; @fd and @written are its own meanwhile */
-  gboolean may_seek; /* it is a plain file; */
+  gboolean may_seek; /* it is a plain file of this trace alone; */
   gboolean is_shared; /* or a pipe that other processes write to, those of forks too */
   goffset written;   /* whole lines, bytes */
   guint64 size;      /* of all that has been gathered for this file, bytes */
@@ -61,6 +62,15 @@ static struct
   guint generations;
   GHashTable *numbers; /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
 } trace = { .fd = -1 };
+
+/* Whether a write that has failed is to be tried again.  An inherited descriptor may be one that does not wait by itself. */
+static gboolean
+is_to_be_repeated (int fd)
+{
+  struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+  return errno == EINTR || (errno == EAGAIN && (poll (&room, 1, -1) >= 0 || errno == EINTR));
+}
 
 /* As write (), but a reader that has gone, or a limit on sizes of files, is an error and no signal. */
 static gssize
@@ -79,7 +89,7 @@ write_quietly (int fd, const char *data, gsize length)
 
   do
     n = write (fd, data, length);
-  while (n < 0 && errno == EINTR);
+  while (n < 0 && is_to_be_repeated (fd));
   error = errno;
 
   /* There is a signal after a short write too, if the reader has taken a part.  One that was pending before is somebody else's. */
@@ -321,18 +331,21 @@ is_number (const char *text, const char *rest)
   return length > 0 && g_str_equal (text + length, rest);
 }
 
+/* @fd is the number of an own one. */
 static Descriptor
-find_descriptor (const char *name)
+find_descriptor (const char *name, int *fd)
 {
-  const char *fd = strstr (name, "/fd/");
+  const char *number = strstr (name, "/fd/");
 
-  if (g_str_equal (name, "/dev/stdout") || g_str_equal (name, "/dev/stderr"))
+  *fd = g_str_equal (name, "/dev/stdout") ? STDOUT_FILENO : STDERR_FILENO;
+  if (*fd == STDOUT_FILENO || g_str_equal (name, "/dev/stderr"))
     return OWN_DESCRIPTOR;
-  if (fd == NULL || !is_number (fd + strlen ("/fd/"), ""))
+  if (number == NULL || !is_number (number + strlen ("/fd/"), ""))
     return NO_DESCRIPTOR;
+  *fd = (int) MIN (g_ascii_strtoull (number + strlen ("/fd/"), NULL, 10), G_MAXINT);
   if (g_str_has_prefix (name, "/dev/fd/") || g_str_has_prefix (name, "/proc/self/fd/"))
     return OWN_DESCRIPTOR;
-  return g_str_has_prefix (name, "/proc/") && is_number (name + strlen ("/proc/"), fd) ? DESCRIPTOR_OF_ANOTHER : NO_DESCRIPTOR;
+  return g_str_has_prefix (name, "/proc/") && is_number (name + strlen ("/proc/"), number) ? DESCRIPTOR_OF_ANOTHER : NO_DESCRIPTOR;
 }
 
 /* Whether a trace may go to what @status describes.  In a folder where everybody may write, others may have put there a file of
@@ -341,8 +354,6 @@ find_descriptor (const char *name)
 static gboolean
 is_ours (const struct stat *status, Descriptor descriptor)
 {
-  if (descriptor == OWN_DESCRIPTOR)
-    return TRUE;
   if (S_ISFIFO (status->st_mode))
     return status->st_uid == geteuid ();
   if (descriptor == DESCRIPTOR_OF_ANOTHER)
@@ -350,7 +361,8 @@ is_ours (const struct stat *status, Descriptor descriptor)
   return S_ISCHR (status->st_mode) || (S_ISREG (status->st_mode) && status->st_uid == geteuid () && status->st_nlink == 1);
 }
 
-/* Empties what @fd is open for, for this process alone unless it is shared.  Returns 0, or what is wrong. */
+/* Notes what @fd is open for, and empties it, for this process alone unless it is shared.  An own one is taken as it is.  Returns 0, or
+ * what is wrong. */
 static int
 take (int fd, Descriptor descriptor)
 {
@@ -358,12 +370,14 @@ take (int fd, Descriptor descriptor)
 
   if (fstat (fd, &status) != 0)
     return errno;
-  if (!is_ours (&status, descriptor))
-    return EPERM;
   trace.device = status.st_dev;
   trace.inode = status.st_ino;
-  trace.may_seek = S_ISREG (status.st_mode);
+  trace.may_seek = S_ISREG (status.st_mode) && descriptor != OWN_DESCRIPTOR;
   trace.is_shared = descriptor == DESCRIPTOR_OF_ANOTHER;
+  if (descriptor == OWN_DESCRIPTOR)
+    return 0;
+  if (!is_ours (&status, descriptor))
+    return EPERM;
   if (trace.may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return EBUSY;
   if ((trace.may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
@@ -371,15 +385,33 @@ take (int fd, Descriptor descriptor)
   return 0;
 }
 
-/* Opens @name, empty.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to a file of that name. */
+/* Another descriptor for what the own @fd is open for: it writes where that one does.  Returns -1 with errno if it cannot write. */
 static int
-open_empty (const char *name)
+duplicate (int fd)
 {
-  Descriptor descriptor = find_descriptor (name);
-  int links = descriptor == NO_DESCRIPTOR ? O_NOFOLLOW : 0;
-  int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | links, 0600);
-  int error;
+  int flags = fcntl (fd, F_GETFL);
 
+  if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)
+    {
+      errno = EBADF;
+      return -1;
+    }
+  return flags >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+}
+
+/* Opens @name, empty unless it is an own descriptor.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to a
+ * file of that name. */
+static int
+open_name (const char *name)
+{
+  int own, fd, error;
+  Descriptor descriptor = find_descriptor (name, &own);
+  int links = descriptor == NO_DESCRIPTOR ? O_NOFOLLOW : 0;
+
+  if (descriptor == OWN_DESCRIPTOR)
+    fd = duplicate (own);
+  else
+    fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | links, 0600);
   if (fd < 0)
     return -1;
   error = take (fd, descriptor);
@@ -424,7 +456,7 @@ open_file (void)
 {
   g_free (trace.name);
   trace.name = expand_path (trace.path);
-  trace.fd = open_empty (trace.name);
+  trace.fd = open_name (trace.name);
   if (trace.fd < 0)
     return FALSE;
 

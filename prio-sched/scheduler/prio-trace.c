@@ -436,7 +436,8 @@ static PrioObserver observer = {
  *
  * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
  * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
- * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3`.  A descriptor of another process, as
+ * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`.  That one is taken as it
+ * is: it has to be open for writing, and what the file has remains.  A descriptor of another process, as
  * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
  *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
