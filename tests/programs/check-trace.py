@@ -233,12 +233,14 @@ def check_failures(traced, folder):
     assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
     text = path.read_text(encoding='utf-8')
     assert 0 < len(text) <= limit, len(text)
-    check_schema(json.loads(text if text.endswith(']\n') else text[:text.rindex(',\n')] + ']'))
+    events = json.loads(text if text.endswith(']\n') else text[:text.rindex(',\n')] + ']')
+    check_schema(events)
+    assert events[-1]['name'] == 'lost events' and events[-1]['args']['count'] > 0, events[-1]
     # Nobody reads a pipe.
     path = folder / 'pipe'
     os.mkfifo(path)
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
-    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
+    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr and 'nobody reads it' in result.stderr, result.stderr
     # A slice whose beginning or end the trace has not seen does not leave half of itself.
     path = folder / 'inside.json'
     run(traced, 'inside', path)

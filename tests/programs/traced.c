@@ -171,6 +171,19 @@ do_by_call (const char *path)
   prio_trace_stop ();
 }
 
+/* A trace of its own, from before the first scheduler; tasks within it, and after it. */
+static void
+do_own (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (prio_trace_start (path, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  do_each (NULL);
+  prio_trace_stop ();
+  do_each (NULL);
+}
+
 static gboolean
 start_inside (gpointer path)
 {
@@ -298,6 +311,11 @@ do_mode (const char *mode, const char *argument)
 
   if (g_str_equal (mode, "nothing"))
     return;
+  if (g_str_equal (mode, "own"))
+    {
+      do_own (argument);
+      return;
+    }
   scheduler = prio_scheduler_new (NULL);
   if (g_str_equal (mode, "each"))
     do_each (NULL);
