@@ -128,9 +128,19 @@ is_still_open (void)
   return trace.fd >= 0 && fstat (trace.fd, &status) == 0 && status.st_dev == trace.device && status.st_ino == trace.inode;
 }
 
-/* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file. */
+static guint64
+count_lines (const char *lines, gsize length)
+{
+  guint64 n = 0;
+
+  for (gsize i = 0; i < length; i++)
+    n += lines[i] == '\n';
+  return n;
+}
+
+/* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file, and @n_lost are not there. */
 static int
-write_lines (const char *lines, gsize length)
+write_lines (const char *lines, gsize length, guint64 *n_lost)
 {
   gsize done = 0;
   int error = is_still_open () ? 0 : EBADF;
@@ -148,6 +158,7 @@ write_lines (const char *lines, gsize length)
   while (done > 0 && lines[done - 1] != '\n')
     done--;
   trace.written += (goffset) done;
+  *n_lost = count_lines (lines + done, length - done);
   if (error != 0 && error != EBADF && trace.may_seek && ftruncate (trace.fd, trace.written) == 0)
     lseek (trace.fd, trace.written, SEEK_SET);
   return error;
@@ -158,6 +169,7 @@ static void
 write_gathered (void)
 {
   GString *block = trace.gathered;
+  guint64 n_lost;
   int error;
 
   trace.gathered = g_steal_pointer (&trace.spare);
@@ -166,10 +178,11 @@ write_gathered (void)
   trace.writing = TRUE;
   prio_lock_unlock (&lock);
 
-  error = write_lines (block->str, block->len);
+  error = write_lines (block->str, block->len, &n_lost);
 
   prio_lock_lock (&lock);
   trace.error = error;
+  trace.n_lost += n_lost;
   trace.writing = FALSE;
   g_string_truncate (block, 0);
   if (trace.spare == NULL && block->allocated_len <= 4 * BLOCK_SIZE)
@@ -242,6 +255,7 @@ close_file (void)
     {
       while (trace.error == 0 && trace.gathered->len > 0)
         write_gathered ();
+      trace.n_lost += count_lines (trace.gathered->str, trace.gathered->len);
       end_array ();
     }
   drop_file ();
@@ -500,12 +514,33 @@ prio_trace_file_open (const char *path, GError **error)
                          _("Another process writes to the trace file “%s”; “%%p” in its name gives each process its own"), trace.name);
           else
             g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved), _("The trace file “%s” cannot be written: %s"),
-                         trace.name, g_strerror (saved));
+                         trace.name, saved == ENXIO ? _("nobody reads it") : g_strerror (saved));
           g_clear_pointer (&trace.path, g_free);
         }
     }
   prio_lock_unlock (&lock);
   return opened;
+}
+
+/* Whether @path names a descriptor of another process, as a monitor's. */
+gboolean
+prio_trace_file_names_other (const char *path)
+{
+  int fd;
+
+  return find_descriptor (path, &fd) == DESCRIPTOR_OF_ANOTHER;
+}
+
+/* Whether the trace is written to @path, as it was given.  Any thread, outside. */
+gboolean
+prio_trace_file_goes_to (const char *path)
+{
+  gboolean goes;
+
+  prio_lock_lock (&lock);
+  goes = trace.path != NULL && g_str_equal (trace.path, path);
+  prio_lock_unlock (&lock);
+  return goes;
 }
 
 /* Completes the file.  Any thread, outside. */
@@ -579,17 +614,17 @@ void
 prio_trace_file_add (const char *lines, gsize length)
 {
   prio_lock_lock (&lock);
-  if (trace.fd >= 0 && trace.error == 0)
+  if (trace.fd >= 0)
     {
       trace.full = trace.full || (!trace.is_shared && trace.size + length > trace.max_size - END_SIZE);
-      if (!trace.full && trace.gathered->len < MAX_GATHERED)
+      if (trace.error == 0 && !trace.full && trace.gathered->len < MAX_GATHERED)
         {
           g_string_append_len (trace.gathered, lines, (gssize) length);
           trace.size += length;
         }
       else
         {
-          trace.n_lost++;
+          trace.n_lost += count_lines (lines, length);
         }
       while (!trace.writing && trace.error == 0 && trace.gathered->len >= BLOCK_SIZE)
         write_gathered ();
