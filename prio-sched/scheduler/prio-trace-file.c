@@ -155,6 +155,9 @@ write_lines (const char *lines, gsize length, guint64 *n_lost)
         done += (gsize) n;
     }
 
+  /* There has to be room for the end of the array. */
+  if (error != 0 && trace.may_seek)
+    done -= MIN (done, END_SIZE);
   while (done > 0 && lines[done - 1] != '\n')
     done--;
   trace.written += (goffset) done;
@@ -216,7 +219,7 @@ drop_file (void)
   trace.n_lost = 0;
 }
 
-/* Ends the array.  If the disk is full, the end takes the place of the last line. */
+/* Ends the array.  If the disk is full, the end takes the place of the last lines. */
 static void
 end_array (void)
 {
