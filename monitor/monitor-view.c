@@ -12,6 +12,8 @@
 
 /* In the live view the longest tasks are few. */
 #define MAX_LIVE_LONGEST 5
+/* A trace comes up to a tenth of a second late: a task that seems to run for less may have ended, µs. */
+#define MIN_RUNNING (200 * G_TIME_SPAN_MILLISECOND)
 
 /* Whether @character could do something to a terminal, or to a line. */
 static gboolean
@@ -48,6 +50,13 @@ view_clean (const char *text, gssize length)
         g_string_append_unichar (clean, character);
     }
   return g_string_free (clean, FALSE);
+}
+
+/* The same on one line. */
+char *
+view_clean_line (const char *text)
+{
+  return g_strdelimit (view_clean (text, -1), "\n\t", ' ');
 }
 
 /* The columns that @text takes in a terminal. */
@@ -128,17 +137,10 @@ priority_name (gint priority)
   return priority >= 1 && priority <= N_PRIORITIES ? names[priority - 1] : "?";
 }
 
-/* @name on one line. */
-static char *
-clean_name (const char *name)
-{
-  return g_strdelimit (view_clean (name, -1), "\n\t", ' ');
-}
-
 static char *
 task_name (const char *name)
 {
-  return name != NULL && *name != '\0' ? clean_name (name) : g_strdup (_("(a task without name)"));
+  return name != NULL && *name != '\0' ? view_clean_line (name) : g_strdup (_("(a task without name)"));
 }
 
 static void
@@ -202,10 +204,12 @@ add_running (GString *text, const Process *process, gint64 now)
   g_hash_table_iter_init (&iter, process->running);
   while (g_hash_table_iter_next (&iter, (gpointer *) &task, NULL))
     {
+      gint64 since = time_since (task->begun, now);
       g_autofree char *name = task_name (task->name);
-      g_autofree char *time = format_time (time_since (task->begun, now));
+      g_autofree char *time = format_time (since);
 
-      g_string_append_printf (text, _("Running: %s, %s, for %s\n"), name, priority_name (task->priority), time);
+      if (since > MIN_RUNNING)
+        g_string_append_printf (text, _("Running: %s, %s, for %s\n"), name, priority_name (task->priority), time);
     }
 }
 
@@ -254,7 +258,7 @@ has_tasks (const Process *process)
 static void
 add_process (GString *text, const Process *process, gint64 now, gboolean is_live)
 {
-  g_autofree char *program = clean_name (process->program != NULL ? process->program : "");
+  g_autofree char *program = view_clean_line (process->program != NULL ? process->program : "");
 
   g_string_append_printf (text, _("Process %d (%s)"), (int) CLAMP (process->pid, 0, G_MAXINT), program);
   if (is_live)

@@ -72,5 +72,6 @@ gboolean program_start (Program *program, char **argv, const char *trace, gboole
 
 /* Text for people. */
 char *view_clean (const char *text, gssize length);
+char *view_clean_line (const char *text);
 void view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is_live);
 char *view_fit (const char *text, guint rows, guint columns);

@@ -39,6 +39,7 @@ typedef struct
   Traces traces;
   Program program;
   char **argv;
+  char *name; /* of the program, for people */
   gboolean is_live;
   GString *line;  /* what the program has printed of its next line */
   guint n_drawn;  /* lines of the view on the terminal */
@@ -61,7 +62,7 @@ draw (Monitor *monitor)
 {
   struct winsize size = { 0 };
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *fit = NULL;
+  g_autofree char *fit = NULL, *partial = NULL;
 
   if (!monitor->is_live)
     return;
@@ -70,7 +71,14 @@ draw (Monitor *monitor)
 
   view_add_processes (text, &monitor->traces, g_get_monotonic_time (), TRUE);
   if (text->len == 0)
-    g_string_printf (text, _("%s has no scheduler of prio-sched yet."), monitor->argv[0]);
+    g_string_printf (text, _("%s has sent no trace yet."), monitor->name);
+  /* What it has printed of a line may be a question. */
+  if (monitor->line->len > 0)
+    {
+      partial = view_clean_line (monitor->line->str);
+      g_string_prepend_c (text, '\n');
+      g_string_prepend (text, partial);
+    }
   g_string_truncate (text, text->len - (g_str_has_suffix (text->str, "\n") ? 1 : 0));
   fit = view_fit (text->str, size.ws_row - 1u, size.ws_col);
 
@@ -183,29 +191,35 @@ read_rest (Monitor *monitor)
   print_output (monitor, TRUE);
 }
 
-static void
+/* Returns whether it could be written. */
+static gboolean
 summarize (Monitor *monitor)
 {
   g_autoptr (GString) text = g_string_new (NULL);
+  gboolean written;
 
   read_all_traces (monitor);
   view_add_processes (text, &monitor->traces, g_get_monotonic_time (), FALSE);
-  fputs (text->str, stdout);
-  fflush (stdout);
-
+  written = fputs (text->str, stdout) >= 0 && fflush (stdout) == 0;
+  if (!written)
+    g_printerr (_("prio-sched-monitor: the summary cannot be written: %s\n"), g_strerror (errno));
   if (!monitor->traces.is_used)
-    g_printerr (_("prio-sched-monitor: %s has not used prio-sched\n"), monitor->argv[0]);
+    g_printerr (_("prio-sched-monitor: %s has sent no trace\n"), monitor->name);
   else if (text->len == 0)
-    g_printerr (_("prio-sched-monitor: %s has run no task\n"), monitor->argv[0]);
+    g_printerr (_("prio-sched-monitor: %s has run no task\n"), monitor->name);
   if (WIFSIGNALED (monitor->status))
-    g_printerr (_("prio-sched-monitor: %s was ended by signal %d (%s)\n"), monitor->argv[0], WTERMSIG (monitor->status),
+    g_printerr (_("prio-sched-monitor: %s was ended by signal %d (%s)\n"), monitor->name, WTERMSIG (monitor->status),
                 strsignal (WTERMSIG (monitor->status)));
+  return written;
 }
 
 static int
 run (Monitor *monitor, int signals)
 {
+  gboolean written;
+
   monitor->loop = g_main_loop_new (NULL, FALSE);
+  monitor->name = view_clean_line (monitor->argv[0]);
   monitor->line = g_string_new (NULL);
   g_child_watch_add (monitor->program.pid, ended, monitor);
   g_unix_fd_add (signals, G_IO_IN, interrupted, monitor);
@@ -221,10 +235,13 @@ run (Monitor *monitor, int signals)
 
   erase (monitor);
   read_rest (monitor);
-  summarize (monitor);
+  written = summarize (monitor);
   g_string_free (monitor->line, TRUE);
+  g_free (monitor->name);
   g_main_loop_unref (monitor->loop);
-  return WIFSIGNALED (monitor->status) ? 128 + WTERMSIG (monitor->status) : WEXITSTATUS (monitor->status);
+  if (WIFSIGNALED (monitor->status))
+    return 128 + WTERMSIG (monitor->status);
+  return WEXITSTATUS (monitor->status) != 0 || written ? WEXITSTATUS (monitor->status) : 1;
 }
 
 static gboolean
@@ -297,7 +314,11 @@ main (int argc, char **argv)
       traces_clear (&monitor.traces);
     }
   if (error != NULL)
-    g_printerr ("prio-sched-monitor: %s\n", error->message);
+    {
+      g_autofree char *message = view_clean_line (error->message);
+
+      g_printerr ("prio-sched-monitor: %s\n", message);
+    }
   g_strfreev (monitor.argv);
   return status;
 }

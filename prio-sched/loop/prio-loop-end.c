@@ -104,7 +104,7 @@ prio_loop_tear_down (PrioLoop *loop)
   prio_biased_lock_leave_for_good (&loop->lock);
 
   if (n > 0)
-    prio_debug ("The main context %p has gone with %u tasks that have not run", (void *) loop->context, n);
+    prio_debug ("A main context has gone with %u tasks that have not run", n);
   if (loop->pool_funcs != NULL)
     loop->pool_funcs->clear (loop);
   at_end = __atomic_load_n (&loop->at_end, __ATOMIC_ACQUIRE);

@@ -231,9 +231,9 @@ prio_scheduler_set_long_task_threshold (PrioScheduler *self, guint threshold)
   if (!set_threshold (self, (gint64) threshold * 1000))
     return;
   if (threshold > 0)
-    prio_debug ("The scheduler %p watches for what holds its main loop for %u ms", (void *) self, threshold);
+    prio_debug ("A scheduler watches for what holds its main loop for %u ms", threshold);
   else
-    prio_debug ("The scheduler %p watches no longer for what holds its main loop", (void *) self);
+    prio_debug ("A scheduler watches no longer for what holds its main loop");
   g_object_notify (G_OBJECT (self), "long-task-threshold");
 }
 

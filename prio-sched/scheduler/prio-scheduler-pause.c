@@ -28,7 +28,7 @@ set_paused (PrioScheduler *self, gboolean paused)
   /* Submitting may run deferred releases, which may drop the last reference but this one. */
   g_object_ref (self);
   prio_loop_submit (self->run_queue->loop, &op);
-  prio_debug ("The scheduler %p %s", (void *) self, paused ? "is paused" : "goes on");
+  prio_debug ("A scheduler %s", paused ? "is paused" : "goes on");
   prio_scheduler_notify_paused (self);
   g_object_unref (self);
 }

@@ -105,7 +105,7 @@ prio_scheduler_constructed (GObject *object)
   self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));
   g_weak_ref_set (self->run_queue->scheduler, self);
   prio_debug_look_up ();
-  prio_debug ("The scheduler %p has been made for the main context %p%s", (void *) self, (void *) self->context,
+  prio_debug ("A scheduler has been made for a main context%s",
               self->context == g_main_context_default () ? ", the default one" : "");
   prio_scheduler_watch_from_environment (self);
   prio_scheduler_enlist (self);
@@ -142,7 +142,7 @@ prio_scheduler_finalize (GObject *object)
   PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
 
   prio_in_finalize (self);
-  prio_debug ("The scheduler %p is finalized; what is queued still runs", (void *) self);
+  prio_debug ("A scheduler is finalized; what is queued still runs");
   prio_scheduler_unlist (self);
   prio_scheduler_clear_follower (self);
   prio_scheduler_clear_watcher (self);

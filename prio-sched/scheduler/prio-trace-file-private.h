@@ -22,6 +22,8 @@
 extern gint prio_trace_generation G_GNUC_INTERNAL;
 
 gboolean prio_trace_file_open (const char *path, GError **error);
+gboolean prio_trace_file_names_other (const char *path);
+gboolean prio_trace_file_goes_to (const char *path);
 void prio_trace_file_close (void);
 gboolean prio_trace_file_is_open (void);
 gboolean prio_trace_file_exists (void);

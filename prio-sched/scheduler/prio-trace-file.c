@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -42,11 +43,13 @@ static struct
   char *path; /* as it was given; NULL if no file is open */
   char *name; /* with the process's id in place of %p */
   int fd;
+  dev_t device; /* what @fd has been opened for, with @inode */
+  ino_t inode;
   gint64 pid;
   GString *gathered;
   GString *spare;
   gboolean writing;  /* a thread writes, with the lock released; @fd and @written are its own meanwhile */
-  gboolean may_seek; /* it is a plain file; */
+  gboolean may_seek; /* it is a plain file of this trace alone; */
   gboolean is_shared; /* or a pipe that other processes write to, those of forks too */
   goffset written;   /* whole lines, bytes */
   guint64 size;      /* of all that has been gathered for this file, bytes */
@@ -60,12 +63,21 @@ static struct
   GHashTable *numbers; /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
 } trace = { .fd = -1 };
 
+/* Whether a write that has failed is to be tried again.  An inherited descriptor may be one that does not wait by itself. */
+static gboolean
+is_to_be_repeated (int fd)
+{
+  struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+  return errno == EINTR || (errno == EAGAIN && (poll (&room, 1, -1) >= 0 || errno == EINTR));
+}
+
 /* As write (), but a reader that has gone, or a limit on sizes of files, is an error and no signal. */
 static gssize
 write_quietly (int fd, const char *data, gsize length)
 {
   static const struct timespec now = { 0, 0 };
-  sigset_t quiet, before, pending;
+  sigset_t quiet, before, pending, fresh;
   gssize n;
   int error;
 
@@ -77,16 +89,17 @@ write_quietly (int fd, const char *data, gsize length)
 
   do
     n = write (fd, data, length);
-  while (n < 0 && errno == EINTR);
+  while (n < 0 && is_to_be_repeated (fd));
   error = errno;
 
-  /* One that was pending before is somebody else's. */
-  if (n < 0 && (error == EPIPE || error == EFBIG) && !sigismember (&pending, error == EPIPE ? SIGPIPE : SIGXFSZ))
-    {
-      sigemptyset (&quiet);
-      sigaddset (&quiet, error == EPIPE ? SIGPIPE : SIGXFSZ);
-      sigtimedwait (&quiet, NULL, &now);
-    }
+  /* There is a signal after a short write too, if the reader has taken a part.  One that was pending before is somebody else's. */
+  fresh = quiet;
+  if (sigismember (&pending, SIGPIPE))
+    sigdelset (&fresh, SIGPIPE);
+  if (sigismember (&pending, SIGXFSZ))
+    sigdelset (&fresh, SIGXFSZ);
+  if (n < (gssize) length)
+    sigtimedwait (&fresh, NULL, &now);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   errno = error;
   return n;
@@ -106,12 +119,31 @@ get_part (const char *lines, gsize length)
   return part > 0 ? part : length;
 }
 
-/* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file. */
+/* Whether trace.fd is the trace's still.  A program that closes all descriptors, as a daemon does, gives its number to others. */
+static gboolean
+is_still_open (void)
+{
+  struct stat status;
+
+  return trace.fd >= 0 && fstat (trace.fd, &status) == 0 && status.st_dev == trace.device && status.st_ino == trace.inode;
+}
+
+static guint64
+count_lines (const char *lines, gsize length)
+{
+  guint64 n = 0;
+
+  for (gsize i = 0; i < length; i++)
+    n += lines[i] == '\n';
+  return n;
+}
+
+/* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file, and @n_lost are not there. */
 static int
-write_lines (const char *lines, gsize length)
+write_lines (const char *lines, gsize length, guint64 *n_lost)
 {
   gsize done = 0;
-  int error = 0;
+  int error = is_still_open () ? 0 : EBADF;
 
   while (done < length && error == 0)
     {
@@ -123,10 +155,14 @@ write_lines (const char *lines, gsize length)
         done += (gsize) n;
     }
 
+  /* There has to be room for the end of the array. */
+  if (error != 0 && trace.may_seek)
+    done -= MIN (done, END_SIZE);
   while (done > 0 && lines[done - 1] != '\n')
     done--;
   trace.written += (goffset) done;
-  if (error != 0 && trace.may_seek && ftruncate (trace.fd, trace.written) == 0)
+  *n_lost = count_lines (lines + done, length - done);
+  if (error != 0 && error != EBADF && trace.may_seek && ftruncate (trace.fd, trace.written) == 0)
     lseek (trace.fd, trace.written, SEEK_SET);
   return error;
 }
@@ -136,6 +172,7 @@ static void
 write_gathered (void)
 {
   GString *block = trace.gathered;
+  guint64 n_lost;
   int error;
 
   trace.gathered = g_steal_pointer (&trace.spare);
@@ -144,10 +181,11 @@ write_gathered (void)
   trace.writing = TRUE;
   prio_lock_unlock (&lock);
 
-  error = write_lines (block->str, block->len);
+  error = write_lines (block->str, block->len, &n_lost);
 
   prio_lock_lock (&lock);
   trace.error = error;
+  trace.n_lost += n_lost;
   trace.writing = FALSE;
   g_string_truncate (block, 0);
   if (trace.spare == NULL && block->allocated_len <= 4 * BLOCK_SIZE)
@@ -172,7 +210,7 @@ static void
 drop_file (void)
 {
   __atomic_store_n (&prio_trace_generation, 0, __ATOMIC_RELAXED);
-  if (trace.fd >= 0)
+  if (is_still_open ())
     close (trace.fd);
   trace.fd = -1;
   if (trace.gathered != NULL)
@@ -181,7 +219,7 @@ drop_file (void)
   trace.n_lost = 0;
 }
 
-/* Ends the array.  If the disk is full, the end takes the place of the last line. */
+/* Ends the array.  If the disk is full, the end takes the place of the last lines. */
 static void
 end_array (void)
 {
@@ -192,7 +230,7 @@ end_array (void)
   gsize length = strlen (end);
   gsize done = 0;
 
-  if (trace.error != 0 && !trace.may_seek)
+  if (!is_still_open () || (trace.error != 0 && !trace.may_seek))
     return;
 
   while (done < length)
@@ -220,6 +258,7 @@ close_file (void)
     {
       while (trace.error == 0 && trace.gathered->len > 0)
         write_gathered ();
+      trace.n_lost += count_lines (trace.gathered->str, trace.gathered->len);
       end_array ();
     }
   drop_file ();
@@ -309,18 +348,21 @@ is_number (const char *text, const char *rest)
   return length > 0 && g_str_equal (text + length, rest);
 }
 
+/* @fd is the number of an own one. */
 static Descriptor
-find_descriptor (const char *name)
+find_descriptor (const char *name, int *fd)
 {
-  const char *fd = strstr (name, "/fd/");
+  const char *number = strstr (name, "/fd/");
 
-  if (g_str_equal (name, "/dev/stdout") || g_str_equal (name, "/dev/stderr"))
+  *fd = g_str_equal (name, "/dev/stdout") ? STDOUT_FILENO : STDERR_FILENO;
+  if (*fd == STDOUT_FILENO || g_str_equal (name, "/dev/stderr"))
     return OWN_DESCRIPTOR;
-  if (fd == NULL || !is_number (fd + strlen ("/fd/"), ""))
+  if (number == NULL || !is_number (number + strlen ("/fd/"), ""))
     return NO_DESCRIPTOR;
+  *fd = (int) MIN (g_ascii_strtoull (number + strlen ("/fd/"), NULL, 10), G_MAXINT);
   if (g_str_has_prefix (name, "/dev/fd/") || g_str_has_prefix (name, "/proc/self/fd/"))
     return OWN_DESCRIPTOR;
-  return g_str_has_prefix (name, "/proc/") && is_number (name + strlen ("/proc/"), fd) ? DESCRIPTOR_OF_ANOTHER : NO_DESCRIPTOR;
+  return g_str_has_prefix (name, "/proc/") && is_number (name + strlen ("/proc/"), number) ? DESCRIPTOR_OF_ANOTHER : NO_DESCRIPTOR;
 }
 
 /* Whether a trace may go to what @status describes.  In a folder where everybody may write, others may have put there a file of
@@ -329,8 +371,6 @@ find_descriptor (const char *name)
 static gboolean
 is_ours (const struct stat *status, Descriptor descriptor)
 {
-  if (descriptor == OWN_DESCRIPTOR)
-    return TRUE;
   if (S_ISFIFO (status->st_mode))
     return status->st_uid == geteuid ();
   if (descriptor == DESCRIPTOR_OF_ANOTHER)
@@ -338,7 +378,8 @@ is_ours (const struct stat *status, Descriptor descriptor)
   return S_ISCHR (status->st_mode) || (S_ISREG (status->st_mode) && status->st_uid == geteuid () && status->st_nlink == 1);
 }
 
-/* Empties what @fd is open for, for this process alone unless it is shared.  Returns 0, or what is wrong. */
+/* Notes what @fd is open for, and empties it, for this process alone unless it is shared.  An own one is taken as it is.  Returns 0, or
+ * what is wrong. */
 static int
 take (int fd, Descriptor descriptor)
 {
@@ -346,10 +387,14 @@ take (int fd, Descriptor descriptor)
 
   if (fstat (fd, &status) != 0)
     return errno;
+  trace.device = status.st_dev;
+  trace.inode = status.st_ino;
+  trace.may_seek = S_ISREG (status.st_mode) && descriptor != OWN_DESCRIPTOR;
+  trace.is_shared = descriptor == DESCRIPTOR_OF_ANOTHER;
+  if (descriptor == OWN_DESCRIPTOR)
+    return 0;
   if (!is_ours (&status, descriptor))
     return EPERM;
-  trace.may_seek = S_ISREG (status.st_mode);
-  trace.is_shared = descriptor == DESCRIPTOR_OF_ANOTHER;
   if (trace.may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return EBUSY;
   if ((trace.may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
@@ -357,15 +402,33 @@ take (int fd, Descriptor descriptor)
   return 0;
 }
 
-/* Opens @name, empty.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to a file of that name. */
+/* Another descriptor for what the own @fd is open for: it writes where that one does.  Returns -1 with errno if it cannot write. */
 static int
-open_empty (const char *name)
+duplicate (int fd)
 {
-  Descriptor descriptor = find_descriptor (name);
-  int links = descriptor == NO_DESCRIPTOR ? O_NOFOLLOW : 0;
-  int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | links, 0600);
-  int error;
+  int flags = fcntl (fd, F_GETFL);
 
+  if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)
+    {
+      errno = EBADF;
+      return -1;
+    }
+  return flags >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+}
+
+/* Opens @name, empty unless it is an own descriptor.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to a
+ * file of that name. */
+static int
+open_name (const char *name)
+{
+  int own, fd, error;
+  Descriptor descriptor = find_descriptor (name, &own);
+  int links = descriptor == NO_DESCRIPTOR ? O_NOFOLLOW : 0;
+
+  if (descriptor == OWN_DESCRIPTOR)
+    fd = duplicate (own);
+  else
+    fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | links, 0600);
   if (fd < 0)
     return -1;
   error = take (fd, descriptor);
@@ -410,7 +473,7 @@ open_file (void)
 {
   g_free (trace.name);
   trace.name = expand_path (trace.path);
-  trace.fd = open_empty (trace.name);
+  trace.fd = open_name (trace.name);
   if (trace.fd < 0)
     return FALSE;
 
@@ -454,12 +517,33 @@ prio_trace_file_open (const char *path, GError **error)
                          _("Another process writes to the trace file “%s”; “%%p” in its name gives each process its own"), trace.name);
           else
             g_set_error (error, G_IO_ERROR, g_io_error_from_errno (saved), _("The trace file “%s” cannot be written: %s"),
-                         trace.name, g_strerror (saved));
+                         trace.name, saved == ENXIO ? _("nobody reads it") : g_strerror (saved));
           g_clear_pointer (&trace.path, g_free);
         }
     }
   prio_lock_unlock (&lock);
   return opened;
+}
+
+/* Whether @path names a descriptor of another process, as a monitor's. */
+gboolean
+prio_trace_file_names_other (const char *path)
+{
+  int fd;
+
+  return find_descriptor (path, &fd) == DESCRIPTOR_OF_ANOTHER;
+}
+
+/* Whether the trace is written to @path, as it was given.  Any thread, outside. */
+gboolean
+prio_trace_file_goes_to (const char *path)
+{
+  gboolean goes;
+
+  prio_lock_lock (&lock);
+  goes = trace.path != NULL && g_str_equal (trace.path, path);
+  prio_lock_unlock (&lock);
+  return goes;
 }
 
 /* Completes the file.  Any thread, outside. */
@@ -533,17 +617,17 @@ void
 prio_trace_file_add (const char *lines, gsize length)
 {
   prio_lock_lock (&lock);
-  if (trace.fd >= 0 && trace.error == 0)
+  if (trace.fd >= 0)
     {
       trace.full = trace.full || (!trace.is_shared && trace.size + length > trace.max_size - END_SIZE);
-      if (!trace.full && trace.gathered->len < MAX_GATHERED)
+      if (trace.error == 0 && !trace.full && trace.gathered->len < MAX_GATHERED)
         {
           g_string_append_len (trace.gathered, lines, (gssize) length);
           trace.size += length;
         }
       else
         {
-          trace.n_lost++;
+          trace.n_lost += count_lines (lines, length);
         }
       while (!trace.writing && trace.error == 0 && trace.gathered->len >= BLOCK_SIZE)
         write_gathered ();
@@ -570,8 +654,8 @@ prio_trace_file_tell (void)
     }
   prio_lock_unlock (&lock);
 
-  /* A reader that has gone has seen enough. */
-  if (name != NULL && error != 0 && error != EPIPE)
+  /* A reader that has gone has seen enough.  Who has closed the descriptor may have closed that of the messages too. */
+  if (name != NULL && error != 0 && error != EPIPE && error != EBADF)
     g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
   else if (name != NULL && error == 0)
     g_warning ("The trace file '%s' ends early: it has reached its size; " SIZE_VARIABLE " sets another, in MiB", name);

@@ -426,6 +426,27 @@ static PrioObserver observer = {
   .frame = frame,
 };
 
+static gboolean
+start (const char *path, GError **error)
+{
+  if (!prio_trace_file_open (path, error))
+    return FALSE;
+  /* One that has been left by the trace before does not know what waits. */
+  prio_observer_remove (&observer);
+  adapt_observing ();
+  g_debug ("A trace is written to '%s'", path);
+  return TRUE;
+}
+
+/* Returns: (nullable): the pipe of a monitor, in which this program has been started */
+static const char *
+find_monitor (void)
+{
+  const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
+
+  return path != NULL && prio_trace_file_names_other (path) ? path : NULL;
+}
+
 /**
  * prio_trace_start:
  * @path: (type filename): the file; `%p` in its name is replaced with the id of the process, and `%%` with a percent sign
@@ -436,11 +457,12 @@ static PrioObserver observer = {
  *
  * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
  * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
- * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3`.  A descriptor of another process, as
+ * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`.  That one is taken as it
+ * is: it has to be open for writing, and what the file has remains.  A descriptor of another process, as
  * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
  *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
- * first scheduler.
+ * first scheduler.  While a monitor reads the trace, as `prio-sched-monitor`, the program cannot begin one of its own.
  *
  * | in the trace | category | what it tells |
  * | --- | --- | --- |
@@ -454,8 +476,9 @@ static PrioObserver observer = {
  *
  * Times are those of g_get_monotonic_time(), in microseconds.
  *
- * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  After a crash all but its last moments can be read: the
- * format allows that the end of the array is missing.  If the file cannot be written any more, for example because the disk is full, a
+ * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  After a crash, exec() or _exit() all but its last tenth of
+ * a second can be read: the format allows that the end of the array is missing.  A pipe whose reader does not read makes the program
+ * wait once it is full.  When the reader goes, or the program closes the trace's descriptor, the trace ends without a warning.  If the file cannot be written any more, for example because the disk is full, a
  * warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
  * variable `PRIO_SCHED_TRACE_SIZE` says, where 0 sets no bound: the file is complete then.  A child of fork() writes no trace, or one of its own if there is `%p` in
  * the path.
@@ -485,20 +508,16 @@ prio_trace_start (const char *path, GError **error)
   g_return_val_if_fail (path != NULL && *path != '\0', FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!prio_trace_file_open (path, error))
-    return FALSE;
-  /* One that has been left by the trace before does not know what waits. */
-  prio_observer_remove (&observer);
-  adapt_observing ();
-  g_debug ("A trace is written to '%s'", path);
-  return TRUE;
+  if (find_monitor () != NULL)
+    prio_trace_start_from_environment ();
+  return start (path, error);
 }
 
 /**
  * prio_trace_stop:
  *
  * Ends the trace that [func@PrioSched.trace_start] or `PRIO_SCHED_TRACE` has begun: its file is complete.  Does nothing if there is
- * none.
+ * none, or if `prio-sched-monitor` reads it.
  *
  * Any thread may call this.
  *
@@ -507,6 +526,10 @@ prio_trace_start (const char *path, GError **error)
 void
 prio_trace_stop (void)
 {
+  const char *monitor = find_monitor ();
+
+  if (monitor != NULL && prio_trace_file_goes_to (monitor))
+    return;
   prio_observer_remove (&observer);
   prio_trace_file_close ();
 }
@@ -517,7 +540,7 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
   g_autoptr (GError) error = NULL;
 
-  if (path != NULL && *path != '\0' && !prio_trace_start (path, &error) && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY))
+  if (path != NULL && *path != '\0' && !start (path, &error) && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY))
     g_warning ("PRIO_SCHED_TRACE: %s", error->message);
   else if (error != NULL)
     g_message ("PRIO_SCHED_TRACE: %s", error->message);

@@ -208,7 +208,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   signal = g_object_ref (self->signal);
-  prio_debug ("The priority of the signal %p is set to %s", (void *) signal, prio_priority_name (priority));
+  prio_debug ("The priority of a signal is set to %s", prio_priority_name (priority));
   return prio_signal_node_set_priority (prio_task_signal_get_node (signal), priority, error);
 }
 
@@ -245,7 +245,7 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
     {
       g_autofree char *message = prio_debug_escape (reason != NULL ? reason->message : "no reason is given");
 
-      g_debug ("The signal %p is aborted, with %u tasks that this thread runs waiting: %s", (void *) signal,
+      g_debug ("A signal is aborted, with %u tasks that this thread runs waiting: %s",
                prio_task_signal_get_pending (signal), message);
     }
   prio_signal_node_abort (prio_task_signal_get_node (signal), reason);

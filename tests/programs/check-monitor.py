@@ -73,7 +73,7 @@ def check_bad_programs(monitor, traced, folder):
     assert 'PROGRAM' in run(monitor, '--help').stdout
     # What comes after the program is the program's.
     assert run(monitor, '--', 'printf', '%s', '--plain').stdout == '--plain'
-    assert 'has not used prio-sched' in run(monitor, 'true').stderr
+    assert 'has sent no trace' in run(monitor, 'true').stderr
     assert 'has run no task' in run(monitor, traced, 'empty').stderr
     # It crashes: what it has told until then remains, but for the last moment.
     result = run(monitor, traced, 'crash', code=128 + signal.SIGKILL)
@@ -151,7 +151,7 @@ def check_live(monitor, traced, folder):
     assert 'long one' in summary[summary.index('Longest tasks'):], summary
 
     terminal = Terminal(monitor, traced, 'nothing')
-    assert terminal.end() == 0 and 'has not used prio-sched' in terminal.shown, terminal.shown
+    assert terminal.end() == 0 and 'has sent no trace' in terminal.shown, terminal.shown
 
     # What the program prints does nothing to the terminal.
     terminal = Terminal(monitor, traced, 'garbage')
@@ -184,7 +184,7 @@ def check_hostile_lines(monitor, folder):
         (folder / 'done').unlink(missing_ok=True)
         script = f'cat {folder}/lines > "$PRIO_SCHED_TRACE"; while ! test -e {folder}/done; do sleep 0.01; done'
         terminal = Terminal(monitor, 'sh', '-c', script)
-        terminal.read_until('Running: ')
+        terminal.read_until('Running: ' if number == 5 else 'tasks wait')
         (folder / 'done').touch()
         assert terminal.end() == 0 and 'runtime error' not in terminal.shown, terminal.shown
         assert not re.search('\x1b\\]|[\x07\u2028\u202e\x80-\x9f]', terminal.shown), terminal.shown
@@ -192,6 +192,50 @@ def check_hostile_lines(monitor, folder):
         assert not re.search(r'-\d', result.stdout) and 'runtime error' not in result.stderr, result
         assert not re.search('[\x00-\x09\x0b-\x1f\u2028\u202e\x7f-\x9f]', result.stdout), result.stdout
         assert len(result.stdout.splitlines()) == len([line for line in result.stdout.split('\n') if line]), result.stdout
+
+
+def check_just_begun(monitor, folder):
+    """A task that has only just begun is not shown to run: the trace tells of its end a moment later."""
+    begun = '{"ph":"X","pid":5,"tid":5,"ts":1,"cat":"post","name":"new","args":{"task":1,"priority":"background","kind":"closure"}},'
+    arrow = f'{{"ph":"f","pid":5,"tid":5,"ts":{1 << 62},"id":"1.1"}},'
+    (folder / 'lines').write_text(f'[\n{begun}\n{arrow}\n')
+    (folder / 'done').unlink(missing_ok=True)
+    terminal = Terminal(monitor, 'sh', '-c', f'cat {folder}/lines > "$PRIO_SCHED_TRACE"; while ! test -e {folder}/done; do sleep 0.01; done')
+    terminal.read_until('0 tasks wait')
+    (folder / 'done').touch()
+    assert terminal.end() == 0 and 'Running: ' not in terminal.shown, terminal.shown
+
+
+def check_prompt(monitor):
+    """The beginning of a line is shown before the line ends: it may be a question."""
+    terminal = Terminal(monitor, 'sh', '-c', 'printf "Really? [y/N] "; read answer; echo "you said $answer"')
+    terminal.read_until('Really? [y/N] ')
+    os.write(terminal.fd, b'y\n')
+    assert terminal.end() == 0 and 'Really? [y/N] you said y\r\n' in terminal.shown, terminal.shown
+
+
+def check_own_trace(monitor, traced, folder):
+    """A program that begins and ends a trace of its own is shown all the same."""
+    own = folder / 'own.json'
+    printed = run(monitor, traced, 'own', own).stdout
+    assert rows(printed, 'Running times')['user-visible'] == 400 and not own.exists(), printed
+
+
+def check_names(monitor, folder):
+    """The name of a program does nothing to the terminal."""
+    name = folder / 'a\x1b]0;title\x07\nb'
+    for code in (127, 0):
+        told = run(monitor, name, code=code).stderr
+        assert str(folder) in told and not re.search('[\x1b\x07]|\n.', told), told
+        if code:
+            name.symlink_to('/bin/true')
+
+
+def check_full(monitor, traced):
+    """A summary that cannot be written is missed."""
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        result = subprocess.run([monitor, traced, 'results'], stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=60, check=False)
+    assert result.returncode == 1 and 'summary cannot be written' in result.stderr, result
 
 
 def check_interrupt(monitor, traced, folder):
@@ -219,6 +263,11 @@ def main(monitor, traced):
         check_live(monitor, traced, pathlib.Path(folder))
         check_interrupt(monitor, traced, pathlib.Path(folder))
         check_hostile_lines(monitor, pathlib.Path(folder))
+        check_just_begun(monitor, pathlib.Path(folder))
+        check_prompt(monitor)
+        check_own_trace(monitor, traced, pathlib.Path(folder))
+        check_names(monitor, pathlib.Path(folder))
+        check_full(monitor, traced)
         check_monitor_has_gone(traced, pathlib.Path(folder))
 
 

@@ -14,9 +14,11 @@ import os
 import pathlib
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 PRIORITIES = {'background', 'user-visible', 'user-blocking'}
 NUMBER, TEXT = (int, float), str
@@ -231,12 +233,14 @@ def check_failures(traced, folder):
     assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
     text = path.read_text(encoding='utf-8')
     assert 0 < len(text) <= limit, len(text)
-    check_schema(json.loads(text if text.endswith(']\n') else text[:text.rindex(',\n')] + ']'))
+    events = json.loads(text if text.endswith(']\n') else text[:text.rindex(',\n')] + ']')
+    check_schema(events)
+    assert events[-1]['name'] == 'lost events' and events[-1]['args']['count'] > 0, events[-1]
     # Nobody reads a pipe.
     path = folder / 'pipe'
     os.mkfifo(path)
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
-    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
+    assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr and 'nobody reads it' in result.stderr, result.stderr
     # A slice whose beginning or end the trace has not seen does not leave half of itself.
     path = folder / 'inside.json'
     run(traced, 'inside', path)
@@ -305,6 +309,55 @@ def check_pipes(traced, folder):
         os.close(fd)
 
 
+def check_reader_goes(traced, folder):
+    """A reader that goes while it has a part of a large write ends the trace, and not the program."""
+    reader, writer = os.pipe()
+    size = fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([traced, 'many'], env=os.environ | {'PRIO_SCHED_TRACE': f'/dev/fd/{writer}'}, pass_fds=[writer],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        os.close(writer)
+        # Until it is full: the program waits within a write then.
+        while struct.unpack('i', fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0] < size:
+            assert program.poll() is None, program.returncode
+        os.close(reader)
+        printed, told = program.communicate(timeout=60)
+    assert program.returncode == 0 and printed.split()[0] == '10000' and not told, (program.returncode, printed, told)
+
+
+def check_closed_descriptors(traced, folder):
+    """A program that closes all descriptors, as a daemon does, ends the trace: it goes into no file that gets its descriptor's number."""
+    trace, other = folder / 'closed.json', folder / 'other'
+    result = run(traced, 'closes', other, env={'PRIO_SCHED_TRACE': str(trace)})
+    assert result.stdout.split() == ['10200', '0', '0'] and not result.stderr, result
+    assert not other.read_bytes(), other.read_bytes()[:200]
+    check(trace, complete=False)
+    # So it is with a descriptor that it has inherited.
+    result = run('sh', '-c', f'exec "{traced}" closes "{other}" 3> "{trace}"', env={'PRIO_SCHED_TRACE': '/dev/fd/3'})
+    assert result.stdout.split() == ['10200', '0', '0'] and not other.read_bytes(), result
+    check(trace, complete=False)
+
+
+def check_inherited(traced, folder):
+    """An inherited descriptor is taken as it is: what the file has remains, and what the program prints is written in its turn."""
+    path = folder / 'inherited'
+    for name, redirection in (('/dev/stdout', '>>'), ('/dev/fd/1', '>>'), ('/proc/self/fd/1', '1<>'), ('/dev/stderr', '2>')):
+        path.write_text('' if redirection == '2>' else 'before\n')
+        script = f'echo first >&{2 if redirection == "2>" else 1}; "{traced}" each'
+        if redirection == '1<>':
+            script = f'cat <&1 >/dev/null; {script}'
+        result = run('sh', '-c', f'exec {redirection} "{path}"; {script}', env={'PRIO_SCHED_TRACE': name})
+        head = '' if redirection == '2>' else 'before\n'
+        trace, printed = re.fullmatch(head + r'first\n(\[\n.*\n\]\n)(204\n2\n1\n)?', path.read_text(), re.DOTALL).groups()
+        (folder / 'read.json').write_text(trace)
+        check_counts(check(folder / 'read.json'), printed or result.stdout)
+    # One that cannot be written to, or that there is not.
+    path.write_text('precious')
+    for redirection in ('3<', '4<'):
+        result = run('sh', '-c', f'exec "{traced}" each {redirection} "{path}"', env={'PRIO_SCHED_TRACE': '/dev/fd/3'})
+        assert result.stderr.count('WARNING') == 1 and '/dev/fd/3' in result.stderr, result.stderr
+        assert result.stdout.split() == ['204', '2', '1'] and path.read_text() == 'precious', result
+
+
 def check_size(traced, folder):
     """A trace ends at its size, with one warning, and can be read."""
     path = folder / 'sized.json'
@@ -358,7 +411,8 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_other_files, check_in_use):
+    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes, check_closed_descriptors, check_inherited,
+                 check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')

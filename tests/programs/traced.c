@@ -11,6 +11,7 @@
 
 #include "print-statistics.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,19 @@ do_by_call (const char *path)
   prio_trace_stop ();
 }
 
+/* A trace of its own, from before the first scheduler; tasks within it, and after it. */
+static void
+do_own (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (prio_trace_start (path, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  do_each (NULL);
+  prio_trace_stop ();
+  do_each (NULL);
+}
+
 static gboolean
 start_inside (gpointer path)
 {
@@ -251,6 +265,18 @@ do_many (void)
     }
 }
 
+/* As a daemon does.  The file at @path gets the numbers of what was open before. */
+static void
+do_many_after_closing (const char *path)
+{
+  do_many ();
+  for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
+    close (fd);
+  for (guint i = 0; i < 20; i++)
+    g_assert_cmpint (open (path, O_RDWR | O_CREAT, 0600), >=, 0);
+  do_in_thread (NULL);
+}
+
 static gboolean
 print_garbage (gpointer data)
 {
@@ -285,6 +311,11 @@ do_mode (const char *mode, const char *argument)
 
   if (g_str_equal (mode, "nothing"))
     return;
+  if (g_str_equal (mode, "own"))
+    {
+      do_own (argument);
+      return;
+    }
   scheduler = prio_scheduler_new (NULL);
   if (g_str_equal (mode, "each"))
     do_each (NULL);
@@ -299,6 +330,8 @@ do_mode (const char *mode, const char *argument)
     do_fork ();
   else if (g_str_equal (mode, "many"))
     do_many ();
+  else if (g_str_equal (mode, "closes"))
+    do_many_after_closing (argument);
   else if (g_str_equal (mode, "call"))
     do_by_call (argument);
   else if (g_str_equal (mode, "inside"))
