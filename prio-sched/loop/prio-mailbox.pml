@@ -28,7 +28,7 @@
  *     Loop, prepare
  * @models loop/prio-loop-source.c governor_check 06e649a1122f
  *     Loop, check
- * @models loop/prio-loop-end.c prio_loop_tear_down fc8d83221522
+ * @models loop/prio-loop-end.c prio_loop_tear_down a74a0221d985
  *     Ender
  *
  * @holds -DP=2
