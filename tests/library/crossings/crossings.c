@@ -14,8 +14,8 @@
  * In each run every two mechanisms have to meet: one begins, or is used, while the other is on, waits or runs.  --table prints how
  * often they have.  If a program fails, its seed is printed; --seed N repeats it, and --reduce leaves out what it fails without.
  *
- * The first seed is always the same, and only N_FREE of the programs have threads that do not wait, so that a test that has passed
- * passes again.  With --seed, or PRIO_SCHED_THOROUGH in the environment, they are others, and a third has such threads.
+ * The first seed is always the same, and only N_FREE of the programs have threads that do not wait: each landing runs the same
+ * programs.  With --seed, or PRIO_SCHED_THOROUGH in the environment, they are others, and a third has such threads.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
