@@ -320,6 +320,8 @@ declare module '@girs/priosched-1' {
             static new_aborted(reason: GLib.Error | null): TaskSignal;
             /** Is aborted after a delay in milliseconds. */
             static new_timeout(delay: number): TaskSignal;
+            /** Aborts it, as Gio.Cancellable.cancel() does. */
+            cancel(): void;
 
             connect<K extends keyof TaskSignal.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, TaskSignal.SignalSignatures[K]>): number;
