@@ -9,9 +9,10 @@ import subprocess
 import sys
 
 PYTHON = '''
-import gi, sys
+import gi, sys, warnings
 gi.require_version('PrioSched', '1')
 from gi.repository import GLib, PrioSched
+warnings.filterwarnings('ignore', 'a yield_ .* was never awaited')  # which is so on purpose
 scheduler = PrioSched.Scheduler.get_default()
 controller = PrioSched.TaskController()
 async def wait():
