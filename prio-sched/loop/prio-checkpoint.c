@@ -33,18 +33,6 @@ prio_loop_checkpoint (PrioLoop *loop)
     }
 }
 
-/* Up to this many deferred releases wait until the batch has ended. */
-#define MAX_LEFT_RELEASES 32
-
-void
-prio_loop_process_pending_now (PrioLoop *loop)
-{
-  loop->has_pending = FALSE;
-  if (loop->n_releases > MAX_LEFT_RELEASES || loop->aborted_list != NULL)
-    prio_loop_flush_releases (loop);
-  prio_loop_checkpoint (loop);
-}
-
 /* Whether the calling thread owns the context; if so, it is the owner thread from now on.  The last owner
  * thread may not own the context any more: perhaps no thread runs it now, or one that has not acquired the lock yet. */
 gboolean

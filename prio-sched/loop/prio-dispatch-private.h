@@ -53,7 +53,6 @@ gboolean prio_batch_end_id (PrioBatch *batch);
 guint prio_batch_next_id (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
-void prio_loop_process_pending_now (PrioLoop *loop);
 void prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now);
 gboolean prio_loop_is_owner (PrioLoop *loop);
 
@@ -62,33 +61,4 @@ prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 {
   if (G_UNLIKELY (loop->delays.n_items > 0 || loop->deadlines.n_items > 0))
     prio_loop_expire_delays_slow (loop, now);
-}
-
-/* Takes in what other threads have sent, so that what they did before a task ended takes effect before its result. */
-static inline void
-prio_loop_take_in (PrioLoop *loop)
-{
-  if (G_UNLIKELY (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED))
-    prio_loop_catch_up (loop);
-}
-
-/* Does what is to be done between two tasks. */
-static inline void
-prio_loop_process_pending (PrioLoop *loop)
-{
-  prio_loop_take_in (loop);
-  if (G_UNLIKELY (loop->has_pending))
-    prio_loop_process_pending_now (loop);
-}
-
-/* No task has run in @batch. */
-static inline void
-prio_batch_ran_none (const PrioBatch *batch)
-{
-  PrioLoop *loop = batch->loop;
-
-  loop->turn.granted = FALSE;
-  loop->taskless = loop->iteration;
-  if (batch->lane <= PRIO_LANE_BACKGROUND)
-    prio_turn_background_ran (&loop->turn);
 }

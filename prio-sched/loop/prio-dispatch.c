@@ -97,6 +97,35 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
+/* Takes in what other threads have sent, so that what they did before a task ended takes effect before its result. */
+static inline void
+catch_up (PrioLoop *loop)
+{
+  if (G_UNLIKELY (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED))
+    prio_loop_catch_up (loop);
+}
+
+/* Up to this many deferred releases wait until the batch has ended. */
+#define MAX_LEFT_RELEASES 32
+
+static void
+process_pending_now (PrioLoop *loop)
+{
+  loop->has_pending = FALSE;
+  if (loop->n_releases > MAX_LEFT_RELEASES || loop->aborted_list != NULL)
+    prio_loop_flush_releases (loop);
+  prio_loop_checkpoint (loop);
+}
+
+/* Does what is to be done between two tasks. */
+static inline void
+process_pending (PrioLoop *loop)
+{
+  catch_up (loop);
+  if (G_UNLIKELY (loop->has_pending))
+    process_pending_now (loop);
+}
+
 /* A closure with a signal or a delay has run. */
 static inline void
 closure_ran (PrioEntry *entry, gboolean again)
@@ -147,7 +176,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
   prio_observed_queued (entry);
   if (has_microtasks)
     {
-      prio_loop_process_pending (loop);
+      process_pending (loop);
       prio_observed_microtasks_ran (loop, &step);
     }
 }
@@ -174,13 +203,13 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_observed_leaves (task, entry);
       closure_ran (entry, FALSE);
       if (loop->microtasks.length > 0)
-        prio_loop_process_pending (loop);
+        process_pending (loop);
     }
   else
     {
       entry->funcs->run (entry);
       prio_thread.state = outer;
-      prio_loop_take_in (loop);
+      catch_up (loop);
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
@@ -204,7 +233,7 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
     {
       entry->funcs->run (entry);
       prio_thread.state = outer;
-      prio_loop_take_in (loop);
+      catch_up (loop);
       /* Before the result settles and the abort steps are removed (§2.4.2). */
       if (loop->microtasks.length > 0)
         prio_loop_checkpoint (loop);
@@ -316,13 +345,13 @@ choose (PrioBatch *batch)
   /* The function of a runner runs them itself after each of its tasks. */
   if (G_UNLIKELY (loop->job_sources != NULL) && batch->ids == NULL)
     {
-      prio_loop_process_pending (loop);
+      process_pending (loop);
       prio_jobs_run (loop);
     }
   if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others != batch->within))
     return NULL;
 
-  prio_loop_process_pending (loop);
+  process_pending (loop);
 
   queue = prio_ready_first (&loop->ready);
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
@@ -412,7 +441,7 @@ prio_batch_end_id (PrioBatch *batch)
     return FALSE;
 
   prio_thread.state = batch->outer_state;
-  prio_loop_take_in (loop);
+  catch_up (loop);
   if (loop->microtasks.length > 0)
     prio_loop_checkpoint (loop);
 
@@ -484,6 +513,18 @@ account (const PrioBatch *batch)
     prio_turn_tasks_ran (&loop->turn, batch->now, batch->now - batch->entered, batch->shortest, batch->over);
 }
 
+/* No task has run in @batch. */
+static void
+account_for_none (const PrioBatch *batch)
+{
+  PrioLoop *loop = batch->loop;
+
+  loop->turn.granted = FALSE;
+  loop->taskless = loop->iteration;
+  if (batch->lane <= PRIO_LANE_BACKGROUND)
+    prio_turn_background_ran (&loop->turn);
+}
+
 /* Runs tasks as long as the next one is of @lane or above, and the time lasts. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
@@ -522,13 +563,13 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (lane == PRIO_LANE_IDLE && loop->ready.mask == 0)
     prio_idle_run (loop, batch.now);
 
-  prio_loop_process_pending (loop);
+  process_pending (loop);
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_batch_ended (loop, lane, batch.over);
   if (batch.begun)
     account (&batch);
   else
-    prio_batch_ran_none (&batch);
+    account_for_none (&batch);
   prio_thread.batch = batch.outer;
   prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);
