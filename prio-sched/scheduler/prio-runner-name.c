@@ -18,9 +18,8 @@ prio_runner_tell_name (PrioRunner *self, guint id, gboolean continuation)
   PrioPostedName posted = { .is_told = FALSE };
 
   /* The function belongs to the owner thread. */
-  if (!prio_trace_file_is_open () || !prio_loop_enter (self->loop))
+  if (!prio_trace_file_is_open () || !prio_runner_is_owner (self))
     return posted;
-  prio_loop_leave (self->loop);
 
   if (self->name_func != NULL)
     posted.name = self->name_func (id, self->name_data);
