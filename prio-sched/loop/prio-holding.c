@@ -228,7 +228,7 @@ void
 prio_holding_observe (gboolean on)
 {
   prio_loop_add_leaf_lock (&lock);
-  (on ? prio_observer_hold : prio_observer_release) (&observer);
+  (on ? prio_observer_add : prio_observer_remove) (&observer);
 }
 
 /* Inside: what holds @loop for @threshold µs is told of, by @funcs; 0 if nobody wants to know. */

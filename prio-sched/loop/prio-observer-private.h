@@ -95,9 +95,6 @@ struct _PrioObserver
 /* Any thread, outside. */
 void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
-void prio_observer_hold (PrioObserver *observer);
-void prio_observer_release (PrioObserver *observer);
-
 gboolean prio_observers_exist (void);
 void prio_observers_ensure (PrioLoop *loop);
 

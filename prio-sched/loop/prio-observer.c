@@ -594,15 +594,15 @@ change (PrioObserver *observer)
   return TRUE;
 }
 
-/* Sets how many want @observer to be told, or adds to that if @counts. */
+/* @more want @observer to be told, or fewer if that is negative. */
 static void
-set_users (PrioObserver *observer, gboolean counts, gint users)
+add_users (PrioObserver *observer, gint more)
 {
   gboolean is_change, is_told;
 
   prio_loop_add_leaf_lock (&lock);
   prio_lock_lock (&lock);
-  observer->users = counts ? observer->users + users : users;
+  observer->users += more;
   is_told = observer->users > 0;
   is_change = change (observer);
   prio_lock_unlock (&lock);
@@ -611,33 +611,20 @@ set_users (PrioObserver *observer, gboolean counts, gint users)
     prio_loops_observe (&funcs);
 }
 
-/* Any thread, outside: tells @observer, which is static, of all loops, until it is removed.  Does nothing if it is told already.
+/* Any thread, outside: tells @observer, which is static, of all loops, until it has been removed as often as it has been added; a
+ * removal may come first.
  * This releases what other threads have ended, so call it without a lock: a destroy notify may add and remove observers. */
 void
 prio_observer_add (PrioObserver *observer)
 {
-  set_users (observer, FALSE, 1);
+  add_users (observer, 1);
 }
 
-/* Any thread, outside, without a lock too.  Does nothing if it has been removed.  A call that another thread has begun may still go
- * on. */
+/* Any thread, outside, without a lock too.  A call that another thread has begun may still go on. */
 void
 prio_observer_remove (PrioObserver *observer)
 {
-  set_users (observer, FALSE, 0);
-}
-
-/* The same as prio_observer_add (), until as many calls of prio_observer_release () have been made, which may come first. */
-void
-prio_observer_hold (PrioObserver *observer)
-{
-  set_users (observer, TRUE, 1);
-}
-
-void
-prio_observer_release (PrioObserver *observer)
-{
-  set_users (observer, TRUE, -1);
+  add_users (observer, -1);
 }
 
 /* Inside: @loop knows the observers that there are, though another thread, which has added one, may not have come to it. */

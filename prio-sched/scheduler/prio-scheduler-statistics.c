@@ -126,10 +126,10 @@ set_wanted (PrioScheduler *self, gint wanted)
     return FALSE;
 
   if (wanted)
-    prio_observer_hold (&observer);
+    prio_observer_add (&observer);
   prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_adapt, .target = self->run_queue });
   if (!wanted)
-    prio_observer_release (&observer);
+    prio_observer_remove (&observer);
   return TRUE;
 }
 

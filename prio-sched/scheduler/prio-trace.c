@@ -337,6 +337,16 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
 
 static PrioObserver observer;
 
+/* Adds or removes the observer if that is a change. */
+static void
+observe (gint on)
+{
+  static gint is_added; /* atomic */
+
+  if (__atomic_exchange_n (&is_added, on, __ATOMIC_SEQ_CST) != on)
+    (on ? prio_observer_add : prio_observer_remove) (&observer);
+}
+
 /* This process is observed while there is a trace.  Several threads may be here at once, as destroy notifies may be called: the last act
  * is right. */
 static void
@@ -347,7 +357,7 @@ adapt_observing (void)
   do
     {
       on = prio_trace_file_exists ();
-      (on ? prio_observer_add : prio_observer_remove) (&observer);
+      observe (on);
     }
   while (on != prio_trace_file_exists ());
 }
@@ -432,7 +442,7 @@ start (const char *path, GError **error)
   if (!prio_trace_file_open (path, error))
     return FALSE;
   /* One that has been left by the trace before does not know what waits. */
-  prio_observer_remove (&observer);
+  observe (FALSE);
   adapt_observing ();
   g_debug ("A trace is written to '%s'", path);
   return TRUE;
@@ -530,7 +540,7 @@ prio_trace_stop (void)
 
   if (monitor != NULL && prio_trace_file_goes_to (monitor))
     return;
-  prio_observer_remove (&observer);
+  observe (FALSE);
   prio_trace_file_close ();
 }
 
