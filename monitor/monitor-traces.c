@@ -264,9 +264,9 @@ read_run (Process *process, const char *line, gint64 id)
     return;
 
   priority = &process->priorities[number - 1];
-  prio_histogram_add (&priority->runs, time, 1);
+  prio_histogram_add (&priority->runs, time);
   if (get_number (line, "\"waited\":", &waited))
-    prio_histogram_add (&priority->waits, waited, 1);
+    prio_histogram_add (&priority->waits, waited);
   if (yields)
     priority->n_yielded++;
   else

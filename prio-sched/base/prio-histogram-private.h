@@ -36,15 +36,15 @@ prio_histogram_bucket_start (guint bucket)
   return bucket < 4 ? (gint64) bucket : (gint64) (4 + bucket % 4) << (bucket / 4 - 1);
 }
 
-/* Adds @n times of this length. */
+/* Adds a time of this length. */
 static inline void
-prio_histogram_add (PrioHistogram *self, gint64 time, guint64 n)
+prio_histogram_add (PrioHistogram *self, gint64 time)
 {
   guint64 length = (guint64) MAX (time, 0);
 
-  self->count += n;
-  self->total += length * n;
-  self->buckets[prio_histogram_bucket (time)] += n;
+  self->count++;
+  self->total += length;
+  self->buckets[prio_histogram_bucket (time)]++;
   self->longest = MAX (self->longest, length);
 }
 

@@ -58,8 +58,8 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioO
   count = &counts->of[prio_count_index ((PrioTaskPriority) task->priority)];
   count->n_run++;
   count->n_continued += task->continuation;
-  prio_histogram_add (&count->waits, (task->begun - (task->queued != 0 ? task->queued : counts->since)) * 1000, 1);
-  prio_histogram_add (&count->runs, (now - task->begun) * 1000, 1);
+  prio_histogram_add (&count->waits, (task->begun - (task->queued != 0 ? task->queued : counts->since)) * 1000);
+  prio_histogram_add (&count->runs, (now - task->begun) * 1000);
 }
 
 static void
