@@ -21,6 +21,16 @@
 /* Tells one trace from the next, and a parent's from its child's.  Names of threads are told once in each.  0 while there is none. */
 extern gint prio_trace_generation G_GNUC_INTERNAL;
 
+/* What a trace tells apart by numbers, each kind by its own. */
+typedef enum
+{
+  PRIO_TRACE_THREAD,
+  PRIO_TRACE_LOOP,
+  PRIO_TRACE_SCHEDULER,
+  PRIO_TRACE_SIGNAL,
+  PRIO_TRACE_N_KINDS
+} PrioTraceKind;
+
 gboolean prio_trace_file_open (const char *path, GError **error);
 gboolean prio_trace_file_names_other (const char *path);
 gboolean prio_trace_file_goes_to (const char *path);
@@ -28,6 +38,6 @@ void prio_trace_file_close (void);
 gboolean prio_trace_file_is_open (void);
 gboolean prio_trace_file_exists (void);
 gint64 prio_trace_file_get_pid (void);
-guint prio_trace_file_get_number (gconstpointer thing);
+guint prio_trace_file_get_number (PrioTraceKind kind, gconstpointer thing);
 void prio_trace_file_add (const char *lines, gsize length);
 void prio_trace_file_tell (void);

@@ -60,7 +60,8 @@ static struct
   gboolean told;     /* somebody has been told of @error, or @full */
   gboolean forked;   /* this process is a child of the one whose file it was */
   guint generations;
-  GHashTable *numbers; /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
+  /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
+  GHashTable *numbers[PRIO_TRACE_N_KINDS];
 } trace = { .fd = -1 };
 
 /* Whether a write that has failed is to be tried again.  An inherited descriptor may be one that does not wait by itself. */
@@ -215,7 +216,8 @@ drop_file (void)
   trace.fd = -1;
   if (trace.gathered != NULL)
     g_string_truncate (trace.gathered, 0);
-  g_clear_pointer (&trace.numbers, g_hash_table_unref);
+  for (guint i = 0; i < PRIO_TRACE_N_KINDS; i++)
+    g_clear_pointer (&trace.numbers[i], g_hash_table_unref);
   trace.n_lost = 0;
 }
 
@@ -595,18 +597,20 @@ prio_trace_file_get_pid (void)
 /* The number by which this trace knows @thing, from 1.  An address would tell others where things are in memory.  Any thread,
  * inside too. */
 guint
-prio_trace_file_get_number (gconstpointer thing)
+prio_trace_file_get_number (PrioTraceKind kind, gconstpointer thing)
 {
+  GHashTable *numbers;
   guint number;
 
   prio_lock_lock (&lock);
-  if (trace.numbers == NULL)
-    trace.numbers = g_hash_table_new (NULL, NULL);
-  number = GPOINTER_TO_UINT (g_hash_table_lookup (trace.numbers, thing));
+  if (trace.numbers[kind] == NULL)
+    trace.numbers[kind] = g_hash_table_new (NULL, NULL);
+  numbers = trace.numbers[kind];
+  number = GPOINTER_TO_UINT (g_hash_table_lookup (numbers, thing));
   if (number == 0)
     {
-      number = g_hash_table_size (trace.numbers) + 1;
-      g_hash_table_insert (trace.numbers, (gpointer) thing, GUINT_TO_POINTER (number));
+      number = g_hash_table_size (numbers) + 1;
+      g_hash_table_insert (numbers, (gpointer) thing, GUINT_TO_POINTER (number));
     }
   prio_lock_unlock (&lock);
   return number;

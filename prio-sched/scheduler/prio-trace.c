@@ -119,7 +119,7 @@ introduce_thread (Lines *lines, gint generation)
 #ifdef __linux__
   this_thread.id = (int) gettid ();
 #else
-  this_thread.id = (int) prio_trace_file_get_number (&this_thread);
+  this_thread.id = (int) prio_trace_file_get_number (PRIO_TRACE_THREAD, &this_thread);
 #endif
   pthread_getname_np (pthread_self (), name, sizeof name);
   add_metadata (lines, "process_name", program != NULL ? program : "a program");
@@ -174,7 +174,7 @@ add_task (Lines *lines, const PrioObserved *task)
   if (task->continuation)
     add (lines, ",\"continuation\":true");
   if (task->group != NULL)
-    add (lines, ",\"signal\":\"%u\"", prio_trace_file_get_number (task->group));
+    add (lines, ",\"signal\":\"%u\"", prio_trace_file_get_number (PRIO_TRACE_SIGNAL, task->group));
 }
 
 /* A slice of no length: what is done to @task at this moment. */
@@ -316,7 +316,7 @@ priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED
     return;
   begin_event (&lines, "i", now);
   add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%u\",\"from\":\"%s\",\"to\":\"%s\"}",
-       prio_trace_file_get_number (group), prio_priority_name (from), prio_priority_name (to));
+       prio_trace_file_get_number (PRIO_TRACE_SIGNAL, group), prio_priority_name (from), prio_priority_name (to));
   end_event (&lines);
   finish (&lines);
 }
@@ -330,7 +330,7 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
     return;
   begin_event (&lines, "i", now);
   add (&lines, ",\"s\":\"t\",\"cat\":\"pause\",\"name\":\"%s\",\"args\":{\"scheduler\":\"%u\"}", is_paused ? "paused" : "resumed",
-       prio_trace_file_get_number (scheduler));
+       prio_trace_file_get_number (PRIO_TRACE_SCHEDULER, scheduler));
   end_event (&lines);
   finish (&lines);
 }
@@ -396,7 +396,7 @@ turn_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 began, gboo
 
   if (!begin (&lines))
     return;
-  number = prio_trace_file_get_number (loop);
+  number = prio_trace_file_get_number (PRIO_TRACE_LOOP, loop);
   begin_event (&lines, "b", began);
   add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\",\"args\":{\"whole\":%s}", number,
        whole ? "true" : "false");
