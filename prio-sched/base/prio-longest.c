@@ -70,7 +70,7 @@ prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority,
           record->longest = time;
           record->ended = now;
         }
-      record->total += time;
+      record->total = time <= G_MAXINT64 - record->total ? record->total + time : G_MAXINT64;
       record->n_runs += !goes_on;
     }
 
