@@ -14,7 +14,7 @@ from gi.repository import GLib
 
 from ..module import get_introspection_module
 from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
-from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, get_running_loop, local, woken
+from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, call_in, get_running_loop, local, woken
 from ._PrioSchedFutures import borrowed_state as _borrowed
 from ._PrioSchedFutures import own_state as _state
 from ._PrioSchedNames import name_of
@@ -303,7 +303,14 @@ class Table(TableBase):
         return self._yield_timed(number, state.priority, state.signal, delay, state.expiry)
 
     def call_soon(self, call):
-        """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will."""
+        """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will.
+
+        What has been cancelled or aborted waits for no turn: so it is while the scheduler is paused, too.
+        """
+        scheduler = self.scheduler()
+        if scheduler is not None and scheduler.get_paused():
+            call_in(scheduler.get_context(), call)
+            return True
         future = Continuation.calling(call)
         number = self._add(future)
         if self._post_full(number, _USER_BLOCKING, None, 0, True) != _REJECTED:

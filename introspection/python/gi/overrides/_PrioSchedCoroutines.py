@@ -164,12 +164,7 @@ class Driver(DriverBase, _Abortable):
 
     def go_on_after(self, future):
         """future has been cancelled: it goes on later, unless it has been told of something else before."""
-        scheduler = self.state.table.scheduler() if self.state is not None else None
-        if scheduler is not None and scheduler.get_paused():
-            # A cancellation waits for no turn, as in asyncio.
-            call_in(scheduler.get_context(), lambda: self.go_on_from(future))
-        else:
-            self._call_later(lambda: self.go_on_from(future))
+        self._call_later(lambda: self.go_on_from(future))
 
     def go_on_from(self, future):
         """Goes on, unless it waits for something else by now."""
