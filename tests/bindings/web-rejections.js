@@ -150,6 +150,8 @@ async function settle() {
 
 // What is logged while body runs, by a pattern for each, and nothing else.
 async function expectWarnings(patterns, body) {
+    // While its collector sweeps, in slices, GJS 1.74 refuses to call a closure, and logs that.
+    imports.system.gc();
     for (const pattern of [...patterns, `*rejection of a task*: ${LAST}*`])
         GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, pattern);
     await body();
@@ -234,10 +236,10 @@ test('few are rejected when abort () returns', async () => {
         const {now: clock} = Date, now = clock();
         Date.now = () => now;
         controller.abort('enough');
-        Date.now = clock;
         Promise.resolve().then(() => log.push('after'));
         await Promise.all(tasks);
         await null;
+        Date.now = clock;
         assertEqual([log.length, log[59], log[60]], [61, 'rejected', 'after']);
     }
 });
@@ -364,6 +366,11 @@ const lastTasks = {
         scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }, {signal})`],
     'the task of a group': [1, 'new PrioSched.TaskGroup({limit: 1}).postTask(() => { loop.quit(); throw new Error("lost"); })'],
     'a task that aborts others': [1, `const c = new TaskController({priority: "background"});
+        for (let i = 0; i < 3; i++) scheduler.postTask(() => {}, {signal: c.signal});
+        scheduler.postTask(() => { loop.quit(); c.abort("lost"); })`],
+    'a task that aborts others while the machine is slow': [1, `let now = 0;
+        Date.now = () => now += 10;
+        const c = new TaskController({priority: "background"});
         for (let i = 0; i < 3; i++) scheduler.postTask(() => {}, {signal: c.signal});
         scheduler.postTask(() => { loop.quit(); c.abort("lost"); })`],
     'a task whose error is handled': [0, 'scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }).catch(() => {})'],
