@@ -79,6 +79,7 @@ var Queue = class Queue {
     }
 };
 
+const FEW = 16;         // rejected at once, in whatever time
 const MANY = 256;       // rejected at once, whose reactions no slice could measure
 const LENGTH = 5;       // ms
 const APART = 1;        // ms between two slices that are not one after the other
@@ -90,6 +91,10 @@ var Slice = class Slice {
     #n = 0;
     #start = 0;
     #end = 0;   // when the clock was last read
+
+    get isShort() {
+        return this.#n < FEW;
+    }
 
     // Whether so many have been asked for that others should wait.
     get isLong() {

@@ -149,9 +149,9 @@ function make(PrioSched) {
         ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING, new Promise(keepResolvers));
     });
 
+    // Whether somebody may await it.
     function watchRejection({name, promise, reject}, settle, value) {
-        if (promise !== null && settle === reject)
-            unhandled.add(promise, value, name);
+        return promise === null || settle !== reject || !unhandled.add(promise, value, name);
     }
 
     function settleLater(entry, settle, value) {
@@ -173,7 +173,8 @@ function make(PrioSched) {
 
     function isAbortLate() {
         // Those that are settled at once have no reactions yet that a slice could measure.
-        return isLate || (isLate = aborting.isOver() || (native !== null && aborting.isLong));
+        const {isShort} = aborting;
+        return isLate || (isLate = (aborting.isOver() && !isShort) || (native !== null && aborting.isLong));
     }
 
     function rejectAborted(entry, reason) {
@@ -184,28 +185,31 @@ function make(PrioSched) {
             settleLater(entry, entry.reject, reason);
     }
 
-    // Reactions take their time too: they come before the next look at the clock.
+    // Reactions take their time too: they come before the next look at the clock.  Returns whether there may be any.
     function settleNext() {
         const result = results.shift();
         const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
         current = entry.outer;
         libraryState = null;
-        watchRejection(entry, settle, value);
+        const isAwaited = watchRejection(entry, settle, value);
         settle(value);
         drainUnder(current);
+        return isAwaited;
     }
 
     // Runs the engine's queue with the current state, and then settles `results`.
     function drain() {
         drainUnder(current);
         const slice = new Slice();
+        let isAwaited = false;
         while (results.length > 0) {
-            if (slice.isOver()) {
+            // A few that nobody awaits take no time: they are reported even if this task ends the main loop.
+            if (slice.isOver() && (isAwaited || !slice.isShort)) {
                 isLate = true;
                 wake();
                 return;
             }
-            settleNext();
+            isAwaited = settleNext() || isAwaited;
         }
         isLate = false;
     }

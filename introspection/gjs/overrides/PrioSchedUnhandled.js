@@ -93,21 +93,22 @@ var Unhandled = class Unhandled {
         this.#origins.set(reason, new Error());
     }
 
-    // Called before promise is rejected.
+    // Called before promise is rejected.  Returns whether nobody has looked at it.
     add(promise, reason, name) {
         if (this.#isLookedAt(promise))
-            return;
+            return false;
         then.call(promise, undefined, nothing);
         watch(promise);
         const group = this.#groups.get(reason);
         if (group !== undefined) {
             group.promises.push(promise);
             group.name ??= name;
-            return;
+            return true;
         }
         if (this.#groups.size === 0)
             this.#later(() => this.report());
         this.#groups.set(reason, {promises: [promise], stack: this.#linesOf(promise, reason), name});
+        return true;
     }
 
     // Called when all that are rejected together are, but if others are rejected later.
