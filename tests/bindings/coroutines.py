@@ -178,12 +178,17 @@ class Threads(unittest.TestCase):
 
     def test_who_begins_to_wait_while_another_thread_ends_it_is_told(self):
         called, main_context = [], GLib.MainContext.default()
+        get_thread_default = GLib.MainContext.get_thread_default
 
         def find_context():
-            """Called for who has seen that the task is not done, and is not yet on its list."""
+            """Called by add_done_callback () when it has seen that the task is not done, and not yet joined its list."""
+            if threading.current_thread() is not threading.main_thread():
+                # PyGObject asks for it when it runs the worker's loop.
+                return get_thread_default()
             begin.set()
             while not task.done():
                 time.sleep(0.001)
+            return None
 
         with Worker() as worker:
             begin = threading.Event()
