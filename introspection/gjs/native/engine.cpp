@@ -77,7 +77,7 @@ Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
   : cx (js_context), context (gjs_context), thread (g_thread_self ()),
     gjs_queue (static_cast<JS::JobQueue *> (JS_GetContextPrivate (js_context))), global (JS::CurrentGlobalOrNull (js_context)),
     current (JS::UndefinedValue ()),
-    depth (0), call_depth (0)
+    depth (0), call_depth (0), reports (false)
 {
   engines.push_back (this);
   JS_AddExtraGCRootsTracer (cx, trace_engine, this);
@@ -191,6 +191,19 @@ Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
     tell_unhandled (this, promise, value);
   if (!(rejects ? JS::RejectPromise (cx, promise, value) : JS::ResolvePromise (cx, promise, value)))
     engine_report (cx, "A task's promise could not be settled");
+}
+
+/* One of the tasks that have run may have ended the main loop, and then nothing else runs. */
+void
+Engine::report_rejections ()
+{
+  if (cx == nullptr || !reports)
+    return;
+  JS::RootedValue result (cx);
+
+  reports = false;
+  if (!call (Hook::REPORT, JS::HandleValueArray::empty (), &result))
+    engine_report (cx, "Rejections that nobody handles could not be reported");
 }
 
 /* Runs the jobs that are queued, if there are any. */

@@ -35,7 +35,7 @@ class JobQueue;
 struct Table;
 
 /* The functions of the overrides that are called from here, in the order in which they are given. */
-enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, NAMED, N_HOOKS };
+enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, NAMED, REPORT, N_HOOKS };
 
 struct Engine
 {
@@ -51,6 +51,7 @@ struct Engine
   JS::Heap<JS::Value> current; /* as above */
   int depth;                   /* the depth of main loops at which it is current */
   int call_depth;              /* that at which a table calls the function of a task, or 0 */
+  bool reports;                /* whether the overrides have rejections to report when the tasks that run have */
   std::vector<Table *> tables;
 
   explicit Engine (JSContext *cx, GjsContext *context);
@@ -63,6 +64,7 @@ struct Engine
   bool call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValue result);
   void settle (JS::HandleObject promise, bool rejects, JS::HandleValue value);
   void run_jobs ();
+  void report_rejections ();
 };
 
 /* Sets what is current, and sets back what was. */

@@ -160,6 +160,20 @@ site_of (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
+/* reportAfterTasks (): calls the hook when the tasks that run have run, if a table calls them */
+static bool
+report_after_tasks (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  engine->reports = true;
+  return true;
+}
+
 /* setHooks ([functions]) */
 static bool
 set_hooks (JSContext *cx, unsigned argc, JS::Value *vp)
@@ -225,6 +239,7 @@ static const struct
   { "settle", settle, 3 },
   { "isHandled", is_handled, 1 },
   { "siteOf", site_of, 1 },
+  { "reportAfterTasks", report_after_tasks, 0 },
   { "setHooks", set_hooks, 1 },
   { "newTable", new_table, 1 },
   { "runTable", run_table, 2 },

@@ -209,6 +209,7 @@ Table::begin (guint id)
       Scope scope (e, JS::NullHandleValue);
 
       run (id);
+      e->report_rejections ();
     }
   else
     {

@@ -14,7 +14,7 @@ const BACKGROUND = 1;
 const USER_VISIBLE = 2;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 5;
+const INTERFACE = 6;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
@@ -73,7 +73,7 @@ function open() {
 
 // Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
 // Functions that inherit directly from one of `others` are left to the method.  The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
-function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pending, runIn, runTasks, unhandled}) {
+function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pending, reportUnhandled, runIn, runTasks, unhandled}) {
     const {states} = defaultTable;
     const followNative = (returned, promise) => follow(returned, {
         outer: null, state: states[USER_VISIBLE], promise: null,
@@ -108,7 +108,8 @@ function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pe
     const table = native.newTable(states.slice(BACKGROUND));
     // Bound functions are no frames on the stack.
     const run = runTasks.bind(defaultTable, native.runTable.bind(native, table));
-    native.setHooks([closedError, followNative, finish, run, isQuiet, (promise, reason) => unhandled.add(promise, reason, null), named]);
+    const noteUnhandled = (promise, reason) => unhandled.add(promise, reason, null);
+    native.setHooks([closedError, followNative, finish, run, isQuiet, noteUnhandled, named, reportUnhandled]);
 
     return (kind, prototype, name, receiver, ...others) => {
         const method = prototype[name];

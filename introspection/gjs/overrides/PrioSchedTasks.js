@@ -146,6 +146,7 @@ function make(PrioSched) {
 
     // What nobody handles is reported when the last is rejected.
     const unhandled = new Unhandled(native, function later(report) {
+        exact?.reportAfterTasks();
         ownTable().post(() => isLate ? later(report) : runIn(null, report), USER_BLOCKING, new Promise(keepResolvers));
     });
 
@@ -594,7 +595,7 @@ function make(PrioSched) {
 
     const isQuiet = () => pending.size === 0 && (current === undefined ? undefined : !current?.number);
     const hasten = native && Native.make(native, defaultScheduler, defaultTable,
-        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, pending, runIn, unhandled});
+        {closedError, follow, runTasks: defaultTable.runPrioSchedTasks, isQuiet, pending, reportUnhandled: () => unhandled.report(isLate), runIn, unhandled});
 
     return {
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}), hasten, nativePart: native?.gain,
