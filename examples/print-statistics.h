@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <prio-sched-watch.h>
 #include <prio-sched.h>
 
 static inline void

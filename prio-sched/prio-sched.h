@@ -15,15 +15,11 @@
 #include "prio-sched-enumtypes.h"
 #include "prio-idle-deadline.h"
 #include "prio-options.h"
-#include "prio-statistics.h"
 #include "prio-scheduling-state.h"
 #include "prio-task-signal.h"
 #include "prio-task-controller.h"
 #include "prio-task.h"
 #include "prio-scheduler.h"
-#include "prio-long-task.h"
-#include "prio-runner.h"
 #include "prio-task-group.h"
-#include "prio-trace.h"
 
 #undef PRIO_SCHED_INSIDE

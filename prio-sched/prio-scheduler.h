@@ -14,7 +14,6 @@
 #include "prio-enums.h"
 #include "prio-idle-deadline.h"
 #include "prio-options.h"
-#include "prio-statistics.h"
 #include "prio-task.h"
 #include "prio-version-macros.h"
 
@@ -224,15 +223,5 @@ PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_get_paused         (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 guint          prio_scheduler_get_pending        (PrioScheduler       *self);
-
-PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_get_collects_statistics (PrioScheduler  *self);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_set_collects_statistics (PrioScheduler  *self,
-                                                  gboolean             collects_statistics);
-PRIO_AVAILABLE_IN_ALL
-PrioStatistics *prio_scheduler_get_statistics    (PrioScheduler       *self);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_reset_statistics   (PrioScheduler       *self);
 
 G_END_DECLS

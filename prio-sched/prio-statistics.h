@@ -6,12 +6,13 @@
 #pragma once
 
 #if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
-#error "Only <prio-sched.h> can be included directly."
+#error "Only <prio-sched-watch.h> can be included directly."
 #endif
 
 #include <glib-object.h>
 
 #include "prio-enums.h"
+#include "prio-scheduler.h"
 #include "prio-version-macros.h"
 
 G_BEGIN_DECLS
@@ -67,6 +68,16 @@ double          prio_times_get_median             (const PrioTimes      *self);
 PRIO_AVAILABLE_IN_ALL
 double          prio_times_get_percentile         (const PrioTimes      *self,
                                                    double                percent);
+
+PRIO_AVAILABLE_IN_ALL
+gboolean       prio_scheduler_get_collects_statistics (PrioScheduler  *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_set_collects_statistics (PrioScheduler  *self,
+                                                  gboolean             collects_statistics);
+PRIO_AVAILABLE_IN_ALL
+PrioStatistics *prio_scheduler_get_statistics    (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_scheduler_reset_statistics   (PrioScheduler       *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioStatistics, prio_statistics_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioTimes, prio_times_unref)

@@ -6,7 +6,7 @@
 #pragma once
 
 #if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
-#error "Only <prio-sched.h> can be included directly."
+#error "Only <prio-sched-watch.h> can be included directly."
 #endif
 
 #include <gio/gio.h>

@@ -11,7 +11,7 @@
 
 #include <glib.h>
 
-#include <prio-sched.h>
+#include <prio-sched-bindings.h>
 
 /* FutureBase: a task or a continuation.  Its objects may be NULL, which is None in Python. */
 typedef struct

@@ -7,7 +7,6 @@
 
 #include "loop/prio-context-private.h"
 
-#include "loop/prio-holding-private.h"
 #include "loop/prio-jobs-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
@@ -20,7 +19,7 @@ clear (PrioLoop *loop)
 {
   prio_run_queue_free_own (loop);
   prio_lending_free (loop);
-  prio_holding_free (loop);
+  g_clear_pointer (&loop->holding, g_free);
   prio_traits_free (loop);
   prio_jobs_free (loop);
 }

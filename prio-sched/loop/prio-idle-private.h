@@ -37,9 +37,11 @@ typedef struct
   struct _PrioObservedTask *observed; /* or NULL */
 } PrioIdle;
 
-void prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due);
+void prio_idle_op_request (PrioLoop *loop, const PrioOp *op);
 void prio_idle_cancel (PrioLoop *loop, guint id);
 gboolean prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout);
+guint prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const PrioOp *op), const PrioIdle *template,
+                        guint timeout);
 void prio_idle_run (PrioLoop *loop, gint64 now);
 gboolean prio_idle_release_one (PrioLoop *loop);
 

@@ -91,10 +91,15 @@ idle_timed_out (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Adds @idle, which holds its run queue.  It is called at @due at the latest, unless that is 0. */
+static gint last_id;
+
+/* Inside: adds an idle callback, of which the run queue is held from now on.  It is called when the operation is due at the latest. */
 void
-prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
+prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
 {
+  PrioIdle *idle = op->target;
+
+  prio_run_queue_hold (idle->run_queue);
   if (loop->idles.by_id == NULL)
     loop->idles.by_id = g_hash_table_new (NULL, NULL);
   g_hash_table_insert (loop->idles.by_id, GUINT_TO_POINTER (idle->id), idle);
@@ -102,15 +107,36 @@ prio_idle_request (PrioLoop *loop, PrioIdle *idle, gint64 due)
   if (G_UNLIKELY (loop->observing != NULL))
     idle->observed = prio_observed_new_idle (idle->run_queue, prio_clock_now ());
 
-  if (due != 0)
+  if (op->due != 0)
     {
       idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
       /* It runs before everything else that waits then. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
       idle->timeout->continuation = TRUE;
       idle->timeout->use = PRIO_ENTRY_OF_LIBRARY;
-      prio_run_queue_add (idle->timeout, due);
+      prio_run_queue_add (idle->timeout, op->due);
     }
+}
+
+/* Any thread: requests a callback with the fields of @template by @op_request; returns its number.  @timeout is in milliseconds, 0 for
+ * never. */
+guint
+prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const PrioOp *op), const PrioIdle *template, guint timeout)
+{
+  PrioIdle *idle = g_memdup2 (template, sizeof *template);
+  PrioOp op = { .apply = op_request, .target = idle };
+  guint id;
+
+  do
+    id = (guint) g_atomic_int_add (&last_id, 1) + 1;
+  while (id == 0);
+
+  idle->id = id;
+  if (timeout > 0)
+    op.due = prio_time_after (prio_clock_now (), timeout * G_TIME_SPAN_MILLISECOND);
+  prio_loop_submit (loop, &op);
+
+  return id;
 }
 
 static void

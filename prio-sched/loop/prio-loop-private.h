@@ -134,7 +134,7 @@ struct _PrioLoop
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
   PrioShares *shares;   /* the least shares of tasks among each other; NULL if there are none */
-  PrioHolding *holding; /* who holds the loop; NULL until somebody watches; set atomically */
+  PrioHolding *holding; /* of prio-holding, freed by g_free (): who holds the loop; NULL until somebody watches; set atomically */
   GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
   GPtrArray *job_sources; /* of GSource: the interpreters' own; NULL if there are none: prio-jobs */
   GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */

@@ -27,6 +27,20 @@ struct _PrioScheduler
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
+/* The part of the class that watches, which stands above it (prio-watch.c). */
+typedef struct
+{
+  /* Adds properties with the ids @first and following. */
+  void (*class_init) (GObjectClass *class, guint first);
+  void (*made) (PrioScheduler *self);
+  void (*ends) (PrioScheduler *self);
+  /* The first of its properties is 0.  They return whether there is one with this number. */
+  gboolean (*get_property) (PrioScheduler *self, guint number, GValue *value);
+  gboolean (*set_property) (PrioScheduler *self, guint number, const GValue *value);
+} PrioSchedulerWatchFuncs;
+
+void prio_scheduler_set_watch (const PrioSchedulerWatchFuncs *funcs);
+
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
 
 /* A fast check for the exact type.  If it fails, PRIO_IS_SCHEDULER () decides. */
@@ -55,11 +69,6 @@ void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GA
 gboolean prio_task_is_aborted (PrioTask *task);
 void prio_task_go_on_with (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 GParamSpec *prio_scheduler_make_lends_priority (void);
-GParamSpec *prio_scheduler_make_collects_statistics (void);
-GParamSpec *prio_scheduler_make_long_task (GType type);
-void prio_scheduler_watch_from_environment (PrioScheduler *self);
-void prio_scheduler_clear_watcher (PrioScheduler *self);
-void prio_scheduler_end_statistics (PrioScheduler *self);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_notify_paused (PrioScheduler *self);
 PrioScheduler *prio_scheduler_new_hidden (GMainContext *context);

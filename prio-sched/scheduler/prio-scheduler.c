@@ -12,8 +12,6 @@
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-yield-private.h"
-#include "prio-long-task.h"
-#include "scheduler/prio-observing-private.h"
 
 /**
  * PrioScheduler:
@@ -83,14 +81,21 @@ enum
   PROP_PAUSED,
   PROP_NEXT_FRAME,
   PROP_LENDS_PRIORITY,
-  PROP_COLLECTS_STATISTICS,
-  PROP_LONG_TASK_THRESHOLD,
   N_PROPS
 };
 
 static GParamSpec *properties[N_PROPS];
 
 GType prio_scheduler_type;
+
+static const PrioSchedulerWatchFuncs *watch;
+
+/* Before the class is there. */
+void
+prio_scheduler_set_watch (const PrioSchedulerWatchFuncs *funcs)
+{
+  watch = funcs;
+}
 
 static void
 prio_scheduler_constructed (GObject *object)
@@ -99,7 +104,6 @@ prio_scheduler_constructed (GObject *object)
 
   G_OBJECT_CLASS (prio_scheduler_parent_class)->constructed (object);
 
-  prio_observing_start ();
   if (self->context == NULL)
     self->context = g_main_context_ref (g_main_context_default ());
   self->run_queue = prio_run_queue_new (prio_loop_for_context (self->context));
@@ -107,7 +111,8 @@ prio_scheduler_constructed (GObject *object)
   prio_debug_look_up ();
   prio_debug ("A scheduler has been made for a main context%s",
               self->context == g_main_context_default () ? ", the default one" : "");
-  prio_scheduler_watch_from_environment (self);
+  if (watch != NULL)
+    watch->made (self);
   prio_scheduler_enlist (self);
 }
 
@@ -145,8 +150,8 @@ prio_scheduler_finalize (GObject *object)
   prio_debug ("A scheduler is finalized; what is queued still runs");
   prio_scheduler_unlist (self);
   prio_scheduler_clear_follower (self);
-  prio_scheduler_clear_watcher (self);
-  prio_scheduler_end_statistics (self);
+  if (watch != NULL)
+    watch->ends (self);
   prio_loop_submit (self->run_queue->loop, &op);
   g_clear_pointer (&self->context, g_main_context_unref);
 
@@ -180,16 +185,9 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_boolean (value, prio_scheduler_get_lends_priority (self));
       break;
 
-    case PROP_COLLECTS_STATISTICS:
-      g_value_set_boolean (value, prio_scheduler_get_collects_statistics (self));
-      break;
-
-    case PROP_LONG_TASK_THRESHOLD:
-      g_value_set_uint (value, prio_scheduler_get_long_task_threshold (self));
-      break;
-
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (watch == NULL || !watch->get_property (self, id - N_PROPS, value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
 }
 
@@ -216,16 +214,9 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
       prio_scheduler_set_lends_priority (self, g_value_get_boolean (value));
       break;
 
-    case PROP_COLLECTS_STATISTICS:
-      prio_scheduler_set_collects_statistics (self, g_value_get_boolean (value));
-      break;
-
-    case PROP_LONG_TASK_THRESHOLD:
-      prio_scheduler_set_long_task_threshold (self, g_value_get_uint (value));
-      break;
-
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (watch == NULL || !watch->set_property (self, id - N_PROPS, value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
 }
 
@@ -286,10 +277,10 @@ install_properties (GObjectClass *object_class)
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
-  properties[PROP_COLLECTS_STATISTICS] = prio_scheduler_make_collects_statistics ();
-  properties[PROP_LONG_TASK_THRESHOLD] = prio_scheduler_make_long_task (G_OBJECT_CLASS_TYPE (object_class));
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+  if (watch != NULL)
+    watch->class_init (object_class, N_PROPS);
 }
 
 static void

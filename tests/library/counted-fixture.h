@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <prio-sched-watch.h>
 #include "frozen-fixture.h"
 
 static PrioTaskController *controller;

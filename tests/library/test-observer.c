@@ -5,6 +5,8 @@
 
 #include "loop/prio-observer-private.h"
 
+#include "prio-sched-bindings.h"
+#include "prio-sched-watch.h"
 #include "prio-sched.h"
 
 #include <glib/gstdio.h>

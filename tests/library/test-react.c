@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
 #include "frozen-fixture.h"
 
 /* Posts a step, whose letter is capital in the log if it was told that its timeout had passed. */

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
+#include <prio-sched-watch.h>
 #include "helpers.h"
 
 /* Each number is a letter to log. */

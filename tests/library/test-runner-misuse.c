@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
+#include <prio-sched-watch.h>
 #include "helpers.h"
 
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
+#include <prio-sched-watch.h>
 #include "frozen-fixture.h"
 
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
 #include "frozen-time.h"
 #include "helpers.h"
 

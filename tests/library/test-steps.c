@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-watch.h>
 #include "counted-fixture.h"
 
 /* What a task makes: its letter in each step, and after so many steps what is to happen. */

@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
+#include <prio-sched-watch.h>
 #include "frozen-fixture.h"
 
 #define TICK 4000  /* of the coarse clock, µs */

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-watch.h>
 #include "helpers.h"
 
 #include <gtk/gtk.h>

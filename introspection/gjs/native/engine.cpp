@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include <prio-sched.h>
+#include <prio-sched-bindings.h>
 
 #include <js/CallAndConstruct.h>
 #include <js/Exception.h>

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include <prio-sched.h>
+#include <prio-sched-bindings.h>
 
 G_BEGIN_DECLS
 

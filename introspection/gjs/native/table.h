@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include <prio-sched.h>
+#include <prio-sched-bindings.h>
 
 #include "engine.h"
 

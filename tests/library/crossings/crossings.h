@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <prio-sched-bindings.h>
+#include <prio-sched-watch.h>
 #include "helpers.h"
 #include "slots.h"
 

@@ -1,0 +1,548 @@
+/* prio-task-group-id.c: tasks of a group that are identified by numbers, and waits for them
+ *
+ * A member of the group stands for such a task, and has its place and its age.  What its function does is to call that of the
+ * runner: so the rules of groups are those of prio-task-group-post.c and prio-task-group-wait.c.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-task-group-id.h"
+
+#include "group/prio-task-group-private.h"
+
+#include "loop/prio-current-private.h"
+#include "loop/prio-lending-private.h"
+#include "loop/prio-traits-private.h"
+#include "scheduler/prio-options-private.h"
+#include "bindings/prio-runner-inner-private.h"
+#include "bindings/prio-runner-private.h"
+#include "task/prio-task-private.h"
+
+/* The domain of the errors that stand for those of tasks of runners; their codes are the handles. */
+static GQuark
+handle_quark (void)
+{
+  return g_quark_from_static_string ("prio-sched-task-handle");
+}
+
+/* A task that a runner runs, from its post until its member has its result. */
+typedef struct
+{
+  PrioTaskGroup *group; /* the member holds it */
+  PrioMember *member;   /* NULL until the task begins */
+  PrioRunner *runner;   /* held, and the task is a user of its id queue; NULL once the task has begun */
+  PrioTask *task;       /* held, or NULL if it was rejected at once */
+  guint id;
+  guint handle;
+  gboolean is_silent; /* who posts it knows by himself that it is rejected */
+} PrioSeat;
+
+static void
+hold_runner (PrioRunner *runner)
+{
+  prio_runner_ref (runner);
+  prio_loop_enter (runner->loop);
+  prio_id_queue_hold (&runner->ids);
+  prio_loop_leave (runner->loop);
+}
+
+/* Owner thread, or the context has gone. */
+static void
+op_release_runner (PrioLoop *loop, const PrioOp *op)
+{
+  PrioRunner *runner = op->target;
+
+  if (op->id != 0)
+    runner->ids.funcs->rejected (&runner->ids, op->id);
+  prio_id_queue_release (&runner->ids);
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
+}
+
+/* A task of @runner has ended, or the task @rejected will not run, if that is not 0. */
+static void
+release_runner (PrioRunner *runner, guint rejected)
+{
+  PrioOp op = { .apply = op_release_runner, .target = runner, .id = rejected };
+
+  prio_loop_submit (runner->loop, &op);
+}
+
+/* The destroy notify of the member: it has its result. */
+static void
+end_seat (gpointer data)
+{
+  PrioSeat *seat = data;
+
+  g_hash_table_remove (seat->group->seats, GUINT_TO_POINTER (seat->handle));
+  g_clear_object (&seat->task);
+  if (seat->runner != NULL)
+    release_runner (seat->runner, seat->is_silent ? 0 : seat->id);
+  g_free (seat);
+}
+
+/* The function of the member. */
+static void
+run_seat (PrioTask *task, gpointer data)
+{
+  PrioSeat *seat = data;
+  PrioRunner *runner = g_steal_pointer (&seat->runner);
+
+  /* The seat may end in the function, and the runner is not closed while that runs. */
+  seat->member = seat->group->running;
+  prio_task_defer (task);
+  prio_inner_run (task, runner->func, seat->id, runner->data);
+  release_runner (runner, 0);
+}
+
+/* Whether @runner can run tasks of @self; if not, says so for @function. */
+G_GNUC_UNUSED static gboolean
+check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *runner)
+{
+  if (runner != NULL && runner->loop == prio_task_group_get_loop (self))
+    return TRUE;
+
+  g_critical ("%s(): a group and the runner of its tasks have one main context", function);
+  return FALSE;
+}
+
+/**
+ * prio_task_group_post_id:
+ * @self: a group
+ * @runner: runs the task: a runner of the group's scheduler
+ * @id: the number that identifies the task to @runner; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, that of the group
+ * @signal: (nullable): what may abort the task, beside the group
+ * @delay: milliseconds to wait before the task is queued
+ * @name: (nullable): the task's name in messages and tools for developers; it is copied
+ * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: that
+ *   of the group, or one that depends on it and on @signal
+ * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.Posted], as for
+ *   [method@PrioSched.Runner.post_full]
+ *
+ * Posts a task of a [struct@PrioSched.Runner] that begins when a place is free.
+ *
+ * It is for language bindings, whose tasks are numbers: in C, [method@PrioSched.TaskGroup.post_task]
+ * does the same.  The task keeps its place until [method@PrioSched.TaskGroup.return_id] is called.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: a number that identifies the task to the group until its result is there, or 0 if it is rejected at once, which
+ *   [method@PrioSched.Runner.take_rejected] does not report
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal, guint64 delay,
+                         const char *name, GCancellable **combined, PrioPosted *posted)
+{
+  return prio_task_group_post_id_timed (self, runner, id, priority, signal, delay, 0, name, combined, posted);
+}
+
+/**
+ * prio_task_group_post_id_timed:
+ * @self: a group
+ * @runner: runs the task: a runner of the group's scheduler
+ * @id: the number that identifies the task to @runner; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, that of the group
+ * @signal: (nullable): what may abort the task, beside the group
+ * @delay: milliseconds to wait before the task is queued
+ * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
+ *   task whose timeout has not passed; 0 for none
+ * @name: (nullable): the task's name in messages and tools for developers; it is copied
+ * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task, as for
+ *   [method@PrioSched.TaskGroup.post_id]
+ * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.Posted], as for
+ *   [method@PrioSched.Runner.post_full]
+ *
+ * Posts a task with a timeout, which otherwise is one of [method@PrioSched.TaskGroup.post_id]: see
+ * [struct@PrioSched.TaskOptions].
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: a number that identifies the task to the group, or 0 if it is rejected at once, as [method@PrioSched.TaskGroup.post_id]
+ *   does
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_post_id_timed (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal,
+                               guint64 delay, gint timeout, const char *name, GCancellable **combined, PrioPosted *posted)
+{
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
+                              .name = name, .source_tag = prio_task_group_post_id };
+  g_autoptr (PrioTask) task = NULL;
+  PrioSeat *seat;
+  guint handle;
+
+  if (combined != NULL)
+    *combined = NULL;
+  if (posted != NULL)
+    *posted = PRIO_POSTED_REJECTED;
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
+  prio_return_val_if_wrong (check_runner_of_group (G_STRFUNC, self, runner), 0);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, &options), 0);
+  g_return_val_if_fail (id != 0, 0);
+
+  /* Its scheduler has gone. */
+  if (runner->ids.run_queue == NULL)
+    return 0;
+
+  if (self->seats == NULL)
+    self->seats = g_hash_table_new (NULL, NULL);
+  do
+    handle = ++self->last_handle;
+  while (handle == 0 || g_hash_table_contains (self->seats, GUINT_TO_POINTER (handle)));
+
+  hold_runner (runner);
+  seat = g_new (PrioSeat, 1);
+  *seat = (PrioSeat) { .group = self, .runner = runner, .id = id, .handle = handle, .is_silent = TRUE };
+  g_hash_table_insert (self->seats, GUINT_TO_POINTER (handle), seat);
+  task = prio_task_group_post_task (self, &options, run_seat, seat, end_seat);
+  if (combined != NULL)
+    g_set_object (combined, prio_task_get_signal (task));
+  if (prio_task_get_completed (task))
+    return 0;
+
+  seat->task = g_object_ref (task);
+  seat->is_silent = FALSE;
+  if (posted != NULL)
+    *posted = prio_state_is_current (runner->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+  return handle;
+}
+
+static PrioSeat *
+get_seat (PrioTaskGroup *self, guint handle)
+{
+  return self->seats != NULL ? g_hash_table_lookup (self->seats, GUINT_TO_POINTER (handle)) : NULL;
+}
+
+/* Whether nobody needs to hear of its tasks, as the main context has gone. */
+static gboolean
+has_ended (PrioTaskGroup *self)
+{
+  return PRIO_IS_TASK_GROUP (self) && prio_loop_is_dead (prio_task_group_get_loop (self));
+}
+
+/**
+ * prio_task_group_return_id:
+ * @self: a group
+ * @handle: what [method@PrioSched.TaskGroup.post_id] has returned
+ * @failure: (nullable): why the task has failed, or %NULL if it was fulfilled
+ *
+ * Tells a group that a task of a runner has its result, and needs its place no longer.
+ *
+ * A wait for the group that ends with it tells by [method@PrioSched.TaskGroup.get_handle] which one it was.  If the task has been
+ * cancelled, or aborted in its function, or its main context has gone, nothing happens.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failure)
+{
+  g_autoptr (PrioTask) task = NULL;
+  PrioMember *member;
+  PrioSeat *seat;
+
+  if (has_ended (self))
+    return;
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+
+  seat = get_seat (self, handle);
+  if (seat == NULL || seat->member == NULL || prio_task_get_completed (seat->task))
+    return;
+
+  task = g_object_ref (seat->task);
+  member = prio_member_ref (seat->member);
+  if (failure != NULL)
+    prio_task_return_error (task, g_error_new_literal (handle_quark (), (gint) handle, failure));
+  else
+    prio_task_return_int (task, handle);
+
+  /* Whoever waits for the group from now on does not wait for it, though no microtask has run yet. */
+  if (prio_task_get_completed (task))
+    prio_member_complete (member, task);
+  prio_member_unref (member);
+}
+
+/**
+ * prio_task_group_cancel_id:
+ * @self: a group
+ * @handle: what [method@PrioSched.TaskGroup.post_id] has returned
+ *
+ * Cancels a task of a runner that has not begun, as [method@PrioSched.Task.cancel] does: @runner is told that it is rejected.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_cancel_id (PrioTaskGroup *self, guint handle)
+{
+  PrioSeat *seat;
+
+  if (has_ended (self))
+    return;
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+
+  seat = get_seat (self, handle);
+  if (seat != NULL && seat->member == NULL)
+    prio_task_cancel (seat->task);
+}
+
+/**
+ * prio_task_group_new_lender:
+ * @self: a group
+ * @handle: what [method@PrioSched.TaskGroup.post_id] has returned
+ *
+ * Makes a task of the group known as one that may wait for others, and be waited for, as [method@PrioSched.Runner.new_lender]
+ * does with others.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: a number for [method@PrioSched.Runner.free_lender], or 0 if no scheduler of the main context lends, or the task has its
+ *   result
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
+{
+  PrioLoop *loop;
+  PrioSeat *seat;
+  guint lender = 0;
+
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
+
+  seat = get_seat (self, handle);
+  loop = prio_task_group_get_loop (self);
+  if (seat == NULL || prio_task_get_completed (seat->task) || !prio_loop_enter (loop))
+    return 0;
+  if (loop->lending != NULL)
+    lender = prio_lending_keep (prio_task_get_entry (seat->task));
+  prio_loop_leave (loop);
+  return lender;
+}
+
+/**
+ * prio_runner_get_id_of:
+ * @self: a runner
+ * @task: a task, as [method@PrioSched.Scheduler.get_first_task] tells
+ *
+ * Gets the number of the task of a group for which @task stands, as long as that waits.
+ *
+ * Call it on the thread that runs the main context; on others it returns 0.
+ *
+ * Returns: what was given to [method@PrioSched.TaskGroup.post_id], or 0 if it is none of this runner
+ *
+ * Since: 1.0
+ */
+guint
+prio_runner_get_id_of (PrioRunner *self, PrioTask *task)
+{
+  PrioEntryState state;
+  PrioMember *member;
+  guint id = 0;
+
+  g_return_val_if_fail (self != NULL, 0);
+  g_return_val_if_fail (PRIO_IS_TASK (task), 0);
+
+  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) || !prio_loop_enter (self->loop))
+    return 0;
+
+  state = prio_entry_get_state (prio_task_get_entry (task));
+  if (state == PRIO_ENTRY_DELAYED || state == PRIO_ENTRY_QUEUED)
+    {
+      member = prio_task_get_entry (task)->job.data;
+      if (((PrioSeat *) member->data)->runner == self)
+        id = ((PrioSeat *) member->data)->id;
+    }
+  prio_loop_leave (self->loop);
+  return id;
+}
+
+/**
+ * prio_task_group_get_handle:
+ * @self: a group
+ * @task: a task of it that has completed
+ *
+ * Gets which task of a runner @task stands for.
+ *
+ * Any thread may call it.
+ *
+ * Returns: what [method@PrioSched.TaskGroup.post_id] has returned, or 0 if @task stands for none, or was aborted
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_get_handle (PrioTaskGroup *self, PrioTask *task)
+{
+  const GError *error;
+
+  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
+  g_return_val_if_fail (PRIO_IS_TASK (task), 0);
+
+  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) || !prio_task_get_completed (task))
+    return 0;
+  error = prio_task_get_error (task);
+  if (error != NULL)
+    return error->domain == handle_quark () ? (guint) error->code : 0;
+  return (guint) prio_task_propagate_int (task, NULL);
+}
+
+/* A wait that is a task of a runner, which is posted when it is over. */
+typedef struct
+{
+  PrioRunner *runner;
+  guint id;
+} PrioIdWait;
+
+/* How it has ended. */
+typedef struct
+{
+  PrioTask *task;
+  GError *error;
+} PrioIdWaitEnd;
+
+static void
+end_free (gpointer data)
+{
+  PrioIdWaitEnd *end = data;
+
+  g_clear_object (&end->task);
+  g_clear_error (&end->error);
+  g_free (end);
+}
+
+static void
+waited (GObject *group, GAsyncResult *result, gpointer data)
+{
+  PrioTaskGroup *self = PRIO_TASK_GROUP (group);
+  PrioIdWait *wait = data;
+  PrioIdWaitEnd *end = g_new0 (PrioIdWaitEnd, 1);
+
+  prio_task_group_wait_finish (self, result, &end->task, &end->error);
+  if (self->ended == NULL)
+    self->ended = g_hash_table_new_full (NULL, NULL, NULL, end_free);
+  g_hash_table_insert (self->ended, GUINT_TO_POINTER (wait->id), end);
+  prio_runner_post (wait->runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING);
+  prio_runner_unref (wait->runner);
+  g_free (wait);
+}
+
+/* The state in which a task that @seat stands for calls, or none if that is NULL.  Owner thread; to be ended. */
+static PrioState
+state_of_seat (PrioSeat *seat)
+{
+  PrioState state = { .depth = g_main_depth () };
+  PrioTraits traits = { 0 };
+  PrioLoop *loop;
+
+  if (seat == NULL || seat->member == NULL)
+    return (PrioState) { .run_queue = NULL };
+
+  state.run_queue = seat->group->places->run_queue;
+  traits.member = seat->member->number;
+  loop = state.run_queue->loop;
+  if (prio_loop_enter (loop))
+    {
+      state.traits = prio_traits_new (loop, &traits);
+      prio_loop_leave (loop);
+    }
+  return state;
+}
+
+static void
+end_state_of_seat (const PrioState *state)
+{
+  if (state->traits != 0 && prio_loop_enter (state->run_queue->loop))
+    {
+      prio_traits_end (state);
+      prio_loop_leave (state->run_queue->loop);
+    }
+}
+
+/**
+ * prio_task_group_wait_id:
+ * @self: a group
+ * @own: (nullable): the group of the task that waits, or %NULL if that is in none
+ * @handle: what [method@PrioSched.TaskGroup.post_id] of @own has returned for it, or 0
+ * @until: what to wait for
+ * @cancellable: (nullable): what ends the wait, or %NULL
+ * @runner: a runner of the group's scheduler
+ * @id: the number of a task for @runner, which is posted when the wait is over; not 0
+ *
+ * Waits for tasks of the group, as [method@PrioSched.TaskGroup.wait_async] does, for a language binding.
+ *
+ * That task calls [method@PrioSched.TaskGroup.finish_id].
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, PrioTaskGroupWait until,
+                         GCancellable *cancellable, PrioRunner *runner, guint id)
+{
+  const PrioState *outer = prio_thread.state;
+  PrioState state;
+  PrioIdWait *wait;
+
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+  prio_return_if_wrong (own == NULL || prio_check_task_group (G_STRFUNC, own));
+  prio_return_if_wrong (check_runner_of_group (G_STRFUNC, self, runner));
+  g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+  g_return_if_fail (id != 0);
+
+  wait = g_new (PrioIdWait, 1);
+  *wait = (PrioIdWait) { .runner = prio_runner_ref (runner), .id = id };
+  state = state_of_seat (own != NULL ? get_seat (own, handle) : NULL);
+  prio_thread.state = state.run_queue != NULL ? &state : NULL;
+  prio_task_group_wait_async (self, until, cancellable, waited, wait);
+  prio_thread.state = outer;
+  end_state_of_seat (&state);
+}
+
+/**
+ * prio_task_group_finish_id:
+ * @self: a group
+ * @id: the number of the task that was posted because a wait is over
+ * @task: (out) (optional) (nullable) (transfer full): as for [method@PrioSched.TaskGroup.wait_finish]
+ * @error: return location for a `GError`
+ *
+ * Ends a wait that has begun with [method@PrioSched.TaskGroup.wait_id].
+ *
+ * Call it in the task @id, on the thread that runs the scheduler's main context.  It fails as [method@PrioSched.TaskGroup.wait_finish] does.
+ *
+ * Returns: %TRUE if what was waited for has come, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, GError **error)
+{
+  PrioIdWaitEnd *end;
+  gpointer stolen = NULL;
+  gboolean has_come;
+
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
+  g_return_val_if_fail (self->ended != NULL, FALSE);
+
+  g_hash_table_steal_extended (self->ended, GUINT_TO_POINTER (id), NULL, &stolen);
+  g_return_val_if_fail (stolen != NULL, FALSE);
+
+  end = stolen;
+  has_come = end->error == NULL;
+  if (!has_come)
+    g_propagate_error (error, g_steal_pointer (&end->error));
+  else if (task != NULL)
+    *task = g_steal_pointer (&end->task);
+  end_free (end);
+  return has_come;
+}

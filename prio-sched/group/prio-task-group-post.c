@@ -1,0 +1,374 @@
+/* prio-task-group-post.c: the tasks of a group, from post to completion
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "group/prio-task-group-private.h"
+
+#include "loop/prio-current-private.h"
+#include "loop/prio-traits-private.h"
+#include "scheduler/prio-options-private.h"
+#include "post/prio-scheduler-steps-private.h"
+
+/* Numbers are given in turn: a state that outlives its task is taken for that of another one only if that is as many tasks
+ * younger, and runs. */
+#define MAX_NUMBER (G_MAXUINT - 1)
+
+static void
+take_out_of_queue (PrioMember *member)
+{
+  if (member->link.data == NULL)
+    return;
+
+  g_queue_unlink (&member->group->queued, &member->link);
+  member->link.data = NULL;
+}
+
+PrioMember *
+prio_member_ref (PrioMember *member)
+{
+  g_atomic_int_inc (&member->refs);
+  return member;
+}
+
+void
+prio_member_unref (PrioMember *member)
+{
+  if (!g_atomic_int_dec_and_test (&member->refs))
+    return;
+
+  g_object_unref (member->group);
+  g_free (member);
+}
+
+/* Owner thread. */
+static void
+number (PrioMember *member, PrioLoop *loop)
+{
+  if (loop->members == NULL)
+    loop->members = g_hash_table_new (NULL, NULL);
+  do
+    loop->last_member = loop->last_member % MAX_NUMBER + 1;
+  while (g_hash_table_contains (loop->members, GUINT_TO_POINTER (loop->last_member)));
+  member->number = loop->last_member;
+  g_hash_table_insert (loop->members, GUINT_TO_POINTER (member->number), member);
+}
+
+/* The task of a group whose function, or what goes on from there, calls this, or NULL.  Owner thread. */
+PrioMember *
+prio_member_current (PrioLoop *loop)
+{
+  const PrioState *state = prio_state_of_thread ();
+  PrioMember *member;
+  guint number;
+
+  if (state == NULL || state->traits == 0 || state->run_queue->loop != loop)
+    return NULL;
+
+  number = prio_traits_of (state).member;
+  member = number != 0 ? g_hash_table_lookup (loop->members, GUINT_TO_POINTER (number)) : NULL;
+  return member != NULL && member->group->places->run_queue == state->run_queue ? member : NULL;
+}
+
+/* Here and below, nothing is released while places are counted, so nothing of the user's runs.  Once the context has gone nobody
+ * enters, and nobody counts. */
+void
+prio_member_take_place (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  member->has_place = TRUE;
+  self->n_begun++;
+  prio_task_group_update_places (self);
+}
+
+void
+prio_member_leave_place (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  if (!member->has_place)
+    return;
+
+  member->has_place = FALSE;
+  self->n_begun--;
+  prio_task_group_update_places (self);
+}
+
+/* The task is not pending any more.  After the context has gone that may be on any thread. */
+static void
+leave (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+  PrioLoop *loop = prio_task_group_get_loop (self);
+
+  if (__atomic_exchange_n (&member->left, TRUE, __ATOMIC_ACQ_REL))
+    return;
+
+  __atomic_sub_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  if (!prio_loop_enter (loop))
+    return;
+
+  if (member->number != 0)
+    g_hash_table_remove (loop->members, GUINT_TO_POINTER (member->number));
+  member->number = 0;
+  prio_loop_leave (loop);
+  prio_member_leave_place (member);
+  prio_task_group_pending_changed (self);
+}
+
+/* The task has been given its result, and the waits hear of it. */
+void
+prio_member_complete (PrioMember *member, PrioTask *task)
+{
+  PrioTaskGroup *self = member->group;
+
+  if (member->completed)
+    return;
+
+  member->completed = TRUE;
+  take_out_of_queue (member);
+  leave (member);
+  self->n_open--;
+  if (member->n_waits > 0)
+    self->n_waiting--;
+  prio_task_group_leave_crossing (member);
+  prio_task_group_settle_waits (self, task);
+  prio_task_group_fail_stuck (self);
+}
+
+/* The task releases its user data: it has its result, which may not have been reported yet. */
+static void
+member_release_data (gpointer data)
+{
+  PrioMember *member = data;
+
+  take_out_of_queue (member);
+  leave (member);
+  if (member->notify != NULL)
+    member->notify (member->data);
+  prio_member_unref (member);
+}
+
+static void
+member_run (PrioTask *task, gpointer data)
+{
+  PrioMember *member = data;
+  g_autoptr (PrioTaskGroup) self = g_object_ref (member->group);
+  const PrioState *outer = prio_thread.state;
+  PrioState state = *outer;
+
+  /* A destroy notify that the post has released may run it before the post returns. */
+  member->task = task;
+  take_out_of_queue (member);
+  /* It may have been aborted since its turn came. */
+  if (!member->left)
+    {
+      number (member, prio_task_group_get_loop (self));
+      prio_member_take_place (member);
+    }
+
+  state.traits = prio_traits_new_for_member (prio_task_group_get_loop (self), outer, member->number);
+  prio_thread.state = &state;
+  member->outer = self->running;
+  self->running = prio_member_ref (member);
+  member->func (task, member->data);
+  self->running = member->outer;
+  prio_thread.state = outer;
+  prio_traits_end (&state);
+  /* An inner task of a runner has its result before its function returns. */
+  prio_member_unref (member);
+}
+
+/* A reaction, which is the first of the task. */
+static void
+member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
+{
+  prio_member_complete (data, PRIO_TASK (result));
+}
+
+/* Destroy notify of the reaction, which is not called if the context has gone. */
+static void
+member_reported (gpointer data)
+{
+  PrioMember *member = data;
+
+  leave (member);
+  prio_member_unref (member);
+}
+
+/* Whatever posts the task does not wait for it. */
+static void
+hear_of (PrioTask *task, PrioMember *member)
+{
+  const PrioState *outer = prio_thread.state;
+
+  prio_thread.state = &prio_state_none;
+  prio_task_then (task, member_completed, member, member_reported);
+  prio_thread.state = outer;
+}
+
+static void
+taken_free (gpointer data)
+{
+  PrioMember *member = data;
+
+  g_object_unref (member->task);
+  prio_member_unref (member);
+}
+
+static void
+take (GPtrArray *taken, PrioMember *member)
+{
+  g_object_ref (member->task);
+  g_ptr_array_add (taken, prio_member_ref (member));
+  take_out_of_queue (member);
+  leave (member);
+}
+
+/* Takes the tasks that are queued, and those whose functions are on the stack if it is to be @all: they are pending no more.  The
+ * caller ends them. */
+GPtrArray *
+prio_task_group_take (PrioTaskGroup *self, gboolean all)
+{
+  GPtrArray *taken = g_ptr_array_new_with_free_func (taken_free);
+
+  for (PrioMember *member = all ? self->running : NULL; member != NULL; member = member->outer)
+    take (taken, member);
+  while (self->queued.length > 0)
+    take (taken, self->queued.head->data);
+  return taken;
+}
+
+/* The tasks have been ended: the waits hear of those that have their result.  In a destroy notify that may come later. */
+void
+prio_task_group_drop (GPtrArray *taken)
+{
+  for (guint i = 0; i < taken->len; i++)
+    {
+      PrioMember *member = taken->pdata[i];
+
+      if (prio_task_get_completed (member->task))
+        prio_member_complete (member, member->task);
+    }
+  g_ptr_array_unref (taken);
+}
+
+/**
+ * prio_task_group_post_task:
+ * @self: a group
+ * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Posts a task that begins when a place is free: like [method@PrioSched.Scheduler.post_task] apart
+ * from that.
+ *
+ * The task is aborted with the group.  If @options has a signal, it is aborted with that too, and
+ * has its priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both.  Tasks of the
+ * group with the same signal share that.
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
+                           GDestroyNotify notify)
+{
+  g_autoptr (PrioTaskSignal) signal = NULL;
+  PrioTaskOptions own;
+  PrioMember *member;
+  PrioTask *task;
+
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
+                                                 options != NULL ? options->name : NULL), NULL);
+
+  own = options != NULL ? *options : prio_no_task_options;
+  signal = own.signal != NULL ? prio_task_group_combine (self, own.signal) : g_object_ref (prio_task_group_get_signal (self));
+  own.signal = G_CANCELLABLE (signal);
+
+  member = g_new (PrioMember, 1);
+  *member = (PrioMember) { .refs = 2, .group = g_object_ref (self), .func = func, .data = user_data, .notify = notify };
+  __atomic_add_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  self->n_open++;
+  prio_task_group_pending_changed (self);
+
+  task = prio_scheduler_post_task (self->places, &own, member_run, member, member_release_data);
+  member->task = task;
+  if (prio_task_get_state (task) == PRIO_TASK_STATE_PENDING)
+    {
+      member->link.data = member;
+      g_queue_push_tail_link (&self->queued, &member->link);
+    }
+  hear_of (task, member);
+  return task;
+}
+
+/**
+ * prio_task_group_post_steps: (skip)
+ * @self: a group
+ * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): makes a step
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Posts a task that is taken in steps, and begins when a place is free: like
+ * [method@PrioSched.Scheduler.post_steps] apart from that.  It keeps its place to its end.
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options, PrioStepFunc func, gpointer user_data,
+                            GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
+                                                 options != NULL ? options->name : NULL), NULL);
+
+  return prio_task_group_post_task (self, options, prio_steps_run, prio_steps_new (func, user_data, notify), prio_steps_unref);
+}
+
+/**
+ * prio_task_group_cancel_queued:
+ * @self: a group
+ *
+ * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Those that are
+ * running go on, and so does the group, with what a destroy notify posts meanwhile.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_cancel_queued (PrioTaskGroup *self)
+{
+  GPtrArray *taken;
+
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+
+  g_object_ref (self);
+  taken = prio_task_group_take (self, FALSE);
+  /* All of them before the first destroy notify. */
+  for (guint i = 0; i < taken->len; i++)
+    prio_task_cancel_quietly (((PrioMember *) taken->pdata[i])->task);
+  prio_loop_flush_releases (prio_task_group_get_loop (self));
+  prio_task_group_drop (taken);
+  g_object_unref (self);
+}

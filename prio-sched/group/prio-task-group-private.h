@@ -1,0 +1,124 @@
+/* prio-task-group-private.h: the fields of PrioTaskGroup, for prio-task-group*.c only
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "scheduler/prio-scheduler-private.h"
+#include "prio-task-controller.h"
+#include "prio-task-group.h"
+
+/* A task of a group, from its post to its completion. */
+typedef struct _PrioMember PrioMember;
+
+struct _PrioMember
+{
+  gint refs;            /* atomic: its user data, its reaction, its waits, and who drops it */
+  gint left;            /* atomic: it is not pending any more */
+  PrioTaskGroup *group; /* held */
+  PrioTask *task;       /* not held: the library holds it while it is queued, and while its function runs */
+  PrioTaskFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+  GList link;           /* in @queued of the group until the function begins; its data is the member, or NULL */
+  PrioMember *outer;    /* whose function was on the stack when its own was called, or NULL */
+  guint number;         /* in the states of its function and of all that goes on from there; 0 before and after */
+  guint n_waits;        /* for its own group: nobody waits for it, and its place is free */
+  GQueue crossing;      /* PrioWait: those for other groups */
+  GList crossing_link;  /* in @crossing of the group while there are any */
+  guint n_blocked;      /* of @crossing, while a circle is looked for: it is stuck unless there are none */
+  gboolean has_place;
+  gboolean completed;   /* the waits have heard of its result */
+};
+
+/* A wait is the data of a task that is queued, and never runs: its signal aborts it like any other. */
+typedef struct _PrioWait PrioWait;
+
+struct _PrioWait
+{
+  PrioTaskGroup *group;  /* held */
+  PrioTask *task;        /* held */
+  PrioTaskGroupWait until;
+  PrioMember *member;    /* of the same group, in whose function it was called; held, or NULL */
+  PrioMember *crossing;  /* of another group; not held, or NULL */
+  GList link;            /* in @waits of the group; its data is the wait, or NULL once it is over */
+  GList crossing_link;
+  guint64 order;         /* the age */
+  guint64 n_failed;      /* how many tasks had failed before */
+  gboolean fails;         /* while circles are opened; */
+  PrioWait *next_blocked; /* in @blocked_for_one or @blocked_for_all of the group */
+};
+
+struct _PrioTaskGroup
+{
+  GObject parent_instance;
+
+  PrioScheduler *places; /* an inner one, which has the tasks; held back while no place is free; knows the scheduler */
+  PrioScheduler *parked; /* another one, which has the waits */
+  PrioTaskController *controller; /* of the tasks since the last abort */
+  GHashTable *shared; /* prio-task-group-signal.c: those that depend on that of @controller, by the tasks' own; or NULL */
+  guint shared_limit;
+  PrioScheduler *first_scheduler; /* held until the group is constructed; NULL for the default one */
+  PrioTaskPriority first_priority;
+
+  /* The thread that runs the context, but for @n_pending, which is atomic. */
+  guint limit;
+  guint n_pending; /* queued or begun */
+  guint n_open;    /* those, and those whose result the waits have not heard of yet */
+  guint n_begun;   /* those that have a place */
+  guint n_waiting; /* those of @n_open that wait for the others */
+  gboolean will_notify; /* `pending` has changed */
+
+  GQueue queued;       /* members, the oldest first */
+  PrioMember *running; /* whose function is on the stack, innermost, or NULL */
+
+  GQueue waits[PRIO_TASK_GROUP_FIRST + 1][2]; /* by what they wait for, and whether a member of the group does */
+  guint64 next_wait;
+  guint64 n_failed;       /* tasks that were not fulfilled */
+  GError *last_error;     /* of the last of them while there were waits for any, or NULL */
+  GQueue crossing;        /* members that wait for other groups */
+  guint n_stuck;          /* of those, while a circle is looked for; */
+  PrioWait *blocked_for_one, *blocked_for_all; /* then too: waits that could end only after a task that is stuck */
+  GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for it; NULL until needed */
+  GHashTable *waited_by;  /* the groups that have this one there; NULL until needed */
+
+  /* prio-task-group-id.c; both NULL until they are needed. */
+  GHashTable *seats; /* what runners run, by their handles */
+  GHashTable *ended; /* how waits that are tasks of runners have ended, by their ids */
+  guint last_handle;
+};
+
+PrioMember *prio_member_ref (PrioMember *member);
+void prio_member_unref (PrioMember *member);
+void prio_member_complete (PrioMember *member, PrioTask *task);
+PrioMember *prio_member_current (PrioLoop *loop);
+void prio_member_leave_place (PrioMember *member);
+void prio_member_take_place (PrioMember *member);
+void prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *task);
+void prio_wait_begin_crossing (PrioWait *wait, PrioMember *member);
+void prio_wait_end_crossing (PrioWait *wait);
+gboolean prio_wait_closes_circle (PrioWait *wait);
+gboolean prio_task_group_is_stuck (PrioTaskGroup *self);
+GPtrArray *prio_task_group_list_stuck (PrioTaskGroup *self);
+void prio_task_group_fail_stuck (PrioTaskGroup *self);
+void prio_task_group_leave_crossing (PrioMember *member);
+PrioTaskSignal *prio_task_group_combine (PrioTaskGroup *self, GCancellable *own);
+void prio_task_group_forget_combined (PrioTaskGroup *self);
+void prio_task_group_pending_changed (PrioTaskGroup *self);
+void prio_task_group_update_places (PrioTaskGroup *self);
+GPtrArray *prio_task_group_take (PrioTaskGroup *self, gboolean all);
+void prio_task_group_drop (GPtrArray *taken);
+gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
+
+static inline gboolean
+prio_wait_is_for_all (const PrioWait *wait)
+{
+  return wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL;
+}
+
+static inline PrioLoop *
+prio_task_group_get_loop (PrioTaskGroup *self)
+{
+  return self->places->run_queue->loop;
+}

@@ -1,0 +1,360 @@
+/* prio-task-group-wait.c: waits for the tasks of a group
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "group/prio-task-group-private.h"
+
+#include "scheduler/prio-options-private.h"
+
+#include "prio-error.h"
+
+#include <glib/gi18n-lib.h>
+
+/* A task that waits for its own group: nobody waits for it, and it gives its place to another one. */
+static void
+begin_to_wait (PrioTaskGroup *self, PrioWait *wait, PrioMember *member)
+{
+  g_atomic_int_inc (&member->refs);
+  wait->member = member;
+  if (member->n_waits++ == 0)
+    {
+      self->n_waiting++;
+      prio_member_leave_place (member);
+    }
+}
+
+static void
+end_to_wait (PrioTaskGroup *self, PrioMember *member)
+{
+  if (--member->n_waits > 0 || member->completed)
+    return;
+
+  self->n_waiting--;
+  if (!member->left)
+    prio_member_take_place (member);
+}
+
+/* Takes @wait out of the waits of its group. */
+static void
+end_wait (PrioWait *wait)
+{
+  PrioTaskGroup *self = wait->group;
+
+  if (wait->link.data == NULL)
+    return;
+
+  wait->link.data = NULL;
+  g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
+  if (wait->member != NULL)
+    end_to_wait (self, wait->member);
+  prio_wait_end_crossing (wait);
+  if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
+    g_clear_error (&self->last_error);
+}
+
+/* The task of @data is over: it has its result, has been aborted, or the context has gone. */
+static void
+wait_release (gpointer data)
+{
+  PrioWait *wait = data;
+
+  end_wait (wait);
+  if (wait->member != NULL)
+    prio_member_unref (wait->member);
+  g_object_unref (wait->task);
+  g_object_unref (wait->group);
+  g_free (wait);
+}
+
+/* A wait that is over, and what it is to be given. */
+typedef struct
+{
+  PrioTask *task;  /* held */
+  PrioTask *value; /* held, or NULL */
+  GError *error;   /* or NULL */
+} PrioEnded;
+
+/* Ends @wait because @completed has, or because no task is left. */
+static PrioEnded
+end (PrioWait *wait, PrioTask *completed, gboolean failed)
+{
+  PrioTaskGroup *self = wait->group;
+  PrioEnded ended = { .task = g_object_ref (wait->task) };
+
+  if (wait->until == PRIO_TASK_GROUP_ALL && failed)
+    ended.error = g_error_copy (prio_task_get_error (completed));
+  else if (prio_wait_is_for_all (wait))
+    ended.error = NULL;
+  else if (completed != NULL && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
+    ended.value = g_object_ref (completed);
+  else if (wait->until == PRIO_TASK_GROUP_ANY && self->n_failed > wait->n_failed && self->last_error != NULL)
+    ended.error = g_error_copy (self->last_error);
+  else
+    ended.error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group"));
+
+  return ended;
+}
+
+/* The wait closes a circle. */
+static void
+fail_circle (PrioTask *task)
+{
+  prio_task_settle_queued (task, NULL,
+                           g_error_new_literal (PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
+                                                _("A task cannot wait for a group that waits for the task's own group")));
+}
+
+/* A task of @self has ended, and may have been the last that could have ended waits for any: they fail, the oldest first. */
+void
+prio_task_group_fail_stuck (PrioTaskGroup *self)
+{
+  g_autoptr (GPtrArray) waits = prio_task_group_list_stuck (self);
+
+  if (waits == NULL)
+    return;
+
+  g_object_ref (self);
+  for (guint i = waits->len; i > 0; i--)
+    {
+      PrioWait *wait = waits->pdata[i - 1];
+
+      waits->pdata[i - 1] = g_object_ref (wait->task);
+      end_wait (wait);
+    }
+  for (guint i = waits->len; i > 0; i--)
+    {
+      fail_circle (waits->pdata[i - 1]);
+      g_object_unref (waits->pdata[i - 1]);
+    }
+  prio_loop_flush_releases (prio_task_group_get_loop (self));
+  g_object_unref (self);
+}
+
+/* How many lists of waits a group has. */
+#define N_LISTS (2 * (PRIO_TASK_GROUP_FIRST + 1))
+
+/* Each of @lists is by age.  Takes the oldest wait of all, or returns NULL. */
+static PrioWait *
+take_oldest (GList *lists[N_LISTS])
+{
+  guint oldest = 0;
+  PrioWait *wait;
+
+  for (guint i = 1; i < N_LISTS; i++)
+    {
+      if (lists[oldest] == NULL ||
+          (lists[i] != NULL && ((PrioWait *) lists[i]->data)->order < ((PrioWait *) lists[oldest]->data)->order))
+        oldest = i;
+    }
+  if (lists[oldest] == NULL)
+    return NULL;
+
+  wait = lists[oldest]->data;
+  lists[oldest] = lists[oldest]->next;
+  return wait;
+}
+
+static void
+note_failure (PrioTaskGroup *self, PrioTask *completed)
+{
+  self->n_failed++;
+  if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length > 0)
+    {
+      g_clear_error (&self->last_error);
+      self->last_error = g_error_copy (prio_task_get_error (completed));
+    }
+}
+
+/* Lists the waits that are over, now that @completed, or nothing if that is NULL, has completed, the oldest first.  Each wait is visited
+ * once in all: in the list of those that @completed ends, or when no task is left.  Returns NULL if there are none. */
+static GArray *
+list_ended (PrioTaskGroup *self, PrioTask *completed)
+{
+  gboolean failed = completed != NULL && prio_task_get_state (completed) != PRIO_TASK_STATE_FULFILLED;
+  gboolean drained[2] = { self->n_open == 0, self->n_open == self->n_waiting };
+  gboolean ends[PRIO_TASK_GROUP_FIRST + 1] = {
+    [PRIO_TASK_GROUP_ALL] = failed,
+    [PRIO_TASK_GROUP_ANY] = completed != NULL && !failed,
+    [PRIO_TASK_GROUP_FIRST] = completed != NULL,
+  };
+  GList *lists[N_LISTS];
+  gboolean any = FALSE;
+  GArray *ended;
+  PrioWait *wait;
+
+  if (failed)
+    note_failure (self, completed);
+  for (guint i = 0; i < N_LISTS; i++)
+    {
+      lists[i] = ends[i / 2] || drained[i % 2] ? self->waits[i / 2][i % 2].head : NULL;
+      any |= lists[i] != NULL;
+    }
+  if (!any)
+    return NULL;
+
+  ended = g_array_new (FALSE, FALSE, sizeof (PrioEnded));
+  while ((wait = take_oldest (lists)) != NULL)
+    {
+      PrioEnded one = end (wait, completed, failed);
+
+      g_array_append_val (ended, one);
+    }
+  return ended;
+}
+
+/* Ends the waits that are over, now that @completed, or nothing if that is NULL, has completed.  One that is over may let
+ * a task go on, or be the last that others wait for. */
+void
+prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
+{
+  g_autoptr (GArray) ended = list_ended (self, completed);
+
+  if (ended == NULL)
+    return;
+
+  g_object_ref (self);
+  /* First all of them are found: one that ends changes what the others wait for.  A destroy notify may abort them, so it is
+   * called after the last has ended. */
+  for (guint i = 0; i < ended->len; i++)
+    end_wait (prio_task_get_entry (g_array_index (ended, PrioEnded, i).task)->job.data);
+  for (guint i = 0; i < ended->len; i++)
+    {
+      PrioEnded *one = &g_array_index (ended, PrioEnded, i);
+
+      prio_task_settle_queued (one->task, (GObject *) one->value, one->error);
+      g_object_unref (one->task);
+    }
+  prio_loop_flush_releases (prio_task_group_get_loop (self));
+  g_object_unref (self);
+}
+
+/**
+ * prio_task_group_wait_async:
+ * @self: a group
+ * @until: what to wait for
+ * @cancellable: (nullable): what ends the wait, or %NULL; the tasks are not aborted by it
+ * @callback: (nullable) (scope async) (closure user_data): called when that has come
+ * @user_data: data for @callback
+ *
+ * Waits for tasks of the group: those that are queued or running now, and those that are posted
+ * until the wait is over.
+ *
+ * ```c
+ * static void
+ * all_loaded (GObject *group, GAsyncResult *result, gpointer spinner)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *
+ *   if (!prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, &error))
+ *     g_message ("One of them could not be loaded: %s", error->message);
+ *   gtk_spinner_stop (spinner);
+ * }
+ *
+ * prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, all_loaded, spinner);
+ * ```
+ *
+ * A task of the group that calls it, in its function or in what goes on from there, such as after a
+ * yield or another wait, gives its place to another one until the wait is over, and neither it nor any
+ * other task of the group waits for it: so a group that waits for itself comes to an end.  If tasks
+ * of this group wait for the group of the task that calls it, directly or over other groups, so that
+ * the wait could not end before that task does, it fails at once.  A wait for any, or for the first, of
+ * another group fails later if such a circle closes because a task of that group has failed.
+ *
+ * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
+ * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
+ *
+ * Each wait costs the same, however many tasks and other waits there are.  Only if tasks of this group
+ * wait for other groups, and the group of the task that calls it is waited for, a circle is looked
+ * for: from both ends, until one of them has no group left.  So it is when a task fails while other groups wait for any of this
+ * one, and each of its other tasks waits, too.
+ *
+ * Call it on the thread that runs the scheduler's main context; @callback is called there.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCancellable *cancellable,
+                            GAsyncReadyCallback callback, gpointer user_data)
+{
+  PrioTaskOptions options = { .signal = cancellable, .source_object = G_OBJECT (self),
+                              .source_tag = prio_task_group_wait_async };
+  g_autoptr (PrioTask) task = NULL;
+  PrioMember *member;
+  PrioWait *wait;
+
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, &options));
+  g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
+
+  task = prio_scheduler_make_task (self->parked, &options);
+  prio_task_then (task, callback, user_data, NULL);
+  wait = g_new (PrioWait, 1);
+  *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until, .order = self->next_wait++,
+                       .n_failed = self->n_failed };
+  prio_task_set_work (task, NULL, wait, wait_release);
+  prio_task_get_entry (task)->use = PRIO_ENTRY_OF_LIBRARY;
+
+  member = prio_member_current (prio_task_group_get_loop (self));
+  if (member != NULL && member->group == self)
+    begin_to_wait (self, wait, member);
+  wait->link.data = wait;
+  g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
+  prio_scheduler_submit_task (g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
+
+  if (prio_task_get_completed (task))
+    return;
+  if (member != NULL && member->group != self)
+    prio_wait_begin_crossing (wait, member);
+  if (member != NULL && (member->group != self ? prio_wait_closes_circle (wait) : prio_task_group_is_stuck (self)))
+    {
+      fail_circle (task);
+      prio_loop_flush_releases (prio_task_group_get_loop (self));
+    }
+  else
+    {
+      prio_task_group_settle_waits (self, NULL);
+    }
+}
+
+/**
+ * prio_task_group_wait_finish:
+ * @self: a group
+ * @result: what the callback was given
+ * @task: (out) (optional) (nullable) (transfer full): return location for the task that has ended the
+ *   wait for any or the first; %NULL for another wait
+ * @error: return location for a `GError`
+ *
+ * Ends a wait.
+ *
+ * Fails with the error of the task that was not fulfilled, in a wait for all of them; with that of
+ * the last, in a wait for any; with %G_IO_ERROR_NOT_FOUND if there was no task in a wait for any or
+ * the first; with %PRIO_ERROR_NOT_ALLOWED if the group waits for that of the task that has called it;
+ * or with the reason of @cancellable.
+ *
+ * Any thread may call it; it is meant for the callback.
+ *
+ * Returns: %TRUE if what was waited for has come, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_group_wait_finish (PrioTaskGroup *self, GAsyncResult *result, PrioTask **task, GError **error)
+{
+  g_autoptr (PrioTask) completed = NULL;
+  g_autoptr (GError) own = NULL;
+
+  g_return_val_if_fail (prio_task_is_valid (result, self, prio_task_group_wait_async), FALSE);
+
+  completed = prio_task_propagate_pointer (PRIO_TASK (result), &own);
+  if (own != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&own));
+      return FALSE;
+    }
+  if (task != NULL)
+    *task = g_steal_pointer (&completed);
+  return TRUE;
+}

@@ -1,0 +1,537 @@
+/* prio-task-group.c: tasks of which only so many run at a time
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "group/prio-task-group-private.h"
+
+#include "scheduler/prio-options-private.h"
+#include "prio-sched-enumtypes.h"
+
+/**
+ * PrioTaskGroup:
+ *
+ * Tasks that belong together, of which only so many run at a time.
+ *
+ * A task counts from the beginning of its function until its result is there, also if it has
+ * deferred the result, as one that has begun an operation of GIO does.  When a place becomes free,
+ * the next task is chosen by priority and age: so a priority that changes while tasks wait, such
+ * as that of the rows in view, counts up to the last moment.
+ *
+ * ```c
+ * static void
+ * loaded (GObject *file, GAsyncResult *result, gpointer user_data)
+ * {
+ *   g_autoptr (PrioTask) task = user_data;
+ *   GError *error = NULL;
+ *   GBytes *bytes = g_file_load_bytes_finish (G_FILE (file), result, NULL, &error);
+ *
+ *   if (bytes != NULL)
+ *     prio_task_return_pointer (task, bytes, (GDestroyNotify) g_bytes_unref);
+ *   else
+ *     prio_task_return_error (task, error);
+ * }
+ *
+ * static void
+ * load (PrioTask *task, gpointer file)
+ * {
+ *   prio_task_defer (task);
+ *   g_file_load_bytes_async (file, prio_task_get_signal (task), loaded, g_object_ref (task));
+ * }
+ *
+ * group = prio_task_group_new (prio_scheduler_get_default (), 8, PRIO_TASK_PRIORITY_BACKGROUND);
+ * for (guint i = 0; i < n_files; i++)
+ *   g_object_unref (prio_task_group_post_task (group, NULL, load, g_object_ref (files[i]), g_object_unref));
+ * ```
+ *
+ * The whole group has a priority, which can be changed, and can be aborted; it goes on after that.
+ * [property@PrioSched.TaskGroup:pending] tells whether anything is left to do, as a spinner or a
+ * Stop button wants to know, and [method@PrioSched.TaskGroup.wait_async] waits for that.
+ *
+ * The tasks keep the group alive until they have completed, and neither keeps the scheduler or its
+ * main context alive.  While the scheduler is paused, no task begins.
+ *
+ * Groups are for the thread that runs the scheduler's main context: a method that says nothing else is called there.
+ * When the main context has gone, what was queued has ended with %PRIO_ERROR_CLOSED; methods then log a critical
+ * message and do nothing.
+ *
+ * Since: 1.0
+ */
+
+G_DEFINE_FINAL_TYPE (PrioTaskGroup, prio_task_group, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_SCHEDULER,
+  PROP_LIMIT,
+  PROP_PENDING,
+  PROP_PRIORITY,
+  PROP_SIGNAL,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+/* Whether @self is a group that has its context still, and this the thread that may use it; if not, says so for @function. */
+gboolean
+prio_check_task_group (const char *function, PrioTaskGroup *self)
+{
+  PrioLoop *loop;
+
+  if (!prio_check_type (function, self, PRIO_TYPE_TASK_GROUP))
+    return FALSE;
+
+  loop = prio_task_group_get_loop (self);
+  if (prio_biased_lock_enter (&loop->lock))
+    {
+      prio_biased_lock_leave (&loop->lock);
+      return TRUE;
+    }
+  if (prio_loop_has_gone (loop))
+    g_critical ("%s(): the main context of the group's scheduler has gone", function);
+  else
+    g_critical ("%s(): a group belongs to the thread that runs its scheduler's main context, and this is another one",
+                function);
+  return FALSE;
+}
+
+/* The tasks are those of a scheduler that is held back while no place is free.  So they wait in its queues, where they keep
+ * their age and follow their priorities, and the next one is found without a search. */
+void
+prio_task_group_update_places (PrioTaskGroup *self)
+{
+  PrioRunQueue *run_queue = self->places->run_queue;
+  gboolean full = self->n_begun >= self->limit;
+
+  if (full == run_queue->full || !prio_loop_enter (run_queue->loop))
+    return;
+
+  prio_run_queue_set_full (run_queue, full);
+  prio_loop_leave (run_queue->loop);
+}
+
+static void
+notify_pending (gpointer group)
+{
+  PrioTaskGroup *self = group;
+
+  self->will_notify = FALSE;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PENDING]);
+}
+
+/* `pending` is notified once in a checkpoint, however often it changes. */
+void
+prio_task_group_pending_changed (PrioTaskGroup *self)
+{
+  PrioMicrotask microtask = { .func = notify_pending, .data = self, .notify = g_object_unref };
+  PrioLoop *loop = prio_task_group_get_loop (self);
+
+  if (self->will_notify)
+    return;
+
+  g_object_ref (self);
+  if (!prio_loop_enter (loop))
+    {
+      g_object_unref (self);
+      return;
+    }
+  self->will_notify = TRUE;
+  prio_loop_queue_microtask (loop, &microtask);
+  prio_loop_leave (loop);
+}
+
+static void
+prio_task_group_init (PrioTaskGroup *self)
+{
+  self->limit = G_MAXUINT;
+}
+
+static void
+prio_task_group_constructed (GObject *object)
+{
+  PrioTaskGroup *self = PRIO_TASK_GROUP (object);
+  g_autoptr (PrioScheduler) scheduler = g_steal_pointer (&self->first_scheduler);
+
+  G_OBJECT_CLASS (prio_task_group_parent_class)->constructed (object);
+
+  if (scheduler == NULL)
+    scheduler = g_object_ref (prio_scheduler_get_default ());
+  self->places = prio_scheduler_new_inner (scheduler);
+  self->parked = prio_scheduler_new_parked (scheduler);
+  self->controller = prio_task_controller_new (self->first_priority);
+}
+
+static void
+prio_task_group_finalize (GObject *object)
+{
+  PrioTaskGroup *self = PRIO_TASK_GROUP (object);
+
+  g_assert (self->queued.length == 0);
+  g_clear_error (&self->last_error);
+  g_clear_pointer (&self->waits_for, g_hash_table_unref);
+  g_clear_pointer (&self->waited_by, g_hash_table_unref);
+  g_clear_object (&self->places);
+  g_clear_object (&self->parked);
+  g_clear_object (&self->controller);
+  prio_task_group_forget_combined (self);
+  g_clear_pointer (&self->seats, g_hash_table_unref);
+  g_clear_pointer (&self->ended, g_hash_table_unref);
+
+  G_OBJECT_CLASS (prio_task_group_parent_class)->finalize (object);
+}
+
+static void
+prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioTaskGroup *self = PRIO_TASK_GROUP (object);
+
+  switch (id)
+    {
+    case PROP_SCHEDULER:
+      g_value_take_object (value, prio_task_group_ref_scheduler (self));
+      break;
+
+    case PROP_LIMIT:
+      g_value_set_uint (value, self->limit);
+      break;
+
+    case PROP_PENDING:
+      g_value_set_uint (value, prio_task_group_get_pending (self));
+      break;
+
+    case PROP_PRIORITY:
+      g_value_set_enum (value, (gint) prio_task_group_get_priority (self));
+      break;
+
+    case PROP_SIGNAL:
+      g_value_set_object (value, prio_task_group_get_signal (self));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_task_group_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  PrioTaskGroup *self = PRIO_TASK_GROUP (object);
+
+  switch (id)
+    {
+    case PROP_SCHEDULER:
+      self->first_scheduler = g_value_dup_object (value);
+      break;
+
+    case PROP_LIMIT:
+      if (self->controller != NULL)
+        prio_task_group_set_limit (self, g_value_get_uint (value));
+      else
+        self->limit = g_value_get_uint (value);
+      break;
+
+    case PROP_PRIORITY:
+      self->first_priority = (PrioTaskPriority) g_value_get_enum (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+install_properties (GObjectClass *object_class)
+{
+  /**
+   * PrioTaskGroup:scheduler: (getter ref_scheduler)
+   *
+   * The scheduler whose main context the tasks run in; %NULL selects the default one.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_SCHEDULER] =
+      g_param_spec_object ("scheduler", NULL, NULL, PRIO_TYPE_SCHEDULER,
+                           G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskGroup:limit: (getter get_limit) (setter set_limit)
+   *
+   * How many tasks run at a time.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_LIMIT] =
+      g_param_spec_uint ("limit", NULL, NULL, 1, G_MAXUINT, G_MAXUINT,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskGroup:pending: (getter get_pending)
+   *
+   * How many tasks are queued or running.  It is notified once for all that changes it in one task.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PENDING] =
+      g_param_spec_uint ("pending", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskGroup:priority: (getter get_priority)
+   *
+   * The priority of the tasks that have none of their own; set at first, and changed by
+   * [method@PrioSched.TaskGroup.set_priority].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_PRIORITY] =
+      g_param_spec_enum ("priority", NULL, NULL, PRIO_TYPE_TASK_PRIORITY, PRIO_TASK_PRIORITY_USER_VISIBLE,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskGroup:signal: (getter get_signal)
+   *
+   * What aborts the tasks; another one after [method@PrioSched.TaskGroup.abort].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_SIGNAL] =
+      g_param_spec_object ("signal", NULL, NULL, PRIO_TYPE_TASK_SIGNAL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_task_group_class_init (PrioTaskGroupClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->constructed = prio_task_group_constructed;
+  object_class->finalize = prio_task_group_finalize;
+  object_class->get_property = prio_task_group_get_property;
+  object_class->set_property = prio_task_group_set_property;
+
+  install_properties (object_class);
+}
+
+/**
+ * prio_task_group_new:
+ * @scheduler: the scheduler whose main context the tasks run in
+ * @limit: how many tasks run at a time, at least 1
+ * @priority: the priority of tasks that have none of their own
+ *
+ * Makes a group.
+ *
+ * Call it on the thread that runs the scheduler's main context.  With a wrong argument it logs a
+ * critical message.
+ *
+ * Returns: (transfer full): a new group
+ *
+ * Since: 1.0
+ */
+PrioTaskGroup *
+prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority priority)
+{
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, scheduler, PRIO_TYPE_SCHEDULER), NULL);
+  prio_return_val_if_wrong (prio_check_limit (G_STRFUNC, limit), NULL);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), NULL);
+
+  return g_object_new (PRIO_TYPE_TASK_GROUP, "scheduler", scheduler, "limit", limit, "priority", priority, NULL);
+}
+
+/**
+ * prio_task_group_ref_scheduler: (get-property scheduler)
+ * @self: a group
+ *
+ * Gets the scheduler that the group was made for, which it does not keep alive.  Any thread may call
+ * it.
+ *
+ * Returns: (transfer full) (nullable): the scheduler, or %NULL if it is gone
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_task_group_ref_scheduler (PrioTaskGroup *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), NULL);
+
+  return g_weak_ref_get (self->places->run_queue->scheduler);
+}
+
+/**
+ * prio_task_group_get_limit: (get-property limit)
+ * @self: a group
+ *
+ * Gets how many tasks run at a time.  Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: the limit
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_get_limit (PrioTaskGroup *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
+
+  return self->limit;
+}
+
+/**
+ * prio_task_group_set_limit: (set-property limit)
+ * @self: a group
+ * @limit: how many tasks may run at a time, at least 1
+ *
+ * Sets how many tasks run at a time.  If more are running, they go on, and the next one begins when
+ * there are fewer.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
+{
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_limit (G_STRFUNC, limit));
+
+  if (limit == self->limit)
+    return;
+
+  self->limit = limit;
+  g_object_ref (self);
+  prio_task_group_update_places (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_LIMIT]);
+  g_object_unref (self);
+}
+
+/**
+ * prio_task_group_get_pending: (get-property pending)
+ * @self: a group
+ *
+ * Gets how many tasks are queued or running.  Call it on the thread that runs the scheduler's main
+ * context.
+ *
+ * Returns: how many
+ *
+ * Since: 1.0
+ */
+guint
+prio_task_group_get_pending (PrioTaskGroup *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
+
+  return __atomic_load_n (&self->n_pending, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * prio_task_group_get_signal: (get-property signal)
+ * @self: a group
+ *
+ * Gets the signal that the next abort of the group will abort, for whatever else belongs to it.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer none): the signal
+ *
+ * Since: 1.0
+ */
+PrioTaskSignal *
+prio_task_group_get_signal (PrioTaskGroup *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), NULL);
+
+  return prio_task_controller_get_signal (self->controller);
+}
+
+/**
+ * prio_task_group_get_priority: (get-property priority)
+ * @self: a group
+ *
+ * Gets the priority of the tasks that have none of their own.  Call it on the thread that runs the
+ * scheduler's main context.
+ *
+ * Returns: the priority
+ *
+ * Since: 1.0
+ */
+PrioTaskPriority
+prio_task_group_get_priority (PrioTaskGroup *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), PRIO_PRIORITY_UNSET);
+
+  return prio_task_signal_get_priority (prio_task_group_get_signal (self));
+}
+
+/**
+ * prio_task_group_set_priority:
+ * @self: a group
+ * @priority: the new priority
+ * @error: return location for a `GError`
+ *
+ * Changes the priority of all tasks, queued or running, that have none of their own.
+ *
+ * Fails with %PRIO_ERROR_NOT_ALLOWED while a change is being announced, as
+ * [method@PrioSched.TaskController.set_priority] does.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: %TRUE, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GError **error)
+{
+  g_autoptr (PrioTaskController) controller = NULL;
+  gboolean changes;
+
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), FALSE);
+
+  changes = priority != prio_task_group_get_priority (self);
+  controller = g_object_ref (self->controller);
+  g_object_ref (self);
+  if (!prio_task_controller_set_priority (controller, priority, error))
+    {
+      g_object_unref (self);
+      return FALSE;
+    }
+  if (changes)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
+  g_object_unref (self);
+  return TRUE;
+}
+
+/**
+ * prio_task_group_abort:
+ * @self: a group
+ * @reason: (nullable): why, or %NULL for a default reason
+ *
+ * Aborts all tasks, queued and running, with @reason.  The group goes on: what is posted from now
+ * on, even in a handler of this abort, has another signal.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
+{
+  g_autoptr (PrioTaskController) controller = NULL;
+  GPtrArray *taken;
+
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+
+  g_object_ref (self);
+  taken = prio_task_group_take (self, TRUE);
+  controller = g_steal_pointer (&self->controller);
+  prio_task_group_forget_combined (self);
+  self->controller = prio_task_controller_new (
+      prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
+
+  prio_task_controller_abort (controller, reason);
+  prio_task_group_drop (taken);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SIGNAL]);
+  g_object_unref (self);
+}

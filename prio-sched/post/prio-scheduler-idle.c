@@ -1,0 +1,73 @@
+/* prio-scheduler-idle.c: requests idle callbacks
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-idle-private.h"
+#include "scheduler/prio-scheduler-private.h"
+
+/**
+ * prio_scheduler_request_idle_callback:
+ * @self: a scheduler
+ * @func: (scope notified) (closure user_data) (destroy notify): what to call
+ * @timeout: milliseconds after which @func is called in any case, or 0 for never
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Calls @func once, when the main context has nothing else to do: the web's
+ * `requestIdleCallback()`.
+ *
+ * @func gets a deadline, which estimates how long the idle period lasts: until the next frame
+ * (see [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the
+ * main context, or 50 ms, whichever comes first.  A callback that is requested during an idle
+ * period waits for the next one.  Where a callback yields, and in its microtasks, it is `background`
+ * (§4.2.1 of the draft).
+ *
+ * Any thread may call it; @func is called on the thread that runs the scheduler's
+ * main context.  [method@PrioSched.Scheduler.pause] does not hold back the callback, only
+ * its timeout.
+ *
+ * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
+ *
+ * Since: 1.0
+ */
+guint
+prio_scheduler_request_idle_callback (PrioScheduler *self, PrioIdleFunc func, guint timeout,
+                                      gpointer user_data, GDestroyNotify notify)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (self), 0);
+  g_return_val_if_fail (func != NULL, 0);
+
+  return prio_idle_submit (self->run_queue->loop, prio_idle_op_request,
+                           &(PrioIdle) { .run_queue = self->run_queue, .func = func, .data = user_data, .notify = notify },
+                           timeout);
+}
+
+static void
+op_cancel (PrioLoop *loop, const PrioOp *op)
+{
+  prio_idle_cancel (loop, GPOINTER_TO_UINT (op->target));
+}
+
+/**
+ * prio_scheduler_cancel_idle_callback:
+ * @self: a scheduler
+ * @id: what [method@PrioSched.Scheduler.request_idle_callback] returned
+ *
+ * Cancels an idle callback: the web's `cancelIdleCallback()`.  If the callback has
+ * already been called, or there is none with this number, this does nothing.  Any thread
+ * may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_cancel_idle_callback (PrioScheduler *self, guint id)
+{
+  PrioOp op = { .apply = op_cancel, .target = GUINT_TO_POINTER (id) };
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+
+  prio_loop_submit (self->run_queue->loop, &op);
+}

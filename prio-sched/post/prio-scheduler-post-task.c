@@ -1,0 +1,259 @@
+/* prio-scheduler-post-task.c: posts tasks that have a result
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "post/prio-scheduler-post-private.h"
+
+#include "scheduler/prio-options-private.h"
+#include "signal/prio-dependence-private.h"
+#include "signal/prio-util-private.h"
+#include "task/prio-task-impl-private.h"
+
+static void
+op_post_task (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *task = op->target;
+  PrioEntry *entry = prio_task_get_entry (task);
+  gboolean aborted;
+  PrioRegistration *registration = prio_registration_for_op (loop, entry->run_queue, op, &aborted);
+
+  if (aborted)
+    {
+      prio_task_abort (task);
+      return;
+    }
+
+  prio_entry_bind (entry, registration, (PrioTaskPriority) op->priority);
+  prio_run_queue_add (entry, op->due);
+}
+
+/* Posts @task, and takes over the reference to it. */
+void
+prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due)
+{
+  PrioOp op = { .apply = op_post_task, .target = task, .priority = (gint8) priority, .due = due };
+
+  if (signal != NULL)
+    {
+      prio_signal_node_undo_reset (prio_signal_node_for (signal));
+      op.signal = g_object_ref (signal);
+    }
+  prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &op);
+}
+
+/* Posts a task from the loop's pool.
+ *
+ * Returns: (transfer full) (nullable): the task, or %NULL if the pool is empty or this is not the owner thread */
+static PrioTask *
+post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
+                  PrioTaskPriority priority, gint64 due)
+{
+  PrioLoop *loop = run_queue->loop;
+  PrioTask *task;
+
+  if (!prio_loop_enter (loop))
+    return NULL;
+
+  task = prio_task_pool_take (loop);
+  if (task != NULL)
+    {
+      task->entry.run_queue = run_queue;
+      task->priority = (gint8) priority;
+      prio_task_set_func (task, func);
+      task->entry.job.data = data;
+      task->entry.job.notify = notify;
+      prio_run_queue_hold (run_queue);
+      prio_entry_bind (&task->entry, NULL, priority);
+      prio_run_queue_add (&task->entry, due);
+      /* Nobody else has the task, so this reference runs no user code under the lock. */
+      g_object_ref (task);
+    }
+  prio_loop_leave (loop);
+
+  return task;
+}
+
+/* A new task with all options, not posted yet. */
+PrioTask *
+prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options)
+{
+  PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_TASK, options->signal, options->priority);
+
+  if (options->name != NULL)
+    prio_task_set_name (task, options->name);
+  prio_task_set_source (task, options->source_object, options->source_tag);
+  return task;
+}
+
+static PrioTask *
+post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
+               GDestroyNotify notify)
+{
+  PrioTask *task = prio_scheduler_make_task (self, options);
+  gint64 due = prio_due_after (options->delay);
+
+  if (options->timeout != 0)
+    prio_entry_set_expiry (prio_task_get_entry (task), prio_task_options_expiry (options, due));
+  prio_task_set_work (task, func, data, notify);
+  prio_scheduler_submit_task (g_object_ref (task), options->signal, options->priority, due);
+
+  return task;
+}
+
+/**
+ * prio_scheduler_post_task:
+ * @self: a scheduler
+ * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
+ *
+ * If the signal is aborted already, the task is aborted too, and is never queued.
+ *
+ * Like a [class@Gio.Task], a task can be the result of your own `_async` function: set the
+ * source object and the tag in @options.
+ *
+ * ```c
+ * void
+ * thing_load_async (Thing *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+ * {
+ *   g_autoptr (PrioTask) task = NULL;
+ *
+ *   task = prio_scheduler_post_task (self->scheduler,
+ *                                    &(PrioTaskOptions) { .signal = cancellable,
+ *                                                         .source_object = G_OBJECT (self),
+ *                                                         .source_tag = thing_load_async },
+ *                                    load, g_object_ref (self), g_object_unref);
+ *   prio_task_then (task, callback, user_data, NULL);
+ * }
+ *
+ * gboolean
+ * thing_load_finish (Thing *self, GAsyncResult *result, GError **error)
+ * {
+ *   g_return_val_if_fail (prio_task_is_valid (result, self, thing_load_async), FALSE);
+ *
+ *   return prio_task_propagate_boolean (PRIO_TASK (result), error);
+ * }
+ * ```
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ *
+ * Any thread may call it; @func is called on the thread that runs the scheduler's
+ * main context.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
+                          GDestroyNotify notify)
+{
+  PrioTask *task;
+
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
+                                                 options != NULL ? options->name : NULL), NULL);
+
+  if (options == NULL)
+    options = &prio_no_task_options;
+
+  if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL &&
+      options->timeout == 0)
+    {
+      task = post_pooled_task (self->run_queue, func, user_data, notify, options->priority, prio_due_after (options->delay));
+      if (task != NULL)
+        return task;
+    }
+  return post_new_task (self, options, func, user_data, notify);
+}
+
+/**
+ * prio_scheduler_post_task_async:
+ * @self: a scheduler
+ * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ * @callback: (nullable) (scope async) (closure callback_data): called when the task has
+ *   completed
+ * @callback_data: data for @callback
+ *
+ * Posts a task, and calls @callback with its result, in the manner of GIO: the same as
+ * [method@PrioSched.Scheduler.post_task] followed by [method@PrioSched.Task.then].
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and calls neither @notify
+ * nor @callback.
+ *
+ * Any thread may call it; both functions are called on the thread that runs the
+ * scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func,
+                                gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
+                                gpointer callback_data)
+{
+  g_autoptr (PrioTask) task = NULL;
+
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, options));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL));
+
+  task = prio_scheduler_post_task (self, options, func, user_data, notify);
+  prio_task_then (task, callback, callback_data, NULL);
+}
+
+/**
+ * prio_scheduler_post_task_finish:
+ * @self: what the callback was given: the scheduler, or %NULL if it is gone
+ * @result: what the callback was given
+ * @value: (out caller-allocates) (optional): return location for the result, to be
+ *   unset when no longer needed; not set if the task has none
+ * @error: return location for a `GError`
+ *
+ * Gets the result of a task, of any type, as [method@PrioSched.Task.propagate_value] does.  If
+ * @value is given, the ownership of a pointer passes to the caller.
+ *
+ * Fails with the error of the task, or the reason of its abort.  For the result of a yield it
+ * logs a critical message and returns %FALSE.
+ *
+ * A task that was posted with a source object has that as what the callback was given: it is
+ * finished by that object's own `_finish` function, with `prio_task_is_valid()` and one of
+ * the `prio_task_propagate_…` functions.
+ *
+ * Any thread may call it; it is meant for the callback.
+ *
+ * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GValue *value, GError **error)
+{
+  g_auto (GValue) unwanted = G_VALUE_INIT;
+  PrioTask *task;
+
+  prio_return_val_if_wrong (self == NULL || prio_check_scheduler (G_STRFUNC, self), FALSE);
+  g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  task = PRIO_TASK (result);
+  if (prio_task_get_entry (task)->continuation)
+    {
+      g_critical ("%s: what the callback was given is the result of a yield, which prio_scheduler_yield_finish() gets",
+                  G_STRFUNC);
+      return FALSE;
+    }
+  /* A pointer that the caller does not want stays with the task. */
+  if (value == NULL && prio_task_get_state (task) == PRIO_TASK_STATE_FULFILLED)
+    return TRUE;
+  return prio_task_propagate_value_for (task, value != NULL ? value : &unwanted, error, G_STRFUNC);
+}

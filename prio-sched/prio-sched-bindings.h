@@ -1,0 +1,17 @@
+/* prio-sched-bindings.h: what bindings for languages need, and programs do not
+ *
+ * It is in the introspection data, and not in the manual.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <prio-sched.h>
+
+#define PRIO_SCHED_INSIDE
+
+#include "prio-runner.h"
+#include "prio-task-group-id.h"
+
+#undef PRIO_SCHED_INSIDE

@@ -1,0 +1,307 @@
+/* prio-holding.c: what holds the loop, and for how long
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "watch/prio-holding-private.h"
+
+#include "watch/prio-others-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many may wait until the loop gets to them; what is long meanwhile is only among the longest. */
+#define MAX_REPORTS 64
+
+/* A source that tells of something once. */
+typedef struct
+{
+  GSource source;
+  PrioHeld *held;
+} Report;
+
+/* A leaf: guards the tables of all loops. */
+static PrioLock lock = PRIO_LOCK_INIT;
+
+void
+prio_held_free (PrioHeld *held)
+{
+  prio_loop_unref (held->loop);
+  g_free (held->name);
+  g_free (held);
+}
+
+/* Outside.  The time that this takes is nobody's. */
+static void
+tell (gpointer data)
+{
+  PrioHeld *held = data;
+  PrioLoop *loop = prio_loop_ref (held->loop);
+  gint64 before = prio_clock_now ();
+
+  loop->holding->funcs->held (held);
+  if (loop->holding->since != 0 && loop->holding->since <= before)
+    loop->holding->since += prio_clock_now () - before;
+  prio_loop_unref (loop);
+}
+
+static gboolean
+report_prepare (GSource *source G_GNUC_UNUSED, gint *timeout)
+{
+  *timeout = 0;
+  return TRUE;
+}
+
+static gboolean
+report_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioHeld *held = g_steal_pointer (&((Report *) source)->held);
+
+  held->loop->holding->n_reports--;
+  tell (held);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+report_finalize (GSource *source)
+{
+  g_clear_pointer (&((Report *) source)->held, prio_held_free);
+}
+
+/* It has no callback, so prio-others leaves it alone. */
+static GSourceFuncs report_funcs = { .prepare = report_prepare, .dispatch = report_dispatch, .finalize = report_finalize };
+
+/* Has @held told of as soon as the loop gets to sources of @priority. */
+static void
+report (PrioHolding *holding, PrioHeld *held, gint priority)
+{
+  g_autoptr (GSource) source = g_source_new (&report_funcs, sizeof (Report));
+
+  holding->n_reports++;
+  ((Report *) source)->held = held;
+  g_source_set_priority (source, priority);
+  g_source_set_static_name (source, "prio-sched long task");
+  g_source_attach (source, held->loop->context);
+}
+
+/* The loop has been held for @duration µs until @now, by @task, by @source or, if both are NULL, by nobody who is known. */
+static void
+note (PrioLoop *loop, const PrioObserved *task, GSource *source, gint64 duration, gint64 now)
+{
+  PrioHolding *holding = loop->holding;
+  const char *name = task != NULL ? task->name : source != NULL ? g_source_get_name (source) : NULL;
+  gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
+  gboolean is_source = task == NULL && source != NULL;
+  PrioHeld *held;
+
+  if (is_source || task != NULL || duration >= holding->threshold)
+    {
+      gboolean goes_on = task != NULL && holding->since > task->begun;
+
+      prio_lock_lock (&lock);
+      prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration, now, goes_on);
+      prio_lock_unlock (&lock);
+    }
+  if (duration < holding->threshold || holding->n_reports >= MAX_REPORTS || !prio_loop_enter (loop))
+    return;
+
+  held = g_new (PrioHeld, 1);
+  *held = (PrioHeld) {
+    .loop = prio_loop_ref (loop),
+    .name = g_strdup (name),
+    .priority = priority,
+    .is_source = is_source,
+    .duration = duration,
+  };
+  if (holding->in_batch)
+    prio_loop_defer_release (loop, tell, held);
+  prio_loop_leave (loop);
+  if (!holding->in_batch)
+    report (holding, held, is_source ? g_source_get_priority (source) : G_PRIORITY_DEFAULT_IDLE);
+}
+
+static inline PrioHolding *
+watched (PrioLoop *loop)
+{
+  return loop->holding != NULL && loop->holding->threshold != 0 ? loop->holding : NULL;
+}
+
+/* From @since on, µs, @task or @source holds the loop, or nobody knows who. */
+static void
+set_holder (PrioHolding *holding, const PrioObserved *task, GSource *source, gint64 since)
+{
+  holding->task = task;
+  holding->source = source;
+  holding->since = since;
+}
+
+/* Whoever has held @loop does so no longer; from @since on somebody else does. */
+static void
+pass_on (PrioLoop *loop, gint64 now, gint64 since)
+{
+  PrioHolding *holding = loop->holding;
+
+  if (holding->since != 0)
+    note (loop, holding->task, holding->source, now - holding->since, now);
+  set_holder (holding, NULL, NULL, since);
+}
+
+static void
+begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  loop->holding->in_batch = TRUE;
+  pass_on (loop, now, now);
+  loop->holding->task = task;
+}
+
+static void
+ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  loop->holding->task = task;
+  pass_on (loop, now, now);
+}
+
+static void
+yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  /* Its microtasks follow, and are a part of the step. */
+  if (loop->microtasks.length > 0 && watched (loop) != NULL)
+    loop->holding->task = task;
+  else
+    ran (self, loop, task, now);
+}
+
+static void
+prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  pass_on (loop, now, 0);
+  loop->holding->in_batch = FALSE;
+}
+
+static void
+checks (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  prio_others_look (loop);
+  set_holder (loop->holding, NULL, NULL, now);
+}
+
+static void
+batch_begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gint64 now)
+{
+  if (watched (loop) != NULL)
+    pass_on (loop, now, now);
+}
+
+static void
+batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gboolean cut G_GNUC_UNUSED,
+             gint64 now)
+{
+  if (watched (loop) == NULL)
+    return;
+  pass_on (loop, now, now);
+  loop->holding->in_batch = FALSE;
+}
+
+static PrioObserver observer = {
+  .begins = begins,
+  .yielded = yielded,
+  .microtasks_ran = ran,
+  .ended = ran,
+  .prepares = prepares,
+  .checks = checks,
+  .batch_begins = batch_begins,
+  .batch_ended = batch_ended,
+};
+
+/* Any thread, outside: a scheduler watches from now on, or no longer if not @on. */
+void
+prio_holding_observe (gboolean on)
+{
+  prio_loop_add_leaf_lock (&lock);
+  (on ? prio_observer_add : prio_observer_remove) (&observer);
+}
+
+/* Inside: what holds @loop for @threshold µs is told of, by @funcs; 0 if nobody wants to know. */
+void
+prio_holding_set (PrioLoop *loop, gint64 threshold, const PrioHoldingFuncs *funcs)
+{
+  if (loop->holding == NULL)
+    {
+      PrioHolding *holding = g_new0 (PrioHolding, 1);
+
+      holding->funcs = funcs;
+      __atomic_store_n (&loop->holding, holding, __ATOMIC_RELEASE);
+    }
+  if (loop->holding->threshold == 0)
+    loop->holding->seen = 0;
+  loop->holding->threshold = threshold;
+  set_holder (loop->holding, NULL, NULL, 0);
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const PrioLongest *x = a, *y = b;
+
+  return (x->longest < y->longest) - (x->longest > y->longest);
+}
+
+/* Any thread: copies the records into @longest, which has room for PRIO_N_HOLDERS, the longest first.  Returns how many there are. */
+guint
+prio_holding_get (PrioLoop *loop, PrioLongest *longest)
+{
+  PrioHolding *holding = __atomic_load_n (&loop->holding, __ATOMIC_ACQUIRE);
+  guint n = 0;
+
+  if (holding == NULL)
+    return 0;
+  prio_lock_lock (&lock);
+  memcpy (longest, holding->longest, sizeof holding->longest);
+  prio_lock_unlock (&lock);
+  qsort (longest, PRIO_N_HOLDERS, sizeof *longest, compare);
+  while (n < PRIO_N_HOLDERS && longest[n].longest > 0)
+    n++;
+  return n;
+}
+
+/* @source, one of the others, is about to be dispatched.  Its context is locked, so nothing may be told yet. */
+void
+prio_holding_source_begins (PrioLoop *loop, GSource *source)
+{
+  PrioHolding *holding = watched (loop);
+  gint64 now;
+
+  if (holding == NULL)
+    return;
+  now = prio_clock_now ();
+  holding->unknown = holding->since != 0 ? now - holding->since : 0;
+  set_holder (holding, NULL, source, now);
+}
+
+/* In a dispatch: @source has been dispatched. */
+void
+prio_holding_source_ended (PrioLoop *loop, GSource *source)
+{
+  PrioHolding *holding = watched (loop);
+  gint64 now;
+
+  if (holding == NULL)
+    return;
+  now = prio_clock_now ();
+  if (holding->unknown >= holding->threshold)
+    note (loop, NULL, NULL, holding->unknown, now);
+  holding->unknown = 0;
+  if (holding->since != 0)
+    note (loop, NULL, source, now - holding->since, now);
+  set_holder (holding, NULL, NULL, now);
+}

@@ -1,0 +1,25 @@
+/* prio-others-private.h: which of the other sources holds the loop
+ *
+ * GLib tells nobody which source it dispatches but the code that the source calls.  But it asks for the source's callback before the
+ * dispatch, and gives it back afterwards (GSourceCallbackFuncs).  While a loop is watched, each of the other sources gets functions of ours
+ * for that, which note when they are called, and pass the call on to the source's own: it has the same callback as
+ * before, is found by the same user data, and its dispatch is not touched.
+ *
+ * Sources are found by their ids, which GLib gives out one after another: those that are new whenever the governor is checked, and
+ * those that were there before, so many at a time.  What is not known is told of without a name: a source that is younger, or
+ * that has got another callback meanwhile.
+ *
+ * Promises: nothing while the loop is not watched; sources that have got our functions keep them, which note nothing then.
+ *
+ * Threads: the owner thread, in a dispatch or in the governor's check.  GLib has a reference to a source that is in its context; as with
+ * g_source_remove (), another thread that destroys a source just while it is looked up here for the first time must leave it
+ * to the thread that runs the context to drop the last reference.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "watch/prio-holding-private.h"
+
+void prio_others_look (PrioLoop *loop);

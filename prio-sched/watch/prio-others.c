@@ -1,0 +1,172 @@
+/* prio-others.c: which of the other sources holds the loop
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "watch/prio-others-private.h"
+
+/* How many ids of sources are looked up at a time. */
+#define MAX_NEW 4096
+#define MAX_OLD 256
+
+/* What one of the other sources has instead of its callback's data. */
+typedef struct _PrioOther PrioOther;
+
+struct _PrioOther
+{
+  gint refs;       /* atomic */
+  GSource *source; /* which keeps this, or did: valid in its dispatch */
+  PrioLoop *loop;  /* a reference */
+  const GSourceCallbackFuncs *funcs; /* its own, or NULL, */
+  gpointer data;                     /* and their data */
+  PrioOther *outer; /* while it is dispatched: what was dispatched before, */
+  gint depth;       /* and g_main_depth () around its dispatch */
+};
+
+/* What this thread dispatches, innermost. */
+static PRIO_TLS PrioOther *dispatched;
+
+static gboolean
+is_dispatched (PrioOther *other)
+{
+  PrioOther *o = dispatched;
+
+  while (o != NULL && o != other)
+    o = o->outer;
+  return o != NULL;
+}
+
+/* GLib is about to dispatch the source, and has locked its context. */
+static void
+other_ref (gpointer data)
+{
+  PrioOther *other = data;
+
+  g_atomic_int_inc (&other->refs);
+  if (other->funcs != NULL)
+    other->funcs->ref (other->data);
+  /* A source that may recurse is measured once. */
+  if (is_dispatched (other))
+    return;
+  other->outer = dispatched;
+  other->depth = g_main_depth ();
+  dispatched = other;
+  prio_holding_source_begins (other->loop, other->source);
+}
+
+/* The source has been dispatched, or it is destroyed, or has another callback, perhaps in its own dispatch, or by another thread. */
+static void
+other_unref (gpointer data)
+{
+  PrioOther *other = data;
+
+  if (dispatched == other && g_main_depth () == other->depth)
+    {
+      dispatched = other->outer;
+      prio_holding_source_ended (other->loop, other->source);
+    }
+  if (other->funcs != NULL)
+    other->funcs->unref (other->data);
+  if (!g_atomic_int_dec_and_test (&other->refs))
+    return;
+  prio_loop_unref (other->loop);
+  g_free (other);
+}
+
+/* GLib dispatches the source, or some code searches for one by its user data, and the context is locked. */
+static void
+other_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *user_data)
+{
+  PrioOther *other = data;
+
+  if (other->funcs != NULL)
+    {
+      other->funcs->get (other->data, source, func, user_data);
+      return;
+    }
+  /* Without a callback it is not found by any user data, not even by NULL. */
+  *func = NULL;
+  *user_data = dispatched == other ? NULL : other;
+}
+
+static GSourceCallbackFuncs other_funcs = {
+  other_ref, other_unref, other_get
+};
+
+static gboolean
+never (GSource *source G_GNUC_UNUSED, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static GSourceFuncs marker_funcs = {
+  NULL, NULL, never, NULL, NULL, NULL
+};
+
+/* The id that GLib gives to a source now. */
+static guint
+next_id (GMainContext *context)
+{
+  GSource *marker = g_source_new (&marker_funcs, sizeof (GSource));
+  guint id;
+
+  g_source_set_static_name (marker, "prio-sched marker");
+  id = g_source_attach (marker, context);
+  g_source_destroy (marker);
+  g_source_unref (marker);
+  return id;
+}
+
+static gboolean
+is_ours (PrioLoop *loop, GSource *source)
+{
+  for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
+    {
+      if (__atomic_load_n (&loop->sources[kind], __ATOMIC_RELAXED) == source)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+look_at (PrioLoop *loop, guint id)
+{
+  GSource *source = id != 0 ? g_main_context_find_source_by_id (loop->context, id) : NULL;
+  PrioOther *other;
+
+  if (source == NULL)
+    return;
+  g_source_ref (source);
+  if (source->callback_funcs != &other_funcs && !is_ours (loop, source))
+    {
+      other = g_new0 (PrioOther, 1);
+      other->refs = 1;
+      other->source = source;
+      other->loop = prio_loop_ref (loop);
+      other->funcs = source->callback_funcs;
+      other->data = source->callback_data;
+      if (other->funcs != NULL)
+        other->funcs->ref (other->data);
+      g_source_set_callback_indirect (source, other, &other_funcs);
+    }
+  g_source_unref (source);
+}
+
+/* Finds the sources that have come since the last call, and some of those that were there before the first. */
+void
+prio_others_look (PrioLoop *loop)
+{
+  PrioHolding *holding = loop->holding;
+  guint next = next_id (loop->context);
+
+  if (holding->seen == 0)
+    holding->older = holding->seen = next - 1;
+  for (guint id = next - MIN (next - holding->seen - 1, MAX_NEW); id != next; id++)
+    look_at (loop, id);
+  holding->seen = next;
+
+  for (guint n = 0; n < MAX_OLD && holding->older > 0; n++)
+    look_at (loop, holding->older--);
+}

@@ -1,0 +1,13 @@
+/* prio-scheduler-statistics-private.h: the statistics of a scheduler, for prio-watch.c
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "scheduler/prio-scheduler-private.h"
+
+#include "prio-statistics.h"
+
+GParamSpec *prio_scheduler_make_collects_statistics (void);
+void prio_scheduler_end_statistics (PrioScheduler *self);

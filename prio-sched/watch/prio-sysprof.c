@@ -1,0 +1,84 @@
+/* prio-sysprof.c: marks for Sysprof, one for each run of a task and one for each of the others' turns
+ *
+ * Sysprof gives each thread a ring of memory, in which a thread writes by itself; what does not fit is left out.  A thread asks for its
+ * ring once, by a socket, and waits for the answer: so only what is told outside has a mark here.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "watch/prio-sysprof-private.h"
+
+#include "base/prio-debug-private.h"
+#include "base/prio-environment-private.h"
+#include "loop/prio-observer-private.h"
+#include "watch/prio-trace-private.h"
+
+#include <sysprof-capture.h>
+
+static const char group[] = "PrioSched";
+
+/* Sysprof counts the nanoseconds of the clock whose µs GLib counts. */
+static void
+mark (gint64 begun, gint64 now, const char *name, const char *message)
+{
+  sysprof_collector_mark (begun * 1000, (now - begun) * 1000, group, name, message);
+}
+
+static void
+mark_run (const PrioObserved *task, const char *end, gint64 now)
+{
+  char message[128];
+
+  if (task->queued != 0)
+    g_snprintf (message, sizeof message, "%s, %s after a wait of %" G_GINT64_FORMAT " µs",
+                prio_priority_name (task->priority), end, task->begun - task->queued);
+  else
+    g_snprintf (message, sizeof message, "%s, %s", prio_priority_name (task->priority), end);
+  mark (task->begun, now, prio_trace_task_name (task), message);
+}
+
+static void
+yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
+{
+  mark_run (task, "yielded", now);
+}
+
+static void
+ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
+{
+  mark_run (task, prio_trace_end_name (task), now);
+}
+
+static void
+turn_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 began, gboolean whole, gint64 now)
+{
+  mark (began, now, "others' turn", whole ? "whole" : "not whole");
+}
+
+static PrioObserver observer = {
+  .yielded = yielded,
+  .ended = ended,
+  .turn_ended = turn_ended,
+};
+
+static gpointer
+start (gpointer data G_GNUC_UNUSED)
+{
+  /* Sysprof's library finds them in a program with more rights than its caller too, and would share memory with the caller. */
+  if (prio_environment_get ("SYSPROF_CONTROL_FD") == NULL && prio_environment_get ("SYSPROF_TRACE_FD") == NULL)
+    return NULL;
+  if (sysprof_collector_is_active ())
+    prio_observer_add (&observer);
+  return NULL;
+}
+
+/* Called with the first scheduler, outside. */
+void
+prio_sysprof_start (void)
+{
+  static GOnce once = G_ONCE_INIT;
+
+  g_once (&once, start, NULL);
+}

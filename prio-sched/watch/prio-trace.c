@@ -1,0 +1,567 @@
+/* prio-trace.c: a trace of what the schedulers of this process do, in the Chrome trace event format
+ *
+ * A task's post is a slice of no length, and each of its runs a slice; a flow leads from the queue that it has entered to the run.
+ * The others' turns are a track of their own, since they begin and end between the runs.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/* gettid () */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "config.h"
+
+#include "watch/prio-trace-private.h"
+
+#include "base/prio-debug-private.h"
+#include "base/prio-environment-private.h"
+#include "loop/prio-dispatch-private.h"
+#include "loop/prio-observer-private.h"
+#include "watch/prio-trace-file-private.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In bytes; the rest of a longer name is left out. */
+#define MAX_NAME 240
+/* An event with two names, and all its numbers. */
+#define MAX_LINES 2048
+
+/* Which thread an event is of. */
+typedef struct
+{
+  gint generation; /* of the trace that has been told of the thread */
+  int id;
+} Thread;
+
+static PRIO_TLS Thread this_thread;
+
+/* What an event is put together in. */
+typedef struct
+{
+  char text[MAX_LINES];
+  gsize length;
+} Lines;
+
+static void add (Lines *lines, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static void
+add (Lines *lines, const char *format, ...)
+{
+  gsize left = sizeof lines->text - lines->length;
+  va_list args;
+  int n;
+
+  va_start (args, format);
+  n = g_vsnprintf (lines->text + lines->length, left, format, args);
+  va_end (args);
+  g_assert (n >= 0 && (gsize) n < left);
+  lines->length += (gsize) n;
+}
+
+/* Adds @name as a string of JSON. */
+static void
+add_string (Lines *lines, const char *name)
+{
+  gsize end = lines->length + MAX_NAME;
+
+  add (lines, "\"");
+  while (*name != '\0' && lines->length < end)
+    {
+      gunichar c = g_utf8_get_char_validated (name, -1);
+      gboolean is_valid = c < 0x110000;
+
+      if (!is_valid)
+        add (lines, "\\ufffd");
+      else if (c < ' ' || c == '"' || c == '\\' || c == 0x7f)
+        add (lines, "\\u%04x", c);
+      else
+        lines->length += (gsize) g_unichar_to_utf8 (c, lines->text + lines->length);
+      name += is_valid ? g_utf8_skip[(guchar) *name] : 1;
+    }
+  add (lines, "\"");
+}
+
+static void
+begin_event (Lines *lines, const char *phase, gint64 time)
+{
+  add (lines, "{\"ph\":\"%s\",\"pid\":%" G_GINT64_FORMAT ",\"tid\":%d,\"ts\":%" G_GINT64_FORMAT, phase,
+       prio_trace_file_get_pid (), this_thread.id, time);
+}
+
+static void
+end_event (Lines *lines)
+{
+  add (lines, "},\n");
+}
+
+static void
+add_metadata (Lines *lines, const char *what, const char *name)
+{
+  begin_event (lines, "M", 0);
+  add (lines, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+  add_string (lines, name);
+  add (lines, "}");
+  end_event (lines);
+}
+
+/* Tells the trace of this thread, and of the process. */
+static void
+introduce_thread (Lines *lines, gint generation)
+{
+  char name[64] = "";
+  const char *program = prio_environment_get_program ();
+
+  this_thread.generation = generation;
+#ifdef __linux__
+  this_thread.id = (int) gettid ();
+#else
+  this_thread.id = (int) prio_trace_file_get_number (PRIO_TRACE_THREAD, &this_thread);
+#endif
+  pthread_getname_np (pthread_self (), name, sizeof name);
+  add_metadata (lines, "process_name", program != NULL ? program : "a program");
+  add_metadata (lines, "thread_name", *name != '\0' ? name : "thread");
+}
+
+/* Whether there is a trace for an event of this thread, which is put into @lines. */
+static gboolean
+begin (Lines *lines)
+{
+  gint generation;
+
+  if (!prio_trace_file_is_open ())
+    return FALSE;
+
+  lines->length = 0;
+  generation = __atomic_load_n (&prio_trace_generation, __ATOMIC_ACQUIRE);
+  if (G_UNLIKELY (this_thread.generation != generation))
+    introduce_thread (lines, generation);
+  return TRUE;
+}
+
+static void
+finish (const Lines *lines)
+{
+  prio_trace_file_add (lines->text, lines->length);
+}
+
+static const char *
+kind_name (PrioObservedKind kind)
+{
+  static const char *const names[] = {
+    [PRIO_OBSERVED_CLOSURE] = "closure",      [PRIO_OBSERVED_TASK] = "task",     [PRIO_OBSERVED_ID] = "runner's task",
+    [PRIO_OBSERVED_IDLE] = "idle callback",
+  };
+
+  return names[kind];
+}
+
+const char *
+prio_trace_task_name (const PrioObserved *task)
+{
+  return task->name != NULL ? task->name : kind_name (task->kind);
+}
+
+/* What is told of @task in each of its events. */
+static void
+add_task (Lines *lines, const PrioObserved *task)
+{
+  add (lines, ",\"args\":{\"task\":%" G_GUINT64_FORMAT ",\"priority\":\"%s\",\"kind\":\"%s\"", task->id,
+       prio_priority_name (task->priority), kind_name (task->kind));
+  if (task->continuation)
+    add (lines, ",\"continuation\":true");
+  if (task->group != NULL)
+    add (lines, ",\"signal\":\"%u\"", prio_trace_file_get_number (PRIO_TRACE_SIGNAL, task->group));
+}
+
+/* A slice of no length: what is done to @task at this moment. */
+static void
+add_moment (Lines *lines, const char *what, const PrioObserved *task, gint64 now)
+{
+  begin_event (lines, "X", now);
+  add (lines, ",\"dur\":0,\"cat\":\"%s\",\"name\":", what);
+  add_string (lines, prio_trace_task_name (task));
+  add_task (lines, task);
+  if (task->poster != 0)
+    add (lines, ",\"poster\":%" G_GUINT64_FORMAT, task->poster);
+  if (task->due != 0)
+    add (lines, ",\"due\":%" G_GINT64_FORMAT, task->due);
+  add (lines, "}");
+  end_event (lines);
+}
+
+/* The beginning or the end of the arrow from a queue to the run. */
+static void
+add_flow (Lines *lines, const char *phase, const PrioObserved *task, gint64 now)
+{
+  begin_event (lines, phase, now);
+  add (lines, ",\"cat\":\"flow\",\"name\":\"queued\",\"id\":\"%" G_GUINT64_FORMAT ".%" G_GINT64_FORMAT "\"", task->id,
+       task->queued);
+  if (*phase == 'f')
+    add (lines, ",\"bp\":\"e\"");
+  end_event (lines);
+}
+
+static void
+delayed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  add_moment (&lines, "post", task, now);
+  finish (&lines);
+}
+
+static void
+queued (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  add_moment (&lines, task->begun != 0 ? "again" : task->due != 0 ? "due" : "post", task, now);
+  add_flow (&lines, "s", task, now);
+  finish (&lines);
+}
+
+static void
+begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
+{
+  Lines lines;
+
+  if (task->queued == 0 || !begin (&lines))
+    return;
+  add_flow (&lines, "f", task, now);
+  finish (&lines);
+}
+
+/* A run of @task, which is over. */
+static void
+add_run (Lines *lines, const PrioObserved *task, const char *end, gint64 now)
+{
+  begin_event (lines, "X", task->begun);
+  add (lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"run\",\"name\":", now - task->begun);
+  add_string (lines, prio_trace_task_name (task));
+  add_task (lines, task);
+  if (task->queued != 0)
+    add (lines, ",\"waited\":%" G_GINT64_FORMAT, task->begun - task->queued);
+  add (lines, ",\"end\":\"%s\"}", end);
+  end_event (lines);
+}
+
+static void
+yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  add_run (&lines, task, "yielded", now);
+  finish (&lines);
+}
+
+/* What has become of @task, which has ended. */
+const char *
+prio_trace_end_name (const PrioObserved *task)
+{
+  static const char *const names[] = {
+    [PRIO_TASK_STATE_RUNNING] = "deferred",
+    [PRIO_TASK_STATE_FULFILLED] = "done",
+    [PRIO_TASK_STATE_FAILED] = "failed",
+    [PRIO_TASK_STATE_ABORTED] = "aborted",
+  };
+
+  return names[task->state];
+}
+
+static void
+ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  add_run (&lines, task, prio_trace_end_name (task), now);
+  finish (&lines);
+}
+
+static void
+aborted (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gboolean runs,
+         gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  begin_event (&lines, "i", now);
+  add (&lines, ",\"s\":\"t\",\"cat\":\"abort\",\"name\":");
+  add_string (&lines, prio_trace_task_name (task));
+  add_task (&lines, task);
+  add (&lines, ",\"running\":%s}", runs ? "true" : "false");
+  end_event (&lines);
+  finish (&lines);
+}
+
+static void
+priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpointer group,
+                  PrioTaskPriority from, PrioTaskPriority to, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  begin_event (&lines, "i", now);
+  add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%u\",\"from\":\"%s\",\"to\":\"%s\"}",
+       prio_trace_file_get_number (PRIO_TRACE_SIGNAL, group), prio_priority_name (from), prio_priority_name (to));
+  end_event (&lines);
+  finish (&lines);
+}
+
+static void
+paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpointer scheduler, gboolean is_paused, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  begin_event (&lines, "i", now);
+  add (&lines, ",\"s\":\"t\",\"cat\":\"pause\",\"name\":\"%s\",\"args\":{\"scheduler\":\"%u\"}", is_paused ? "paused" : "resumed",
+       prio_trace_file_get_number (PRIO_TRACE_SCHEDULER, scheduler));
+  end_event (&lines);
+  finish (&lines);
+}
+
+static PrioObserver observer;
+
+/* Adds or removes the observer if that is a change. */
+static void
+observe (gint on)
+{
+  static gint is_added; /* atomic */
+
+  if (__atomic_exchange_n (&is_added, on, __ATOMIC_SEQ_CST) != on)
+    (on ? prio_observer_add : prio_observer_remove) (&observer);
+}
+
+/* This process is observed while there is a trace.  Several threads may be here at once, as destroy notifies may be called: the last act
+ * is right. */
+static void
+adapt_observing (void)
+{
+  gboolean on;
+
+  do
+    {
+      on = prio_trace_file_exists ();
+      observe (on);
+    }
+  while (on != prio_trace_file_exists ());
+}
+
+/* A whole slice, since the trace may begin or end in it. */
+static void
+batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gboolean cut, gint64 now)
+{
+  static const char *const names[] = {
+    [PRIO_LANE_IDLE] = "idle",
+    [PRIO_LANE_BACKGROUND] = "background",
+    [PRIO_LANE_USER_VISIBLE] = "user-visible",
+    [PRIO_LANE_URGENT] = "urgent",
+  };
+  gint64 began = prio_thread.batch->entered;
+  Lines lines;
+
+  if (begin (&lines))
+    {
+      begin_event (&lines, "X", began);
+      add (&lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"slice\",\"name\":\"slice\",\"args\":{\"lane\":\"%s\",\"cut\":%s}",
+           now - began, names[lane], cut ? "true" : "false");
+      end_event (&lines);
+      finish (&lines);
+    }
+  prio_trace_file_tell ();
+  if (!prio_trace_file_exists ())
+    adapt_observing ();
+}
+
+static void
+turn_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 began, gboolean whole, gint64 now)
+{
+  guint number;
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  number = prio_trace_file_get_number (PRIO_TRACE_LOOP, loop);
+  begin_event (&lines, "b", began);
+  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\",\"args\":{\"whole\":%s}", number,
+       whole ? "true" : "false");
+  end_event (&lines);
+  begin_event (&lines, "e", now);
+  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\"", number);
+  end_event (&lines);
+  finish (&lines);
+}
+
+static void
+frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 due, gint64 interval, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  begin_event (&lines, "i", now);
+  add (&lines, ",\"s\":\"t\",\"cat\":\"frame\",\"name\":\"next frame\",\"args\":{\"due\":%" G_GINT64_FORMAT
+               ",\"interval\":%" G_GINT64_FORMAT "}",
+       due, interval);
+  end_event (&lines);
+  finish (&lines);
+}
+
+static PrioObserver observer = {
+  .delayed = delayed,
+  .queued = queued,
+  .begins = begins,
+  .yielded = yielded,
+  .ended = ended,
+  .aborted = aborted,
+  .priority_changed = priority_changed,
+  .paused = paused,
+  .batch_ended = batch_ended,
+  .turn_ended = turn_ended,
+  .frame = frame,
+};
+
+static gboolean
+start (const char *path, GError **error)
+{
+  if (!prio_trace_file_open (path, error))
+    return FALSE;
+  /* One that has been left by the trace before does not know what waits. */
+  observe (FALSE);
+  adapt_observing ();
+  g_debug ("A trace is written to '%s'", path);
+  return TRUE;
+}
+
+/* Returns: (nullable): the pipe of a monitor, in which this program has been started */
+static const char *
+find_monitor (void)
+{
+  const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
+
+  return path != NULL && prio_trace_file_names_other (path) ? path : NULL;
+}
+
+/**
+ * prio_trace_start:
+ * @path: (type filename): the file; `%p` in its name is replaced with the id of the process, and `%%` with a percent sign
+ * @error: return location for an error
+ *
+ * Begins to write a trace of what all schedulers of this process do, in the Chrome trace event format, which
+ * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  A file that exists is replaced.
+ *
+ * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
+ * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
+ * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`.  That one is taken as it
+ * is: it has to be open for writing, and what the file has remains.  A descriptor of another process, as
+ * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
+ *
+ * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
+ * first scheduler.  While a monitor reads the trace, as `prio-sched-monitor`, the program cannot begin one of its own.
+ *
+ * | in the trace | category | what it tells |
+ * | --- | --- | --- |
+ * | slices of no length, by the tasks' names | `post`, `due`, `again` | a task is posted; a delayed one is due; one has yielded and is queued again |
+ * | slices, by the tasks' names | `run` | a task runs: `waited` in its queue (µs), and its `end`: `yielded`, `done`, `failed`, `aborted`, or `deferred` if its result comes later |
+ * | arrows | `flow` | from where a task is queued to its run |
+ * | slices named `slice` | `slice` | tasks run one after another; `cut` if that was all their time |
+ * | a track of its own | `turn` | the other sources have their turn |
+ * | moments | `abort`, `priority`, `frame` | a task is aborted; a signal's tasks have another priority; a frame is announced for `due` |
+ * | moments | `pause` | a scheduler is `paused`, or `resumed` |
+ *
+ * Times are those of g_get_monotonic_time(), in microseconds.
+ *
+ * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  After a crash, exec() or _exit() all but its last tenth of
+ * a second can be read: the format allows that the end of the array is missing.  A pipe whose reader does not read makes the program
+ * wait once it is full.  When the reader goes, or the program closes the trace's descriptor, the trace ends without a warning.  If the file cannot be written any more, for example because the disk is full, a
+ * warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
+ * variable `PRIO_SCHED_TRACE_SIZE` says, where 0 sets no bound: the file is complete then.  A child of fork() writes no trace, or one of its own if there is `%p` in
+ * the path.
+ *
+ * Where the library has been built with libsysprof-capture, what Sysprof records has a mark of the group `PrioSched` for each run of a
+ * task, by its name, and for each of the others' turns; nothing has to be set for that.
+ *
+ * Any thread may call this, not from within a function that the library calls while another thread does.
+ *
+ * ```c
+ * g_autoptr (GError) error = NULL;
+ *
+ * if (!prio_trace_start ("trace-%p.json", &error))
+ *   g_warning ("%s", error->message);
+ * index_everything ();
+ * prio_trace_stop ();
+ * ```
+ *
+ * Returns: whether the file could be opened; otherwise @error is set: one of [error@Gio.IOErrorEnum],
+ *   %G_IO_ERROR_BUSY if a trace is being written already, by this process or to this file by another one
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_trace_start (const char *path, GError **error)
+{
+  g_return_val_if_fail (path != NULL && *path != '\0', FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (find_monitor () != NULL)
+    prio_trace_start_from_environment ();
+  return start (path, error);
+}
+
+/**
+ * prio_trace_stop:
+ *
+ * Ends the trace that [func@PrioSched.trace_start] or `PRIO_SCHED_TRACE` has begun: its file is complete.  Does nothing if there is
+ * none, or if `prio-sched-monitor` reads it.
+ *
+ * Any thread may call this.
+ *
+ * Since: 1.0
+ */
+void
+prio_trace_stop (void)
+{
+  const char *monitor = find_monitor ();
+
+  if (monitor != NULL && prio_trace_file_goes_to (monitor))
+    return;
+  observe (FALSE);
+  prio_trace_file_close ();
+}
+
+static gpointer
+start_from_environment (gpointer data G_GNUC_UNUSED)
+{
+  const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
+  g_autoptr (GError) error = NULL;
+
+  if (path != NULL && *path != '\0' && !start (path, &error) && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY))
+    g_warning ("PRIO_SCHED_TRACE: %s", error->message);
+  else if (error != NULL)
+    g_message ("PRIO_SCHED_TRACE: %s", error->message);
+  return NULL;
+}
+
+/* Called with the first scheduler, outside. */
+void
+prio_trace_start_from_environment (void)
+{
+  static GOnce once = G_ONCE_INIT;
+
+  g_once (&once, start_from_environment, NULL);
+}
