@@ -8,7 +8,7 @@
 #include "loop/prio-context-private.h"
 
 #include "loop/prio-holding-private.h"
-#include "loop/prio-jobs-private.h"
+#include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 #include "loop/prio-loop-end-private.h"
@@ -22,7 +22,7 @@ clear (PrioLoop *loop)
   prio_lending_free (loop);
   prio_holding_free (loop);
   prio_traits_free (loop);
-  prio_jobs_free (loop);
+  prio_interludes_free (loop);
 }
 
 static const PrioLoopFuncs loop_funcs = {
