@@ -73,6 +73,16 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
  */
 typedef char *(*PrioRunnerNameFunc) (guint id, gpointer user_data);
 
+/**
+ * PrioRunnerStoppedFunc: (skip)
+ * @user_data: the data given to [method@PrioSched.Runner.set_stopped_func]
+ *
+ * Deals with a setter that something has stopped.  It is called on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+typedef void (*PrioRunnerStoppedFunc) (gpointer user_data);
+
 PRIO_AVAILABLE_IN_ALL
 GType       prio_runner_get_type     (void) G_GNUC_CONST;
 
@@ -85,6 +95,11 @@ PRIO_AVAILABLE_IN_ALL
 PrioRunner *prio_runner_new_for_property (PrioScheduler *scheduler,
                                       GObject          *target,
                                       const char       *property);
+PRIO_AVAILABLE_IN_ALL
+void        prio_runner_set_stopped_func (PrioRunner    *self,
+                                      PrioRunnerStoppedFunc func,
+                                      gpointer          user_data,
+                                      GDestroyNotify    notify);
 PRIO_AVAILABLE_IN_ALL
 PrioRunner *prio_runner_ref          (PrioRunner       *self);
 PRIO_AVAILABLE_IN_ALL
@@ -169,9 +184,14 @@ gboolean    prio_runner_end          (void);
 PRIO_AVAILABLE_IN_ALL
 guint       prio_runner_next         (void);
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_exit         (void);
+void        prio_runner_add_interlude (GMainContext    *context,
+                                      GSourceFunc       func,
+                                      gpointer          data,
+                                      GDestroyNotify    notify);
 PRIO_AVAILABLE_IN_ALL
-gboolean    prio_runner_guard_jobs   (GSource          *source);
+gboolean    prio_runner_set_runs_jobs (gboolean         runs_jobs);
+PRIO_AVAILABLE_IN_ALL
+gboolean    prio_runner_get_runs_jobs (void);
 PRIO_AVAILABLE_IN_ALL
 guint      *prio_runner_take_rejected (PrioRunner       *self,
                                        gsize            *n_rejected);

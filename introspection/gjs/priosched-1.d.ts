@@ -130,8 +130,6 @@ declare module '@girs/priosched-1' {
         function error_quark(): GLib.Quark;
         function idle_deadline_get_current(): IdleDeadline | null;
         function runner_end(): boolean;
-        function runner_exit(): void;
-        function runner_guard_jobs(source: GLib.Source): boolean;
         function runner_next(): number;
         function scheduling_state_get_current(): SchedulingState | null;
         /** Writes a trace in the Chrome trace event format; `%p` in the path is the id of the process. */
@@ -533,8 +531,6 @@ declare module '@girs/priosched-1' {
             static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
             static new_for_property(scheduler: Scheduler, target: GObject.Object, property: string): Runner;
             static end(): boolean;
-            static exit(): void;
-            static guard_jobs(source: GLib.Source): boolean;
             static next(): number;
             post(id: number, priority: number): Posted;
             post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number,

@@ -33,8 +33,8 @@ typedef struct
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 
-  /* Whether the running task runs the jobs of an interpreter, whose own source can do nothing meanwhile (prio-jobs.c).  It is
-   * noted by that source, and forgotten before whatever a binding may call next. */
+  /* Whether the running task runs the jobs of an interpreter.  It is noted by its binding, and forgotten before whatever that may
+   * call next (prio-runner-interlude.c). */
   gboolean runs_jobs;
 } PrioThread;
 

@@ -207,6 +207,9 @@ typedef struct
   GObject *target;
   const char *property; /* the name of its GParamSpec */
   gboolean tells;       /* by the property, which is not 0 as long as the setter runs */
+  PrioRunnerStoppedFunc stopped; /* or NULL */
+  gpointer data;
+  GDestroyNotify notify;
 } Setter;
 
 /* Whether the setter has come to its end.  It has if it has asked for tasks until there was none; what else it was called for it
@@ -234,8 +237,8 @@ set_property (guint id, gpointer user_data)
   g_value_init (&value, G_TYPE_UINT);
   g_value_set_uint (&value, id);
   g_object_set_property (setter->target, setter->property, &value);
-  if (!has_ended (setter, id))
-    prio_runner_exit ();
+  if (setter->stopped != NULL && !has_ended (setter, id))
+    setter->stopped (setter->data);
 }
 
 static void
@@ -243,6 +246,8 @@ setter_free (gpointer data)
 {
   Setter *setter = data;
 
+  if (setter->notify != NULL)
+    setter->notify (setter->data);
   g_object_unref (setter->target);
   g_free (setter);
 }
@@ -260,8 +265,7 @@ setter_free (gpointer data)
  * always be set: GJS blocks closures while its garbage collector works.  @target is kept
  * alive until the destroy notify of [ctor@PrioSched.Runner.new] would be called.
  *
- * A readable property must be 0 again when the setter has ended.  If it is not, or the setter has not asked for tasks until there was
- * none, and the interpreter is GJS and has been told to exit, the program ends.
+ * A readable property must be 0 again when the setter has ended: see [method@PrioSched.Runner.set_stopped_func].
  *
  * If the main context of @scheduler is destroyed with tasks in it, the property is set to 0 once more, by a task of the
  * scheduler that was the thread's default in this call, and [method@PrioSched.Runner.take_rejected] returns their numbers.
@@ -287,7 +291,7 @@ prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const c
   g_return_val_if_fail (pspec != NULL && pspec->value_type == G_TYPE_UINT, NULL);
   g_return_val_if_fail ((pspec->flags & G_PARAM_WRITABLE) != 0, NULL);
 
-  setter = g_new (Setter, 1);
+  setter = g_new0 (Setter, 1);
   setter->target = g_object_ref (target);
   setter->property = pspec->name;
   setter->tells = (pspec->flags & G_PARAM_READABLE) != 0;
@@ -299,6 +303,45 @@ prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const c
       g_weak_ref_init (self->home, home);
     }
   return self;
+}
+
+/**
+ * prio_runner_set_stopped_func: (skip)
+ * @self: a runner that sets a property
+ * @func: called when a setter has been stopped
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed, with the property's object
+ *
+ * Tells a binding when a setter has not come to its end: the property, if it is readable, is not 0, or the setter has not asked for
+ * tasks until there was none.
+ *
+ * It is for interpreters that end all functions when the program is to exit, and then return to the main loop as if nothing had
+ * happened: @func ends the program.
+ *
+ * Call it once, on the thread that runs the main context, before the first task is posted.
+ *
+ * Since: 1.0
+ */
+void
+prio_runner_set_stopped_func (PrioRunner *self, PrioRunnerStoppedFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  Setter *setter;
+
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (func != NULL);
+
+  if (self->ids.run_queue == NULL)
+    {
+      /* Nothing will run any more. */
+      prio_release_now (notify, user_data);
+      return;
+    }
+  g_return_if_fail (self->func == set_property);
+  setter = self->data;
+  g_return_if_fail (setter->stopped == NULL);
+  setter->stopped = func;
+  setter->data = user_data;
+  setter->notify = notify;
 }
 
 /**

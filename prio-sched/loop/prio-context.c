@@ -7,7 +7,7 @@
 
 #include "loop/prio-context-private.h"
 
-#include "loop/prio-jobs-private.h"
+#include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 #include "loop/prio-loop-end-private.h"
@@ -21,7 +21,7 @@ clear (PrioLoop *loop)
   prio_lending_free (loop);
   g_clear_pointer (&loop->holding, g_free);
   prio_traits_free (loop);
-  prio_jobs_free (loop);
+  prio_interludes_free (loop);
 }
 
 static const PrioLoopFuncs loop_funcs = {

@@ -12,7 +12,7 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
-#include "loop/prio-jobs-private.h"
+#include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
 #include "loop/prio-shares-private.h"
@@ -343,10 +343,10 @@ choose (PrioBatch *batch)
 
   prio_thread.runs_jobs = FALSE;
   /* The function of a runner runs them itself after each of its tasks. */
-  if (G_UNLIKELY (loop->job_sources != NULL) && batch->ids == NULL)
+  if (G_UNLIKELY (loop->interludes != NULL) && batch->ids == NULL)
     {
       process_pending (loop);
-      prio_jobs_run (loop);
+      prio_interludes_call (loop);
     }
   if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others != batch->within))
     return NULL;
@@ -372,7 +372,7 @@ choose (PrioBatch *batch)
 static inline PrioBatch *
 limit (PrioBatch *batch)
 {
-  batch->max = batch->raw == 0 || batch->loop->job_sources != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
+  batch->max = batch->raw == 0 || batch->loop->interludes != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
   return batch;
 }
 

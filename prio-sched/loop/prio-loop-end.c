@@ -12,6 +12,7 @@
 #include "loop/prio-current-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
+#include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 
 /* After this many releases the thread lets others enter. */
@@ -110,5 +111,6 @@ prio_loop_tear_down (PrioLoop *loop)
   at_end = __atomic_load_n (&loop->at_end, __ATOMIC_ACQUIRE);
   if (at_end != NULL)
     at_end (loop);
+  prio_interludes_free (loop);
   prio_loop_flush_releases (loop);
 }

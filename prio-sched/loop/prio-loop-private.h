@@ -136,7 +136,7 @@ struct _PrioLoop
   PrioShares *shares;   /* the least shares of tasks among each other; NULL if there are none */
   PrioHolding *holding; /* of prio-holding, freed by g_free (): who holds the loop; NULL until somebody watches; set atomically */
   GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
-  GPtrArray *job_sources; /* of GSource: the interpreters' own; NULL if there are none: prio-jobs */
+  GPtrArray *interludes; /* what bindings have called between two tasks; NULL if there is nothing: prio-interludes */
   GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
   guint last_member;   /* the number that was given last */
   PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */

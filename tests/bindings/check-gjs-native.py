@@ -1,9 +1,9 @@
 """check-gjs-native.py: checks that the overrides for GJS take the native part where they can, and go on without it
 
-    check-gjs-native.py GJS OVERRIDES LIBRARY NATIVE OTHER GAIN
+    check-gjs-native.py GJS OVERRIDES LIBRARY BINDING NATIVE OTHER GAIN
 
-OVERRIDES is the folder of the overrides, LIBRARY has the library and its typelib, NATIVE the native part and its typelib, and
-OTHER a native part that says it was made for another SpiderMonkey.  GAIN is "speed" or "state".
+OVERRIDES is the folder of the overrides, LIBRARY has the library and its typelib, BINDING the binding's own library
+and its typelib, NATIVE the native part and its typelib, and OTHER a native part that says it was made for another SpiderMonkey.  GAIN is "speed" or "state".
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -66,9 +66,9 @@ loop.run();
 
 
 class Checker:
-    def __init__(self, place, gjs, overrides, library, native, other):
+    def __init__(self, place, gjs, overrides, library, binding, native, other):
         self.place, self.gjs, self.overrides = pathlib.Path(place), gjs, overrides
-        self.library, self.native, self.other = library, native, other
+        self.library, self.binding, self.native, self.other = library, binding, native, other
 
     def write(self, name, text):
         path = self.place / name
@@ -78,8 +78,8 @@ class Checker:
     def run(self, program, *options, typelibs=None, libraries=None, overrides=None, stdin='', **more):
         environment = os.environ | {
             'GJS_PATH': str(overrides or self.overrides),
-            'GI_TYPELIB_PATH': f'{typelibs or self.native}:{self.library}',
-            'LD_LIBRARY_PATH': f'{libraries or self.native}:{self.library}',
+            'GI_TYPELIB_PATH': f'{typelibs or self.native}:{self.binding}:{self.library}',
+            'LD_LIBRARY_PATH': f'{libraries or self.native}:{self.binding}:{self.library}',
             'HOME': str(self.place),
         } | more
         result = subprocess.run([self.gjs, *options, program], capture_output=True, text=True, timeout=60, env=environment,
@@ -97,17 +97,17 @@ class Checker:
     def check_other_engine(self):
         place = self.place / 'other-engine'
         place.mkdir()
-        gir = (pathlib.Path(self.native) / 'PrioSchedGjs-1.gir').read_text()
+        gir = (pathlib.Path(self.native) / 'PrioSchedGjsEngine-1.gir').read_text()
         made_for = re.search(r'<constant name="MADE_FOR"\s+value="(\d+)"', gir)
         assert made_for is not None, 'the typelib does not say which SpiderMonkey the native part is for'
-        (place / 'PrioSchedGjs-1.gir').write_text(gir[:made_for.start(1)] + '78' + gir[made_for.end(1):])
-        subprocess.run(['g-ir-compiler', '--includedir', self.library, '--output', place / 'PrioSchedGjs-1.typelib',
-                        place / 'PrioSchedGjs-1.gir'], check=True)
-        (place / 'libprio-sched-gjs-1.so.1').write_text('for another SpiderMonkey')
+        (place / 'PrioSchedGjsEngine-1.gir').write_text(gir[:made_for.start(1)] + '78' + gir[made_for.end(1):])
+        subprocess.run(['g-ir-compiler', '--includedir', self.library, '--output', place / 'PrioSchedGjsEngine-1.typelib',
+                        place / 'PrioSchedGjsEngine-1.gir'], check=True)
+        (place / 'libprio-sched-gjs-engine-1.so.1').write_text('for another SpiderMonkey')
 
         complaints = self.expect_pure('it was made for another SpiderMonkey, and cannot be loaded', 1, typelibs=place, libraries=place)
         wanted = f'The native part of PrioSched was built for SpiderMonkey 78, and this is {made_for[1]}: GJS goes on without it'
-        assert wanted in complaints and 'libprio-sched-gjs' not in complaints, complaints
+        assert wanted in complaints and 'libprio-sched-gjs-engine' not in complaints, complaints
 
     def check(self, gain):
         status, said, complaints = self.run(self.write('program.js', PROGRAM))
@@ -139,9 +139,9 @@ class Checker:
             assert with_it[:2] == without[:2], f'{body}: {with_it} {without}'
 
 
-def main(gjs, overrides, library, native, other, gain):
+def main(gjs, overrides, library, binding, native, other, gain):
     with tempfile.TemporaryDirectory() as place:
-        Checker(place, gjs, overrides, library, native, other).check(gain)
+        Checker(place, gjs, overrides, library, binding, native, other).check(gain)
 
 
 main(*sys.argv[1:])

@@ -76,7 +76,7 @@ async def main() -> None:
 # What bindings of other languages have, or what Python has by another name.
 LEFT_OUT = {
     '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass',
-         'idle_deadline_get_current', 'runner_end', 'runner_exit', 'runner_guard_jobs', 'runner_next', 'scheduling_state_get_current'},
+         'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
     'Scheduler': {'run_in_thread_under'},
     'TaskGroup': {'cancel_id', 'finish_id', 'get_handle', 'new_lender', 'post_id', 'post_id_timed', 'return_id', 'wait_id'},
     'TaskOptions': {'reserved'},

@@ -371,7 +371,11 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_take_rejected (NULL, &n));
   assert_critical (prio_runner_take_rejected (runner, NULL));
 
-  assert_critical (prio_runner_guard_jobs (NULL));
+  assert_critical (prio_runner_set_stopped_func (NULL, g_free, NULL, NULL));
+  assert_critical (prio_runner_set_stopped_func (runner, NULL, NULL, NULL));
+  /* It sets no property. */
+  assert_critical (prio_runner_set_stopped_func (runner, g_free, NULL, NULL));
+  assert_critical (prio_runner_add_interlude (f->context, NULL, NULL, NULL));
 
   /* Outside of a runner's function. */
   assert_critical (prio_runner_end ());

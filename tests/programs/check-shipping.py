@@ -77,7 +77,7 @@ def check_native_part(source, build, gjs, extension):
     """Without it, and with it."""
     program = shipping.example(source, 'js', './prio-sched/prio-sched.js') + 'print(PrioSched.nativePart);\n'
     assert run(gjs, extension / 'native.mjs', program) == 'none\n'
-    shipping.copy(source, build, extension, 'PrioSchedGjs')
+    shipping.copy(source, build, extension, 'PrioSchedGjsEngine')
     assert run(gjs, extension / 'native.mjs', program) in ('speed\n', 'state\n')
     check_copy(source, gjs, extension)
 
@@ -87,6 +87,8 @@ def check_incomplete(source, gjs, extension):
     for names, wanted in {
         ('PrioSched-1.typelib',): 'is not complete: it has no PrioSched-1.typelib\n',
         ('libprio-sched-1.so.1',): 'is not complete: it has no libprio-sched-1.so.1\n',
+        ('PrioSchedGjs-1.typelib',): 'cannot be used: it has no PrioSchedGjs-1.typelib\n',
+        ('libprio-sched-gjs-1.so.1',): 'cannot be used: it has no libprio-sched-gjs-1.so.1\n',
         ('overrides',): 'is not complete: it has no overrides/PrioSched.js\n',
         ('overrides', 'PrioSched-1.typelib'): 'it has no PrioSched-1.typelib, and no overrides/PrioSched.js\n',
         ('overrides/PrioSchedTasks.js',): 'cannot be used: it has no overrides/PrioSchedTasks.js\n',
@@ -250,6 +252,11 @@ def check_mixed(source, gjs, extension, place):
            f'are used in this process, such as {overrides}/')
 
 
+def found_by(build):
+    """The folders of a build in which the typelibs and the libraries are."""
+    return ':'.join(os.path.join(build, name) for name in ('prio-sched', 'introspection/gjs/binding'))
+
+
 def check_optional(source, build, gjs, place):
     """The page's line for what uses the library where it is installed, in a program whose promises go on."""
     program = shipping.example(source, 'js', 'null') + '''
@@ -258,8 +265,8 @@ setTimeout(() => Promise.resolve().then(() => print('goes on', PrioSched !== nul
 imports.gi.GLib.timeout_add_seconds(0, 5, () => loop.quit());
 loop.run();
 '''
-    installed = {'GJS_PATH': os.path.join(source, 'introspection/gjs'), 'GI_TYPELIB_PATH': os.path.join(build, 'prio-sched'),
-                 'LD_LIBRARY_PATH': os.path.join(build, 'prio-sched')}
+    installed = {'GJS_PATH': os.path.join(source, 'introspection/gjs'), 'GI_TYPELIB_PATH': found_by(build),
+                 'LD_LIBRARY_PATH': found_by(build)}
     expect(run(gjs, place / 'optional.mjs', program, **installed), 'goes on true\n')
     expect(run(gjs, place / 'without.mjs', program), 'goes on false\n')
 
@@ -267,7 +274,7 @@ loop.run();
 def check_installed(source, build, gjs, place):
     """Half of what is installed."""
     overrides = {'GJS_PATH': os.path.join(source, 'introspection/gjs')}
-    typelib = {'GI_TYPELIB_PATH': os.path.join(build, 'prio-sched')}
+    typelib = {'GI_TYPELIB_PATH': found_by(build)}
     library = {'LD_LIBRARY_PATH': typelib['GI_TYPELIB_PATH']}
     shutil.copy(os.path.join(source, 'introspection/gjs/prio-sched.js'), place)
     resources = {'G_RESOURCE_OVERLAYS': f'/org/example={place}'}

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include <prio-sched-bindings.h>
+#include <prio-sched-gjs.h>
 
 #include <js/CallAndConstruct.h>
 #include <js/Exception.h>
@@ -152,7 +152,7 @@ engine_report (JSContext *cx, const char *where)
   /* Without one, the program is to end. */
   if (!JS_GetPendingException (cx, &exception))
     {
-      prio_runner_exit ();
+      prio_sched_gjs_exit ();
       return;
     }
   JS_ClearPendingException (cx);

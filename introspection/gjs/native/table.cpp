@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <prio-sched-gjs.h>
+
 #include <js/CallAndConstruct.h>
 #include <js/CharacterEncoding.h>
 #include <js/Exception.h>
@@ -132,7 +134,7 @@ call_function (Engine *engine, const Running &running, Outcome *outcome)
   outcome->rejects = true;
   if (!JS_GetPendingException (cx, &outcome->value))
     {
-      prio_runner_exit ();
+      prio_sched_gjs_exit ();
       return false;
     }
   JS_ClearPendingException (cx);

@@ -157,8 +157,8 @@ function classesOf(PrioSched) {
 function _init() {
     const PrioSched = this;
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
+    Runner.guardJobs();
     const tasks = Tasks.make(PrioSched);
-    Runner.guardJobs(PrioSched.Runner);
     const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
 
     const native = {

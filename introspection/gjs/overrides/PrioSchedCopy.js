@@ -11,6 +11,7 @@ const {Gio, GIRepository} = imports.gi;
 
 const LIBRARY = 'libprio-sched-1.so.1';
 const TYPELIB = 'PrioSched-1.typelib';
+const BINDING = ['PrioSchedGjs-1.typelib', 'libprio-sched-gjs-1.so.1'];
 
 const HEADER = 20;     // bytes of ELF that tell for which processor it is
 const START = 0x40000; // bytes in which the names of versions are
@@ -107,7 +108,7 @@ function isLoaded() {
 }
 
 function use(folder) {
-    for (const name of [TYPELIB, LIBRARY]) {
+    for (const name of [TYPELIB, LIBRARY, ...BINDING]) {
         if (!Gio.File.new_for_path(`${folder}/${name}`).query_exists(null))
             throw new Error(`it has no ${name}`);
     }

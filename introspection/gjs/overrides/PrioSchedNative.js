@@ -43,11 +43,11 @@ function isForThisEngine({MADE_FOR: madeFor}) {
 // The namespace, or null if it or its library is not there, or is for another engine.
 function find() {
     try {
-        imports.gi.versions.PrioSchedGjs = '1';
-        const {PrioSchedGjs} = imports.gi;
-        if (!isForThisEngine(PrioSchedGjs))
+        imports.gi.versions.PrioSchedGjsEngine = '1';
+        const {PrioSchedGjsEngine} = imports.gi;
+        if (!isForThisEngine(PrioSchedGjsEngine))
             return null;
-        return PrioSchedGjs.Gain.$gtype?.name === 'PrioSchedGjsGain' ? PrioSchedGjs : null;
+        return PrioSchedGjsEngine.Gain.$gtype?.name === 'PrioSchedGjsEngineGain' ? PrioSchedGjsEngine : null;
     } catch {
         return null;
     }
@@ -55,20 +55,20 @@ function find() {
 
 // The native functions, or null.  PRIO_SCHED_NATIVE=0 in the environment goes without them.
 function open() {
-    const PrioSchedGjs = GLib.getenv('PRIO_SCHED_NATIVE') === '0' ? null : find();
-    if (PrioSchedGjs === null)
+    const PrioSchedGjsEngine = GLib.getenv('PRIO_SCHED_NATIVE') === '0' ? null : find();
+    if (PrioSchedGjsEngine === null)
         return null;
 
     const native = {};
     globalThis[MARK] = native;
-    const gain = PrioSchedGjs.open(MARK, INTERFACE);
+    const gain = PrioSchedGjsEngine.open(MARK, INTERFACE);
     delete globalThis[MARK];
-    native.isExact = gain === PrioSchedGjs.Gain.STATE;
+    native.isExact = gain === PrioSchedGjsEngine.Gain.STATE;
     native.gain = native.isExact ? 'state' : 'speed';
-    native.newRunner = PrioSchedGjs.new_runner;
+    native.newRunner = PrioSchedGjsEngine.new_runner;
     if (native.isExact)
         imports.overrides.PrioSchedStates.doWithoutFrames();
-    return gain === PrioSchedGjs.Gain.NONE ? null : native;
+    return gain === PrioSchedGjsEngine.Gain.NONE ? null : native;
 }
 
 // Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.

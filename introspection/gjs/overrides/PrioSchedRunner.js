@@ -6,6 +6,7 @@
 
 const {GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
+imports.gi.versions.PrioSchedGjs = '1';
 
 // The name of a type is taken for as long as the process lives, and each of its contexts needs one.
 var typeName = function typeName(name) {
@@ -36,10 +37,12 @@ function lastId(context) {
     return id;
 }
 
-// Tells the library which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first or
+// Tells the binding which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first or
 // comes with a job of ours, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
-// No callback is needed, which GJS 1.74 would refuse during a collection.
-var guardJobs = function (Runner) {
+// No callback is needed, which GJS 1.74 would refuse during a collection.  This loads the binding's library, which the native part
+// is linked to and might not find by itself.
+var guardJobs = function () {
+    const guard = imports.gi.PrioSchedGjs.guard_jobs;
     const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();
     const last = lastId(context);
     let source = findJobs(context, 1, Math.min(last, 1000));
@@ -49,7 +52,7 @@ var guardJobs = function (Runner) {
         source = findJobs(context, last + 1, lastId(context));
     }
     if (source !== null)
-        Runner.guard_jobs(source);
+        guard(source);
 };
 
 // The library calls this by setting its property.  GJS blocks all closures while its garbage
@@ -96,7 +99,7 @@ var newRunner = function newRunner(scheduler, run, find = () => null) {
     const driver = new Driver();
     driver.run = run;
     driver.find = find;
-    const runner = imports.gi.PrioSched.Runner.new_for_property(scheduler, driver, 'id');
+    const runner = imports.gi.PrioSchedGjs.new_runner(scheduler, driver, 'id');
     runner.set_name_properties(driver, 'asked', 'name');
     return runner;
 };

@@ -1,4 +1,4 @@
-/* prio-runner-exit.c: the end of a program whose interpreter has been told to exit within a task
+/* exit.c: the end of a program that has been told to exit within a task
  *
  * `System.exit ()` of GJS ends all functions that run, and where GJS has called them, from a closure, it exits then.  From a
  * property's setter it only returns, and the main loop would go on without ever running a promise again.  GJS tells the
@@ -9,9 +9,7 @@
 
 #define _GNU_SOURCE
 
-#include "config.h"
-
-#include "prio-runner.h"
+#include "prio-sched-gjs.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -20,17 +18,15 @@
 #define SYSTEM_EXIT 1
 
 /**
- * prio_runner_exit:
+ * prio_sched_gjs_exit:
  *
  * Ends the program, with its status, if GJS has been told to exit, and otherwise does nothing.
  *
- * It is for bindings whose functions have not come to their end, without an exception.  Call it on the thread of the
- * interpreter, and only if there is reason to suppose so: GJS takes a while to tell.
- *
- * Since: 1.0
+ * Call it on the thread of the interpreter, where functions have not come to their end, without an exception: GJS takes a while to
+ * tell.
  */
 void
-prio_runner_exit (void)
+prio_sched_gjs_exit (void)
 {
   gpointer (*get_current) (void) = dlsym (RTLD_DEFAULT, "gjs_context_get_current");
   gint (*eval) (gpointer, const char *, gssize, const char *, gint *, GError **) = dlsym (RTLD_DEFAULT, "gjs_context_eval");
@@ -42,4 +38,31 @@ prio_runner_exit (void)
   eval (get_current (), "0", -1, "PrioSched", &status, &error);
   if (g_error_matches (error, g_quark_from_static_string ("gjs-error-quark"), SYSTEM_EXIT))
     exit (status);
+}
+
+static void
+stopped (gpointer data)
+{
+  prio_sched_gjs_exit ();
+}
+
+/**
+ * prio_sched_gjs_new_runner:
+ * @scheduler: a scheduler
+ * @target: an object with @property
+ * @property: a writable property of type `guint`
+ *
+ * Makes a runner that sets a property, as [ctor@PrioSched.Runner.new_for_property] does, and ends the program if GJS has been told to
+ * exit meanwhile.
+ *
+ * Returns: (transfer full): a new runner
+ */
+PrioRunner *
+prio_sched_gjs_new_runner (PrioScheduler *scheduler, GObject *target, const char *property)
+{
+  PrioRunner *runner = prio_runner_new_for_property (scheduler, target, property);
+
+  if (runner != NULL)
+    prio_runner_set_stopped_func (runner, stopped, NULL, NULL);
+  return runner;
 }

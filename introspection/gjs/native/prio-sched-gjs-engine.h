@@ -1,4 +1,4 @@
-/* prio-sched-gjs.h: what the overrides for GJS call by introspection
+/* prio-sched-gjs-engine.h: what the overrides for GJS call by introspection
  *
  * Everything else is native functions, which they call directly.  See engine.h.
  *
@@ -11,15 +11,15 @@
 
 G_BEGIN_DECLS
 
-#ifndef PRIO_SCHED_GJS_EXPORT
-#define PRIO_SCHED_GJS_EXPORT
+#ifndef PRIO_SCHED_GJS_ENGINE_EXPORT
+#define PRIO_SCHED_GJS_ENGINE_EXPORT
 #endif
 
 /**
- * PrioSchedGjsGain:
- * @PRIO_SCHED_GJS_GAIN_NONE: nothing: it cannot be used here
- * @PRIO_SCHED_GJS_GAIN_SPEED: tasks are fast
- * @PRIO_SCHED_GJS_GAIN_STATE: and state crosses every promise
+ * PrioSchedGjsEngineGain:
+ * @PRIO_SCHED_GJS_ENGINE_GAIN_NONE: nothing: it cannot be used here
+ * @PRIO_SCHED_GJS_ENGINE_GAIN_SPEED: tasks are fast
+ * @PRIO_SCHED_GJS_ENGINE_GAIN_STATE: and state crosses every promise
  *
  * What the overrides gain.
  *
@@ -27,16 +27,16 @@ G_BEGIN_DECLS
  */
 typedef enum
 {
-  PRIO_SCHED_GJS_GAIN_NONE,
-  PRIO_SCHED_GJS_GAIN_SPEED,
-  PRIO_SCHED_GJS_GAIN_STATE,
-} PrioSchedGjsGain;
+  PRIO_SCHED_GJS_ENGINE_GAIN_NONE,
+  PRIO_SCHED_GJS_ENGINE_GAIN_SPEED,
+  PRIO_SCHED_GJS_ENGINE_GAIN_STATE,
+} PrioSchedGjsEngineGain;
 
-PRIO_SCHED_GJS_EXPORT
-GType            prio_sched_gjs_gain_get_type  (void) G_GNUC_CONST;
+PRIO_SCHED_GJS_ENGINE_EXPORT
+GType                  prio_sched_gjs_engine_gain_get_type (void) G_GNUC_CONST;
 
 /**
- * prio_sched_gjs_open:
+ * prio_sched_gjs_engine_open:
  * @name: the name of a property of the caller's global object
  * @version: which native functions the caller knows
  *
@@ -46,19 +46,19 @@ GType            prio_sched_gjs_gain_get_type  (void) G_GNUC_CONST;
  * Returns: what is gained: nothing if this was built for another SpiderMonkey than the one of the process, or for
  *   other overrides
  */
-PRIO_SCHED_GJS_EXPORT
-PrioSchedGjsGain prio_sched_gjs_open           (const char    *name,
-                                                guint          version);
+PRIO_SCHED_GJS_ENGINE_EXPORT
+PrioSchedGjsEngineGain prio_sched_gjs_engine_open          (const char    *name,
+                                                            guint          version);
 
 /**
- * prio_sched_gjs_new_runner:
+ * prio_sched_gjs_engine_new_runner:
  * @scheduler: a scheduler
  *
  * Makes a runner, whose tasks are in the next table that the caller makes.
  *
  * Returns: (transfer full): a runner
  */
-PRIO_SCHED_GJS_EXPORT
-PrioRunner      *prio_sched_gjs_new_runner     (PrioScheduler *scheduler);
+PRIO_SCHED_GJS_ENGINE_EXPORT
+PrioRunner            *prio_sched_gjs_engine_new_runner    (PrioScheduler *scheduler);
 
 G_END_DECLS

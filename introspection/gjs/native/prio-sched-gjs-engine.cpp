@@ -1,11 +1,11 @@
-/* prio-sched-gjs.cpp: what the overrides for GJS call by introspection
+/* prio-sched-gjs-engine.cpp: what the overrides for GJS call by introspection
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#define PRIO_SCHED_GJS_EXPORT __attribute__ ((visibility ("default"))) extern
+#define PRIO_SCHED_GJS_ENGINE_EXPORT __attribute__ ((visibility ("default"))) extern
 
-#include "prio-sched-gjs.h"
+#include "prio-sched-gjs-engine.h"
 
 #include <cstring>
 
@@ -17,17 +17,17 @@
 
 #include "engine.h"
 #include "functions.h"
-#include "prio-sched-gjs-engine.h"
+#include "prio-sched-gjs-made-for.h"
 #include "table.h"
 
 /* The native functions, as the overrides know them: another number if they change. */
 #define INTERFACE 6
 
-static_assert (PRIO_SCHED_GJS_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib would name another engine");
+static_assert (PRIO_SCHED_GJS_ENGINE_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib would name another engine");
 
 /* The tests say another. */
-#ifndef PRIO_SCHED_GJS_SAYS_MADE_FOR
-#define PRIO_SCHED_GJS_SAYS_MADE_FOR PRIO_SCHED_GJS_MADE_FOR
+#ifndef PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR
+#define PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR PRIO_SCHED_GJS_ENGINE_MADE_FOR
 #endif
 
 /* Nothing of SpiderMonkey is linked to, so the one that GJS has is the only one of the process; but it may be another than the
@@ -35,12 +35,12 @@ static_assert (PRIO_SCHED_GJS_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib woul
 static gboolean
 is_my_engine (void)
 {
-  static const char mine[] = "JavaScript-C" G_STRINGIFY (PRIO_SCHED_GJS_SAYS_MADE_FOR) ".";
+  static const char mine[] = "JavaScript-C" G_STRINGIFY (PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR) ".";
 
   if (g_str_has_prefix (JS_GetImplementationVersion (), mine))
     return TRUE;
   g_warning_once ("The native part of PrioSched was built for SpiderMonkey %d, and this is %s: GJS goes on without it",
-                  PRIO_SCHED_GJS_SAYS_MADE_FOR, JS_GetImplementationVersion ());
+                  PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR, JS_GetImplementationVersion ());
   return FALSE;
 }
 
@@ -83,42 +83,42 @@ open_in (GjsContext *context, const char *name)
 }
 
 GType
-prio_sched_gjs_gain_get_type (void)
+prio_sched_gjs_engine_gain_get_type (void)
 {
   static gsize type = 0;
   static const GEnumValue values[] = {
-    { PRIO_SCHED_GJS_GAIN_NONE, "PRIO_SCHED_GJS_GAIN_NONE", "none" },
-    { PRIO_SCHED_GJS_GAIN_SPEED, "PRIO_SCHED_GJS_GAIN_SPEED", "speed" },
-    { PRIO_SCHED_GJS_GAIN_STATE, "PRIO_SCHED_GJS_GAIN_STATE", "state" },
+    { PRIO_SCHED_GJS_ENGINE_GAIN_NONE, "PRIO_SCHED_GJS_ENGINE_GAIN_NONE", "none" },
+    { PRIO_SCHED_GJS_ENGINE_GAIN_SPEED, "PRIO_SCHED_GJS_ENGINE_GAIN_SPEED", "speed" },
+    { PRIO_SCHED_GJS_ENGINE_GAIN_STATE, "PRIO_SCHED_GJS_ENGINE_GAIN_STATE", "state" },
     { 0, NULL, NULL },
   };
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("PrioSchedGjsGain", values));
+    g_once_init_leave (&type, g_enum_register_static ("PrioSchedGjsEngineGain", values));
   return type;
 }
 
-PrioSchedGjsGain
-prio_sched_gjs_open (const char *name, guint version)
+PrioSchedGjsEngineGain
+prio_sched_gjs_engine_open (const char *name, guint version)
 {
   GList *contexts;
   gboolean opened = FALSE;
 
-  g_return_val_if_fail (name != NULL, PRIO_SCHED_GJS_GAIN_NONE);
+  g_return_val_if_fail (name != NULL, PRIO_SCHED_GJS_ENGINE_GAIN_NONE);
 
   if (version != INTERFACE || !is_my_engine ())
-    return PRIO_SCHED_GJS_GAIN_NONE;
+    return PRIO_SCHED_GJS_ENGINE_GAIN_NONE;
   contexts = gjs_context_get_all ();
   for (GList *l = contexts; l != nullptr && !opened; l = l->next)
     opened = open_in (static_cast<GjsContext *> (l->data), name);
   g_list_free_full (contexts, g_object_unref);
   if (!opened)
-    return PRIO_SCHED_GJS_GAIN_NONE;
-  return PRIO_IS_EXACT ? PRIO_SCHED_GJS_GAIN_STATE : PRIO_SCHED_GJS_GAIN_SPEED;
+    return PRIO_SCHED_GJS_ENGINE_GAIN_NONE;
+  return PRIO_IS_EXACT ? PRIO_SCHED_GJS_ENGINE_GAIN_STATE : PRIO_SCHED_GJS_ENGINE_GAIN_SPEED;
 }
 
 PrioRunner *
-prio_sched_gjs_new_runner (PrioScheduler *scheduler)
+prio_sched_gjs_engine_new_runner (PrioScheduler *scheduler)
 {
   g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
 

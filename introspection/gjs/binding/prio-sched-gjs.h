@@ -1,0 +1,28 @@
+/* prio-sched-gjs.h: what the overrides for GJS need in C, with each engine
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <prio-sched-bindings.h>
+#include <prio-sched-bindings.h>
+
+G_BEGIN_DECLS
+
+#ifndef PRIO_SCHED_GJS_EXPORT
+#define PRIO_SCHED_GJS_EXPORT extern
+#endif
+
+PRIO_SCHED_GJS_EXPORT
+void        prio_sched_gjs_exit       (void);
+
+PRIO_SCHED_GJS_EXPORT
+gboolean    prio_sched_gjs_guard_jobs (GSource       *source);
+
+PRIO_SCHED_GJS_EXPORT
+PrioRunner *prio_sched_gjs_new_runner (PrioScheduler *scheduler,
+                                       GObject       *target,
+                                       const char    *property);
+
+G_END_DECLS
