@@ -1,4 +1,4 @@
-// PrioSchedStates.js: the states that tasks are posted with, and whose state code belongs to
+// states.js: the states that tasks are posted with, and whose state code belongs to
 //
 // The engine runs the jobs of promises in a row, and tells nobody who awaits what.  A task may settle a promise that
 // code outside of it awaits, and then that code runs within the task.  It tells by the stack: the stack of an async

@@ -1,24 +1,24 @@
-// PrioSchedTasks.js: tasks that are promises
+// tasks.js: tasks that are promises
 //
 // For the library a task is a number, which it runs through a PrioSched.Runner.  A task costs
 // one call to post and two to run, and no object, closure or trampoline in C.
 //
 // The current state is tracked here, because the jobs of the engine run within a task: with the
 // state of that task until it has ended, then with the state of the code that awaits it.  Which of
-// those jobs belong to it is known by PrioSchedStates.js.
+// those jobs belong to it is known by core/states.js.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 const {GLib} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
-const States = imports.overrides.PrioSchedStates;
+const States = imports.overrides._priosched.core.states;
 const {State, numberHere, stateOf} = States;
-const Native = imports.overrides.PrioSchedNative;
-const Current = imports.overrides.PrioSchedCurrent;
-const {AbortWatch, closedError, reasonOf, report, wrapReason} = imports.overrides.PrioSchedReasons;
-const {newRunner} = imports.overrides.PrioSchedRunner;
-const {Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers} = imports.overrides.PrioSchedSettling;
-const {Unhandled} = imports.overrides.PrioSchedUnhandled;
+const Native = imports.overrides._priosched.native;
+const Current = imports.overrides._priosched.core.current;
+const {AbortWatch, closedError, reasonOf, report, wrapReason} = imports.overrides._priosched.core.reasons;
+const {newRunner} = imports.overrides._priosched.core.runner;
+const {Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers} = imports.overrides._priosched.core.settling;
+const {Unhandled} = imports.overrides._priosched.core.unhandled;
 
 const UNSET = 0;
 const BACKGROUND = 1;
@@ -41,6 +41,8 @@ function make(PrioSched) {
     // The native part, or null; and the same if it knows the state of each job.
     const native = Native.open();
     const exact = native?.isExact ? native : null;
+    if (exact)
+        States.doWithoutFrames();
     const runUnder = exact ? native.runAs : States.runUnder;
     const drainUnder = exact ? native.drain : States.drainUnder;
 
@@ -272,7 +274,7 @@ function make(PrioSched) {
             return entry;
         }
 
-        // The runner's function.  PrioSchedStates.js knows its name.
+        // The runner's function.  core/states.js knows its name.
         runPrioSchedTasks(runNative, id) {
             const outer = current, outerState = libraryState, outerDepth = depth, wasNative = runsNative;
             const wasMixed = isMixed && outer !== undefined, wasCalled = isCalled;

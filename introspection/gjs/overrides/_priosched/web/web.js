@@ -1,4 +1,4 @@
-// PrioSchedWeb.js: the web's interfaces: scheduler, TaskController, TaskSignal, and
+// web.js: the web's interfaces: scheduler, TaskController, TaskSignal, and
 // those that they need
 //
 // Follows the drafts and Web IDL.  The graph of signals, events and promises are implemented
@@ -16,11 +16,12 @@ const INTERNAL = Symbol('internal');
 
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
-} = imports.overrides.PrioSchedEvents;
-const Bridge = imports.overrides.PrioSchedBridge;
-const {toFunction, toInteger, toNumber, toPriority} = imports.overrides.PrioSchedConversions;
-const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
-const {named} = imports.overrides.PrioSchedReasons;
+} = imports.overrides._priosched.web.events;
+const {typeName} = imports.overrides._priosched.core.runner;
+const Bridge = imports.overrides._priosched.web.bridge;
+const {toFunction, toInteger, toNumber, toPriority} = imports.overrides._priosched.web.conversions;
+const {newLatest, toMilliseconds} = imports.overrides._priosched.library.extras;
+const {named} = imports.overrides._priosched.core.reasons;
 
 // The internal slots of each AbortSignal.
 const slots = new WeakMap();
@@ -57,7 +58,7 @@ const ABORTS = 'aborts', CHANGES = 'changes';
 let found = null;
 
 const Beacon = GObject.registerClass({
-    GTypeName: imports.overrides.PrioSchedRunner.typeName('PrioSchedBeacon'),
+    GTypeName: typeName('PrioSchedBeacon'),
     Properties: Object.fromEntries([ABORTS, CHANGES].map(name => [name,
         GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.READWRITE, 0, 0xffffffff, 0)])),
 }, class Beacon extends GObject.Object {
