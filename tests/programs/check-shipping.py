@@ -90,7 +90,7 @@ def check_incomplete(source, gjs, extension):
         ('overrides',): 'is not complete: it has no overrides/PrioSched.js\n',
         ('overrides', 'PrioSched-1.typelib'): 'it has no PrioSched-1.typelib, and no overrides/PrioSched.js\n',
         ('overrides/_priosched/core/tasks.js',): 'cannot be used: it has no overrides/_priosched/core/tasks.js\n',
-        ('overrides/_priosched',): 'cannot be used: it has no overrides/_priosched/library/extras.js\n',
+        ('overrides/_priosched',): 'cannot be used: it has no overrides/_priosched/',
         ('overrides', 'PrioSched-1.typelib', 'libprio-sched-1.so.1'): 'prio-sched cannot be loaded: ',
     }.items():
         folder = extension / f'without-{"-".join(names).replace("/", "-")}'

@@ -7,6 +7,7 @@
 
 const {Gio, GLib, GObject} = imports.gi;
 
+const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Each, newLatest} = imports.overrides._priosched.library.extras;
 const {countAbort, named} = imports.overrides._priosched.core.reasons;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
@@ -18,7 +19,6 @@ const Runner = imports.overrides._priosched.core.runner;
 const Tasks = imports.overrides._priosched.core.tasks;
 const Web = imports.overrides._priosched.web.web;
 
-const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
@@ -159,7 +159,7 @@ function _init() {
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
     const tasks = Tasks.make(PrioSched);
     Runner.guardJobs(PrioSched.Runner);
-    const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
+    const {keepResolvers, tableOf} = tasks;
 
     const native = {
         abort: TaskController.prototype.abort,

@@ -9,9 +9,7 @@
 /* exported make, open */
 
 const {GLib} = imports.gi;
-
-const BACKGROUND = 1;
-const USER_VISIBLE = 2;
+const {BACKGROUND, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 // The native part refuses if it was not made for these overrides.
 const INTERFACE = 6;

@@ -8,11 +8,9 @@
 /* exported linkTo, make, stateOf, stateToYield */
 
 const {Gio, GObject} = imports.gi;
+const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, named, toFunction} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
-
-const UNSET = 0;
-const USER_VISIBLE = 2;
 
 // Returns a function that returns scheduler, which it does not hold, or null.  GJS 1.74 has no working weak reference, but a
 // binding of GLib's knows its source weakly.

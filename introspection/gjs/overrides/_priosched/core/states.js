@@ -12,9 +12,7 @@
 /* exported Pending, State, doWithoutFrames, drainUnder, numberHere, runUnder, stateOf */
 
 const {drainMicrotaskQueue} = imports._promiseNative;
-
-const UNSET = 0;
-const USER_VISIBLE = 2;
+const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 const BASE = 128;
 const FRAME = 'prioSchedState';

@@ -8,6 +8,7 @@
 /* exported make */
 
 const {GLib, GObject} = imports.gi;
+const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;
 const {expiryAfter, toTimeout} = imports.overrides._priosched.library.react;
 const {describe, named, reasonOfError} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
@@ -16,12 +17,6 @@ const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
-const USER_VISIBLE = 2;
-const USER_BLOCKING = 3;
-
-// PrioSched.Posted
-const OUTSIDE = 1;
-const INSIDE = 2;
 
 const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout'];
 

@@ -6,12 +6,12 @@
 
 /* exported make */
 
+const {USER_BLOCKING} = imports.overrides._priosched.constants;
 const {named} = imports.overrides._priosched.core.reasons;
 
 const MAX_FRAME_SHARE = 0.9;
 const MAX_LEAST_SHARE = 0.5;
 const MAX_THRESHOLD = 0xffffffff;
-const USER_BLOCKING = 3;
 
 function toNumber(value, max, what) {
     if (typeof value !== 'number')

@@ -7,13 +7,10 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-const UNSET = 0;
-const USER_VISIBLE = 2;
-const USER_BLOCKING = 3;
-
 // The key to constructors that programs cannot call.
 const INTERNAL = Symbol('internal');
 
+const {UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
 } = imports.overrides._priosched.web.events;
