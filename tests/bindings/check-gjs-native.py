@@ -124,7 +124,7 @@ class Checker:
 
         newer = self.place / 'newer'
         shutil.copytree(pathlib.Path(self.overrides) / 'overrides', newer / 'overrides')
-        script = newer / 'overrides' / 'PrioSchedNative.js'
+        script = newer / 'overrides' / '_priosched' / 'native.js'
         script.write_text(script.read_text().replace('INTERFACE = ', 'INTERFACE = 1000 + '))
         self.expect_pure('the overrides are newer', 0, overrides=newer)
 

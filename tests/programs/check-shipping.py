@@ -91,7 +91,8 @@ def check_incomplete(source, gjs, extension):
         ('libprio-sched-gjs-1.so.1',): 'cannot be used: it has no libprio-sched-gjs-1.so.1\n',
         ('overrides',): 'is not complete: it has no overrides/PrioSched.js\n',
         ('overrides', 'PrioSched-1.typelib'): 'it has no PrioSched-1.typelib, and no overrides/PrioSched.js\n',
-        ('overrides/PrioSchedTasks.js',): 'cannot be used: it has no overrides/PrioSchedTasks.js\n',
+        ('overrides/_priosched/core/tasks.js',): 'cannot be used: it has no overrides/_priosched/core/tasks.js\n',
+        ('overrides/_priosched',): 'cannot be used: it has no overrides/_priosched/',
         ('overrides', 'PrioSched-1.typelib', 'libprio-sched-1.so.1'): 'prio-sched cannot be loaded: ',
     }.items():
         folder = extension / f'without-{"-".join(names).replace("/", "-")}'
@@ -203,10 +204,10 @@ def check_damaged_overrides(source, gjs, extension, place):
     for name in ('damaged', 'whole'):
         shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched', dirs_exist_ok=True)
     overrides = copies / 'damaged/prio-sched/overrides'
-    for path in (overrides / f'{name}.js' for name in ('PrioSched', 'PrioSchedCopy', 'PrioSchedReact', 'PrioSchedWeb')):
+    for path in (overrides / f'{name}.js' for name in ('PrioSched', 'PrioSchedCopy', '_priosched/library/react', '_priosched/web/web')):
         for how, wanted in {'missing': path.name, 'empty': path.name, 'syntax': 'function statement requires a name',
                             'throws': 'damaged'}.items():
-            if path.name == 'PrioSchedReact.js' and how != 'missing':
+            if path.name == 'react.js' and how != 'missing':
                 continue
             text = path.read_text()
             damage(path, how)
@@ -226,7 +227,7 @@ def check_damaged_script(source, gjs, extension, place):
     copies = place / 'plain'
     for name in ('damaged', 'whole'):
         shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched')
-    damage(copies / 'damaged/prio-sched/overrides/PrioSchedGroups.js', 'missing')
+    damage(copies / 'damaged/prio-sched/overrides/_priosched/library/groups.js', 'missing')
     plain = f"""
 const repository = imports.gi.GIRepository.Repository.dup_default?.() ?? imports.gi.GIRepository.Repository;
 repository.prepend_search_path('{copies}/damaged/prio-sched');
@@ -244,8 +245,8 @@ def check_mixed(source, gjs, extension, place):
     for name in ('damaged', 'whole'):
         shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched')
     overrides = copies / 'damaged/prio-sched/overrides'
-    damage(overrides / 'PrioSchedWeb.js', 'throws')
-    for path in overrides.iterdir():
+    damage(overrides / '_priosched/web/web.js', 'throws')
+    for path in overrides.rglob('*.js'):
         path.write_text('// Another version\n' + path.read_text())
     expect(run(gjs, copies / 'users.mjs', users(source, copies)['users.mjs']),
            f'whole The copy of prio-sched in {copies}/whole/prio-sched cannot be used: parts of another one that cannot be loaded '

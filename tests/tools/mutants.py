@@ -106,8 +106,8 @@ MUTANTS = [
     ('observer.c', 'prio_thread.observed = task->outer;\n  TELL (ended', 'PRIO_TELL (ended'),
     ('introspection/python/gi/overrides/_PrioSchedThreads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
     ('introspection/python/gi/overrides/_PrioSchedGroups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),
-    ('introspection/gjs/overrides/PrioSchedSteps.js', "last = {};\n            try", "try", 'steps.js'),
-    ('introspection/gjs/overrides/PrioSchedGroups.js', 'if (--this.#group[WAITING].n === 0)', 'if (--this.#group[WAITING].n <= 1)', 'groups.js'),
+    ('introspection/gjs/overrides/_priosched/library/steps.js', "last = {};\n            try", "try", 'steps.js'),
+    ('introspection/gjs/overrides/_priosched/library/groups.js', 'if (--this.#group[WAITING].n === 0)', 'if (--this.#group[WAITING].n <= 1)', 'groups.js'),
 ]
 
 

@@ -7,18 +7,18 @@
 
 const {Gio, GLib, GObject} = imports.gi;
 
-const {Each, newLatest} = imports.overrides.PrioSchedExtras;
-const {countAbort, named} = imports.overrides.PrioSchedReasons;
-const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides.PrioSchedSteps;
-const React = imports.overrides.PrioSchedReact;
+const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
+const {Each, newLatest} = imports.overrides._priosched.library.extras;
+const {countAbort, named} = imports.overrides._priosched.core.reasons;
+const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
+const React = imports.overrides._priosched.library.react;
 // Loaded with this file, before it changes anything: where one cannot be, a copy of the library that is whole can be used.
-const Groups = imports.overrides.PrioSchedGroups;
-const Numbers = imports.overrides.PrioSchedNumbers;
-const Runner = imports.overrides.PrioSchedRunner;
-const Tasks = imports.overrides.PrioSchedTasks;
-const Web = imports.overrides.PrioSchedWeb;
+const Groups = imports.overrides._priosched.library.groups;
+const Numbers = imports.overrides._priosched.library.numbers;
+const Runner = imports.overrides._priosched.core.runner;
+const Tasks = imports.overrides._priosched.core.tasks;
+const Web = imports.overrides._priosched.web.web;
 
-const UNSET = 0;
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
@@ -159,7 +159,7 @@ function _init() {
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
     Runner.guardJobs();
     const tasks = Tasks.make(PrioSched);
-    const {keepResolvers, tableOf, USER_VISIBLE} = tasks;
+    const {keepResolvers, tableOf} = tasks;
 
     const native = {
         abort: TaskController.prototype.abort,

@@ -59,27 +59,32 @@ function checkLibrary(folder) {
 }
 
 // Throws if text, which is an override's, has nothing in it or an error of syntax.
-function checkText(name, text) {
+function checkText(file, text) {
     if (text.trim() === '')
-        throw new Error(`its overrides/${name}.js is empty`);
+        throw new Error(`its ${file} is empty`);
     try {
         new Function(text); // which does not run it
     } catch (error) {
-        throw new Error(`its overrides/${name}.js has an error: ${error.message}`);
+        throw new Error(`its ${file} has an error: ${error.message}`);
     }
+}
+
+// Where the override is that imports.overrides has by that name, which may be in a folder: _priosched.core.tasks.
+function fileOf(name) {
+    return `overrides/${name.replaceAll('.', '/')}.js`;
 }
 
 // The texts of the overrides, by their names: PrioSched, and all that these need.
 function readOverrides(folder) {
     const texts = new Map(), names = ['PrioSched'];
     for (const name of names) {
-        const path = `${folder}/overrides/${name}.js`;
+        const file = fileOf(name), path = `${folder}/${file}`;
         if (!Gio.File.new_for_path(path).query_exists(null))
-            throw new Error(`it has no overrides/${name}.js`);
+            throw new Error(`it has no ${file}`);
         const text = textOf(path);
-        checkText(name, text);
+        checkText(file, text);
         texts.set(name, text);
-        for (const [, needed] of text.matchAll(/\bimports\.overrides\.(PrioSched\w*)/g)) {
+        for (const [, needed] of text.matchAll(/ = imports\.overrides\.([\w.]+);$/gm)) {
             if (!names.includes(needed))
                 names.push(needed);
         }
@@ -87,11 +92,40 @@ function readOverrides(folder) {
     return texts;
 }
 
+// The folders that have overrides of these names, by the names of their importers, each after the one that it is in.
+function foldersOf(names) {
+    const folders = new Set(['']);
+    for (const name of names) {
+        const parts = name.split('.');
+        for (let n = 1; n < parts.length; n++)
+            folders.add(parts.slice(0, n).join('.'));
+    }
+    return folders;
+}
+
+// What imports.overrides has by that name.
+function find(name) {
+    return name.split('.').filter(part => part !== '').reduce((importer, part) => importer[part], imports.overrides);
+}
+
+// Has GJS look for these overrides in folder first.  Returns a function that undoes it.  The importer of a folder keeps the places that
+// there were when it was made, perhaps for another copy.
+function lookIn(folder, names) {
+    const added = [];
+    for (const name of foldersOf(names)) {
+        const {searchPath} = find(name), path = [folder, 'overrides', ...name.split('.')].join('/').replace(/\/$/, '');
+        if (searchPath[0] !== path)
+            searchPath.unshift(path);
+        added.push({searchPath, path});
+    }
+    return () => added.forEach(({searchPath, path}) => searchPath.splice(searchPath.indexOf(path), 1));
+}
+
 // Loads them, which changes nothing yet.  GJS keeps each that has been loaded, also if another copy has failed then.
 function loadOverrides(folder, texts) {
     for (const [name, text] of texts) {
-        const {__file__: path} = imports.overrides[name];
-        if (path !== undefined && path !== `${folder}/overrides/${name}.js` && textOf(path) !== text)
+        const {__file__: path} = find(name);
+        if (path !== undefined && path !== `${folder}/${fileOf(name)}` && textOf(path) !== text)
             throw new Error(`parts of another one that cannot be loaded are used in this process, such as ${path}`);
     }
 }
@@ -107,13 +141,7 @@ function isLoaded() {
     return Object.getOwnPropertyNames(imports.gi).includes('PrioSched') && imports.gi.PrioSched.web !== undefined;
 }
 
-function use(folder) {
-    for (const name of [TYPELIB, LIBRARY, ...BINDING]) {
-        if (!Gio.File.new_for_path(`${folder}/${name}`).query_exists(null))
-            throw new Error(`it has no ${name}`);
-    }
-    checkLibrary(folder);
-    loadOverrides(folder, readOverrides(folder));
+function useLibrary(folder) {
     // The repository is an object since GIRepository 3.0.  GJS finds no version but the one that it uses itself.
     const repository = GIRepository.Repository.dup_default?.() ?? GIRepository.Repository;
     repository.prepend_search_path(folder);
@@ -122,16 +150,29 @@ function use(folder) {
     return complete(imports.gi.PrioSched);
 }
 
+function use(folder) {
+    for (const name of [TYPELIB, LIBRARY, ...BINDING]) {
+        if (!Gio.File.new_for_path(`${folder}/${name}`).query_exists(null))
+            throw new Error(`it has no ${name}`);
+    }
+    checkLibrary(folder);
+    const texts = readOverrides(folder), undo = lookIn(folder, texts.keys());
+    try {
+        loadOverrides(folder, texts);
+        return useLibrary(folder);
+    } catch (error) {
+        undo();
+        throw error;
+    }
+}
+
 // The namespace: that of the copy in folder, or of another one if that has been loaded before.
 var load = function load(folder) {
     if (isLoaded())
         return imports.gi.PrioSched;
-    const {searchPath} = imports.overrides, overrides = `${folder}/overrides`;
-    searchPath.unshift(overrides);
     try {
         return use(folder);
     } catch (error) {
-        searchPath.splice(searchPath.indexOf(overrides), 1);
         throw new Error(`The copy of prio-sched in ${folder} cannot be used: ${error.message}`, {cause: error});
     }
 };

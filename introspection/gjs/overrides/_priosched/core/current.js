@@ -1,4 +1,4 @@
-// PrioSchedCurrent.js: the methods of the library's that ask for the state of the code that calls them
+// current.js: the methods of the library's that ask for the state of the code that calls them
 //
 // The library knows the state of what it calls.  What goes on after an await it does not call, and others' promises settle while
 // it runs a task.  So these ask the overrides, as the methods that return promises do.
@@ -8,11 +8,9 @@
 /* exported linkTo, make, stateOf, stateToYield */
 
 const {Gio, GObject} = imports.gi;
-const {closedError, named, toFunction} = imports.overrides.PrioSchedReasons;
-const {State} = imports.overrides.PrioSchedStates;
-
-const UNSET = 0;
-const USER_VISIBLE = 2;
+const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
+const {closedError, named, toFunction} = imports.overrides._priosched.core.reasons;
+const {State} = imports.overrides._priosched.core.states;
 
 // Returns a function that returns scheduler, which it does not hold, or null.  GJS 1.74 has no working weak reference, but a
 // binding of GLib's knows its source weakly.
@@ -54,7 +52,7 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
 };
 
 // Returns queueMicrotask (callback).
-// What it needs of PrioSchedTasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
+// What it needs of core/tasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
 // scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_full_async: yieldFullAsync, yield_finish: yieldFinish} = Scheduler.prototype;

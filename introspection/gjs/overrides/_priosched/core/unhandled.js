@@ -1,4 +1,4 @@
-// PrioSchedUnhandled.js: rejections that nobody handles, told once for all of one reason
+// unhandled.js: rejections that nobody handles, told once for all of one reason
 //
 // The engine tells of each by itself, as soon as its queue is empty, and says nothing of the reason.  A promise can be watched:
 // await and .then () look at its constructor.  A watched one that is rejected counts as handled for the engine, and is reported here
@@ -9,7 +9,7 @@
 
 /* exported Unhandled */
 
-const {countAbort, describe} = imports.overrides.PrioSchedReasons;
+const {countAbort, describe} = imports.overrides._priosched.core.reasons;
 
 // A name for the log, where it cannot begin a line of its own, nor do anything to a terminal.
 function escapeName(name) {
@@ -44,9 +44,12 @@ function watch(promise) {
     return Object.setPrototypeOf(promise, watched);
 }
 
+// The files of the overrides, on a line of a stack.
+const OWN = /\/overrides\/(?:PrioSched|_priosched\/)[\w/]*\.js/;
+
 // The lines of the program's own, from a stack.
 function programLines(stack) {
-    return String(stack ?? '').split('\n').filter(line => line !== '' && !/\/overrides\/PrioSched\w*\.js/.test(line)).join('\n');
+    return String(stack ?? '').split('\n').filter(line => line !== '' && !OWN.test(line)).join('\n');
 }
 
 function stackOf(reason) {

@@ -1,4 +1,4 @@
-// PrioSchedRunner.js: how the library calls JavaScript
+// runner.js: how the library calls JavaScript
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

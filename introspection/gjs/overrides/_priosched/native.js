@@ -1,4 +1,4 @@
-// PrioSchedNative.js: the native part, where it is there
+// native.js: the native part, where it is there
 //
 // The native part (introspection/gjs/native) posts and runs the tasks that need nothing but a callback, and the yields of code that
 // has no signal, without a call through introspection.  Where the engine lets it, it also knows the state of each job: each
@@ -9,9 +9,7 @@
 /* exported make, open */
 
 const {GLib} = imports.gi;
-
-const BACKGROUND = 1;
-const USER_VISIBLE = 2;
+const {BACKGROUND, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 // The native part refuses if it was not made for these overrides.
 const INTERFACE = 6;
@@ -66,13 +64,11 @@ function open() {
     native.isExact = gain === PrioSchedGjsEngine.Gain.STATE;
     native.gain = native.isExact ? 'state' : 'speed';
     native.newRunner = PrioSchedGjsEngine.new_runner;
-    if (native.isExact)
-        imports.overrides.PrioSchedStates.doWithoutFrames();
     return gain === PrioSchedGjsEngine.Gain.NONE ? null : native;
 }
 
 // Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
-// Functions that inherit directly from one of `others` are left to the method.  The tasks are those of scheduler that PrioSchedTasks.js need not know; it has a table for all others.
+// Functions that inherit directly from one of `others` are left to the method.  The tasks are those of scheduler that core/tasks.js need not know; it has a table for all others.
 function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pending, reportUnhandled, runIn, runTasks, unhandled}) {
     const {states} = defaultTable;
     const followNative = (returned, promise) => follow(returned, {

@@ -1,4 +1,4 @@
-// PrioSchedExtras.js: what programs want beside the web's own names, and the library's
+// extras.js: what programs want beside the web's own names, and the library's
 //
 // Methods of PrioSched.Scheduler, and of PrioSched.web.extras: each (), latest (), adopt ().
 //
@@ -7,8 +7,8 @@
 /* exported Each, newLatest, toMilliseconds */
 
 const {Gio} = imports.gi;
-const {named} = imports.overrides.PrioSchedReasons;
-const {toUnstepped} = imports.overrides.PrioSchedSteps;
+const {named} = imports.overrides._priosched.core.reasons;
+const {toUnstepped} = imports.overrides._priosched.library.steps;
 
 function toIterator(items) {
     const make = items?.[Symbol.asyncIterator] ?? items?.[Symbol.iterator];

@@ -1,4 +1,4 @@
-// PrioSchedGroups.js: groups of tasks, of which only so many run at a time
+// groups.js: groups of tasks, of which only so many run at a time
 //
 // The library has the places, the ages and the waits: a task of a group is one of the scheduler's, whose number the group posts when
 // its turn has come, and a wait is a task that it posts when the wait is over.
@@ -8,20 +8,15 @@
 /* exported make */
 
 const {GLib, GObject} = imports.gi;
-const {expiryAfter, toTimeout} = imports.overrides.PrioSchedReact;
-const {describe, named, reasonOfError} = imports.overrides.PrioSchedReasons;
-const {State} = imports.overrides.PrioSchedStates;
-const {keepResolvers} = imports.overrides.PrioSchedSettling;
-const {toSteps, toUnstepped} = imports.overrides.PrioSchedSteps;
+const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;
+const {expiryAfter, toTimeout} = imports.overrides._priosched.library.react;
+const {describe, named, reasonOfError} = imports.overrides._priosched.core.reasons;
+const {State} = imports.overrides._priosched.core.states;
+const {keepResolvers} = imports.overrides._priosched.core.settling;
+const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
-const USER_VISIBLE = 2;
-const USER_BLOCKING = 3;
-
-// PrioSched.Posted
-const OUTSIDE = 1;
-const INSIDE = 2;
 
 const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout'];
 

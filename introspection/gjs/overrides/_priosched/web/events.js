@@ -1,10 +1,10 @@
-// PrioSchedEvents.js: DOMException, Event and EventTarget, which GJS lacks
+// events.js: DOMException, Event and EventTarget, which GJS lacks
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary */
 
-const {named} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides._priosched.core.reasons;
 
 // What depends on signals and tasks.  The other files set these hooks.
 var hooks = {

@@ -1,4 +1,4 @@
-// PrioSchedStates.js: the states that tasks are posted with, and whose state code belongs to
+// states.js: the states that tasks are posted with, and whose state code belongs to
 //
 // The engine runs the jobs of promises in a row, and tells nobody who awaits what.  A task may settle a promise that
 // code outside of it awaits, and then that code runs within the task.  It tells by the stack: the stack of an async
@@ -12,9 +12,7 @@
 /* exported Pending, State, doWithoutFrames, drainUnder, numberHere, runUnder, stateOf */
 
 const {drainMicrotaskQueue} = imports._promiseNative;
-
-const UNSET = 0;
-const USER_VISIBLE = 2;
+const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 const BASE = 128;
 const FRAME = 'prioSchedState';

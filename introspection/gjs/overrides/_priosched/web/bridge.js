@@ -1,4 +1,4 @@
-// PrioSchedBridge.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
+// bridge.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
 //
 // What is handed to the other side is a dependent signal of the library's, which its sources know weakly.  It holds no
 // object of JavaScript, and what is held for its handlers does not hold its sources: nothing leaks.
@@ -8,14 +8,14 @@
 /* exported make */
 
 const {Gio} = imports.gi;
-const {named} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides._priosched.core.reasons;
 
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
 // The web's signal that stands for a cancellable.
 const WEB = Symbol('web');
 
-// What it needs of PrioSchedWeb.js: slots of signals; controllerOf (signal), which is the library's; newSignal (isTaskSignal);
+// What it needs of web/web.js: slots of signals; controllerOf (signal), which is the library's; newSignal (isTaskSignal);
 // abort (signal, reason) and changePriority (signal, nick).
 function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePriority}) {
     const {TaskController, TaskSignal} = PrioSched;

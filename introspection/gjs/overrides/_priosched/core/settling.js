@@ -1,4 +1,4 @@
-// PrioSchedSettling.js: promises that are settled later, by tasks, and as many at a time as nobody feels
+// settling.js: promises that are settled later, by tasks, and as many at a time as nobody feels
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -1,4 +1,4 @@
-// PrioSchedWeb.js: the web's interfaces: scheduler, TaskController, TaskSignal, and
+// web.js: the web's interfaces: scheduler, TaskController, TaskSignal, and
 // those that they need
 //
 // Follows the drafts and Web IDL.  The graph of signals, events and promises are implemented
@@ -7,20 +7,18 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-const UNSET = 0;
-const USER_VISIBLE = 2;
-const USER_BLOCKING = 3;
-
 // The key to constructors that programs cannot call.
 const INTERNAL = Symbol('internal');
 
+const {UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
-} = imports.overrides.PrioSchedEvents;
-const Bridge = imports.overrides.PrioSchedBridge;
-const {toFunction, toInteger, toNumber, toPriority} = imports.overrides.PrioSchedConversions;
-const {newLatest, toMilliseconds} = imports.overrides.PrioSchedExtras;
-const {named} = imports.overrides.PrioSchedReasons;
+} = imports.overrides._priosched.web.events;
+const {typeName} = imports.overrides._priosched.core.runner;
+const Bridge = imports.overrides._priosched.web.bridge;
+const {toFunction, toInteger, toNumber, toPriority} = imports.overrides._priosched.web.conversions;
+const {newLatest, toMilliseconds} = imports.overrides._priosched.library.extras;
+const {named} = imports.overrides._priosched.core.reasons;
 
 // The internal slots of each AbortSignal.
 const slots = new WeakMap();
@@ -57,7 +55,7 @@ const ABORTS = 'aborts', CHANGES = 'changes';
 let found = null;
 
 const Beacon = GObject.registerClass({
-    GTypeName: imports.overrides.PrioSchedRunner.typeName('PrioSchedBeacon'),
+    GTypeName: typeName('PrioSchedBeacon'),
     Properties: Object.fromEntries([ABORTS, CHANGES].map(name => [name,
         GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.READWRITE, 0, 0xffffffff, 0)])),
 }, class Beacon extends GObject.Object {

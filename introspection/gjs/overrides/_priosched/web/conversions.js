@@ -1,10 +1,10 @@
-// PrioSchedConversions.js: arguments of the web's functions, as Web IDL converts them
+// conversions.js: arguments of the web's functions, as Web IDL converts them
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported toFunction, toInteger, toNumber, toPriority */
 
-const {named} = imports.overrides.PrioSchedReasons;
+const {named} = imports.overrides._priosched.core.reasons;
 
 const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
 

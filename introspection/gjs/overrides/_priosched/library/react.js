@@ -1,21 +1,18 @@
-// PrioSchedReact.js: what React's Scheduler has
+// react.js: what React's Scheduler has
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported expiryAfter, make, toTimed, toTimeout */
 
 const {GLib} = imports.gi;
-const {named, toFunction} = imports.overrides.PrioSchedReasons;
-const {keepResolvers} = imports.overrides.PrioSchedSettling;
-const {AbortError, toUnstepped} = imports.overrides.PrioSchedSteps;
-const {State} = imports.overrides.PrioSchedStates;
+const {UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
+const {named, toFunction} = imports.overrides._priosched.core.reasons;
+const {keepResolvers} = imports.overrides._priosched.core.settling;
+const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
+const {State} = imports.overrides._priosched.core.states;
 
 const MAX_FRAME_RATE = 125;
 const MAX_TIMEOUT = 2 ** 31 - 1;
-const UNSET = 0;
-const BACKGROUND = 1;
-const USER_VISIBLE = 2;
-const USER_BLOCKING = 3;
 
 // By the names of React's levels: the priority and the timeout in milliseconds.
 const LEVELS = new Map([

@@ -1,4 +1,4 @@
-// PrioSchedNumbers.js: shares of the time, thresholds and statistics of schedulers
+// numbers.js: shares of the time, thresholds and statistics of schedulers
 //
 // What is checked here GJS would make a number of, and the library would refuse by a message only.
 //
@@ -6,12 +6,12 @@
 
 /* exported make */
 
-const {named} = imports.overrides.PrioSchedReasons;
+const {USER_BLOCKING} = imports.overrides._priosched.constants;
+const {named} = imports.overrides._priosched.core.reasons;
 
 const MAX_FRAME_SHARE = 0.9;
 const MAX_LEAST_SHARE = 0.5;
 const MAX_THRESHOLD = 0xffffffff;
-const USER_BLOCKING = 3;
 
 function toNumber(value, max, what) {
     if (typeof value !== 'number')

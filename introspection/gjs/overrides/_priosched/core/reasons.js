@@ -1,4 +1,4 @@
-// PrioSchedReasons.js: reasons of aborts, of any type
+// reasons.js: reasons of aborts, of any type
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

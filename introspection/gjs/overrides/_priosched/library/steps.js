@@ -1,11 +1,11 @@
-// PrioSchedSteps.js: generators as tasks, and the error that an abort is
+// steps.js: generators as tasks, and the error that an abort is
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported AbortError, STEPPED, isStepped, toSteps, toUnstepped */
 
 const {Gio, GLib} = imports.gi;
-const {named, toFunction} = imports.overrides.PrioSchedReasons;
+const {named, toFunction} = imports.overrides._priosched.core.reasons;
 
 // An abort without a reason of the program's own, which is GIO's error, and whatever is derived from this as a reason: for all of
 // them `error instanceof PrioSched.AbortError` is true.

@@ -1,0 +1,16 @@
+// constants.js: numbers of the library's, as GJS gives and takes them
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE */
+
+// PrioSched.TaskPriority, and none
+var UNSET = 0;
+var BACKGROUND = 1;
+var USER_VISIBLE = 2;
+var USER_BLOCKING = 3;
+
+// PrioSched.Posted
+var REJECTED = 0;
+var OUTSIDE = 1;
+var INSIDE = 2;

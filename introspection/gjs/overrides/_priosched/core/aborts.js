@@ -1,0 +1,66 @@
+// aborts.js: rejects the promises of aborted tasks, as many at a time as nobody feels
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported Aborts */
+
+const {Slice} = imports.overrides._priosched.core.settling;
+
+var Aborts = class Aborts {
+    // The tables that have unfinished tasks with signals.
+    tables = new Set();
+    #native;
+    #results;
+    #slice = new Slice();
+
+    constructor(native, results) {
+        this.#native = native;
+        this.#results = results;
+    }
+
+    // Called where something is aborted, before its tasks are rejected.
+    begin(reason) {
+        this.#slice.begin();
+        this.#results.unhandled.begin(reason);
+    }
+
+    #isLate() {
+        const results = this.#results, slice = this.#slice;
+        // Those that are settled at once have no reactions yet that a slice could measure.
+        const {isShort} = slice;
+        if (!results.isLate && ((slice.isOver() && !isShort) || (this.#native !== null && slice.isLong)))
+            results.delay();
+        return results.isLate;
+    }
+
+    // Rejects the promise of entry before the library has rejected its task.
+    reject(entry, reason) {
+        entry.isRejected = true;
+        if (this.#isLate())
+            this.#results.add({entry, settle: entry.reject, value: reason});
+        else
+            this.#results.settle(entry, entry.reject, reason);
+    }
+
+    // Rejects those of the tasks of table that the library has rejected, by their numbers.
+    rejectAll(table, ids) {
+        if (ids.length > 0)
+            this.#slice.begin();
+        for (const id of ids) {
+            if (table.find(id).isRejected) {
+                table.take(id);
+            } else if (this.#isLate()) {
+                this.#results.add({table, id});
+            } else {
+                const {entry, settle, value} = table.takeAborted(id);
+                this.#results.settle(entry, settle, value);
+            }
+        }
+    }
+
+    // The same for all schedulers.
+    takeRejected() {
+        for (const table of [...this.tables])
+            table.takeRejected();
+    }
+};

@@ -1,0 +1,40 @@
+// idles.js: idle callbacks
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported Idles */
+
+const {newRunner} = imports.overrides._priosched.core.runner;
+
+var Idles = class Idles {
+    #callbacks = new Map(); // by the numbers that identify them in the library
+    #results;
+    #running;
+
+    constructor(running, results) {
+        this.#running = running;
+        this.#results = results;
+    }
+
+    // The runner for those of scheduler, which are called in state.
+    newRunner(scheduler, state) {
+        return newRunner(scheduler, id => this.#run(id, state));
+    }
+
+    request(runner, callback, timeout) {
+        const id = runner.request_idle_callback(timeout);
+        this.#callbacks.set(id, callback);
+        return id;
+    }
+
+    cancel(id) {
+        this.#callbacks.delete(id);
+    }
+
+    #run(id, state) {
+        const {IdleDeadline} = imports.gi.PrioSched, callback = this.#callbacks.get(id);
+        this.#callbacks.delete(id);
+        this.#running.runIn(state, () => callback(IdleDeadline.get_current()), state);
+        this.#running.runJobsIn(state, () => this.#results.drain());
+    }
+};

@@ -1,0 +1,124 @@
+// results.js: the results of tasks, which settle with the state of the code that awaits them
+//
+// Promises are settled at once where that code's state is the current one, and otherwise once the engine's queue is empty.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported Results */
+
+const {USER_BLOCKING} = imports.overrides._priosched.constants;
+const {Queue, Slice, followPromise, keepResolvers} = imports.overrides._priosched.core.settling;
+const {Unhandled} = imports.overrides._priosched.core.unhandled;
+
+var Results = class Results {
+    // What nobody handles is reported when the last is rejected.
+    unhandled;
+    // Promises to settle once the engine's queue is empty, each with the state of the code that
+    // awaits it; and, by their tables and numbers, tasks that are to be rejected.
+    #queue = new Queue();
+    // Whether there are too many for one slice, and those that come wait behind.
+    #isLate = false;
+    #isAwake = false;
+    #exact;
+    #ownTable;
+    #running;
+
+    // native is the native part or null, exact the same if it knows the state of each job, and ownTable () the table that carries what
+    // is the overrides' own.
+    constructor(native, exact, running, ownTable) {
+        this.#exact = exact;
+        this.#running = running;
+        this.#ownTable = ownTable;
+        this.unhandled = new Unhandled(native, report => this.#reportLater(report));
+    }
+
+    get isLate() { return this.#isLate; }
+
+    // From now on those that come wait.
+    delay() {
+        this.#isLate = true;
+    }
+
+    // Whether some wait.
+    get isWaiting() { return this.#queue.length > 0; }
+
+    #reportLater(report) {
+        this.#exact?.reportAfterTasks();
+        const run = () => this.#isLate ? this.#reportLater(report) : this.#running.runIn(null, report);
+        this.#ownTable().post(run, USER_BLOCKING, new Promise(keepResolvers));
+    }
+
+    // Reports what nobody handles, unless others are rejected later.
+    report() {
+        this.unhandled.report(this.#isLate);
+    }
+
+    // A task calls drain () where no other does.
+    #wake() {
+        this.#isAwake ||= this.#ownTable().wake(() => {
+            this.#isAwake = false;
+        });
+    }
+
+    // Outside of what a table runs, drain () is not called, and in a nested main loop not before the task has ended.
+    wakeIfWaiting() {
+        if (!this.#isAwake && this.#queue.length > 0 && !this.#running.isDrained)
+            this.#wake();
+    }
+
+    add(result) {
+        this.#queue.push(result);
+        this.wakeIfWaiting();
+    }
+
+    // Called before a promise is settled.  Returns whether somebody may await it.
+    watch({name, promise, reject}, settle, value) {
+        return promise === null || settle !== reject || !this.unhandled.add(promise, value, name);
+    }
+
+    // Settles the promise of entry with value, now or later.
+    settle(entry, settle, value) {
+        if (this.#exact || entry.outer === (this.#running.current ?? null)) {
+            this.watch(entry, settle, value);
+            settle(value);
+        } else {
+            this.add({entry, settle, value});
+        }
+    }
+
+    // What comes of the promise that the callback of entry has returned.
+    follow(promise, entry) {
+        return followPromise(promise, entry, (settle, value) => {
+            this.#running.pending.remove(entry.state);
+            this.settle(entry, settle, value);
+        });
+    }
+
+    // Reactions take their time too: they come before the next look at the clock.  Returns whether there may be any.
+    #settleNext() {
+        const running = this.#running, result = this.#queue.shift();
+        const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
+        running.beginReactions(entry.outer);
+        const isAwaited = this.watch(entry, settle, value);
+        settle(value);
+        running.drainUnder(running.current);
+        return isAwaited;
+    }
+
+    // Runs the engine's queue with the current state, and then settles what waits.
+    drain() {
+        this.#running.drainUnder(this.#running.current);
+        const slice = new Slice();
+        let isAwaited = false;
+        while (this.#queue.length > 0) {
+            // A few that nobody awaits take no time: they are reported even if this task ends the main loop.
+            if (slice.isOver() && (isAwaited || !slice.isShort)) {
+                this.#isLate = true;
+                this.#wake();
+                return;
+            }
+            isAwaited = this.#settleNext() || isAwaited;
+        }
+        this.#isLate = false;
+    }
+};

@@ -1,0 +1,304 @@
+// table.js: tasks that are promises
+//
+// For the library a task is a number, which it runs through a PrioSched.Runner.  A task costs
+// one call to post and two to run, and no object, closure or trampoline in C.
+//
+// The engine walks the whole stack for every promise that is made or settled.  So what does that here is not divided further: each
+// function more on the stack would cost more than all that it does.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported Table */
+
+const {drainMicrotaskQueue} = imports._promiseNative;
+const {
+    UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE,
+} = imports.overrides._priosched.constants;
+const Current = imports.overrides._priosched.core.current;
+const {Entries} = imports.overrides._priosched.core.entries;
+const {closedError, reasonOf} = imports.overrides._priosched.core.reasons;
+const {newRunner} = imports.overrides._priosched.core.runner;
+const {Entry, adoptedEntry} = imports.overrides._priosched.core.settling;
+const {State, stateOf} = imports.overrides._priosched.core.states;
+
+const FOREVER = Number.MAX_SAFE_INTEGER; // milliseconds
+
+// The tasks of a scheduler, by the numbers that identify them in the library.
+var Table = class Table {
+    #entries = new Entries();
+    #states = [UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING].map(priority => new State(this, null, priority));
+    #runner;
+    #idleRunner = null;
+    #nWithSignals = 0;
+
+    // What all tables share: the native part if it knows the state of each job, or null; whose the running code is; results; aborts; idle
+    // callbacks; and what is the library's: how it goes through a row of tasks, and a class.
+    #exact;
+    #running;
+    #results;
+    #aborts;
+    #idles;
+    #library;
+
+    constructor(scheduler, {exact, running, results, aborts, idles, library}) {
+        this.#exact = exact;
+        this.#running = running;
+        this.#results = results;
+        this.#aborts = aborts;
+        this.#idles = idles;
+        this.#library = library;
+        const run = id => this.runPrioSchedTasks(null, id);
+        this.scheduler = Current.linkTo(scheduler);
+        this.#runner = newRunner(scheduler, exact ? id => exact.runAs(null, () => run(id)) : run, id => this.find(id));
+    }
+
+    // Of tasks without a signal, by their priorities.
+    get states() { return this.#states; }
+    get first() { return this.find(this.#runner.get_first()) || null; }
+
+    find(id) {
+        return this.#entries.find(id);
+    }
+
+    take(id) {
+        const entry = this.#entries.take(id);
+        if (entry.state.signal !== null && --this.#nWithSignals === 0)
+            this.#aborts.tables.delete(this);
+        return entry;
+    }
+
+    // The runner's function.  core/states.js knows its name.
+    runPrioSchedTasks(runNative, id) {
+        const running = this.#running, results = this.#results, {next} = this.#library;
+        const outer = running.beginRow(id, runNative !== null), isInner = outer.current !== undefined;
+        if (runNative !== null) {
+            runNative(id);
+        } else if (id === 0) {
+            this.takeRejected();
+            results.drain();
+        }
+        while (id !== 0 && runNative === null) {
+            const entry = this.take(id);
+            if (entry.callback !== null) {
+                this.#call(entry);
+            } else {
+                running.beginContinuation(entry, isInner);
+                entry.resolve();
+                running.endContinuation(isInner);
+            }
+            const {current} = running;
+            if (current && current.frames !== null)
+                running.drainUnder(current);
+            else
+                drainMicrotaskQueue();
+            if (results.isWaiting)
+                results.drain();
+            running.endTask();
+            id = next();
+        }
+        running.endRow(outer);
+        // One of them may have ended the main loop, and then nothing else runs.
+        results.report();
+    }
+
+    #call(entry) {
+        const {callback, state} = entry, exact = this.#exact, running = this.#running, results = this.#results;
+        let value, outcome = null, settle = entry.resolve;
+        running.beginCall(state);
+        try {
+            // Its `this` must not be the entry.
+            if (exact)
+                value = exact.runAs(state, callback);
+            else
+                value = state.frames === null ? callback() : state.frames[0](state.frames, 1, callback);
+            if (value instanceof Promise)
+                outcome = results.follow(value, entry);
+        } catch (error) {
+            settle = entry.reject;
+            value = error;
+        }
+        running.endCall();
+        if (state.frames === null)
+            drainMicrotaskQueue();
+        else
+            running.drainUnder(state);
+
+        // end() performs the checkpoint; after it, the signal can no longer abort the task.
+        // Then the result settles, and code that awaits it continues with its own state.
+        if (this.#library.end()) {
+            settle = entry.reject;
+            value = reasonOf(state.signal);
+        }
+        entry.watcher?.settled();
+        running.beginReactions(entry.outer);
+        if (outcome !== null && settle !== entry.reject) {
+            if (outcome.settle === null) {
+                outcome.isAwaited = true;
+                running.pending.add(state);
+                return;
+            }
+            ({settle, value} = outcome);
+        }
+        results.watch(entry, settle, value);
+        settle(value);
+    }
+
+    requestIdle(scheduler, callback, timeout) {
+        this.#idleRunner ??= this.#idles.newRunner(scheduler, this.#states[BACKGROUND]);
+        return this.#idles.request(this.#idleRunner, callback, timeout);
+    }
+
+    // Posts a task that has no effect but to call drain().  Returns whether there is a main context for it.
+    wake(resolve = () => {}) {
+        const entry = new Entry(null, this.#states[USER_BLOCKING]);
+        entry.resolve = resolve;
+        const id = this.#entries.add(entry);
+        const posted = this.#runner.post(id, USER_BLOCKING);
+        if (posted === REJECTED)
+            this.take(id);
+        return posted !== REJECTED;
+    }
+
+    // The signal of entry has been aborted, and may have been reset since, or the main context has gone.
+    #reasonFor({signal}) {
+        if (signal !== null && (signal.is_cancelled() || this.wake()))
+            return reasonOf(signal);
+        return closedError();
+    }
+
+    // What the aborted task settles with.
+    takeAborted(id) {
+        const entry = this.take(id);
+        entry.watcher?.settled();
+        return {entry, settle: entry.reject, value: entry.isRejected ? undefined : this.#reasonFor(entry.state)};
+    }
+
+    takeRejected() {
+        this.#aborts.rejectAll(this, this.#runner.take_rejected() ?? []);
+    }
+
+    #postFull(id, {signal, priority, expiry}, delay, continuation) {
+        return continuation && expiry ? this.#runner.yield_timed(id, priority, signal, delay, expiry)
+            : this.#runner.post_full(id, priority, signal, delay, continuation);
+    }
+
+    // Counts entry, whose state is known now, until take ().
+    #count(entry) {
+        if (entry.state.signal !== null && this.#nWithSignals++ === 0)
+            this.#aborts.tables.add(this);
+    }
+
+    #enter(id, entry, outer, posted) {
+        entry.outer = outer;
+        this.#count(entry);
+        if (posted === REJECTED) {
+            this.take(id);
+            entry.watcher?.settled();
+            this.#results.settle(entry, entry.reject, this.#reasonFor(entry.state));
+        }
+    }
+
+    // Posts a task that settles the last promise.
+    post(callback, priority, promise) {
+        const entry = new Entry(callback, this.#states[priority]);
+        entry.promise = this.#results.unhandled.expect(promise);
+        const id = this.#entries.add(entry);
+        const posted = this.#runner.post(id, priority);
+        // Code outside any task has no state, and awaits the task without one.
+        if (posted !== OUTSIDE || this.#running.current)
+            this.#enter(id, entry, this.#running.stateFor(posted), posted);
+    }
+
+    // The same with all options.  The watcher, if any, gets a function that rejects the promise, is told when the task settles, and
+    // may have its own way to post it.
+    postWith(callback, priority, signal, delay, watcher, promise, name = null) {
+        if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))
+            priority = USER_VISIBLE;
+        if (signal === null && delay === 0 && name === null && watcher === null) {
+            this.post(callback, priority, promise);
+            return;
+        }
+        const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
+        entry.promise = this.#results.unhandled.expect(promise);
+        entry.name = name;
+        if (watcher !== null) {
+            entry.watcher = watcher;
+            watcher.posted(reason => this.#aborts.reject(entry, reason));
+        }
+        const id = this.#entries.add(entry);
+        const posted = watcher?.post ? watcher.post(this.#runner, id, entry) : this.#postFull(id, entry.state, delay, false);
+        this.#enter(id, entry, this.#running.stateFor(posted), posted);
+    }
+
+    // The state that a continuation inherits from `state`.
+    stateToInherit(state) {
+        return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
+    }
+
+    // Posts a continuation of the current task, which inherits its state and resolves the last promise.
+    yield() {
+        const running = this.#running, {current, libraryState} = running;
+        const entry = new Entry(null, libraryState);
+        const id = this.#entries.add(entry);
+
+        if (!running.isOwn()) {
+            this.#yieldIn(running.currentState(), id, entry);
+        } else if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) && libraryState.table === this) {
+            // The library has the same current state, and makes the continuation inherit it.
+            const posted = this.#runner.yield(id);
+            if (posted === INSIDE) {
+                entry.outer = current;
+                if (entry.state.signal !== null)
+                    this.#count(entry);
+            } else {
+                this.#enterContinuation(id, entry, posted);
+            }
+        } else if (current === undefined) {
+            this.#enterContinuation(id, entry, this.#runner.yield(id));
+        } else {
+            this.#yieldIn(current === null || running.isNested ? null : current, id, entry);
+        }
+    }
+
+    #yieldIn(state, id, entry) {
+        entry.state = this.stateToInherit(state);
+        this.#enter(id, entry, state, this.#postFull(id, entry.state, 0, true));
+    }
+
+    // Enters a continuation of code that may not be part of the current task.
+    #enterContinuation(id, entry, posted) {
+        const outer = this.#running.stateFor(posted);
+        entry.state = this.stateToInherit(outer);
+        this.#enter(id, entry, outer, posted);
+    }
+
+    // adopted, the last promise, settles as promise does, in a continuation of the current task.  If that is aborted before, the
+    // library rejects another continuation, whose time never comes.
+    adopt(promise, adopted) {
+        const outer = this.#running.currentState(), waiting = new Entry(null, this.stateToInherit(outer)), {signal, priority} = waiting.state;
+        const id = signal === null ? 0 : this.#entries.add(waiting);
+        const goOn = settle => value => this.#goOn(id, waiting, outer, settle, value);
+        waiting.promise = this.#results.unhandled.expect(adopted);
+        Promise.resolve(promise).then(goOn(waiting.resolve), goOn(waiting.reject));
+        if (id !== 0)
+            this.#enter(id, waiting, outer, this.#postFull(id, {signal, priority}, FOREVER, true));
+    }
+
+    #goOn(id, waiting, outer, settle, value) {
+        if (waiting.isRejected || (id !== 0 && this.find(id) !== waiting))
+            return;
+        const entry = adoptedEntry(waiting, settle, value, (...result) => this.#results.watch(...result));
+        if (id !== 0 && this.#runner.cancel(id))
+            this.takeRejected();
+        this.#yieldIn(outer, this.#entries.add(entry), entry);
+    }
+
+    // Yields with the older draft's options: each is inherited or given.
+    yieldWith(inheritsSignal, signal, inheritsPriority, priority, delay = 0) {
+        const outer = this.#running.currentState();
+        const inherited = this.stateToInherit(outer);
+        const entry = new Entry(null, Current.stateToYield(this, inherited, inheritsSignal, signal, inheritsPriority, priority));
+        const id = this.#entries.add(entry);
+        this.#enter(id, entry, outer, this.#postFull(id, entry.state, delay, true));
+    }
+};

@@ -1,0 +1,88 @@
+// tasks.js: the tables of all schedulers, and what they share
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported make */
+
+const {Aborts} = imports.overrides._priosched.core.aborts;
+const Current = imports.overrides._priosched.core.current;
+const {Idles} = imports.overrides._priosched.core.idles;
+const {AbortWatch, closedError, reasonOf, report, wrapReason} = imports.overrides._priosched.core.reasons;
+const {Results} = imports.overrides._priosched.core.results;
+const {Running} = imports.overrides._priosched.core.running;
+const {keepResolvers} = imports.overrides._priosched.core.settling;
+const {doWithoutFrames} = imports.overrides._priosched.core.states;
+const {Table} = imports.overrides._priosched.core.table;
+const Native = imports.overrides._priosched.native;
+
+const TABLE = Symbol('table');
+
+// The tables, and what they share.  native is the native part or null, exact the same if it knows the state of each job.
+class Tables {
+    #defaultScheduler;
+    #defaultTable;
+    #ownScheduler = null;
+    #own = null;
+    #newScheduler;
+
+    constructor({Runner, Scheduler, SchedulingState, TaskSignal}, native, exact) {
+        const {get_current: getLibraryState} = SchedulingState;
+        this.#newScheduler = () => Scheduler.new(null);
+        this.running = new Running(exact, () => Current.stateOf(getLibraryState(), scheduler => this.tableOf(scheduler)),
+            () => this.results.wakeIfWaiting());
+        this.results = new Results(native, exact, this.running, () => this.own);
+        this.aborts = new Aborts(native, this.results);
+        this.idles = new Idles(this.running, this.results);
+        this.exact = exact;
+        this.library = {next: Runner.next, end: Runner.end, TaskSignal};
+        // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
+        // tasks are those of the default scheduler, which is never freed, so its table is kept here.
+        this.#defaultScheduler = Scheduler.get_default();
+        this.#defaultTable = new Table(this.#defaultScheduler, this);
+    }
+
+    tableOf(scheduler) {
+        return scheduler === this.#defaultScheduler ? this.#defaultTable : (scheduler[TABLE] ??= new Table(scheduler, this));
+    }
+
+    // The table that carries what is the overrides' own: nobody else can pause it.  Tables do not hold their schedulers.
+    get own() {
+        this.#ownScheduler ??= this.#newScheduler();
+        this.#own ??= new Table(this.#ownScheduler, this);
+        return this.#own;
+    }
+}
+
+// What the native part needs of them.  Returns what puts its functions before methods.
+function hastenWith(native, scheduler, table, {results, running}, runIn) {
+    return Native.make(native, scheduler, table, {
+        closedError, runIn, runTasks: table.runPrioSchedTasks, pending: running.pending, unhandled: results.unhandled,
+        follow: (promise, entry) => results.follow(promise, entry), isQuiet: running.isQuiet,
+        reportUnhandled: () => results.report(),
+    });
+}
+
+function make(PrioSched) {
+    const native = Native.open(), exact = native?.isExact ? native : null;
+    if (exact)
+        doWithoutFrames();
+    const tables = new Tables(PrioSched, native, exact), {aborts, idles, running} = tables;
+    const currentState = () => running.currentState();
+    const runIn = (state, callback) => running.runIn(state, callback);
+    const tableOf = scheduler => tables.tableOf(scheduler);
+    const defaultScheduler = PrioSched.Scheduler.get_default();
+
+    return {
+        currentState, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report, wrapReason,
+        beginAbort: reason => aborts.begin(reason),
+        cancelIdle: id => idles.cancel(id),
+        hasten: native && hastenWith(native, defaultScheduler, tableOf(defaultScheduler), tables, runIn),
+        isInLibrary: state => running.isInLibrary(state),
+        nativePart: native?.gain,
+        ownTable: () => tables.own,
+        queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}),
+        runAsNone: callback => runIn(null, callback),
+        takeRejected: () => aborts.takeRejected(),
+        watchAbort: () => new AbortWatch(currentState()?.signal ?? null),
+    };
+}
