@@ -11,26 +11,26 @@ import operator
 
 from gi.repository import Gio, GLib, GObject
 
-from ..module import get_introspection_module
-from ..overrides import override
-from . import _PrioSched as tasks
-from . import _PrioSchedGroups as groups
-from . import _PrioSchedHelpers as helpers
-from . import _PrioSchedNumbers as numbers
-from . import _PrioSchedReact as react
-from . import _PrioSchedReasons as reasons
-from . import _PrioSchedThreads as threads
-from ._PrioSchedFutures import UNSET as _UNSET
-from ._PrioSchedFutures import Future, PostedTask
-from ._PrioSchedReasons import AbortError
-from ._PrioSchedRun import GLibEventLoop, run
-from ._PrioSchedSteps import with_progress
+from gi.module import get_introspection_module
+from gi.overrides import override
+from ._priosched.tasks import table as tasks
+from ._priosched.extras import groups
+from ._priosched.extras import helpers
+from ._priosched.arguments import numbers
+from ._priosched.extras import react
+from ._priosched.futures import reasons
+from ._priosched.tasks import threads
+from ._priosched.futures.future import UNSET as _UNSET
+from ._priosched.futures.future import Future, PostedTask
+from ._priosched.futures.reasons import AbortError
+from ._priosched.coroutines.run import GLibEventLoop, run
+from ._priosched.coroutines.steps import with_progress
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['AbortError', 'Future', 'PostedTask', 'run']
 if GLibEventLoop is not None:
-    from ._PrioSchedLoop import EventLoop  # noqa: F401
+    from ._priosched.coroutines.loop import EventLoop  # noqa: F401
     __all__.append('EventLoop')
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}

@@ -12,20 +12,20 @@ import weakref
 
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
-from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, call_in, get_running_loop, local, woken
-from ._PrioSchedFutures import borrowed_state as _borrowed
-from ._PrioSchedFutures import own_state as _state
-from ._PrioSchedNames import name_of
-from ._PrioSchedReasons import is_aborted, reason_of
-from ._PrioSchedRun import interrupt
-from ._PrioSchedSteps import in_steps, is_stepped
+from gi.module import get_introspection_module
+from ..coroutines.drivers import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
+from ..futures.future import UNSET, CancelledError, Continuation, Future, PostedTask, call_in, get_running_loop, local, woken
+from ..futures.future import borrowed_state as _borrowed
+from ..futures.future import own_state as _state
+from ..arguments.names import name_of
+from ..futures.reasons import is_aborted, reason_of
+from ..coroutines.run import interrupt
+from ..coroutines.steps import in_steps, is_stepped
 
 try:
-    from ._PrioSchedSpeedups import TableBase, running, set_up
+    from .._speedups import TableBase, running, set_up
 except ImportError:
-    from ._PrioSchedHot import TableBase, running, set_up
+    from ..futures.pure import TableBase, running, set_up
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -394,7 +394,7 @@ def table_of(scheduler):
 
 
 def _lends_changed(scheduler, *_):
-    from ._PrioSchedLending import LendingTable
+    from .lending import LendingTable
     scheduler._table.__class__ = LendingTable if scheduler.get_lends_priority() else Table
 
 

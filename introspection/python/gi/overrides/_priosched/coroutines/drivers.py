@@ -11,14 +11,14 @@ import types
 
 from gi.repository import GObject
 
-from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, cancel_in_turn, direct_loop, get_running_loop,
+from ..futures.future import (CancelledError, Continuation, Future, call_in, cancel_in_turn, direct_loop, get_running_loop,
                                 local, own_context, raising, run_in_turn, running, wake_up)
-from ._PrioSchedReasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of, without_own_frames
+from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of, without_own_frames
 
 try:
-    from ._PrioSchedSpeedups import DriverBase
+    from .._speedups import DriverBase
 except ImportError:
-    from ._PrioSchedHot import DriverBase
+    from ..futures.pure import DriverBase
 
 
 def is_awaitable(value):
@@ -301,7 +301,7 @@ def _cancel(waits_for, error):
 
 
 def _yield(state):
-    from ._PrioSched import default_table
+    from ..tasks.table import default_table
     return (state.table if state is not None and state.table is not None else default_table()).yield_now()
 
 

@@ -8,11 +8,11 @@ import inspect
 
 from gi.repository import Gio
 
-from ..module import get_introspection_module
-from . import _PrioSched as tasks
-from . import _PrioSchedHelpers as helpers
-from ._PrioSchedFutures import UNSET, Future
-from ._PrioSchedReasons import is_aborted, keep_reasons_of, reason_of, without_own_frames
+from gi.module import get_introspection_module
+from . import table as tasks
+from ..extras import helpers
+from ..futures.future import UNSET, Future
+from ..futures.reasons import is_aborted, keep_reasons_of, reason_of, without_own_frames
 
 PrioSched = get_introspection_module('PrioSched')
 

@@ -7,8 +7,8 @@ import inspect
 
 from gi.repository import Gio, GLib
 
-from ._PrioSchedCoroutines import is_yet_to_be_told
-from ._PrioSchedFutures import check_loop, get_running_loop
+from ..coroutines.drivers import is_yet_to_be_told
+from ..futures.future import check_loop, get_running_loop
 
 
 def to_callback(value):

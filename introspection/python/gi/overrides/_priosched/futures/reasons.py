@@ -12,7 +12,7 @@ import weakref
 
 from gi.repository import Gio, GLib
 
-from ..module import get_introspection_module
+from gi.module import get_introspection_module
 
 PrioSched = get_introspection_module('PrioSched')
 

@@ -14,13 +14,13 @@ import warnings
 
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from ._PrioSchedReasons import cancelled_for, is_reason_of
+from gi.module import get_introspection_module
+from .reasons import cancelled_for, is_reason_of
 
 try:
-    from ._PrioSchedSpeedups import FutureBase, running
+    from .._speedups import FutureBase, running
 except ImportError:
-    from ._PrioSchedHot import FutureBase, running
+    from .pure import FutureBase, running
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -155,7 +155,7 @@ def _call(call):
     try:
         call()
     except (KeyboardInterrupt, SystemExit) as error:
-        from ._PrioSchedRun import interrupt  # which needs this module
+        from ..coroutines.run import interrupt  # which needs this module
         interrupt(error)
 
 

@@ -11,13 +11,13 @@ import operator
 
 from gi.repository import Gio, GLib
 
-from ..module import get_introspection_module
-from . import _PrioSched as tasks
-from . import _PrioSchedHelpers as helpers
-from . import _PrioSchedLending as lending
-from . import _PrioSchedReact as react
-from . import _PrioSchedReasons as reasons
-from ._PrioSchedNames import name_of_callable
+from gi.module import get_introspection_module
+from ..tasks import table as tasks
+from . import helpers
+from ..tasks import lending
+from . import react
+from ..futures import reasons
+from ..arguments.names import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 

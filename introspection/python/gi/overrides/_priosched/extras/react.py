@@ -11,11 +11,11 @@ import types
 
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from . import _PrioSched as tasks
-from . import _PrioSchedHelpers as helpers
-from ._PrioSchedFutures import PostedTask
-from ._PrioSchedNames import name_of_callable
+from gi.module import get_introspection_module
+from ..tasks import table as tasks
+from . import helpers
+from ..futures.future import PostedTask
+from ..arguments.names import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 

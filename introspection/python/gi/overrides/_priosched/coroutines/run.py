@@ -13,8 +13,8 @@ import weakref
 
 from gi.repository import GLib
 
-from ._PrioSchedCoroutines import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
-from ._PrioSchedFutures import Future, call_in, get_running_loop, loop_of, own_context
+from .drivers import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
+from ..futures.future import Future, call_in, get_running_loop, loop_of, own_context
 
 try:
     from gi.events import GLibEventLoop
@@ -222,7 +222,7 @@ def _run_in_asyncio(coroutine, context):
                 if not task.done():
                     _cancel_tasks([task], loop)
 
-    from ._PrioSchedLoop import EventLoop  # which needs what needs this module
+    from .loop import EventLoop  # which needs what needs this module
     with asyncio.Runner(loop_factory=functools.partial(EventLoop, context)) as runner:
         loop = runner.get_loop()
         with _Run(loop.stop):

@@ -7,9 +7,9 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import weakref
 
-from . import _PrioSched as tasks
-from ._PrioSchedCoroutines import Driver
-from ._PrioSchedFutures import PostedTask, is_wakeup
+from . import table as tasks
+from ..coroutines.drivers import Driver
+from ..futures.future import PostedTask, is_wakeup
 
 _USER_VISIBLE = 2
 _REJECTED = 0

@@ -5,7 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import numbers
 
-from ..module import get_introspection_module
+from gi.module import get_introspection_module
 
 PrioSched = get_introspection_module('PrioSched')
 

@@ -13,11 +13,11 @@ import threading
 from gi.events import GLibEventLoop
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from ._PrioSchedFutures import UNSET, Continuation, get_running_loop, running
-from ._PrioSchedFutures import own_context
-from ._PrioSchedFutures import own_state as _state
-from ._PrioSchedRun import context_to_run, is_at_rest
+from gi.module import get_introspection_module
+from ..futures.future import UNSET, Continuation, get_running_loop, running
+from ..futures.future import own_context
+from ..futures.future import own_state as _state
+from .run import context_to_run, is_at_rest
 
 PrioSched = get_introspection_module('PrioSched')
 
