@@ -5,7 +5,7 @@ A room uses those before it and none after it: arguments, futures, coroutines, t
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-from pkgutil import extend_path
+import gi.overrides
 
 # _speedups may be in another folder: that of a build.
-__path__ = extend_path(__path__, __name__)
+__path__ = [f'{folder}/_priosched' for folder in gi.overrides.__path__]

@@ -7,7 +7,8 @@ import inspect
 import types
 
 from gi.module import get_introspection_module
-from .drivers import is_yet_to_be_told
+
+from .aborts import is_yet_to_be_told
 
 PrioSched = get_introspection_module('PrioSched')
 

@@ -12,9 +12,9 @@ import itertools
 import threading
 import weakref
 
+from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from gi.module import get_introspection_module
 from .reasons import without_own_frames
 
 PrioSched = get_introspection_module('PrioSched')
