@@ -147,7 +147,7 @@ def names_in(nodes):
 
 def names_of_class(thing):
     """What the library and its overrides give a class, without what PyGObject gives every class."""
-    ours = [cls for cls in thing.__mro__ if 'PrioSched' in cls.__module__]
+    ours = [cls for cls in thing.__mro__ if 'priosched' in cls.__module__.lower()]
     return {name for cls in ours for name in vars(cls) if not name.startswith('_')}
 
 

@@ -53,7 +53,7 @@ def targets():
         if isinstance(thing, type):
             for method in dir(thing):
                 own = any(method in vars(base) for base in thing.__mro__ if base.__module__.startswith('gi.') and
-                          'PrioSched' in base.__module__)
+                          'priosched' in base.__module__.lower())
                 if own and not method.startswith('_') and callable(getattr(thing, method, None)):
                     yield f'{name}.{method}', method, thing
             if not name.startswith('_'):

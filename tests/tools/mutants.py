@@ -104,8 +104,8 @@ MUTANTS = [
     ('trace.c', '.priority_changed = priority_changed,', '.priority_changed = FALSE ? priority_changed : NULL,', 'trace'),
     ('observer.c', 'task->was_job = task->original == &prio_closure_funcs;', 'task->was_job = FALSE;'),
     ('observer.c', 'prio_thread.observed = task->outer;\n  TELL (ended', 'PRIO_TELL (ended'),
-    ('introspection/python/gi/overrides/_PrioSchedThreads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
-    ('introspection/python/gi/overrides/_PrioSchedGroups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),
+    ('introspection/python/gi/overrides/_priosched/tasks/threads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
+    ('introspection/python/gi/overrides/_priosched/extras/groups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),
     ('introspection/gjs/overrides/_priosched/library/steps.js', "last = {};\n            try", "try", 'steps.js'),
     ('introspection/gjs/overrides/_priosched/library/groups.js', 'if (--this.#group[WAITING].n === 0)', 'if (--this.#group[WAITING].n <= 1)', 'groups.js'),
 ]

@@ -6,111 +6,48 @@ through `await`: a coroutine that a task awaits runs with the state of that task
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import functools
-import operator
+from gi.module import get_introspection_module
+from gi.overrides import override
+from gi.repository import GObject
 
-from gi.repository import Gio, GLib, GObject
-
-from ..module import get_introspection_module
-from ..overrides import override
-from . import _PrioSched as tasks
-from . import _PrioSchedGroups as groups
-from . import _PrioSchedHelpers as helpers
-from . import _PrioSchedNumbers as numbers
-from . import _PrioSchedReact as react
-from . import _PrioSchedReasons as reasons
-from . import _PrioSchedThreads as threads
-from ._PrioSchedFutures import UNSET as _UNSET
-from ._PrioSchedFutures import Future, PostedTask
-from ._PrioSchedReasons import AbortError
-from ._PrioSchedRun import GLibEventLoop, run
-from ._PrioSchedSteps import with_progress
+from ._priosched.arguments import (called_back, check_name, to_callback, to_delay, to_given_priority, to_part, to_priority,
+                                   to_priority_of, to_signal, to_signals, to_timeout, to_whole)
+from ._priosched.coroutines.run import EventLoop, run
+from ._priosched.coroutines.steps import with_progress
+from ._priosched.extras import groups, helpers, react
+from ._priosched.futures import reasons
+from ._priosched.futures.future import Future, PostedTask
+from ._priosched.futures.reasons import AbortError
+from ._priosched.tasks import threads
+from ._priosched.tasks.states import get_current_state, in_context
+from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
-__all__ = ['AbortError', 'Future', 'PostedTask', 'run']
-if GLibEventLoop is not None:
-    from ._PrioSchedLoop import EventLoop  # noqa: F401
+__all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'Statistics', 'TaskController',
+           'TaskGroup', 'TaskSignal', 'Times', 'run']
+if EventLoop is not None:
     __all__.append('EventLoop')
 
-_PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
-_NAMES = f'these are {", ".join(map(repr, _PRIORITIES))}'
+_USER_BLOCKING = 3
+_MAX_FRAME_SHARE = 0.9
+_MAX_LEAST_SHARE = 0.5
 
 
-def _to_priority(value):
-    """Converts a member of TaskPriority or its nick; None is UNSET."""
-    if value.__class__ is str and value in _PRIORITIES:
-        return _PRIORITIES[value]
-    if value is None:
-        return _UNSET
-    if isinstance(value, str):
-        number = _PRIORITIES.get(value)
-    elif isinstance(value, PrioSched.TaskPriority):
-        number = int(value)
-    else:
-        # A number of that size; members of other enumerations are none.
-        number = value if value.__class__ is int else None
-    if number not in (1, 2, 3):
-        raise ValueError(f'{value!r} is no task priority: {_NAMES}')
-    return number
+def _to_shared(value):
+    number = to_given_priority(value)
+    if number == _USER_BLOCKING:
+        raise ValueError(f"{value!r} has no least share: only 'background' and 'user-visible' have more urgent ones beside them")
+    return PrioSched.TaskPriority(number)
 
 
-def _to_priority_of(callback, value):
-    """The same where an argument of callback may have been meant."""
-    try:
-        return _to_priority(value)
-    except ValueError as error:
-        raise ValueError(f'{error}{helpers.hint_at_arguments(callback, value)}') from None
+class Scheduler(PrioSched.Scheduler):
 
-
-def _to_whole(value, name, unit, bits):
-    """Checks a number of that many bits, none of which is a sign."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f'{name} is a whole number of {unit}, not {value!r}') from None
-    if not 0 <= number < 1 << bits:
-        raise ValueError(f'{name} is out of range: {value!r}')
-    return number
-
-
-def _to_delay(value, name='delay', bits=64):
-    if value.__class__ is int and value == 0:
-        return 0  # as most are
-    return _to_whole(value, name, 'milliseconds', bits)
-
-
-_to_signal = helpers.to_signal  # each post with a signal looks it up
-
-
-def _called_back(owner, name, position, awaitable=None):
-    """Wraps the library's method of that name, whose argument at position is a callback.
-
-    PyGObject 3.50 and later return an awaitable if there is no callback, and crash if an
-    argument of that call is wrong.  So a callback is required; awaitable() is for await.
-    """
-    native = getattr(owner, name)
-    hint = f'; {awaitable}() can be awaited' if awaitable else ''
-
-    @functools.wraps(native)
-    def method(self, *args, **kwargs):
-        callback = args[position] if len(args) > position else kwargs.get('callback')
-        if not callable(callback):
-            raise TypeError(f'{name}() needs a callback, not {callback!r}{hint}')
-        return native(self, *args, **kwargs)
-
-    return method
-
-
-class Scheduler(numbers.Shares, PrioSched.Scheduler):
-
-    yield_async = _called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
-    yield_full_async = _called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
-    sleep_async = _called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
-    post_task_async = _called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
-    run_in_thread_async = _called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
+    yield_async = called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
+    yield_full_async = called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
+    sleep_async = called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
+    post_task_async = called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
+    run_in_thread_async = called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
     did_timeout, get_current_priority = react.did_timeout, react.get_current_priority
@@ -120,21 +57,38 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
 
     def get_pending(self):
         """How many tasks are queued or delayed.  Raises RuntimeError on another thread than that of the main context."""
-        tasks.table_of(self).check_owner('the tasks are counted on')
+        table_of(self).check_owner('the tasks are counted on')
         return super().get_pending()
 
     def get_statistics(self):
         """The PrioSched.Statistics, or None if none are collected.  Raises RuntimeError on another thread, as get_pending () does."""
-        tasks.table_of(self).check_owner('the statistics are told on')
+        table_of(self).check_owner('the statistics are told on')
         return super().get_statistics()
 
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""
-        super().set_next_frame(_to_whole(next_frame, 'next_frame', 'microseconds', 63))
+        super().set_next_frame(to_whole(next_frame, 'next_frame', 'microseconds', 2 ** 63 - 1))
 
     def set_time_slice(self, time_slice):
         """Sets how long tasks run before other sources have their turn, in microseconds; 0 is one task at a time."""
-        super().set_time_slice(_to_whole(time_slice, 'time_slice', 'microseconds', 32))
+        super().set_time_slice(to_whole(time_slice, 'time_slice', 'microseconds', 2 ** 32 - 1))
+
+    def set_frame_share(self, share):
+        """Sets how much of the time tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
+        super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
+
+    def get_least_share(self, priority):
+        """Which part of the time 'background' tasks, or 'user-visible' ones, have at least."""
+        return super().get_least_share(_to_shared(priority))
+
+    def set_least_share(self, priority, share):
+        """Lets 'background' tasks, or 'user-visible' ones, have a part of the time, from 0, for none, to 0.5."""
+        priority = _to_shared(priority)
+        super().set_least_share(priority, to_part(share, 'a share', _MAX_LEAST_SHARE))
+
+    def set_long_task_threshold(self, threshold):
+        """Sets from how many milliseconds on what holds the main loop is told of, a whole number; 0 for nothing."""
+        super().set_long_task_threshold(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1))
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None):
         """Posts a task, which calls callback () when its turn has come.  Any thread may post.
@@ -159,22 +113,22 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         ValueError for what is no priority and for a delay out of range.
         """
         if not callable(callback):
-            helpers.to_callback(callback)
+            to_callback(callback)
         try:
             table = self._table
         except AttributeError:
-            table = tasks.table_of(self)
+            table = table_of(self)
 
         if progress is not None:
-            callback = with_progress(callback, helpers.to_callback(progress))
+            callback = with_progress(callback, to_callback(progress))
         if priority is None and signal is None and delay == 0 and name is None and timeout is None:
             return table.post(callback)
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f'a name is a string, not {name!r}')
-        milliseconds = react.to_timeout(timeout)
+        if name is not None:
+            check_name(name)
+        milliseconds = to_timeout(timeout)
         if milliseconds != 0:
-            return table.post_timed(callback, _to_priority_of(callback, priority), _to_signal(signal), _to_delay(delay), name, milliseconds)
-        return table.post_with(callback, _to_priority_of(callback, priority), _to_signal(signal), _to_delay(delay), name)
+            return table.post_timed(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name, milliseconds)
+        return table.post_with(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name)
 
     def run_in_thread(self, func, *args, priority=None, signal=None, name=None):
         """Calls func (*args) in a thread of a pool, and gives what that returns or raises: await scheduler.run_in_thread (func).
@@ -184,11 +138,11 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         An abort until then ends it at once, and later takes the place of its result, once func has returned.  func runs with
         a copy of the current context, as in asyncio.to_thread (), and in no task.  Any thread may call this.
         """
-        return threads.run_in_thread(self, func, args, _to_priority(priority), _to_signal(signal), name)
+        return threads.run_in_thread(self, func, args, to_priority(priority), to_signal(signal), name)
 
     def queue_microtask(self, callback):
         """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
-        super().queue_microtask(tasks.in_context(helpers.to_callback(callback), True))
+        super().queue_microtask(in_context(to_callback(callback), True))
 
     def yield_(self, signal=None, priority=None):
         """Lets what is more urgent or older run first: await scheduler.yield_ ().
@@ -205,12 +159,12 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         try:
             table = self._table
         except AttributeError:
-            table = tasks.table_of(self)
+            table = table_of(self)
 
         if signal is None and priority is None:
             return table.yield_now()
-        return table.yield_with(signal if signal == 'inherit' else _to_signal(signal),
-                                priority if priority == 'inherit' else _to_priority(priority))
+        return table.yield_with(signal if signal == 'inherit' else to_signal(signal),
+                                priority if priority == 'inherit' else to_priority(priority))
 
     def sleep(self, delay, signal=None, priority=None):
         """Waits, and goes on as a continuation of the current task: await scheduler.sleep (500).
@@ -220,10 +174,10 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
         delay             milliseconds, a whole number
         signal, priority  of the continuation instead of those of the task; either may be 'inherit'
         """
-        delay = _to_delay(delay)
-        signal = signal if signal == 'inherit' else _to_signal(signal)
-        priority = priority if priority == 'inherit' else _to_priority(priority)
-        return tasks.table_of(self).sleep(delay, signal, priority)
+        delay = to_delay(delay)
+        signal = signal if signal == 'inherit' else to_signal(signal)
+        priority = priority if priority == 'inherit' else to_priority(priority)
+        return table_of(self).sleep(delay, signal, priority)
 
     def request_idle_callback(self, callback, timeout=None):
         """Calls callback (deadline) when the main loop has nothing else to do.
@@ -234,14 +188,13 @@ class Scheduler(numbers.Shares, PrioSched.Scheduler):
 
         Returns a number for cancel_idle_callback ().
         """
-        helpers.to_callback(callback)
-        milliseconds = 0 if timeout is None else max(_to_delay(timeout, 'timeout', 32), 1)
-        call = tasks.in_context(callback)
+        to_callback(callback)
+        milliseconds = 0 if timeout is None else max(to_delay(timeout, 'timeout', 32), 1)
+        call = in_context(callback)
         return super().request_idle_callback(lambda deadline: call(deadline.copy()), milliseconds)
 
 
 Scheduler = override(Scheduler)
-__all__.append('Scheduler')
 
 
 class IdleDeadline(PrioSched.IdleDeadline):
@@ -254,14 +207,13 @@ class IdleDeadline(PrioSched.IdleDeadline):
 
 
 IdleDeadline = override(IdleDeadline)
-__all__.append('IdleDeadline')
 
 
 class TaskController(PrioSched.TaskController):
     """Aborts the tasks of its signal, and changes their priority."""
 
     def __init__(self, priority='user-visible'):
-        super().__init__(priority=PrioSched.TaskPriority(_to_priority(_given(priority))))
+        super().__init__(priority=PrioSched.TaskPriority(to_given_priority(priority)))
 
     @property
     def signal(self):
@@ -281,7 +233,7 @@ class TaskController(PrioSched.TaskController):
 
         Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
         """
-        super().set_priority(PrioSched.TaskPriority(_to_priority(_given(priority))))
+        super().set_priority(PrioSched.TaskPriority(to_given_priority(priority)))
 
     def abort(self, reason=None):
         """Aborts the tasks of the signal.
@@ -299,14 +251,13 @@ class TaskController(PrioSched.TaskController):
             super().abort(reasons.to_error(reason, self, self.signal))
 
 
-def _given(priority):
-    if priority is None:
-        raise ValueError(f'None is no task priority: {_NAMES}')
-    return priority
-
-
 TaskController = override(TaskController)
-__all__.append('TaskController')
+
+
+_native_any = PrioSched.TaskSignal.any
+_native_any_following = PrioSched.TaskSignal.any_following
+_native_new_aborted = PrioSched.TaskSignal.new_aborted
+_native_new_timeout = PrioSched.TaskSignal.new_timeout
 
 
 class TaskSignal(PrioSched.TaskSignal):
@@ -318,17 +269,17 @@ class TaskSignal(PrioSched.TaskSignal):
 
         priority  its own, which does not change, or a PrioSched.TaskSignal, whose priority it follows
         """
-        signals = _to_signals(signals)
+        signals = to_signals(signals)
         if isinstance(priority, PrioSched.TaskSignal):
             return PrioSched.TaskSignal.any_following(signals, priority)
-        result = _native_any(signals, PrioSched.TaskPriority(_to_priority(_given(priority))))
+        result = _native_any(signals, PrioSched.TaskPriority(to_given_priority(priority)))
         reasons.keep_reasons_of(result, signals)
         return result
 
     @staticmethod
     def any_following(signals, priority_source):
         """A signal that is aborted as soon as one of signals is, and that follows the priority of priority_source."""
-        signals = _to_signals(signals)
+        signals = to_signals(signals)
         if not isinstance(priority_source, PrioSched.TaskSignal):
             raise TypeError(f'the source of a priority is a PrioSched.TaskSignal, not {priority_source!r}')
         result = _native_any_following(signals, priority_source)
@@ -346,7 +297,7 @@ class TaskSignal(PrioSched.TaskSignal):
     @staticmethod
     def new_timeout(delay):
         """A signal that is aborted after delay milliseconds, a whole number."""
-        result = _native_new_timeout(_to_delay(delay))
+        result = _native_new_timeout(to_delay(delay))
         result._timeouts = ()
         return result
 
@@ -393,63 +344,61 @@ class TaskSignal(PrioSched.TaskSignal):
         return reasons.to_exception(self.get_reason())
 
 
-def _to_signals(values):
-    try:
-        values = list(values)
-    except TypeError:
-        raise TypeError(f'signals are an iterable of Gio.Cancellable, not {values!r}') from None
-    if None in values:
-        raise TypeError('None is no signal')
-    return [_to_signal(value) for value in values]
-
-
-_native_any = PrioSched.TaskSignal.any
-_native_any_following = PrioSched.TaskSignal.any_following
-_native_new_aborted = PrioSched.TaskSignal.new_aborted
-_native_new_timeout = PrioSched.TaskSignal.new_timeout
 TaskSignal = override(TaskSignal)
-__all__.append('TaskSignal')
 
 
 class SchedulingState(PrioSched.SchedulingState):
 
-    resume_async = _called_back(PrioSched.SchedulingState, 'resume_async', 0)
+    resume_async = called_back(PrioSched.SchedulingState, 'resume_async', 0)
 
     @staticmethod
     def get_current():
         """The state of what is running, also after an await of asyncio's; None outside any task."""
-        return tasks.get_current_state()
+        return get_current_state()
 
 
 SchedulingState = override(SchedulingState)
-__all__.append('SchedulingState')
 
 
-groups.set_up(_to_priority, _to_delay)
-react.set_up(lambda priority: _to_priority(_given(priority)))
-numbers.set_up(lambda priority: _to_priority(_given(priority)), _to_whole)
+def _by_priority(name, tells):
+    native = getattr(PrioSched.Statistics, name)
+
+    def method(self, priority):
+        return native(self, PrioSched.TaskPriority(to_given_priority(priority)))
+
+    method.__name__, method.__doc__ = name, f'{tells}: those of that priority.'
+    return method
 
 
-class Statistics(numbers.Statistics):
+class Statistics(PrioSched.Statistics):
     """What the tasks of a scheduler have done, by their priorities."""
+
+    get_n_queued = _by_priority('get_n_queued', 'How many tasks wait in a queue')
+    get_n_delayed = _by_priority('get_n_delayed', 'How many tasks wait for the end of their delay')
+    get_n_run = _by_priority('get_n_run', 'How often tasks have run, to their end or until they have yielded')
+    get_n_continued = _by_priority('get_n_continued', 'How many of get_n_run () went on after a yield')
+    get_n_aborted = _by_priority('get_n_aborted', 'How many tasks have been aborted, and did not run')
+    get_waiting_times = _by_priority('get_waiting_times', 'How long the tasks that have run had waited, as PrioSched.Times')
+    get_running_times = _by_priority('get_running_times', 'How long tasks have run, each time, as PrioSched.Times')
 
 
 Statistics = override(Statistics)
-__all__.append('Statistics')
 
 
-class Times(numbers.Times):
+class Times(PrioSched.Times):
     """How long tasks have waited, or have run, in milliseconds."""
+
+    def get_percentile(self, percent):
+        """The milliseconds that so many percent of the times do not exceed."""
+        return super().get_percentile(to_part(percent, 'a percentile', 100))
 
 
 Times = override(Times)
-__all__.append('Times')
 
 
 class TaskGroup(groups.TaskGroup):
 
-    wait_async = _called_back(PrioSched.TaskGroup, 'wait_async', 2, 'drained')
+    wait_async = called_back(PrioSched.TaskGroup, 'wait_async', 2, 'drained')
 
 
 TaskGroup = override(TaskGroup)
-__all__.append('TaskGroup')

@@ -11,13 +11,14 @@ import signal
 import threading
 
 from gi.events import GLibEventLoop
+from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from ._PrioSchedFutures import UNSET, Continuation, get_running_loop, running
-from ._PrioSchedFutures import own_context
-from ._PrioSchedFutures import own_state as _state
-from ._PrioSchedRun import context_to_run, is_at_rest
+from ..arguments import UNSET
+from ..futures.contexts import context_to_run, get_running_loop, is_at_rest, own_context
+from ..futures.future import Continuation
+from ..futures.future import own_state as _state
+from ..futures.hot import running
 
 PrioSched = get_introspection_module('PrioSched')
 

@@ -6,19 +6,20 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import contextvars
 import inspect
 
+from gi.module import get_introspection_module
 from gi.repository import Gio
 
-from ..module import get_introspection_module
-from . import _PrioSched as tasks
-from . import _PrioSchedHelpers as helpers
-from ._PrioSchedFutures import UNSET, Future
-from ._PrioSchedReasons import is_aborted, keep_reasons_of, reason_of, without_own_frames
+from ..arguments import UNSET, check_name, to_callback
+from ..futures.future import Future
+from ..futures.reasons import is_aborted, keep_reasons_of, reason_of, without_own_frames
+from .states import State, leave_state
+from .tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
 
 
 def _to_function(value):
-    helpers.to_callback(value)
+    to_callback(value)
     if inspect.iscoroutinefunction(value):
         raise TypeError(f'{value!r} is a coroutine function, which runs in no thread: post it as a task')
     return value
@@ -51,7 +52,7 @@ class _Work:
         call, context, self.call, self.context = self.call, self.context, None, None
         # The thread may take it before the library hears of a cancellation.
         if not self.future._cancellable.is_cancelled():
-            context.run(tasks.leave_state)
+            context.run(leave_state)
             try:
                 self.value = context.run(call)
             except BaseException as error:
@@ -88,14 +89,13 @@ def _both(signal, own, priority):
 
 
 def run_in_thread(scheduler, func, args, priority, signal, name):
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f'a name is a string, not {name!r}')
+    check_name(name)
     _to_function(func)
-    table = tasks.table_of(scheduler)
+    table = table_of(scheduler)
     future = ThreadTask.__new__(ThreadTask)
     future.name = name
     future._cancellable = Gio.Cancellable()
-    future._posted_with = tasks.State(table, signal, priority)
+    future._posted_with = State(table, signal, priority)
     future._context_id = table.context_id
 
     work = _Work(future, lambda: func(*args))

@@ -1,4 +1,4 @@
-"""The fast path of tasks in Python, in Python: what _PrioSchedSpeedups does in C.
+"""The fast path of tasks in Python, in Python: what _speedups does in C.
 
 FutureBase holds the state of a task.  TableBase runs tasks, and posts those without signal,
 delay or priority.  `running` is the current state of the library.
@@ -12,10 +12,10 @@ import itertools
 import threading
 import weakref
 
+from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from ._PrioSchedReasons import without_own_frames
+from .reasons import without_own_frames
 
 PrioSched = get_introspection_module('PrioSched')
 

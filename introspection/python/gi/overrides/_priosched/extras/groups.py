@@ -7,53 +7,22 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
-import operator
 
+from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
-from ..module import get_introspection_module
-from . import _PrioSched as tasks
-from . import _PrioSchedHelpers as helpers
-from . import _PrioSchedLending as lending
-from . import _PrioSchedReact as react
-from . import _PrioSchedReasons as reasons
-from ._PrioSchedNames import name_of_callable
+from ..arguments import (MAX_LIMIT, check_name, name_of_callable, to_callback, to_delay, to_given_priority, to_limit, to_priority,
+                         to_scheduler, to_signal, to_timeout)
+from ..futures import reasons
+from ..tasks import lending
+from ..tasks.states import current_state, expiry_after
+from ..tasks.table import new_task
+from ..tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
 
 _HANDLE_DOMAIN = 'prio-sched-task-handle'
-_MAX_LIMIT = 2 ** 32 - 1
 _USER_BLOCKING = 3
-
-_to_priority = _to_delay = None
-
-
-def set_up(to_priority, to_delay):
-    """Sets what converts the arguments of PrioSched.Scheduler.post_task ()."""
-    global _to_priority, _to_delay
-    _to_priority, _to_delay = to_priority, to_delay
-
-
-def _to_limit(value):
-    if value is None:
-        return _MAX_LIMIT
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        limit = operator.index(value)
-    except TypeError:
-        raise TypeError(f'limit is a whole number of tasks, not {value!r}') from None
-    if not 1 <= limit <= _MAX_LIMIT:
-        raise ValueError(f'limit is out of range: {value!r}')
-    return limit
-
-
-def _to_scheduler(value):
-    if value is None:
-        return PrioSched.Scheduler.ref_thread_default()
-    if not isinstance(value, PrioSched.Scheduler):
-        raise TypeError(f'{value!r} is no scheduler')
-    return value
 
 
 class _GroupState(lending.LendingState):
@@ -85,8 +54,8 @@ class _Wait(lending.Follower):
     __slots__ = ('group', 'signal', 'own', 'number', 'returns', 'takes_failures')
 
     def __init__(self, group, until, signal, returns):
-        table, state = group._table, tasks.current_state()
-        task = tasks.new_task(self._finish, table._states[_USER_BLOCKING - 1], None)
+        table, state = group._table, current_state()
+        task = new_task(self._finish, table._states[_USER_BLOCKING - 1], None)
         super().__init__(task)
         self.group, self.signal, self.returns = group, signal, returns
         self.takes_failures = until in (PrioSched.TaskGroupWait.ALL, PrioSched.TaskGroupWait.ANY)
@@ -133,12 +102,12 @@ class TaskGroup(PrioSched.TaskGroup):
     """
 
     def __init__(self, scheduler=None, limit=None, priority='user-visible'):
-        scheduler, limit = _to_scheduler(scheduler), _to_limit(limit)
-        super().__init__(scheduler=scheduler, limit=limit, priority=_to_own_priority(priority))
+        scheduler, limit = to_scheduler(scheduler), to_limit(limit)
+        super().__init__(scheduler=scheduler, limit=limit, priority=PrioSched.TaskPriority(to_given_priority(priority)))
         self._set_up(scheduler)
 
     def _set_up(self, scheduler):
-        self._tasks = tasks.table_of(scheduler)
+        self._tasks = table_of(scheduler)
         self._waits = set()
         self._done = {}  # as long as somebody waits: by their handles, the tasks that have completed
 
@@ -156,14 +125,14 @@ class TaskGroup(PrioSched.TaskGroup):
     def limit(self):
         """How many tasks run at a time, or None for any number.  If more are running when it changes, they go on."""
         limit = self.get_limit()
-        return None if limit == _MAX_LIMIT else limit
+        return None if limit == MAX_LIMIT else limit
 
     @limit.setter
     def limit(self, limit):
         self.set_limit(limit)
 
     def set_limit(self, limit):
-        limit = _to_limit(limit)
+        limit = to_limit(limit)
         self._check_owner()
         super().set_limit(limit)
 
@@ -182,7 +151,7 @@ class TaskGroup(PrioSched.TaskGroup):
 
         Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
         """
-        priority = _to_own_priority(priority)
+        priority = PrioSched.TaskPriority(to_given_priority(priority))
         self._check_owner()
         super().set_priority(priority)
 
@@ -203,16 +172,16 @@ class TaskGroup(PrioSched.TaskGroup):
 
         Returns a PrioSched.PostedTask.
         """
-        helpers.to_callback(callback)
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f'a name is a string, not {name!r}')
-        priority, signal, delay = _to_priority(priority), helpers.to_signal(signal), _to_delay(delay)
-        milliseconds = react.to_timeout(timeout)
+        to_callback(callback)
+        if name is not None:
+            check_name(name)
+        priority, signal, delay = to_priority(priority), to_signal(signal), to_delay(delay)
+        milliseconds = to_timeout(timeout)
         self._check_owner()
         table, own_signal = self._table, self.get_signal()
-        state = _GroupState(table, own_signal, priority, tasks.expiry_after(delay, milliseconds) if milliseconds != 0 else None)
+        state = _GroupState(table, own_signal, priority, expiry_after(delay, milliseconds) if milliseconds != 0 else None)
         state.group = self
-        task = (lending if table.lends else tasks).new_task(callback, state, name)
+        task = (lending.new_lending_task if table.lends else new_task)(callback, state, name)
         number = table._add(task)
         state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds,
                                                           name if name is not None else name_of_callable(callback))
@@ -270,7 +239,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def _wait(self, until, signal, returns=False):
         self._check_scheduler()
         self._check_owner()
-        return _Wait(self, until, helpers.to_signal(signal), returns).future
+        return _Wait(self, until, to_signal(signal), returns).future
 
     def drained(self, signal=None):
         """To be awaited: until no task is queued or running, whatever becomes of them.
@@ -304,7 +273,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def _to_exception(self, error):
         """What a wait raises that the library has ended with error."""
         if error.domain == _HANDLE_DOMAIN:
-            task = self._done.get(error.code & _MAX_LIMIT)
+            task = self._done.get(error.code & MAX_LIMIT)
             return task._exception if task is not None else error
         return reasons.to_exception(error)
 
@@ -319,9 +288,3 @@ class TaskGroup(PrioSched.TaskGroup):
             # It was aborted, or is one of another language's.
             return None, reasons.to_exception(error)
         return native.propagate_value()[1], None
-
-
-def _to_own_priority(priority):
-    if priority is None:
-        raise ValueError('None is no task priority')
-    return PrioSched.TaskPriority(_to_priority(priority))

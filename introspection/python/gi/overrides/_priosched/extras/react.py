@@ -6,21 +6,19 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import contextvars
 import functools
 import inspect
-import operator
 import types
 
+from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from . import _PrioSched as tasks
-from . import _PrioSchedHelpers as helpers
-from ._PrioSchedFutures import PostedTask
-from ._PrioSchedNames import name_of_callable
+from ..arguments import name_of_callable, to_callback, to_frame_rate, to_given_priority
+from ..futures.hot import running
+from ..futures.future import PostedTask
+from ..tasks import states
+from ..tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
 
-_MAX_TIMEOUT = 2 ** 31 - 1
-_MAX_FRAME_RATE = 125
 _USER_VISIBLE = 2
 
 # By the names of React's levels: the priority and the timeout.
@@ -38,29 +36,6 @@ _native_get_first_task = PrioSched.Scheduler.get_first_task
 _native_did_timeout = PrioSched.Scheduler.did_timeout
 _native_run_with_priority = PrioSched.Scheduler.run_with_priority
 
-_to_given_priority = None
-
-
-def set_up(to_given_priority):
-    """Sets what converts a priority that has to be there."""
-    global _to_given_priority
-    _to_given_priority = to_given_priority
-
-
-def to_timeout(value):
-    """Checks a timeout of a task, in milliseconds: None is 0, which is none."""
-    if value is None:
-        return 0
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f'timeout is a whole number of milliseconds, not {value!r}') from None
-    if not -_MAX_TIMEOUT - 1 <= number <= _MAX_TIMEOUT:
-        raise ValueError(f'timeout is out of range: {value!r}')
-    return number
-
 
 def did_timeout(self):
     """Whether the timeout of the running task had passed when its turn came, or that of what follows its yield.
@@ -68,23 +43,23 @@ def did_timeout(self):
     After an await of something else than this library's it tells whether the timeout has passed by now.  False outside any task,
     and for one without a timeout.
     """
-    state = tasks.own_state()
-    if state is None or state is tasks.running.state:
+    state = states.own_state()
+    if state is None or state is running.state:
         return _native_did_timeout(self)
-    state = tasks.current_state()
+    state = states.current_state()
     return state is not None and state.expiry is not None and GLib.get_monotonic_time() >= state.expiry
 
 
 def get_current_priority(self):
     """The PrioSched.TaskPriority of what is running, which a yield inherits: 'user-visible' outside any task."""
-    state = tasks.current_state()
+    state = states.current_state()
     if state is None or (state.table is not None and state.table.context_id != hash(self.get_context())):
         return PrioSched.TaskPriority(_USER_VISIBLE)
     return state.priority_now()
 
 
 def _to_called_now(func):
-    helpers.to_callback(func)
+    to_callback(func)
     if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
         raise TypeError(f'{func!r} is a coroutine function, which would go on later: post it as a task of that priority')
     return func
@@ -95,35 +70,35 @@ def run_with_priority(self, priority, func, *args):
 
     What it yields and begins has that priority, and the signal and the timeout of the running task.
     """
-    number = _to_given_priority(priority)
+    number = to_given_priority(priority)
     _to_called_now(func)
-    table = tasks.table_of(self)
-    outer = tasks.current_state()
+    table = table_of(self)
+    outer = states.current_state()
     if outer is None:
         inner = table._states[number - 1]
     else:
-        inner = tasks.State(outer.table or table, outer.signal, number, outer.expiry)
+        inner = states.State(outer.table or table, outer.signal, number, outer.expiry)
     return _call_under(self, inner, number, lambda: func(*args))
 
 
 def _call_under(self, state, priority, func):
     """Calls func () in state, which has that priority."""
     outcome = []
-    own, in_library = tasks.own_state(), tasks.running.state
+    own, in_library = states.own_state(), running.state
     # The library makes its own current state one of that priority.
     is_in_library = (own is None or own is in_library) and self.get_context().is_owner()
 
     def call():
-        former = tasks.enter_state(state)
+        former = states.enter_state(state)
         if is_in_library:
-            tasks.running.state = state
+            running.state = state
         try:
             outcome.append((func(), None))
         except BaseException as error:
             outcome.append((None, error))
         finally:
-            tasks.running.state = in_library
-            tasks.restore_state(former)
+            running.state = in_library
+            states.restore_state(former)
 
     _native_run_with_priority(self, PrioSched.TaskPriority(priority), call)
     value, error = outcome.pop()
@@ -141,12 +116,12 @@ def wrap_callback(self, func):
     What it yields and begins has the priority, the signal and the timeout of the running task; outside any task it is
     'user-visible', and has neither.  Of a coroutine function that is all that its coroutine does, whoever awaits it.
     """
-    helpers.to_callback(func)
-    state = tasks.current_state() or tasks.table_of(self)._states[_USER_VISIBLE - 1]
+    to_callback(func)
+    state = states.current_state() or table_of(self)._states[_USER_VISIBLE - 1]
     context = _copy_context()
 
     def call(*args, **kwargs):
-        tasks.borrow_state(state)
+        states.borrow_state(state)
         return func(*args, **kwargs)
 
     @functools.wraps(func, updated=())
@@ -182,15 +157,7 @@ def _steps_in(context, coroutine):
 
 def force_frame_rate(self, fps):
     """Sets the time slice to the whole milliseconds of a frame, of which there are 1 to 125 a second; 0 resets it."""
-    try:
-        if isinstance(fps, bool):
-            raise TypeError
-        number = operator.index(fps)
-    except TypeError:
-        raise TypeError(f'a frame rate is a whole number of frames per second, not {fps!r}') from None
-    if not 0 <= number <= _MAX_FRAME_RATE:
-        raise ValueError(f'a frame rate that can be forced is from 0 to {_MAX_FRAME_RATE}, not {fps!r}')
-    _native_force_frame_rate(self, number)
+    _native_force_frame_rate(self, to_frame_rate(fps))
 
 
 def get_first_task(self):
@@ -199,7 +166,7 @@ def get_first_task(self):
     None if there is none, or if the first is a continuation or a bare function of the library's.  Raises RuntimeError on another
     thread than that which runs the scheduler's main context.
     """
-    table = tasks.table_of(self)
+    table = table_of(self)
     table.check_owner('the first task is told on')
     task = table.get_first()
     if task is not None:
@@ -258,9 +225,9 @@ def schedule_callback(self, level, callback, timeout=None, delay=0, signal=None,
     levels = _LEVELS.get(level) if isinstance(level, str) else None
     if levels is None:
         raise ValueError(f'{level!r} is none of the levels {", ".join(map(repr, _LEVELS))}')
-    helpers.to_callback(callback)
+    to_callback(callback)
     priority, milliseconds = levels
-    scheduled = _Scheduled(tasks.table_of(self), callback)
+    scheduled = _Scheduled(table_of(self), callback)
     return self.post_task(scheduled, priority, signal, delay, name, timeout=milliseconds if timeout is None else timeout)
 
 

@@ -6,8 +6,9 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import inspect
 import types
 
-from ..module import get_introspection_module
-from ._PrioSchedCoroutines import is_yet_to_be_told
+from gi.module import get_introspection_module
+
+from .aborts import is_yet_to_be_told
 
 PrioSched = get_introspection_module('PrioSched')
 

@@ -1,4 +1,4 @@
-/* speedups-future.c: tasks and continuations in Python
+/* future.c: tasks and continuations in Python
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -98,7 +98,7 @@ static PyAsyncMethods future_async_methods = {
 
 PyTypeObject prio_future_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "_PrioSchedSpeedups.FutureBase",
+  .tp_name = "gi.overrides._priosched._speedups.FutureBase",
   .tp_basicsize = sizeof (FutureObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
   .tp_new = PyType_GenericNew,

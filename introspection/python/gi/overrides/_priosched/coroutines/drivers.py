@@ -9,16 +9,15 @@ import sys
 import threading
 import types
 
-from gi.repository import GObject
+from gi.module import get_introspection_module
 
-from ._PrioSchedFutures import (CancelledError, Continuation, Future, call_in, cancel_in_turn, direct_loop, get_running_loop,
-                                local, own_context, raising, run_in_turn, running, wake_up)
-from ._PrioSchedReasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of, without_own_frames
+from ..futures.contexts import call_in, get_running_loop, local, own_context, run_in_turn
+from ..futures.future import CancelledError, Future, cancel_in_turn, direct_loop, raising, wake_up
+from ..futures.hot import DriverBase, running
+from ..futures.reasons import reason_of, without_own_frames
+from .aborts import Abortable, told_at
 
-try:
-    from ._PrioSchedSpeedups import DriverBase
-except ImportError:
-    from ._PrioSchedHot import DriverBase
+PrioSched = get_introspection_module('PrioSched')
 
 
 def is_awaitable(value):
@@ -33,121 +32,7 @@ def to_coroutine(awaitable):
     return awaitable if isinstance(awaitable, types.CoroutineType) else _as_coroutine(awaitable)
 
 
-# Which signal has which watch: its tasks may run in several threads.
-_watches_lock = threading.RLock()
-
-
-class _Watch:
-    """Tells the coroutines under a signal of its abort, from whatever thread it comes."""
-
-    def __init__(self, signal):
-        self.members = {}  # in the order in which they have begun: asyncio finds the first of many waiters fast
-        self.told = set()  # the tables whose tasks have been told before the signal did
-        self.aborted = False
-        self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
-
-    def _cancelled(self, signal):
-        self.aborted = True
-        passed_on = {}  # by all of them: what many await is cancelled once
-        for member in tuple(self.members):
-            member.state.table.call_soon(lambda member=member: member.abort(passed_on))
-
-    def tell(self, table):
-        """Tells those now that are tasks of table, which this thread runs."""
-        if table not in self.told:
-            self.told.add(table)
-            for member in tuple(self.members):
-                if member.state.table is table:
-                    member.abort()
-
-    @staticmethod
-    def add(member):
-        signal = member.state.signal
-        with _watches_lock:
-            watch = getattr(signal, '_watch', None)
-            if watch is None:
-                watch = signal._watch = _Watch(signal)
-            watch.members[member] = None
-        return watch
-
-    def remove(self, member):
-        signal = member.state.signal
-        with _watches_lock:
-            self.members.pop(member, None)
-            is_unused = not self.members and getattr(signal, '_watch', None) is self
-            if is_unused:
-                del signal._watch
-        if is_unused:
-            GObject.Object.disconnect(signal, self.handler)
-
-
-def _told_at(waits_for, reason):
-    """The exception that tells what awaits waits_for of an abort for reason.
-
-    What asyncio has, and what is built on it, takes nothing but a CancelledError for a cancellation.
-    """
-    return reason if isinstance(waits_for, Future) else cancelled_for(reason)
-
-
-class _Abortable:
-    """A coroutine under a signal, whose abort reaches it where it stands.
-
-    coroutine awaits waits_for.  It is told of an abort once: by a yield that is rejected, or at what else it awaits.
-    """
-
-    state = None        # what it was posted with
-    coroutine = None
-    waits_for = None
-    watch = None
-    told = False
-
-    def start_watching(self):
-        if self.state is not None and self.state.signal is not None:
-            self.watch = _Watch.add(self)
-            if self.state.signal.is_cancelled():
-                self.watch.aborted = True
-                self.abort()
-
-    def stop_watching(self):
-        if self.watch is not None:
-            self.watch.remove(self)
-            self.watch = None
-
-    def is_yielding(self, waits_for):
-        """Whether it stands in a yield, which the library rejects, or which has another signal by its options and goes on."""
-        if waits_for.__class__ is not Continuation:
-            return False
-        state = waits_for._posted_with
-        return state is None or state.signal is self.state.signal or state.is_given
-
-    def notice(self):
-        """Called before it goes on: a rejected yield tells of the abort."""
-        waits_for = self.waits_for
-        if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
-            self.told = True
-
-    def outcome_of(self, error):
-        """The exception of its task if it has ended with error: the reason, if that is how an abort has come out."""
-        signal = self.state.signal if self.state is not None else None
-        if isinstance(error, (CancelledError, BaseExceptionGroup)) and signal is not None and is_aborted(signal):
-            reason = reason_of(signal)
-            return reason if tells_of(error, reason) else error
-        return error
-
-    def must_be_told(self):
-        return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
-
-
-def is_yet_to_be_told():
-    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and not been told."""
-    abortable = local.abortable
-    if abortable is None or abortable.told or abortable.state is None:
-        return False
-    signal = abortable.state.signal
-    return signal is not None and is_aborted(signal)
-
-
-class Driver(DriverBase, _Abortable):
+class Driver(DriverBase, Abortable):
     """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
 
     def _find_main_context(self):
@@ -281,7 +166,7 @@ class Driver(DriverBase, _Abortable):
         waits_for.remove_done_callback(self)
         if not isinstance(waits_for, Future):
             waits_for.cancel()
-        error = _told_at(waits_for, reason_of(self.state.signal))
+        error = told_at(waits_for, reason_of(self.state.signal))
         run_in_turn(lambda: self.step(error))
 
     def cancel_coroutine(self, msg):
@@ -301,11 +186,11 @@ def _cancel(waits_for, error):
 
 
 def _yield(state):
-    from ._PrioSched import default_table
-    return (state.table if state is not None and state.table is not None else default_table()).yield_now()
+    table = state.table if state is not None else None
+    return table.yield_now() if table is not None else PrioSched.Scheduler.ref_thread_default().yield_()
 
 
-class _Shell(_Abortable, collections.abc.Coroutine):
+class _Shell(Abortable, collections.abc.Coroutine):
     """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, which is told the reason."""
 
     def __init__(self, coroutine, state):
@@ -334,7 +219,7 @@ class _Shell(_Abortable, collections.abc.Coroutine):
             self.notice()
         waits_for, self.waits_for = self.waits_for, None
         if reason is not None and isinstance(error, CancelledError):
-            error = _told_at(waits_for, reason)
+            error = told_at(waits_for, reason)
             if error is reason and hasattr(self.task, 'uncancel'):
                 self.task.uncancel()
         return self._go_on(self.coroutine.throw, error)
@@ -359,7 +244,7 @@ class _Shell(_Abortable, collections.abc.Coroutine):
             self.told = True
             if waits_for is not None and not isinstance(waits_for, Future):
                 waits_for.cancel()
-            return self._go_on(self.coroutine.throw, _told_at(waits_for, reason_of(self.state.signal)))
+            return self._go_on(self.coroutine.throw, told_at(waits_for, reason_of(self.state.signal)))
         return waits_for
 
     def abort(self, passed_on=None):

@@ -13,31 +13,16 @@ import weakref
 
 from gi.repository import GLib
 
-from ._PrioSchedCoroutines import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
-from ._PrioSchedFutures import Future, call_in, get_running_loop, loop_of, own_context
+from ..futures.contexts import call_in, context_to_run, get_running_loop, interrupt, is_at_rest, loop_of, own_context, runs
+from ..futures.future import Future
+from .drivers import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
 
 try:
-    from gi.events import GLibEventLoop
-except ImportError:
-    GLibEventLoop = None
-
-
-class _Runs(threading.local):
-    """Those of this thread that have not returned, the innermost last."""
-
-    def __init__(self):
-        self.stack = []
-
-
-_runs = _Runs()
-
-
-def interrupt(error):
-    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), or of our loop, if that is running."""
-    runs = _runs.stack[-1] if _runs.stack else get_running_loop()
-    if not hasattr(runs, 'interrupt'):
-        raise error
-    runs.interrupt(error)
+    import gi.events  # noqa: F401
+except ImportError:  # PyGObject before 3.50
+    EventLoop = None
+else:
+    from .loop import EventLoop
 
 
 class _Run:
@@ -51,40 +36,13 @@ class _Run:
         self.quit_loop()
 
     def __enter__(self):
-        _runs.stack.append(self)
+        runs.stack.append(self)
         return self
 
     def __exit__(self, *exception):
-        _runs.stack.pop()
+        runs.stack.pop()
         if self.error is not None:
             raise self.error from None
-
-
-def context_to_run():
-    """The one that this thread is to run."""
-    own = GLib.MainContext.get_thread_default()
-    if own is not None:
-        return own
-    default = GLib.MainContext.default()
-    if threading.current_thread() is threading.main_thread() or default.is_owner():
-        return default
-    if default.acquire():
-        default.release()
-        return default
-    return GLib.MainContext.new()
-
-
-# Of PyGObject, between two callbacks: it prints what is raised there.
-_AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
-
-
-def is_at_rest(frame):
-    """Whether a signal has interrupted the main loop while it waits, or what PyGObject or we do there, and not a callback."""
-    if frame.f_globals.get('__name__', '').startswith('gi.'):
-        return True
-    while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:
-        frame = frame.f_back
-    return frame is not None
 
 
 def _is_nested(context):
@@ -222,7 +180,6 @@ def _run_in_asyncio(coroutine, context):
                 if not task.done():
                     _cancel_tasks([task], loop)
 
-    from ._PrioSchedLoop import EventLoop  # which needs what needs this module
     with asyncio.Runner(loop_factory=functools.partial(EventLoop, context)) as runner:
         loop = runner.get_loop()
         with _Run(loop.stop):
@@ -248,7 +205,7 @@ def _cancel_tasks(tasks, loop):
             loop.run_until_complete(asyncio.wait(tasks))
         except RuntimeError:
             # Stopped, by another interrupt.
-            if _runs.stack[-1].error is None:
+            if runs.stack[-1].error is None:
                 raise
     for task in tasks:
         if not isinstance(task, CoroutineTask) and not task.cancelled() and task.exception() is not None:
@@ -267,7 +224,7 @@ def _result_of(task, loop, context):
             return loop.run_until_complete(task)
         except RuntimeError:
             # "Event loop stopped before Future completed."
-            if _runs.stack[-1].error is None:
+            if runs.stack[-1].error is None:
                 raise
         except asyncio.CancelledError:
             if interruptible.count == 0:
@@ -294,6 +251,6 @@ def run(coroutine):
         raise RuntimeError('PrioSched.run() cannot be called in a coroutine that asyncio runs: await there')
     context = context_to_run()
     coroutine = to_coroutine(coroutine)
-    if loop is None and GLibEventLoop is not None and not _is_nested(context):
+    if loop is None and EventLoop is not None and not _is_nested(context):
         return _run_in_asyncio(coroutine, context)
     return _run_in_context(coroutine, context)

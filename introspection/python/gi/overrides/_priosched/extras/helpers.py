@@ -5,35 +5,15 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import inspect
 
+from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
-from ._PrioSchedCoroutines import is_yet_to_be_told
-from ._PrioSchedFutures import check_loop, get_running_loop
+from ..arguments import to_callback, to_given_priority, to_signal
+from ..coroutines.aborts import is_yet_to_be_told
+from ..futures.contexts import check_loop, get_running_loop
+from ..futures.reasons import keep_reasons_of
 
-
-def to_callback(value):
-    if not callable(value):
-        hint = ': pass the function that returns it' if hasattr(value, '__await__') or inspect.isgenerator(value) else ''
-        raise TypeError(f'{value!r} is not callable{hint}')
-    return value
-
-
-def hint_at_arguments(callback, value):
-    """What to add to an error about value if callback wants an argument."""
-    try:
-        inspect.signature(callback).bind()
-    except ValueError:
-        return ''  # nobody knows its signature
-    except TypeError:
-        return f'; for an argument, post lambda: {getattr(callback, "__name__", "function")}({value!r})'
-    return ''
-
-
-def to_signal(value):
-    if value is not None and not isinstance(value, Gio.Cancellable):
-        hint = ': pass controller.signal' if hasattr(value, 'get_signal') else ''
-        raise TypeError(f'{value!r} is no signal{hint}')
-    return value
+PrioSched = get_introspection_module('PrioSched')
 
 
 class Each:
@@ -110,16 +90,6 @@ class Run:
             raise
 
 
-def _new_controller(priority):
-    from gi.repository import PrioSched  # with its overrides, which import this module
-    return PrioSched.TaskController(priority)
-
-
-def _any(signals, priority):
-    from gi.repository import PrioSched
-    return PrioSched.TaskSignal.any(signals, priority)
-
-
 class Latest:
     """A job whose new run aborts the one before."""
 
@@ -132,10 +102,12 @@ class Latest:
 
     def __call__(self, *args, **kwargs):
         self.abort()
-        controller = _new_controller(self._priority)
+        controller = PrioSched.TaskController.new(self._priority)
         signal = controller.signal
         if self._signal is not None:
-            signal = _any([signal, self._signal], signal)
+            signals = [signal, self._signal]
+            signal = PrioSched.TaskSignal.any_following(signals, signal)
+            keep_reasons_of(signal, signals)
         task = self._scheduler.post_task(lambda: self._job(signal, *args, **kwargs), signal=signal)
         run = self._run = Run(controller, task)
         task.add_done_callback(self._forget)
@@ -156,6 +128,4 @@ class Latest:
 def latest(self, job, priority='user-visible', signal=None):
     """Makes a function that calls job (signal, …) as a task; its next call aborts that one, which is None then."""
     to_callback(job)
-    to_signal(signal)
-    _new_controller(priority)  # which is checked so
-    return Latest(self, job, priority, signal)
+    return Latest(self, job, PrioSched.TaskPriority(to_given_priority(priority)), to_signal(signal))

@@ -1,4 +1,4 @@
-/* speedups-driver.c: what runs coroutines where no loop of asyncio is running
+/* driver.c: what runs coroutines where no loop of asyncio is running
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -209,7 +209,7 @@ static PyMethodDef driver_methods[] = {
 
 PyTypeObject prio_driver_base_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "_PrioSchedSpeedups.DriverBase",
+  .tp_name = "gi.overrides._priosched._speedups.DriverBase",
   .tp_basicsize = sizeof (DriverObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
   .tp_new = PyType_GenericNew,

@@ -7,26 +7,21 @@ import asyncio
 import collections
 import contextvars
 import logging
-import sys
 import threading
 import types
 import warnings
 
+from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from ._PrioSchedReasons import cancelled_for, is_reason_of
-
-try:
-    from ._PrioSchedSpeedups import FutureBase, running
-except ImportError:
-    from ._PrioSchedHot import FutureBase, running
+from ..arguments import UNSET
+from .contexts import call_in, check_loop, get_running_loop, local, loop_of, own_context, run_in_turn
+from .hot import FutureBase, running
+from .reasons import cancelled_for, is_reason_of
 
 PrioSched = get_introspection_module('PrioSched')
 
-UNSET = 0
 CancelledError = asyncio.CancelledError
-get_running_loop = asyncio._get_running_loop
 _get_ident = threading.get_ident
 _copy_context = contextvars.copy_context
 _logger = logging.getLogger('PrioSched')
@@ -36,38 +31,6 @@ _logger = logging.getLogger('PrioSched')
 own_state = contextvars.ContextVar('PrioSched.state', default=None)
 # The State that a wrapped callback has, whoever calls it.
 borrowed_state = contextvars.ContextVar('PrioSched.borrowed', default=None)
-
-
-class _Local(threading.local):
-    queue = None  # the calls that are to follow the one that runs, if one does
-    abortable = None  # the coroutine under a signal that is making a step
-    cancels = None    # the calls that are to follow the cancel () that runs, if one does
-
-
-local = _Local()
-
-
-def run_in_turn(call):
-    """Calls call (), or leaves that to the run_in_turn() that is running in this thread: chains do not nest."""
-    queue = local.queue
-    if queue is not None:
-        queue.append(call)
-        return
-
-    local.queue = queue = collections.deque((call,))
-    interrupt = None
-    try:
-        while queue:
-            try:
-                queue.popleft()()
-            except (KeyboardInterrupt, SystemExit) as error:
-                interrupt = error
-            except BaseException:
-                sys.excepthook(*sys.exc_info())
-    finally:
-        local.queue = None
-    if interrupt is not None:
-        raise interrupt
 
 
 def cancel_in_turn(run, msg, passed_on=None):
@@ -144,37 +107,6 @@ def _in_circles(runs):
     return found
 
 
-def call_in(context, call):
-    """Calls call () once, soon, on the thread that runs context; any thread."""
-    source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
-    source.set_callback(lambda *_: _call(call))  # which returns nothing, whatever a callback of the program returns
-    source.attach(context)
-
-
-def _call(call):
-    try:
-        call()
-    except (KeyboardInterrupt, SystemExit) as error:
-        from ._PrioSchedRun import interrupt  # which needs this module
-        interrupt(error)
-
-
-def own_context():
-    """The main context of this thread."""
-    return GLib.MainContext.get_thread_default() or GLib.MainContext.default()
-
-
-def loop_of(context):
-    """The loop of asyncio that PyGObject has made for a main context, or None."""
-    policy = getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None)
-    if policy is not None and not hasattr(policy, '_loops'):
-        # PyGObject before 3.52 keeps them in the policy that has been set.
-        current = asyncio.get_event_loop_policy()
-        policy = current if isinstance(current, policy) else None
-    loop = getattr(policy, '_loops', {}).get(hash(context))
-    return loop if loop is not None and not loop.is_closed() else None
-
-
 # Held while somebody is added to those that wait, or they are taken: the collector may run meanwhile.
 _waiting_lock = threading.RLock()
 
@@ -187,31 +119,6 @@ class _Raise:
 
     def result(self):
         raise self._exception
-
-
-def _is_run_elsewhere(context_id):
-    """Whether another thread runs the main context of that number, as far as can be known."""
-    for context in (GLib.MainContext.default(), GLib.MainContext.get_thread_default()):
-        if context is not None and hash(context) == context_id:
-            if context.is_owner():
-                return False
-            if context.acquire():
-                context.release()
-                return False
-            return True
-    return True
-
-
-def check_loop(loop, context_id):
-    """Raises RuntimeError if loop, of asyncio, would wait for ever for what the main context of that number runs."""
-    if context_id == 0 or getattr(loop, '_prio_sched_checked', None) == context_id:
-        return
-    own = getattr(loop, '_context', None)
-    if (own is None or hash(own) != context_id) and not _is_run_elsewhere(context_id):
-        raise RuntimeError(f"{loop!r} does not run the scheduler's main context, and no other thread does: run asyncio "
-                           'on GLib, by PrioSched.run(), Gio.Application.run() or gi.events.GLibEventLoop')
-    if own is not None:
-        loop._prio_sched_checked = context_id
 
 
 class Future(FutureBase):

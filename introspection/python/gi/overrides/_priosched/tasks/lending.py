@@ -7,9 +7,10 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import weakref
 
-from . import _PrioSched as tasks
-from ._PrioSchedCoroutines import Driver
-from ._PrioSchedFutures import PostedTask, is_wakeup
+from ..coroutines.drivers import Driver
+from ..futures.future import PostedTask, is_wakeup
+from .states import State, current_state, expiry_after, own_priority
+from .table import Table, new_task
 
 _USER_VISIBLE = 2
 _REJECTED = 0
@@ -50,7 +51,7 @@ class _End(Follower):
             state.table._runner.free_lender(lender)
 
 
-class LendingState(tasks.State):
+class LendingState(State):
     """The state of a task that may lend its priority, or be lent one."""
 
     __slots__ = ('lender', 'task')
@@ -76,7 +77,7 @@ class LendingState(tasks.State):
 
 def _begin_wait(task):
     """What runs waits for task.  Returns its state, or None if nothing is lent."""
-    waiter = tasks.current_state()
+    waiter = current_state()
     if not isinstance(waiter, LendingState) or not waiter.table.lends:
         return None
     lender, awaited = waiter.find_lender(), task._posted_with.find_lender()
@@ -124,35 +125,35 @@ class LendingTask(PostedTask):
 
     def remove_done_callback(self, callback):
         n_removed = super().remove_done_callback(callback)
-        waiter = tasks.current_state()
+        waiter = current_state()
         if isinstance(waiter, LendingState) and not _is_of_a_coroutine(callback):
             for _ in range(n_removed):
                 _end_wait(self, waiter)
         return n_removed
 
 
-def new_task(callback, state, name):
+def new_lending_task(callback, state, name):
     """A task that lends; its state knows it."""
-    task = tasks.new_task(callback, state, name, LendingTask)
+    task = new_task(callback, state, name, LendingTask)
     state.task = weakref.ref(task)
     return task
 
 
-class LendingTable(tasks.Table):
+class LendingTable(Table):
     """The tasks of a scheduler that lends: each has a state of its own."""
 
     def post(self, callback):
         return self._post_lending(callback, LendingState(self, None, _USER_VISIBLE), 0, None)
 
     def post_with(self, callback, priority, signal, delay, name):
-        return self._post_lending(callback, LendingState(self, signal, tasks.own_priority(priority, signal)), delay, name)
+        return self._post_lending(callback, LendingState(self, signal, own_priority(priority, signal)), delay, name)
 
     def post_timed(self, callback, priority, signal, delay, name, timeout):
-        state = LendingState(self, signal, tasks.own_priority(priority, signal), tasks.expiry_after(delay, timeout))
+        state = LendingState(self, signal, own_priority(priority, signal), expiry_after(delay, timeout))
         return self._post_lending(callback, state, delay, name, timeout)
 
     def _post_lending(self, callback, state, delay, name, timeout=None):
-        task = new_task(callback, state, name)
+        task = new_lending_task(callback, state, name)
         number = self._add(task)
         if timeout is None:
             posted = self._post_full(number, state.priority, state.signal, delay, False)
@@ -173,7 +174,7 @@ class LendingTable(tasks.Table):
 
     def _lend_to(self, continuation):
         """What runs waits for its own continuation."""
-        state = tasks.current_state()
+        state = current_state()
         if isinstance(state, LendingState) and not continuation._done and state.find_lender() != 0:
             self._runner.begin_wait_for_id(state.lender, continuation._number)
         return continuation

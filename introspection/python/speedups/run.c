@@ -1,4 +1,4 @@
-/* speedups-run.c: runs tasks in Python
+/* run.c: runs tasks in Python
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* speedups-await.c: how tasks and continuations are awaited
+/* await.c: how tasks and continuations are awaited
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -149,7 +149,7 @@ await_dealloc (PyObject *object)
 
 PyTypeObject prio_await_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "_PrioSchedSpeedups.Await",
+  .tp_name = "gi.overrides._priosched._speedups.Await",
   .tp_basicsize = sizeof (AwaitObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
   .tp_dealloc = await_dealloc,

@@ -10,9 +10,8 @@ import operator
 import sys
 import weakref
 
+from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
-
-from ..module import get_introspection_module
 
 PrioSched = get_introspection_module('PrioSched')
 

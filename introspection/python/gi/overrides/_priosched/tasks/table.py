@@ -1,4 +1,4 @@
-"""The tasks of PrioSched in Python, and their states.
+"""The tasks of a scheduler, in a table.
 
 For the library a task is a number, which it runs through a PrioSched.Runner.  A task costs
 one call to post and one to run, and no object, closure or trampoline in C.
@@ -10,115 +10,26 @@ import contextvars
 import types
 import weakref
 
+from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..module import get_introspection_module
-from ._PrioSchedCoroutines import CoroutineTask, Driver, is_awaitable, start, start_alone, to_coroutine
-from ._PrioSchedFutures import UNSET, CancelledError, Continuation, Future, PostedTask, call_in, get_running_loop, local, woken
-from ._PrioSchedFutures import borrowed_state as _borrowed
-from ._PrioSchedFutures import own_state as _state
-from ._PrioSchedNames import name_of
-from ._PrioSchedReasons import is_aborted, reason_of
-from ._PrioSchedRun import interrupt
-from ._PrioSchedSteps import in_steps, is_stepped
-
-try:
-    from ._PrioSchedSpeedups import TableBase, running, set_up
-except ImportError:
-    from ._PrioSchedHot import TableBase, running, set_up
+from ..arguments import UNSET, name_of
+from ..coroutines.drivers import CoroutineTask, Driver, is_awaitable, start, to_coroutine
+from ..coroutines.steps import in_steps, is_stepped
+from ..futures.contexts import call_in, interrupt, local
+from ..futures.future import CancelledError, Continuation, PostedTask, woken
+from ..futures.future import own_state as _state
+from ..futures.hot import TableBase, running, set_up
+from ..futures.reasons import is_aborted, reason_of
+from .states import GivenState, State, current_state, expiry_after, own_priority
 
 PrioSched = get_introspection_module('PrioSched')
 
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
 _REJECTED = 0
-_MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
-
-# Tells whether a context is the current one.
-_probe = contextvars.ContextVar('PrioSched.probe', default=None)
-
 _end_task = PrioSched.Runner.end
-_get_native_state = PrioSched.SchedulingState.get_current
-
-
-class State:
-    """What a task was posted with: what PrioSched.SchedulingState.get_current() returns in it."""
-
-    __slots__ = ('table', 'signal', 'priority', 'expiry')
-    is_given = False  # to a yield, whose signal is not that of the task
-
-    def __init__(self, table, signal, priority, expiry=None):
-        self.table = table
-        self.signal = signal
-        self.priority = priority  # UNSET for that of the signal
-        self.expiry = expiry      # when its timeout passes, in microseconds of GLib.get_monotonic_time (), or None
-
-    def dup_scheduler(self):
-        """The scheduler of the task, or None if it has gone."""
-        return self.table.scheduler() if self.table is not None else None
-
-    def get_signal(self):
-        """What may abort the task, or None."""
-        return self.signal
-
-    def get_priority(self):
-        """The priority of the task as a number, or 0 for that of its signal."""
-        return self.priority
-
-    def priority_now(self):
-        """The PrioSched.TaskPriority, which is that of its signal if it has none of its own."""
-        return self.signal.priority if self.priority == UNSET else PrioSched.TaskPriority(self.priority)
-
-    def reason(self):
-        """Why the library has rejected a task with this state."""
-        return reason_of(self.signal)
-
-    def run(self, func):
-        """Calls func () in this state."""
-        _copy_context().run(_call_with, self, func)
-
-    def __repr__(self):
-        priority = PrioSched.TaskPriority(self.priority).value_nick if self.priority != UNSET else "its signal's"
-        return f'<PrioSched.SchedulingState priority={priority} signal={self.signal!r}>'
-
-
-class _GivenState(State):
-    """What a yield has by its options."""
-
-    __slots__ = ()
-    is_given = True
-
-
-def _call_with(state, func):
-    _state.set(state)
-    func()
-
-
-def own_state():
-    """The State of the task to which the current context belongs, or None."""
-    return _state.get()
-
-
-def enter_state(state):
-    """From now on, the current context belongs to the task of state.  Returns what restore_state () takes."""
-    return _state.set(state)
-
-
-def borrow_state(state):
-    """From now on, the current context, which is no task's, belongs to the task of state."""
-    _state.set(state)
-    _borrowed.set(state)
-
-
-def restore_state(former):
-    _state.reset(former)
-
-
-def leave_state():
-    """From now on, the current context belongs to no task."""
-    _state.set(None)
-
 
 set_up(_state, PostedTask, Continuation, CoroutineTask, Driver)
 
@@ -334,11 +245,11 @@ class Table(TableBase):
 
     def yield_with(self, signal, priority):
         """The older draft's options, each of which may be "inherit"."""
-        return self._yield_in(self._state_with(signal, priority, _GivenState))
+        return self._yield_in(self._state_with(signal, priority, GivenState))
 
     def sleep(self, delay, signal, priority):
         """A yield that waits so many milliseconds.  Without a signal it has that of the task, which raises its reason once."""
-        state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else _GivenState)
+        state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else GivenState)
         return self._yield_in(state, delay)
 
     def _state_with(self, signal, priority, kind):
@@ -363,16 +274,6 @@ class Table(TableBase):
         return future
 
 
-def own_priority(priority, signal):
-    """That of a task which is posted with both: UNSET if it follows its signal."""
-    return _USER_VISIBLE if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal) else priority
-
-
-def expiry_after(delay, timeout):
-    """When that timeout passes, in microseconds of GLib.get_monotonic_time ()."""
-    return min(max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
-
-
 def new_task(callback, state, name, kind=PostedTask):
     """A task that nobody has posted yet."""
     task = kind.__new__(kind)
@@ -383,72 +284,3 @@ def new_task(callback, state, name, kind=PostedTask):
     return task
 
 
-def table_of(scheduler):
-    try:
-        return scheduler._table
-    except AttributeError:
-        scheduler._table = Table(scheduler)
-        scheduler.connect('notify::lends-priority', _lends_changed)
-        _lends_changed(scheduler)
-        return scheduler._table
-
-
-def _lends_changed(scheduler, *_):
-    from ._PrioSchedLending import LendingTable
-    scheduler._table.__class__ = LendingTable if scheduler.get_lends_priority() else Table
-
-
-def default_table():
-    return table_of(PrioSched.Scheduler.ref_thread_default())
-
-
-def _is_stranger():
-    """Whether what runs is not part of the task to whose context it belongs.
-
-    A nested main loop calls others in the context of the task that runs it.  What asyncio runs in there has contexts
-    of its own.
-    """
-    depth = running.depth
-    if depth == 0:
-        # A nested loop that a step of asyncio's runs: asyncio itself does nothing in it.
-        return len(getattr(get_running_loop(), '_quit_funcs', ())) > 1
-    if running.context is None or depth == GLib.main_depth():
-        return False
-    former = _probe.set(running)
-    try:
-        return running.context.get(_probe) is running
-    finally:
-        _probe.reset(former)
-
-
-def current_state():
-    """The State of what is running, or None."""
-    state = _state.get()
-    if state is not None:
-        return None if _is_stranger() else state
-    native = _get_native_state()
-    return State(None, native.get_signal(), native.get_priority()) if native is not None else None
-
-
-def get_current_state():
-    """PrioSched.SchedulingState.get_current(): that of the library, or of the context after an await of asyncio's."""
-    state = _state.get()
-    if state is None or state is running.state or _is_stranger():
-        return _get_native_state()
-    return state
-
-
-def in_context(callback, keeps_state=False):
-    """Wraps callback, a function or a coroutine function: it runs in a copy of the current context, with the
-    state that is current in the library when it is called, or else with that of now."""
-    context = contextvars.copy_context()
-    keeps_state = keeps_state and _state.get() is not running.state
-    return lambda *args: context.run(_call_anew, callback, args, keeps_state)
-
-
-def _call_anew(callback, args, keeps_state):
-    if not keeps_state:
-        _state.set(None)
-    result = callback(*args)
-    if result is not None and is_awaitable(result):
-        start_alone(to_coroutine(result), _copy_context(), Future())

@@ -1,4 +1,4 @@
-/* speedups-table.c: the tasks of a scheduler in Python
+/* table.c: the tasks of a scheduler in Python
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -346,7 +346,7 @@ static PyMethodDef table_methods[] = {
 
 PyTypeObject prio_table_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "_PrioSchedSpeedups.TableBase",
+  .tp_name = "gi.overrides._priosched._speedups.TableBase",
   .tp_basicsize = sizeof (TableObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
   .tp_new = PyType_GenericNew,

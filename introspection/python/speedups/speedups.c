@@ -1,6 +1,6 @@
 /* speedups.c: the fast path of tasks in Python, in C
  *
- * The module _PrioSchedSpeedups replaces _PrioSchedHot.py where it has been built.  It has the same
+ * The module _speedups replaces futures/pure.py where it has been built.  It has the same
  * names: FutureBase, TableBase, running and set_up ().
  *
  * All of it runs with the interpreter's lock held.  The library holds none of its locks when it
@@ -56,7 +56,7 @@ static PyGetSetDef running_getset[] = {
 
 static PyTypeObject running_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "_PrioSchedSpeedups.Running",
+  .tp_name = "gi.overrides._priosched._speedups.Running",
   .tp_basicsize = sizeof (PyObject),
   .tp_flags = Py_TPFLAGS_DEFAULT,
   .tp_getset = running_getset,
@@ -98,7 +98,7 @@ static PyMethodDef module_methods[] = {
 
 static PyModuleDef module_definition = {
   PyModuleDef_HEAD_INIT,
-  .m_name = "_PrioSchedSpeedups",
+  .m_name = "_speedups",
   .m_size = -1,
   .m_methods = module_methods,
 };
@@ -120,10 +120,10 @@ find_asyncio (void)
          PyType_Check (prio_asyncio_task);
 }
 
-PyMODINIT_FUNC PyInit__PrioSchedSpeedups (void);
+PyMODINIT_FUNC PyInit__speedups (void);
 
 PyMODINIT_FUNC
-PyInit__PrioSchedSpeedups (void)
+PyInit__speedups (void)
 {
   PyObject *module, *gi = pygobject_init (3, 42, 0);
 

@@ -1,0 +1,214 @@
+"""What a program gives is checked, and converted for the library: priorities, numbers, callbacks, signals, and names.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import functools
+import inspect
+import operator
+
+from gi.module import get_introspection_module
+from gi.repository import Gio
+
+PrioSched = get_introspection_module('PrioSched')
+
+UNSET = 0  # the priority of what follows that of its signal
+
+_PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
+_NAMES = f'these are {", ".join(map(repr, _PRIORITIES))}'
+
+_MAX_TIMEOUT = 2 ** 31 - 1
+_MAX_FRAME_RATE = 125
+MAX_LIMIT = 2 ** 32 - 1
+
+
+def to_priority(value):
+    """Converts a member of TaskPriority or its nick; None is UNSET."""
+    if value.__class__ is str and value in _PRIORITIES:
+        return _PRIORITIES[value]
+    if value is None:
+        return UNSET
+    if isinstance(value, str):
+        number = _PRIORITIES.get(value)
+    elif isinstance(value, PrioSched.TaskPriority):
+        number = int(value)
+    else:
+        # A number of that size; members of other enumerations are none.
+        number = value if value.__class__ is int else None
+    if number not in (1, 2, 3):
+        raise ValueError(f'{value!r} is no task priority: {_NAMES}')
+    return number
+
+
+def to_priority_of(callback, value):
+    """The same where an argument of callback may have been meant."""
+    try:
+        return to_priority(value)
+    except ValueError as error:
+        raise ValueError(f'{error}{hint_at_arguments(callback, value)}') from None
+
+
+def to_given_priority(value):
+    """The same where there has to be one."""
+    if value is None:
+        raise ValueError(f'None is no task priority: {_NAMES}')
+    return to_priority(value)
+
+
+def _to_integer(value, name, unit):
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f'{name} is a whole number of {unit}, not {value!r}') from None
+
+
+def to_whole(value, name, unit, maximum, minimum=0):
+    """Checks a whole number of so many at most."""
+    number = _to_integer(value, name, unit)
+    if not minimum <= number <= maximum:
+        raise ValueError(f'{name} is out of range: {value!r}')
+    return number
+
+
+def to_delay(value, name='delay', bits=64):
+    if value.__class__ is int and value == 0:
+        return 0  # as most are
+    return to_whole(value, name, 'milliseconds', (1 << bits) - 1)
+
+
+def to_timeout(value):
+    """Checks a timeout of a task, in milliseconds: None is 0, which is none."""
+    return 0 if value is None else to_whole(value, 'timeout', 'milliseconds', _MAX_TIMEOUT, -_MAX_TIMEOUT - 1)
+
+
+def to_limit(value):
+    """Checks how many tasks run at a time: None is any number."""
+    return MAX_LIMIT if value is None else to_whole(value, 'limit', 'tasks', MAX_LIMIT, 1)
+
+
+def to_frame_rate(value):
+    number = _to_integer(value, 'a frame rate', 'frames per second')
+    if not 0 <= number <= _MAX_FRAME_RATE:
+        raise ValueError(f'a frame rate that can be forced is from 0 to {_MAX_FRAME_RATE}, not {value!r}')
+    return number
+
+
+def to_part(value, what, maximum):
+    """Checks a number that may have a fraction."""
+    import numbers  # which few programs need
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f'{what} is a number from 0 to {maximum}, not {value!r}')
+    # What is not a number fails, too.
+    if not 0 <= value <= maximum:
+        raise ValueError(f'{what} is from 0 to {maximum}, not {value!r}')
+    return float(value)
+
+
+def to_callback(value):
+    if not callable(value):
+        hint = ': pass the function that returns it' if hasattr(value, '__await__') or inspect.isgenerator(value) else ''
+        raise TypeError(f'{value!r} is not callable{hint}')
+    return value
+
+
+def hint_at_arguments(callback, value):
+    """What to add to an error about value if callback wants an argument."""
+    try:
+        inspect.signature(callback).bind()
+    except ValueError:
+        return ''  # nobody knows its signature
+    except TypeError:
+        return f'; for an argument, post lambda: {getattr(callback, "__name__", "function")}({value!r})'
+    return ''
+
+
+def called_back(owner, name, position, awaitable=None):
+    """Wraps the library's method of that name, whose argument at position is a callback.
+
+    PyGObject 3.50 and later return an awaitable if there is no callback, and crash if an
+    argument of that call is wrong.  So a callback is required; awaitable() is for await.
+    """
+    native = getattr(owner, name)
+    hint = f'; {awaitable}() can be awaited' if awaitable else ''
+
+    @functools.wraps(native, ('__name__', '__qualname__'))
+    def method(self, *args, **kwargs):
+        callback = args[position] if len(args) > position else kwargs.get('callback')
+        if not callable(callback):
+            raise TypeError(f'{name}() needs a callback, not {callback!r}{hint}')
+        return native(self, *args, **kwargs)
+
+    # PyGObject would have to write its own now.
+    method.__doc__ = f'The library\'s {name} (), which needs a callback{hint}.'
+    return method
+
+
+def to_signal(value):
+    if value is not None and not isinstance(value, Gio.Cancellable):
+        hint = ': pass controller.signal' if hasattr(value, 'get_signal') else ''
+        raise TypeError(f'{value!r} is no signal{hint}')
+    return value
+
+
+def to_signals(values):
+    try:
+        values = list(values)
+    except TypeError:
+        raise TypeError(f'signals are an iterable of Gio.Cancellable, not {values!r}') from None
+    if None in values:
+        raise TypeError('None is no signal')
+    return [to_signal(value) for value in values]
+
+
+def to_scheduler(value):
+    if value is None:
+        return PrioSched.Scheduler.ref_thread_default()
+    if not isinstance(value, PrioSched.Scheduler):
+        raise TypeError(f'{value!r} is no scheduler')
+    return value
+
+
+def check_name(value):
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f'a name is a string, not {value!r}')
+
+
+# What tasks are called, in reports of long tasks, in traces and in the monitor: the library asks only while one of these wants it.
+
+
+def name_of_callable(callback):
+    """What a function, or whatever else is called, is called; of what the binding calls that of the program's function in it."""
+    callback = getattr(callback, '_prio_sched_calls', callback)
+    name = getattr(callback, '__qualname__', None)
+    if name is None and hasattr(callback, 'func'):
+        return name_of_callable(callback.func)  # functools.partial
+    return name if isinstance(name, str) else type(callback).__qualname__
+
+
+def _name_of_runner(runner):
+    """The name of who runs a coroutine: a Driver, a task of asyncio, or what wakes one up; or of another function."""
+    callback = getattr(runner, '_prio_sched_calls', runner)
+    runner = getattr(callback, '__self__', callback)
+    name = getattr(getattr(runner, 'future', None), 'name', None)
+    if name is not None:
+        return str(name)
+    coroutine = getattr(runner, 'coroutine', None)
+    if coroutine is None and hasattr(runner, 'get_coro'):
+        coroutine = runner.get_coro()
+    return name_of_callable(callback if coroutine is None else coroutine)
+
+
+def name_of(entry):
+    """The name of an entry of a table: its own, or that of its function, or of the coroutine that goes on."""
+    if entry is None:
+        return None
+    name = getattr(entry, 'name', None)
+    if name is not None:
+        return str(name)
+    callback = getattr(entry, '_callback', None)
+    if callback is not None:
+        return name_of_callable(callback)
+    waiter = getattr(entry, '_waiter', None)
+    return _name_of_runner(waiter) if waiter is not None else None

@@ -1,0 +1,125 @@
+"""How an abort reaches the coroutines under a signal, where they stand.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import threading
+
+from gi.repository import GObject
+
+from ..futures.contexts import local
+from ..futures.future import CancelledError, Continuation, Future
+from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of
+
+# Which signal has which watch: its tasks may run in several threads.
+_watches_lock = threading.RLock()
+
+
+class _Watch:
+    """Tells the coroutines under a signal of its abort, from whatever thread it comes."""
+
+    def __init__(self, signal):
+        self.members = {}  # in the order in which they have begun: asyncio finds the first of many waiters fast
+        self.told = set()  # the tables whose tasks have been told before the signal did
+        self.aborted = False
+        self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
+
+    def _cancelled(self, signal):
+        self.aborted = True
+        passed_on = {}  # by all of them: what many await is cancelled once
+        for member in tuple(self.members):
+            member.state.table.call_soon(lambda member=member: member.abort(passed_on))
+
+    def tell(self, table):
+        """Tells those now that are tasks of table, which this thread runs."""
+        if table not in self.told:
+            self.told.add(table)
+            for member in tuple(self.members):
+                if member.state.table is table:
+                    member.abort()
+
+    @staticmethod
+    def add(member):
+        signal = member.state.signal
+        with _watches_lock:
+            watch = getattr(signal, '_watch', None)
+            if watch is None:
+                watch = signal._watch = _Watch(signal)
+            watch.members[member] = None
+        return watch
+
+    def remove(self, member):
+        signal = member.state.signal
+        with _watches_lock:
+            self.members.pop(member, None)
+            is_unused = not self.members and getattr(signal, '_watch', None) is self
+            if is_unused:
+                del signal._watch
+        if is_unused:
+            GObject.Object.disconnect(signal, self.handler)
+
+
+def told_at(waits_for, reason):
+    """The exception that tells what awaits waits_for of an abort for reason.
+
+    What asyncio has, and what is built on it, takes nothing but a CancelledError for a cancellation.
+    """
+    return reason if isinstance(waits_for, Future) else cancelled_for(reason)
+
+
+class Abortable:
+    """A coroutine under a signal, whose abort reaches it where it stands.
+
+    coroutine awaits waits_for.  It is told of an abort once: by a yield that is rejected, or at what else it awaits.
+    """
+
+    state = None        # what it was posted with
+    coroutine = None
+    waits_for = None
+    watch = None
+    told = False
+
+    def start_watching(self):
+        if self.state is not None and self.state.signal is not None:
+            self.watch = _Watch.add(self)
+            if self.state.signal.is_cancelled():
+                self.watch.aborted = True
+                self.abort()
+
+    def stop_watching(self):
+        if self.watch is not None:
+            self.watch.remove(self)
+            self.watch = None
+
+    def is_yielding(self, waits_for):
+        """Whether it stands in a yield, which the library rejects, or which has another signal by its options and goes on."""
+        if waits_for.__class__ is not Continuation:
+            return False
+        state = waits_for._posted_with
+        return state is None or state.signal is self.state.signal or state.is_given
+
+    def notice(self):
+        """Called before it goes on: a rejected yield tells of the abort."""
+        waits_for = self.waits_for
+        if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
+            self.told = True
+
+    def outcome_of(self, error):
+        """The exception of its task if it has ended with error: the reason, if that is how an abort has come out."""
+        signal = self.state.signal if self.state is not None else None
+        if isinstance(error, (CancelledError, BaseExceptionGroup)) and signal is not None and is_aborted(signal):
+            reason = reason_of(signal)
+            return reason if tells_of(error, reason) else error
+        return error
+
+    def must_be_told(self):
+        return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
+
+
+def is_yet_to_be_told():
+    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and not been told."""
+    abortable = local.abortable
+    if abortable is None or abortable.told or abortable.state is None:
+        return False
+    signal = abortable.state.signal
+    return signal is not None and is_aborted(signal)

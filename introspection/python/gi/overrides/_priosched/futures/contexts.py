@@ -1,0 +1,145 @@
+"""Main contexts and the loops of asyncio on them: which one a thread runs, how it is called there and in turn, and interrupts.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import collections
+import sys
+import threading
+
+from gi.repository import GLib
+
+get_running_loop = asyncio._get_running_loop
+
+
+class _Local(threading.local):
+    queue = None  # the calls that are to follow the one that runs, if one does
+    abortable = None  # the coroutine under a signal that is making a step
+    cancels = None    # the calls that are to follow the cancel () that runs, if one does
+
+
+local = _Local()
+
+
+def run_in_turn(call):
+    """Calls call (), or leaves that to the run_in_turn() that is running in this thread: chains do not nest."""
+    queue = local.queue
+    if queue is not None:
+        queue.append(call)
+        return
+
+    local.queue = queue = collections.deque((call,))
+    interrupt = None
+    try:
+        while queue:
+            try:
+                queue.popleft()()
+            except (KeyboardInterrupt, SystemExit) as error:
+                interrupt = error
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+    finally:
+        local.queue = None
+    if interrupt is not None:
+        raise interrupt
+
+
+class _Runs(threading.local):
+    """Those of this thread that have not returned, the innermost last."""
+
+    def __init__(self):
+        self.stack = []
+
+
+runs = _Runs()
+
+
+def interrupt(error):
+    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), or of our loop, if that is running."""
+    innermost = runs.stack[-1] if runs.stack else get_running_loop()
+    if not hasattr(innermost, 'interrupt'):
+        raise error
+    innermost.interrupt(error)
+
+
+def call_in(context, call):
+    """Calls call () once, soon, on the thread that runs context; any thread."""
+    source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
+    source.set_callback(lambda *_: _call(call))  # which returns nothing, whatever a callback of the program returns
+    source.attach(context)
+
+
+def _call(call):
+    try:
+        call()
+    except (KeyboardInterrupt, SystemExit) as error:
+        interrupt(error)
+
+
+def own_context():
+    """The main context of this thread."""
+    return GLib.MainContext.get_thread_default() or GLib.MainContext.default()
+
+
+def context_to_run():
+    """The one that this thread is to run."""
+    own = GLib.MainContext.get_thread_default()
+    if own is not None:
+        return own
+    default = GLib.MainContext.default()
+    if threading.current_thread() is threading.main_thread() or default.is_owner():
+        return default
+    if default.acquire():
+        default.release()
+        return default
+    return GLib.MainContext.new()
+
+
+def loop_of(context):
+    """The loop of asyncio that PyGObject has made for a main context, or None."""
+    policy = getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None)
+    if policy is not None and not hasattr(policy, '_loops'):
+        # PyGObject before 3.52 keeps them in the policy that has been set.
+        current = asyncio.get_event_loop_policy()
+        policy = current if isinstance(current, policy) else None
+    loop = getattr(policy, '_loops', {}).get(hash(context))
+    return loop if loop is not None and not loop.is_closed() else None
+
+
+def _is_run_elsewhere(context_id):
+    """Whether another thread runs the main context of that number, as far as can be known."""
+    for context in (GLib.MainContext.default(), GLib.MainContext.get_thread_default()):
+        if context is not None and hash(context) == context_id:
+            if context.is_owner():
+                return False
+            if context.acquire():
+                context.release()
+                return False
+            return True
+    return True
+
+
+def check_loop(loop, context_id):
+    """Raises RuntimeError if loop, of asyncio, would wait for ever for what the main context of that number runs."""
+    if context_id == 0 or getattr(loop, '_prio_sched_checked', None) == context_id:
+        return
+    own = getattr(loop, '_context', None)
+    if (own is None or hash(own) != context_id) and not _is_run_elsewhere(context_id):
+        raise RuntimeError(f"{loop!r} does not run the scheduler's main context, and no other thread does: run asyncio "
+                           'on GLib, by PrioSched.run(), Gio.Application.run() or gi.events.GLibEventLoop')
+    if own is not None:
+        loop._prio_sched_checked = context_id
+
+
+# Of PyGObject, between two callbacks: it prints what is raised there.
+_AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
+
+
+def is_at_rest(frame):
+    """Whether a signal has interrupted the main loop while it waits, or what PyGObject or we do there, and not a callback."""
+    if frame.f_globals.get('__name__', '').startswith('gi.'):
+        return True
+    while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:
+        frame = frame.f_back
+    return frame is not None
