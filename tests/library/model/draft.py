@@ -138,7 +138,7 @@ class Model(Hearing, Signals, Groups, Lending):
         self.running.append(entry)
         late, self.late = self.late, self.is_late(entry)
         entry.on_stack = True
-        settle = entry.run()
+        entry.run()
         entry.on_stack, entry.returned = False, True
         self.late = late
         if entry.has_result or entry.is_plain:
@@ -152,10 +152,15 @@ class Model(Hearing, Signals, Groups, Lending):
         self.enqueue_due(place)
         self.listen()
         self.checkpoint()
-        self.running.remove(entry)
-        settle()
+        self.finish(entry)
         self.end_turn()
         return True
+
+    def finish(self, entry):
+        """Its checkpoint is over."""
+        if entry in self.running:
+            self.running.remove(entry)
+            entry.settle()
 
     def run_idle(self, place):
         if self.now >= place.idle_deadline:
@@ -253,7 +258,6 @@ class Model(Hearing, Signals, Groups, Lending):
             self.say_when(f'start {label}')
             inner = self.begin_lending(entry, own)
             self.go_on(self.perform_body(op['body'], inner, label), inner, ended)
-            return settle
 
         # The outcome of the body, once it has ended; whether the task's checkpoint is over.
         ends, settled = [], []
@@ -288,7 +292,7 @@ class Model(Hearing, Signals, Groups, Lending):
 
         entry = Entry(own, run, abort, reject)
         entry.release = functools.cache(lambda: self.release(label, place, op))
-        entry.label, entry.member, entry.node = label, member, Node(own)
+        entry.label, entry.member, entry.node, entry.settle = label, member, Node(own), settle
         if not op.get('alone', not self.lends):
             self.lend(state, entry.node)  # who hears of its result
         self.enqueue_delayed(entry, op)
@@ -313,7 +317,6 @@ class Model(Hearing, Signals, Groups, Lending):
             inner = self.begin_lending(entry, own)
             self.go_on(self.perform_body(op['body'], inner, label), inner, lambda outcome: None)
             entry.release()
-            return lambda: None
 
         if signal and self.signals[signal].aborted:
             self.release(label, self.here, op)
@@ -332,7 +335,6 @@ class Model(Hearing, Signals, Groups, Lending):
         def run():
             if self.traced:
                 self.say_when('one')
-            return lambda: None
 
         for _ in range(0 if signal and self.signals[signal].aborted else op['times']):
             self.enqueue(Entry(own, run, lambda loosely: None))
@@ -379,7 +381,6 @@ class Model(Hearing, Signals, Groups, Lending):
                 self.late = late  # a yield elsewhere is a callback like others
             self.say_when(f'resume {label}')
             self.go_on(body, state, ended)
-            return lambda: None
 
         if own.abort and self.signals[own.abort].aborted:
             abort(False)
@@ -532,7 +533,6 @@ class Model(Hearing, Signals, Groups, Lending):
 
         def time_out():
             call(' timeout')
-            return lambda: None
 
         timeout = None
         place.idle_pending.append(call)

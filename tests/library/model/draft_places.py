@@ -24,6 +24,7 @@ class Entry:
         self.on_stack = False  # its function runs
         self.label = None
         self.release = None  # what an abort of a task that runs leaves to do, once
+        self.settle = lambda: None  # what is left to do when its checkpoint is over
         self.has_result, self.is_plain = True, False  # a plain one has nothing but a function, and releases its data at once
         self.member = None  # of a group
         self.node = None  # who waits for it
