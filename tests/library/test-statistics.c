@@ -173,6 +173,70 @@ test_aborts (Fixture *f, gconstpointer data)
   expect (f, BACKGROUND, 0, 0, 200, 0);
 }
 
+static void
+post_and_cancel_by_hand (Fixture *f, PrioTaskController *controller)
+{
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+
+  prio_scheduler_post_full (f->scheduler, &options, nothing, NULL, NULL);
+  g_cancellable_cancel (options.signal);
+}
+
+/* What the next dispatch is to release counts as what came before. */
+static void
+test_by_hand_before_it_begins (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+
+  prio_scheduler_set_collects_statistics (other, TRUE);
+  post_and_cancel_by_hand (f, controller);
+  begin (f);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+}
+
+static void
+test_by_hand_before_it_ends (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  begin (f);
+  post_and_cancel_by_hand (f, controller);
+  prio_scheduler_set_collects_statistics (f->scheduler, FALSE);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+}
+
+static void
+test_by_hand_before_a_reset (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  begin (f);
+  post_and_cancel_by_hand (f, controller);
+  prio_scheduler_reset_statistics (f->scheduler);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+}
+
+static void
+test_by_hand_before_a_change (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  begin (f);
+  post_and_cancel_by_hand (f, controller);
+  prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+  expect (f, USER_BLOCKING, 0, 0, 0, 0);
+}
+
 /* They go on. */
 static void
 test_a_group_goes (Fixture *f, gconstpointer data)
@@ -599,6 +663,10 @@ main (int argc, char **argv)
 #define ADD(name, func) g_test_add ("/scheduler/statistics/" name, Fixture, NULL, fixture_set_up, func, fixture_tear_down)
   ADD ("each-kind", test_each_kind);
   ADD ("aborts", test_aborts);
+  ADD ("by-hand-before-it-begins", test_by_hand_before_it_begins);
+  ADD ("by-hand-before-it-ends", test_by_hand_before_it_ends);
+  ADD ("by-hand-before-a-reset", test_by_hand_before_a_reset);
+  ADD ("by-hand-before-a-change", test_by_hand_before_a_change);
   ADD ("a-group-goes", test_a_group_goes);
   ADD ("aborted-while-it-runs", test_aborted_while_it_runs);
   ADD ("within-a-task", test_within_a_task);
