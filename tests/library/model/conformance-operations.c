@@ -471,6 +471,8 @@ perform (Program *program, const char *op, JsonObject *operation)
     prio_scheduler_pause (scheduler);
   else if (g_str_equal (op, "resume"))
     prio_scheduler_resume (scheduler);
+  else if (g_str_equal (op, "statistics"))
+    prio_scheduler_set_collects_statistics (scheduler, json_object_get_boolean_member (operation, "to"));
   else if (g_str_equal (op, "renew"))
     renew (program, operation);
   else if (g_str_equal (op, "any"))

@@ -13,12 +13,13 @@ from draft_hearing import Differs, Hearing
 from draft_lending import Lending, Node
 from draft_places import Entry, Place, Scheduler, State
 from draft_signals import PRIORITIES, Signals
+from draft_statistics import Statistics
 
 MAX_NESTING, MAX_TIME = 3, 10000  # the time in ms
 MAX_TRIES = 50
 
 
-class Model(Hearing, Signals, Groups, Lending):
+class Model(Hearing, Signals, Groups, Lending, Statistics):
     """Runs a program."""
 
     def __init__(self, program, heard=None, choices=()):
@@ -47,6 +48,7 @@ class Model(Hearing, Signals, Groups, Lending):
     def run(self):
         self.perform_all(self.program['main'], None)
         self.run_all()
+        self.say_counts()
         if self.released or self.unsaid or self.untold or self.unwaited:
             raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}; '
                           f'never told: {list(self.untold)}, {list(self.unwaited)}')
@@ -73,8 +75,10 @@ class Model(Hearing, Signals, Groups, Lending):
     def enqueue(self, entry):
         entry.order = next(entry.place.orders)
         entry.place.queue.append(entry)
+        entry.is_new = not self.is_inside(entry.place)
 
     def enqueue_later(self, entry, due):
+        entry.is_new = not self.is_inside(entry.place)
         heapq.heappush(entry.place.timers, (due, next(entry.place.timers_made), entry))
 
     def dequeue(self, entry):
@@ -92,6 +96,8 @@ class Model(Hearing, Signals, Groups, Lending):
                 self.here, place.begun = place, True
                 self.hear(f'turn {number}')
                 n_before = len(self.log)
+                for entry in place.queue + [timer[2] for timer in place.timers]:
+                    entry.is_new = False
                 ran |= self.run_next(place) or len(self.log) > n_before  # what is heard is something done
             if not ran and not self.resume_all():
                 self.now += 10
@@ -104,7 +110,7 @@ class Model(Hearing, Signals, Groups, Lending):
     def get_stuck(self):
         """Tasks wait for each other."""
         number = 1
-        while self.heard is not None and len(self.log) < len(self.heard):
+        while self.heard is not None and any(what.startswith('turn') for what in self.heard[len(self.log):]):
             number = 1 - number
             self.say(f'turn {number}')
 
@@ -138,6 +144,7 @@ class Model(Hearing, Signals, Groups, Lending):
         self.running.append(entry)
         late, self.late = self.late, self.is_late(entry)
         entry.on_stack = True
+        self.begin_run(entry)
         entry.run()
         entry.on_stack, entry.returned = False, True
         self.late = late
@@ -153,6 +160,7 @@ class Model(Hearing, Signals, Groups, Lending):
         self.listen()
         self.checkpoint()
         self.finish(entry)
+        self.end_run(entry)
         self.end_turn()
         return True
 
@@ -473,6 +481,8 @@ class Model(Hearing, Signals, Groups, Lending):
             self.then(op, state)
         elif kind == 'lends':
             self.here.scheduler_of(op).lends = op['to']
+        elif kind == 'statistics':
+            self.collect(self.here.scheduler_of(op), op['to'])
         elif kind == 'busy':
             self.now += op['ms']
         elif kind == 'cancel':
@@ -538,6 +548,7 @@ class Model(Hearing, Signals, Groups, Lending):
         place.idle_pending.append(call)
         if op.get('timeout', 0):
             timeout = Entry(State(scheduler, None, 'user-blocking', None), time_out, None)
+            timeout.is_counted = False
             timeout.continuation = True  # in any case: before whatever else waits then
             self.enqueue_later(timeout, self.now + op['timeout'])
 

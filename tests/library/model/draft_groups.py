@@ -202,6 +202,7 @@ class Groups:
             return
         own = State(Parked(group.place), signal, 'user-visible', None)
         wait.entry = Entry(own, None, lambda loosely: self.abort_wait(wait, loosely))
+        wait.entry.is_counted = False
         self.enqueue(wait.entry)
         self.waits.add(wait)
         group.waits.append(wait)
