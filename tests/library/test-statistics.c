@@ -387,6 +387,38 @@ test_times (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
+static void
+microtask_takes_a_while (gpointer data G_GNUC_UNUSED)
+{
+  frozen_time += 5000;
+}
+
+static void
+queue_a_microtask (GObject *source, GAsyncResult *result, gpointer data)
+{
+  prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL);
+  prio_scheduler_queue_microtask (PRIO_SCHEDULER (source), microtask_takes_a_while, NULL, NULL);
+}
+
+/* Those of what goes on after a yield are a part of its run, as those of a task's function are. */
+static void
+test_microtasks_after_a_yield (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTimes) runs = NULL;
+
+  frozen_time = 1000000;
+  begin (f);
+  prio_scheduler_yield_async (f->scheduler, queue_a_microtask, NULL);
+  fixture_run (f);
+
+  statistics = get (f);
+  runs = prio_statistics_get_running_times (statistics, USER_VISIBLE);
+  g_assert_cmpuint (prio_times_get_count (runs), ==, 1);
+  g_assert_cmpfloat (prio_times_get_total (runs), ==, 5);
+  frozen_time = 0;
+}
+
 /* So many do not exceed a percentile: of five, the longest is the 81st and all after it. */
 static void
 test_percentiles_of_few (Fixture *f, gconstpointer data)
@@ -671,6 +703,7 @@ main (int argc, char **argv)
   ADD ("aborted-while-it-runs", test_aborted_while_it_runs);
   ADD ("within-a-task", test_within_a_task);
   ADD ("times", test_times);
+  ADD ("microtasks-after-a-yield", test_microtasks_after_a_yield);
   ADD ("percentiles-of-few", test_percentiles_of_few);
   ADD ("long-among-short", test_long_among_short);
   ADD ("waits", test_waits);
