@@ -372,6 +372,7 @@ run_program (JsonObject *description, gboolean log)
   program_perform (program, json_object_get_array_member (description, "main"));
   program_run (program);
   log_counts (program);
+  prio_trace_stop ();
 
   g_main_context_pop_thread_default (here->context);
 

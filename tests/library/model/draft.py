@@ -483,6 +483,8 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.here.scheduler_of(op).lends = op['to']
         elif kind == 'statistics':
             self.collect(self.here.scheduler_of(op), op['to'])
+        elif kind == 'trace':
+            pass
         elif kind == 'busy':
             self.now += op['ms']
         elif kind == 'cancel':
