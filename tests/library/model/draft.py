@@ -155,7 +155,14 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             if entry.continuation and place.timers and place.timers[0][0] <= self.now and self.choose():
                 self.enqueue_due(place)
             self.checkpoint()
-        # The loop looks at the time.
+        # Who waits for a task is called before the loop looks at the time.
+        if entry.label and entry.has_result and not entry.continuation:
+            self.listen()
+            self.checkpoint()
+            self.finish(entry)
+            self.listen()
+            if place.microtasks:
+                place.microtasks.popleft()()
         self.enqueue_due(place)
         self.listen()
         self.checkpoint()
