@@ -207,6 +207,8 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
     }
   else
     {
+      gboolean continues = entry->continuation;
+
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
@@ -214,6 +216,9 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
+      /* The callback of a yield is the function that goes on. */
+      if (continues && loop->microtasks.length > 0)
+        process_pending (loop);
     }
   prio_observed_ended (task);
 }

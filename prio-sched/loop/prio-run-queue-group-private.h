@@ -1,7 +1,8 @@
 /* prio-run-queue-group-private.h: the groups of a run queue: to add, remove, move and abort them
  *
  * Promises: a group moves to another priority at a cost that does not depend on the number of its
- * entries.  Its abort removes its entries from their queues at once; they are processed a few at a time.
+ * entries.  Its abort removes its entries from their queues at once; they are processed a few at a
+ * time, or all of them before something that observers are to be told after it.
  *
  * Everything here belongs to the owner thread.
  *
@@ -17,3 +18,4 @@ void prio_group_leave (PrioGroup *group);
 void prio_group_abort (PrioGroup *group);
 void prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority);
 void prio_groups_process_aborted (PrioLoop *loop, guint max);
+void prio_groups_finish_aborted (PrioLoop *loop);

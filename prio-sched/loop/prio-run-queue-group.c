@@ -146,6 +146,14 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
     }
 }
 
+/* Inside: processes what is left of all aborted groups, so that observers are told of it before whatever comes next. */
+void
+prio_groups_finish_aborted (PrioLoop *loop)
+{
+  while (loop->aborted_list != NULL)
+    prio_groups_process_aborted (loop, G_MAXUINT);
+}
+
 /* Moves the queues of @group, however long they are. */
 void
 prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
@@ -155,8 +163,13 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
   if (priority == before)
     return;
 
+  /* What is processed may have been all that the group had. */
+  prio_group_hold (group);
   if (G_UNLIKELY (group->run_queue->loop->observing != NULL))
-    group->run_queue->loop->observing->priority_changes (group, priority);
+    {
+      prio_groups_finish_aborted (group->run_queue->loop);
+      group->run_queue->loop->observing->priority_changes (group, priority);
+    }
   unready_queues (group);
   for (guint i = 0; i < 2; i++)
     {
@@ -166,4 +179,5 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
     }
   if (G_UNLIKELY (group->run_queue->loop->lending != NULL))
     prio_lending_group_changed (group, priority < before);
+  prio_group_release (group);
 }

@@ -8,6 +8,7 @@
 #include "watch/prio-scheduler-statistics-private.h"
 
 #include "loop/prio-observer-private.h"
+#include "loop/prio-run-queue-group-private.h"
 #include "watch/prio-statistics-private.h"
 
 GParamSpec *
@@ -105,6 +106,7 @@ op_adapt (PrioLoop *loop, const PrioOp *op)
   if (on == counts->on)
     return;
 
+  prio_groups_finish_aborted (loop);
   counts->on = on;
   if (!on)
     return;
@@ -232,10 +234,11 @@ prio_scheduler_get_statistics (PrioScheduler *self)
 }
 
 static void
-op_reset (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+op_reset (PrioLoop *loop, const PrioOp *op)
 {
   PrioCounts *counts = ((PrioRunQueue *) op->target)->counts;
 
+  prio_groups_finish_aborted (loop);
   if (counts != NULL)
     memset (counts->of, 0, sizeof counts->of);
 }

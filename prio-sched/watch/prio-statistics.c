@@ -34,8 +34,8 @@
  *
  * # What is counted
  *
- * Each number is exact; a task that another thread posts, and that is aborted before the main loop has heard of it, is in
- * none.  A task that yields is queued again, and counts each time: so what has been posted since, with what waited then and
+ * Each number is exact; a task that another thread posts, and whose signal is aborted before the main loop has heard of it, is
+ * in none.  A task that yields is queued again, and counts each time: so what has been posted since, with what waited then and
  * with the yields, is `n_run` + `n_aborted` + `n_queued` + `n_delayed`, and what runs now.  The task that runs now, and in a
  * nested main loop those that run around it, are in none of them.
  *

@@ -175,6 +175,70 @@ test_aborts (Fixture *f, gconstpointer data)
   expect (f, BACKGROUND, 0, 0, 200, 0);
 }
 
+static void
+post_and_cancel_by_hand (Fixture *f, PrioTaskController *controller)
+{
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+
+  prio_scheduler_post_full (f->scheduler, &options, nothing, NULL, NULL);
+  g_cancellable_cancel (options.signal);
+}
+
+/* What the next dispatch is to release counts as what came before. */
+static void
+test_by_hand_before_it_begins (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+
+  prio_scheduler_set_collects_statistics (other, TRUE);
+  post_and_cancel_by_hand (f, controller);
+  begin (f);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+}
+
+static void
+test_by_hand_before_it_ends (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  begin (f);
+  post_and_cancel_by_hand (f, controller);
+  prio_scheduler_set_collects_statistics (f->scheduler, FALSE);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+}
+
+static void
+test_by_hand_before_a_reset (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  begin (f);
+  post_and_cancel_by_hand (f, controller);
+  prio_scheduler_reset_statistics (f->scheduler);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 0, 0);
+}
+
+static void
+test_by_hand_before_a_change (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+
+  begin (f);
+  post_and_cancel_by_hand (f, controller);
+  prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+  fixture_run (f);
+  expect (f, BACKGROUND, 0, 0, 1, 0);
+  expect (f, USER_BLOCKING, 0, 0, 0, 0);
+}
+
 /* They go on. */
 static void
 test_a_group_goes (Fixture *f, gconstpointer data)
@@ -322,6 +386,38 @@ test_times (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_times_get_count (none), ==, 0);
   g_assert_cmpfloat (prio_times_get_longest (none), ==, 0);
   g_assert_cmpfloat (prio_times_get_median (none), ==, 0);
+  frozen_time = 0;
+}
+
+static void
+microtask_takes_a_while (gpointer data G_GNUC_UNUSED)
+{
+  frozen_time += 5000;
+}
+
+static void
+queue_a_microtask (GObject *source, GAsyncResult *result, gpointer data)
+{
+  prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL);
+  prio_scheduler_queue_microtask (PRIO_SCHEDULER (source), microtask_takes_a_while, NULL, NULL);
+}
+
+/* Those of what goes on after a yield are a part of its run, as those of a task's function are. */
+static void
+test_microtasks_after_a_yield (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioStatistics) statistics = NULL;
+  g_autoptr (PrioTimes) runs = NULL;
+
+  frozen_time = 1000000;
+  begin (f);
+  prio_scheduler_yield_async (f->scheduler, queue_a_microtask, NULL);
+  fixture_run (f);
+
+  statistics = get (f);
+  runs = prio_statistics_get_running_times (statistics, USER_VISIBLE);
+  g_assert_cmpuint (prio_times_get_count (runs), ==, 1);
+  g_assert_cmpfloat (prio_times_get_total (runs), ==, 5);
   frozen_time = 0;
 }
 
@@ -601,10 +697,15 @@ main (int argc, char **argv)
 #define ADD(name, func) g_test_add ("/scheduler/statistics/" name, Fixture, NULL, fixture_set_up, func, fixture_tear_down)
   ADD ("each-kind", test_each_kind);
   ADD ("aborts", test_aborts);
+  ADD ("by-hand-before-it-begins", test_by_hand_before_it_begins);
+  ADD ("by-hand-before-it-ends", test_by_hand_before_it_ends);
+  ADD ("by-hand-before-a-reset", test_by_hand_before_a_reset);
+  ADD ("by-hand-before-a-change", test_by_hand_before_a_change);
   ADD ("a-group-goes", test_a_group_goes);
   ADD ("aborted-while-it-runs", test_aborted_while_it_runs);
   ADD ("within-a-task", test_within_a_task);
   ADD ("times", test_times);
+  ADD ("microtasks-after-a-yield", test_microtasks_after_a_yield);
   ADD ("percentiles-of-few", test_percentiles_of_few);
   ADD ("long-among-short", test_long_among_short);
   ADD ("waits", test_waits);

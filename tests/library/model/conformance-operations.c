@@ -409,6 +409,16 @@ any (Program *program, JsonObject *operation)
     add_signal (program, json_object_get_string_member (operation, "name"), signal);
 }
 
+/* Begins or ends a trace that nobody reads. */
+static void
+set_traced (gboolean traced)
+{
+  if (traced)
+    prio_trace_start ("/dev/null", NULL);
+  else
+    prio_trace_stop ();
+}
+
 /* What a nested loop runs does not count outside of it. */
 static void
 nest (gint64 n_tasks)
@@ -471,6 +481,10 @@ perform (Program *program, const char *op, JsonObject *operation)
     prio_scheduler_pause (scheduler);
   else if (g_str_equal (op, "resume"))
     prio_scheduler_resume (scheduler);
+  else if (g_str_equal (op, "statistics"))
+    prio_scheduler_set_collects_statistics (scheduler, json_object_get_boolean_member (operation, "to"));
+  else if (g_str_equal (op, "trace"))
+    set_traced (json_object_get_boolean_member (operation, "to"));
   else if (g_str_equal (op, "renew"))
     renew (program, operation);
   else if (g_str_equal (op, "any"))

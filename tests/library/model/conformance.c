@@ -316,6 +316,35 @@ program_run (Program *program)
     }
 }
 
+/* Says what the schedulers of the first context have counted, if it is anything: of each priority, how often tasks have run, and have
+ * gone on, and how many were aborted. */
+static void
+log_counts (Program *program)
+{
+  static const PrioTaskPriority priorities[] = { PRIO_TASK_PRIORITY_BACKGROUND, PRIO_TASK_PRIORITY_USER_VISIBLE,
+                                                 PRIO_TASK_PRIORITY_USER_BLOCKING };
+
+  for (guint i = 0; i < program->n_schedulers; i++)
+    {
+      g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (program->places[0].schedulers[i]);
+      g_autoptr (GString) line = g_string_new (NULL);
+      guint64 sum = 0;
+
+      for (guint j = 0; j < G_N_ELEMENTS (priorities); j++)
+        {
+          guint64 n_run = prio_statistics_get_n_run (statistics, priorities[j]);
+          guint64 n_continued = prio_statistics_get_n_continued (statistics, priorities[j]);
+          guint64 n_aborted = prio_statistics_get_n_aborted (statistics, priorities[j]);
+
+          sum += n_run + n_aborted;
+          g_string_append_printf (line, "%s%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, j > 0 ? ", " : "",
+                                  n_run, n_continued, n_aborted);
+        }
+      if (sum > 0)
+        program_log (program, "counts %u: %s", i, line->str);
+    }
+}
+
 static void
 make_groups (Program *program, JsonObject *groups)
 {
@@ -342,6 +371,8 @@ run_program (JsonObject *description, gboolean log)
 
   program_perform (program, json_object_get_array_member (description, "main"));
   program_run (program);
+  log_counts (program);
+  prio_trace_stop ();
 
   g_main_context_pop_thread_default (here->context);
 

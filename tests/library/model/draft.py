@@ -13,12 +13,13 @@ from draft_hearing import Differs, Hearing
 from draft_lending import Lending, Node
 from draft_places import Entry, Place, Scheduler, State
 from draft_signals import PRIORITIES, Signals
+from draft_statistics import Statistics
 
 MAX_NESTING, MAX_TIME = 3, 10000  # the time in ms
 MAX_TRIES = 50
 
 
-class Model(Hearing, Signals, Groups, Lending):
+class Model(Hearing, Signals, Groups, Lending, Statistics):
     """Runs a program."""
 
     def __init__(self, program, heard=None, choices=()):
@@ -47,6 +48,7 @@ class Model(Hearing, Signals, Groups, Lending):
     def run(self):
         self.perform_all(self.program['main'], None)
         self.run_all()
+        self.say_counts()
         if self.released or self.unsaid or self.untold or self.unwaited:
             raise Differs(f'never gone: {list(self.released)}; never said cancelled: {list(self.unsaid)}; '
                           f'never told: {list(self.untold)}, {list(self.unwaited)}')
@@ -73,8 +75,10 @@ class Model(Hearing, Signals, Groups, Lending):
     def enqueue(self, entry):
         entry.order = next(entry.place.orders)
         entry.place.queue.append(entry)
+        entry.is_new = not self.is_inside(entry.place)
 
     def enqueue_later(self, entry, due):
+        entry.is_new = not self.is_inside(entry.place)
         heapq.heappush(entry.place.timers, (due, next(entry.place.timers_made), entry))
 
     def dequeue(self, entry):
@@ -92,6 +96,8 @@ class Model(Hearing, Signals, Groups, Lending):
                 self.here, place.begun = place, True
                 self.hear(f'turn {number}')
                 n_before = len(self.log)
+                for entry in place.queue + [timer[2] for timer in place.timers]:
+                    entry.is_new = False
                 ran |= self.run_next(place) or len(self.log) > n_before  # what is heard is something done
             if not ran and not self.resume_all():
                 self.now += 10
@@ -104,7 +110,7 @@ class Model(Hearing, Signals, Groups, Lending):
     def get_stuck(self):
         """Tasks wait for each other."""
         number = 1
-        while self.heard is not None and len(self.log) < len(self.heard):
+        while self.heard is not None and any(what.startswith('turn') for what in self.heard[len(self.log):]):
             number = 1 - number
             self.say(f'turn {number}')
 
@@ -138,7 +144,8 @@ class Model(Hearing, Signals, Groups, Lending):
         self.running.append(entry)
         late, self.late = self.late, self.is_late(entry)
         entry.on_stack = True
-        settle = entry.run()
+        self.begin_run(entry)
+        entry.run()
         entry.on_stack, entry.returned = False, True
         self.late = late
         if entry.has_result or entry.is_plain:
@@ -148,14 +155,27 @@ class Model(Hearing, Signals, Groups, Lending):
             if entry.continuation and place.timers and place.timers[0][0] <= self.now and self.choose():
                 self.enqueue_due(place)
             self.checkpoint()
-        # The loop looks at the time.
+        # Who waits for a task is called before the loop looks at the time.
+        if entry.label and entry.has_result and not entry.continuation:
+            self.listen()
+            self.checkpoint()
+            self.finish(entry)
+            self.listen()
+            if place.microtasks:
+                place.microtasks.popleft()()
         self.enqueue_due(place)
         self.listen()
         self.checkpoint()
-        self.running.remove(entry)
-        settle()
+        self.finish(entry)
+        self.end_run(entry)
         self.end_turn()
         return True
+
+    def finish(self, entry):
+        """Its checkpoint is over."""
+        if entry in self.running:
+            self.running.remove(entry)
+            entry.settle()
 
     def run_idle(self, place):
         if self.now >= place.idle_deadline:
@@ -253,7 +273,6 @@ class Model(Hearing, Signals, Groups, Lending):
             self.say_when(f'start {label}')
             inner = self.begin_lending(entry, own)
             self.go_on(self.perform_body(op['body'], inner, label), inner, ended)
-            return settle
 
         # The outcome of the body, once it has ended; whether the task's checkpoint is over.
         ends, settled = [], []
@@ -288,7 +307,7 @@ class Model(Hearing, Signals, Groups, Lending):
 
         entry = Entry(own, run, abort, reject)
         entry.release = functools.cache(lambda: self.release(label, place, op))
-        entry.label, entry.member, entry.node = label, member, Node(own)
+        entry.label, entry.member, entry.node, entry.settle = label, member, Node(own), settle
         if not op.get('alone', not self.lends):
             self.lend(state, entry.node)  # who hears of its result
         self.enqueue_delayed(entry, op)
@@ -313,7 +332,6 @@ class Model(Hearing, Signals, Groups, Lending):
             inner = self.begin_lending(entry, own)
             self.go_on(self.perform_body(op['body'], inner, label), inner, lambda outcome: None)
             entry.release()
-            return lambda: None
 
         if signal and self.signals[signal].aborted:
             self.release(label, self.here, op)
@@ -332,7 +350,6 @@ class Model(Hearing, Signals, Groups, Lending):
         def run():
             if self.traced:
                 self.say_when('one')
-            return lambda: None
 
         for _ in range(0 if signal and self.signals[signal].aborted else op['times']):
             self.enqueue(Entry(own, run, lambda loosely: None))
@@ -379,7 +396,6 @@ class Model(Hearing, Signals, Groups, Lending):
                 self.late = late  # a yield elsewhere is a callback like others
             self.say_when(f'resume {label}')
             self.go_on(body, state, ended)
-            return lambda: None
 
         if own.abort and self.signals[own.abort].aborted:
             abort(False)
@@ -472,6 +488,10 @@ class Model(Hearing, Signals, Groups, Lending):
             self.then(op, state)
         elif kind == 'lends':
             self.here.scheduler_of(op).lends = op['to']
+        elif kind == 'statistics':
+            self.collect(self.here.scheduler_of(op), op['to'])
+        elif kind == 'trace':
+            pass
         elif kind == 'busy':
             self.now += op['ms']
         elif kind == 'cancel':
@@ -532,12 +552,12 @@ class Model(Hearing, Signals, Groups, Lending):
 
         def time_out():
             call(' timeout')
-            return lambda: None
 
         timeout = None
         place.idle_pending.append(call)
         if op.get('timeout', 0):
             timeout = Entry(State(scheduler, None, 'user-blocking', None), time_out, None)
+            timeout.is_counted = False
             timeout.continuation = True  # in any case: before whatever else waits then
             self.enqueue_later(timeout, self.now + op['timeout'])
 

@@ -42,6 +42,7 @@ class Group:
         self.signal = None
         self.n_open = self.n_waiting = self.n_taken = 0
         self.waits = []
+        self.shared = {}  # by the signal of a task: the one of the group that depends on it
         self.queued = []  # those that have been posted, and have neither begun nor ended
 
     @property
@@ -101,17 +102,25 @@ class Groups:
         return group if group and group.place is self.here else None
 
     def renew_signal(self, group, priority):
-        group.signal = f'{group.name} {next(group.versions)}'
+        group.signal, group.shared = f'{group.name} {next(group.versions)}', {}
         self.make_signal(group.signal, {'kind': 'task', 'priority': priority})
 
     def combine(self, group, own, label):
-        """What aborts a task: the group, or a signal of its own, which has the priority if it has one."""
+        """What aborts a task: the group, or a signal of its own, which has the priority if it has one.  Tasks with the same
+        signal share what depends on both, as long as one of them is there: of those that the program has given up, that is open."""
         if own is None:
             return group.signal
-        name = f'{group.name} task {label}'
+        shared = group.shared.get(own)
+        if shared and not self.signals[shared].aborted and (self.is_held(shared) or not self.choose()):
+            return shared
+        name = group.shared[own] = f'{group.name} task {label}'
         follows = own if self.signals[own].kind != 'abort' else group.signal
         self.make_signal(name, {'kind': 'any', 'sources': [own, group.signal], 'priority': follows})
         return name
+
+    def is_held(self, signal):
+        waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
+        return any(entry.state.abort == signal for entry in [*self.tasks.values(), *self.running, *waiting])
 
     def join(self, group, label):
         group.n_open += 1
@@ -193,6 +202,7 @@ class Groups:
             return
         own = State(Parked(group.place), signal, 'user-visible', None)
         wait.entry = Entry(own, None, lambda loosely: self.abort_wait(wait, loosely))
+        wait.entry.is_counted = False
         self.enqueue(wait.entry)
         self.waits.add(wait)
         group.waits.append(wait)

@@ -42,9 +42,11 @@ class Hearing:
                 return
             elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
                 self.release_plain()
+                self.finish_first(name.split()[0] in self.reactions)
                 self.say_untold(name)
             elif what == 'waited' and name in self.unwaited and self.unwaited[name][0].group.place is self.here:
                 self.release_plain()
+                self.finish_first(True)
                 wait, result = self.unwaited.pop(name)
                 wait.deliver(result)
             elif iterates and what == 'cancelled' and name in self.unsaid and self.signals[name].place is self.here:
@@ -58,6 +60,12 @@ class Hearing:
         """A microtask runs when the function has returned: the data of a task without a result may be gone in it."""
         for entry in [entry for entry in self.running if entry.returned and not entry.has_result and entry.release]:
             entry.release()
+
+    def finish_first(self, goes_on):
+        """The turn of the task that runs may be over before it is told.  Then its own result, if it goes on now, comes at once."""
+        entry = self.running[-1] if self.running else None
+        if goes_on and entry and entry.returned and entry.label and not self.here.microtasks and self.choose():
+            self.finish(entry)
 
     def complete_first(self):
         """A destroy notify may be called when the waits for a group have heard of a task, and its callbacks have not."""

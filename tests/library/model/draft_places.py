@@ -5,6 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import collections
 import itertools
+import math
 
 # Of these, abort, fixed and follows are names, or None; expiry is when the timeout passes, or None; member is the task of
 # a group, or None; node is what it lends as, or None.
@@ -24,8 +25,12 @@ class Entry:
         self.on_stack = False  # its function runs
         self.label = None
         self.release = None  # what an abort of a task that runs leaves to do, once
+        self.settle = lambda: None  # what is left to do when its checkpoint is over
         self.has_result, self.is_plain = True, False  # a plain one has nothing but a function, and releases its data at once
         self.member = None  # of a group
+        self.is_new = False  # another thread has posted it, and this one has not heard of it
+        self.is_counted = True  # by statistics
+        self.number, self.counts_as = math.inf, None  # of its run, and its priority then
         self.node = None  # who waits for it
 
 
@@ -35,6 +40,7 @@ class Scheduler:
     def __init__(self, place):
         self.place = place
         self.paused = self.lends = False
+        self.collects, self.since, self.counts = False, 0, collections.Counter()
 
 
 class Place:
@@ -46,6 +52,7 @@ class Place:
         self.idle_pending, self.idle_running, self.idle_deadline = [], [], 0
         self.schedulers = [Scheduler(self) for _ in range(n_schedulers)]
         self.nesting = 0
+        self.n_runs = 0
         self.begun = False  # its thread has run it
 
     def scheduler_of(self, op):

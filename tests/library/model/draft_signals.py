@@ -92,7 +92,7 @@ class Signals:
             loosely = (by_hand or len({entry.state.scheduler for entry in mine}) > 1
                        or any(name in self.handlers['cancelled'] for name in names))
             for entry in mine:
-                self.cancel(entry, loosely)
+                self.cancel(entry, loosely, by_signal=True)
         # Where nothing else can run in between, it is no matter that all leave their queues before the first says so.
         for other in [] if by_hand else names:
             self.listen()
@@ -113,11 +113,13 @@ class Signals:
         return (self.n_loose > 0 and entry.returned and entry.label is not None and self.heard is not None
                 and f'settled {entry.label} aborted' not in self.heard[len(self.log):])
 
-    def cancel(self, entry, loosely=False):
+    def cancel(self, entry, loosely=False, by_signal=False):
         waits = entry in entry.place.queue or any(timer[2] is entry for timer in entry.place.timers)
         loosely = loosely or entry.place is not self.here
         if waits:
             self.dequeue(entry)
+            if not (by_signal and entry.is_new):
+                self.count(entry, 'aborted', self.own_priority(entry.state))
             entry.abort(loosely)
         elif entry in self.running and not entry.aborted and not self.is_over(entry):
             entry.aborted = True

@@ -18,7 +18,7 @@ QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pa
 
 # What the draft has not.
 HAVING = {'timeouts': ['busy'] * 3, 'groups': ['watch', 'limit', 'group priority', 'group abort', 'cancel queued'],
-          'lending': ['then'] * 3 + ['lends']}
+          'lending': ['then'] * 3 + ['lends'], 'statistics': ['statistics'] * 3, 'trace': ['trace'] * 2}
 UNTIL = ['drained', 'all', 'any', 'first']
 
 
@@ -127,7 +127,7 @@ class Maker:
         self.budget -= 1
         kind = rng.choice(self.kinds(in_body, quiet))
         op = {'op': kind}
-        if self.more and kind in ('post', 'closure', 'many', 'yield', 'idle', 'pause', 'resume', 'renew', 'lends'):
+        if self.more and kind in ('post', 'closure', 'many', 'yield', 'idle', 'pause', 'resume', 'renew', 'lends', 'statistics'):
             op['scheduler'] = rng.randrange(self.more['schedulers'])
         if kind == 'priority':
             self.changing(op)
@@ -142,7 +142,7 @@ class Maker:
             op['id'] = rng.randrange(1, rng.choice([20, self.last_id + 2]))
             if kind == 'then':
                 op = {'op': kind, 'task': op['id'], 'id': next(self.then_ids), 'body': self.body(3) if rng.randrange(3) == 0 else []}
-        elif kind == 'lends':
+        elif kind in ('lends', 'statistics', 'trace'):
             op['to'] = rng.randrange(3) > 0
         elif kind == 'drop':
             op['signal'] = rng.choice(self.made + [name for name in self.signals if name[0] == 's'])

@@ -1,0 +1,42 @@
+"""draft_statistics.py: in the model, what schedulers count of their tasks
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+from draft_signals import PRIORITIES
+
+COUNTED = ['run', 'continued', 'aborted']
+
+
+class Statistics:
+    """What a Model does with the numbers of schedulers, which those of their groups are a part of."""
+
+    def collect(self, scheduler, collects):
+        if scheduler.collects == collects:
+            return
+        scheduler.collects = collects
+        if collects:
+            scheduler.since = scheduler.place.n_runs
+            scheduler.counts.clear()
+
+    def count(self, entry, what, priority):
+        """A run that had begun before the scheduler collects is not counted."""
+        scheduler = entry.state.scheduler.outer or entry.state.scheduler
+        if entry.is_counted and scheduler.collects and entry.number > scheduler.since:
+            scheduler.counts[what, priority] += 1
+
+    def begin_run(self, entry):
+        entry.place.n_runs += 1
+        entry.number, entry.counts_as = entry.place.n_runs, self.own_priority(entry.state)
+
+    def end_run(self, entry):
+        self.count(entry, 'run', entry.counts_as)
+        if entry.continuation:
+            self.count(entry, 'continued', entry.counts_as)
+
+    def say_counts(self):
+        """At the end, those of the first context that are not 0."""
+        for number, scheduler in enumerate(self.places[0].schedulers):
+            counts = [[scheduler.counts[what, priority] for what in COUNTED] for priority in range(len(PRIORITIES))]
+            if any(map(any, counts)):
+                self.say(f'counts {number}: {", ".join(" ".join(map(str, of)) for of in counts)}')
