@@ -25,11 +25,12 @@ prio_scheduler_make_collects_statistics (void)
                                G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 }
 
-/* Of a scheduler, and of its groups.  What changes, but @wanted, belongs to the owner thread. */
+/* Of a scheduler, and of its groups.  What changes, but @n_changes, belongs to the owner thread. */
 typedef struct
 {
   const PrioRunQueue *run_queue; /* of the scheduler */
-  gint wanted; /* atomic: what was requested last */
+  guint n_changes; /* atomic: how often they have begun or ended, as requested; odd while they are to be on */
+  guint n_adapted; /* of these: what the loop has heard of */
   gboolean on;
   gint64 since;          /* when it was turned on, µs; */
   guint64 last_run;      /* the last run that had begun then */
@@ -95,20 +96,27 @@ ensure_counts (PrioScheduler *self)
   return counts;
 }
 
-/* Begins or ends to count, as was requested last. */
+static gboolean
+is_odd (guint n)
+{
+  return (n & 1) != 0;
+}
+
+/* Begins or ends to count, as was requested last.  If both have been requested meanwhile, it begins anew. */
 static void
 op_adapt (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunQueue *run_queue = op->target;
   PrioCounts *counts = run_queue->counts;
-  gboolean on = __atomic_load_n (&counts->wanted, __ATOMIC_SEQ_CST);
+  guint n_changes = __atomic_load_n (&counts->n_changes, __ATOMIC_SEQ_CST);
 
-  if (on == counts->on)
+  if (n_changes == counts->n_adapted)
     return;
 
   prio_groups_finish_aborted (loop);
-  counts->on = on;
-  if (!on)
+  counts->n_adapted = n_changes;
+  counts->on = is_odd (n_changes);
+  if (!counts->on)
     return;
   prio_observers_ensure (loop);
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
@@ -120,12 +128,17 @@ op_adapt (PrioLoop *loop, const PrioOp *op)
 
 /* Returns whether that is a change. */
 static gboolean
-set_wanted (PrioScheduler *self, gint wanted)
+set_wanted (PrioScheduler *self, gboolean wanted)
 {
   PrioCounts *counts = wanted ? ensure_counts (self) : get_counts (self);
+  guint n_changes = counts != NULL ? __atomic_load_n (&counts->n_changes, __ATOMIC_SEQ_CST) : 0;
 
-  if (counts == NULL || __atomic_exchange_n (&counts->wanted, wanted, __ATOMIC_SEQ_CST) == wanted)
-    return FALSE;
+  do
+    {
+      if (is_odd (n_changes) == wanted)
+        return FALSE;
+    }
+  while (!__atomic_compare_exchange_n (&counts->n_changes, &n_changes, n_changes + 1, FALSE, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 
   if (wanted)
     prio_observer_add (&observer);
@@ -190,7 +203,7 @@ prio_scheduler_get_collects_statistics (PrioScheduler *self)
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
 
   counts = get_counts (self);
-  return counts != NULL && __atomic_load_n (&counts->wanted, __ATOMIC_SEQ_CST);
+  return counts != NULL && is_odd (__atomic_load_n (&counts->n_changes, __ATOMIC_SEQ_CST));
 }
 
 /**

@@ -1,6 +1,7 @@
 /* slots.h: references that several threads take, drop and exchange
  *
- * They do so under a lock that ThreadSanitizer sees, unlike those of GLib.
+ * They do so under a lock that ThreadSanitizer sees, unlike those of GLib.  It is one lock for the whole program: one of its files
+ * defines it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,7 +12,7 @@
 
 #include <pthread.h>
 
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+extern pthread_mutex_t slots_lock;
 
 /* Takes the reference out of @slot. */
 static inline gpointer

@@ -519,6 +519,52 @@ test_threads (void)
   run_all ();
 }
 
+typedef struct
+{
+  PrioTaskController *controller;
+  guint n_runs, n_freed;
+} Aborted;
+
+static gpointer
+abort_elsewhere (gpointer controller)
+{
+  prio_task_controller_abort (controller, NULL);
+  return NULL;
+}
+
+static gboolean
+work_while_aborted (gpointer data)
+{
+  Aborted *self = data;
+
+  self->n_runs++;
+  work (60);
+  g_thread_join (g_thread_new ("aborter", abort_elsewhere, self->controller));
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+count_freed (gpointer data)
+{
+  ((Aborted *) data)->n_freed++;
+}
+
+/* Another thread aborts a task in a long step: it ends with that. */
+static void
+test_aborted_elsewhere (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+  PrioTaskOptions options = { .name = "task", .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  Aborted aborted = { controller, 0, 0 };
+
+  prio_scheduler_post_full (scheduler, &options, work_while_aborted, &aborted, count_freed);
+  run_all ();
+  assert_told ("task:2:60 ");
+  g_assert_cmpuint (aborted.n_runs, ==, 1);
+  g_assert_cmpuint (aborted.n_freed, ==, 1);
+}
+
 /* A context that ends while what was long is still to be told of. */
 static void
 test_end (void)
@@ -594,6 +640,7 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/within", test_within);
   g_test_add_func ("/long-tasks/longest", test_longest);
   g_test_add_func ("/long-tasks/many", test_many);
+  g_test_add_func ("/long-tasks/aborted-elsewhere", test_aborted_elsewhere);
   g_test_add_func ("/long-tasks/end", test_end);
   g_test_add_func ("/long-tasks/threads", test_threads);
   g_test_add_func ("/long-tasks/reports-take-no-iteration", test_reports_take_no_iteration);

@@ -45,6 +45,7 @@ static struct
   GSList *dropped; /* on an old GLib */
 } shared;
 
+pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static _Thread_local GRand *self_random;
 static _Thread_local guint depth, changing;

@@ -341,6 +341,38 @@ test_within_a_task (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
+static gpointer
+end_elsewhere (gpointer data)
+{
+  prio_scheduler_set_collects_statistics (((Fixture *) data)->scheduler, FALSE);
+  return NULL;
+}
+
+static gboolean
+begin_anew (gpointer data)
+{
+  g_thread_join (g_thread_new ("another", end_elsewhere, data));
+  begin (data);
+  return G_SOURCE_REMOVE;
+}
+
+/* Another thread ends them, and they begin again before the loop has heard of that: they begin at 0 all the same. */
+static void
+test_ended_elsewhere_and_begun (Fixture *f, gconstpointer data)
+{
+  begin (f);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, nothing, NULL, NULL);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 1, 0, 0, 0);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, begin_anew, f, NULL);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 0, 0, 0, 0);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, nothing, NULL, NULL);
+  fixture_run (f);
+  expect (f, USER_VISIBLE, 1, 0, 0, 0);
+  g_assert_true (prio_scheduler_get_collects_statistics (f->scheduler));
+}
+
 static gboolean
 take_a_while (gpointer data)
 {
@@ -704,6 +736,7 @@ main (int argc, char **argv)
   ADD ("a-group-goes", test_a_group_goes);
   ADD ("aborted-while-it-runs", test_aborted_while_it_runs);
   ADD ("within-a-task", test_within_a_task);
+  ADD ("ended-elsewhere-and-begun", test_ended_elsewhere_and_begun);
   ADD ("times", test_times);
   ADD ("microtasks-after-a-yield", test_microtasks_after_a_yield);
   ADD ("percentiles-of-few", test_percentiles_of_few);

@@ -290,7 +290,7 @@ nest (World *world)
   outer = this_thread.place;
   this_thread.place = N_MECHANISMS;
   begin (world, NESTED);
-  world->n_iterations++;
+  begin_iteration (world);
   g_main_context_iteration (world->context, FALSE);
   end_runs (world);
   end (world, NESTED);

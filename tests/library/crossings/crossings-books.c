@@ -130,7 +130,8 @@ begin_run (World *world, Payload *payload)
       return;
     }
   end_runs (world);
-  *run = (Run) { .payload = payload };
+  *run = (Run) { .payload = payload, .loose = world->next_is_loose[world->nesting] };
+  world->next_is_loose[world->nesting] = FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (run->sessions); i++)
     {
       Tally *tally = tally_of (world, payload, i);
@@ -161,12 +162,24 @@ end_runs (World *world)
     end_run (world, &world->runs[i]);
 }
 
-/* They may be over. */
+/* They may be over, and the next ones may have begun: the callback of a yield, or of a task, is called in a run, and others that were
+ * called before, in the same run, may have changed something. */
 void
 loosen_runs (World *world)
 {
   for (guint i = 0; i <= MAX_NESTING; i++)
-    world->runs[i].loose = TRUE;
+    {
+      world->runs[i].loose = TRUE;
+      world->next_is_loose[i] = TRUE;
+    }
+}
+
+/* A main context begins an iteration: of what it runs, nothing has begun. */
+void
+begin_iteration (World *world)
+{
+  world->n_iterations++;
+  world->next_is_loose[world->nesting] = FALSE;
 }
 
 /* What runs may be aborted, and may be over. */

@@ -231,7 +231,7 @@ set_up (World *world, guint64 seed, guint64 without)
 static void
 iterate (World *world)
 {
-  world->n_iterations++;
+  begin_iteration (world);
   if (!g_main_context_iteration (world->context, FALSE))
     {
       pass_time (500);

@@ -39,6 +39,7 @@
 #define FIRST_SEED 1
 #define N_FREE 100
 
+pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 _Thread_local Self this_thread;
 guint64 met[N_MECHANISMS][N_MECHANISMS];
 

@@ -169,6 +169,7 @@ struct _World
   Tally trace, observed;
   guint64 n_observed;
   Run runs[MAX_NESTING + 1];
+  gboolean next_is_loose[MAX_NESTING + 1]; /* the run that is seen next may have begun already */
   gint live[N_MECHANISMS]; /* atomic */
   gint n_payloads, n_open, n_objects; /* atomic */
   gint budget; /* atomic */
@@ -206,6 +207,7 @@ void leave_place (World *world, Mechanism outer);
 void begin_run (World *world, Payload *payload);
 void end_runs (World *world);
 void loosen_runs (World *world);
+void begin_iteration (World *world);
 void something_is_aborted (World *world);
 void count_end (Payload *payload, gboolean is_aborted);
 void tally_set (World *world, Tally *tally, gboolean on);

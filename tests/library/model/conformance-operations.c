@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-watch.h>
 #include "conformance.h"
 
 _Thread_local Place *here;

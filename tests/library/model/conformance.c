@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-watch.h>
 #include "conformance.h"
 
 #include <locale.h>
