@@ -28,7 +28,7 @@
  *     Loop, prepare
  * @models loop/prio-loop-source.c governor_check 06e649a1122f
  *     Loop, check
- * @models loop/prio-loop-end.c prio_loop_tear_down a74a0221d985
+ * @models loop/prio-loop-end.c prio_loop_tear_down 73fac07dd5fa
  *     Ender
  *
  * @holds -DP=2
