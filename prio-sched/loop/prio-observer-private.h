@@ -12,8 +12,9 @@
  *
  * Threads: an observer is told on the owner thread of the loop, from several at once if there are several loops.
  * `queued`, `aborted`, `priority_changed` and `paused` may come inside (prio-loop-private.h): nothing of the user's may
- * be called, the library not be entered again, and only a leaf lock be taken.  Observers are static, since a thread may still be telling one
- * that has just been removed.  Any function of an observer may be NULL.
+ * be called, the library not be entered again, and only a leaf lock be taken.  `begins` and `yielded` come outside, but in the midst of
+ * a step: what other threads have sent is not carried out there, since it may abort the task.  Observers are static, since a thread may
+ * still be telling one that has just been removed.  Any function of an observer may be NULL.
  *
  * Times are µs of g_get_monotonic_time ().
  *

@@ -104,7 +104,8 @@ note (PrioLoop *loop, const PrioObserved *task, GSource *source, gint64 duration
       prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration, now, goes_on);
       prio_lock_unlock (&lock);
     }
-  if (duration < holding->threshold || holding->n_reports >= MAX_REPORTS || !prio_loop_enter (loop))
+  /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
+  if (duration < holding->threshold || holding->n_reports >= MAX_REPORTS || !prio_biased_lock_enter (&loop->lock))
     return;
 
   held = g_new (PrioHeld, 1);
