@@ -1,9 +1,26 @@
-/* test-headers.c: the public header compiles alone, and as strict C99
+/* test-headers.c: the public headers compile alone, and as strict C99, for a program that says which versions it is for
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#define PRIO_SCHED_VERSION_MIN_REQUIRED PRIO_SCHED_VERSION_1_0
+#define PRIO_SCHED_VERSION_MAX_ALLOWED PRIO_SCHED_VERSION_1_0
+
+#include <prio-sched-bindings.h>
+#include <prio-sched-watch.h>
 #include <prio-sched.h>
+
+#if PRIO_SCHED_VERSION_MIN_REQUIRED > PRIO_SCHED_VERSION_MAX_ALLOWED
+#error "The versions are the same"
+#endif
+
+/* As a later version declares functions. */
+PRIO_DEPRECATED_IN_1_0_FOR (prio_after)
+void prio_before (void);
+PRIO_DEPRECATED_IN_1_0
+void prio_never (void);
+PRIO_UNAVAILABLE (1, 2)
+void prio_after (void);
 
 int
 main (void)
