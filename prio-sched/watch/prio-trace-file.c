@@ -59,6 +59,7 @@ static struct
   int error;         /* what has ended the trace */
   gboolean told;     /* somebody has been told of @error, or @full */
   gboolean forked;   /* this process is a child of the one whose file it was */
+  gboolean has_writer; /* a thread of this process runs write_often () */
   guint generations;
   /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
   GHashTable *numbers[PRIO_TRACE_N_KINDS];
@@ -279,6 +280,7 @@ at_exit (void)
 static void
 after_fork_in_child (void)
 {
+  trace.has_writer = FALSE;
   if (trace.path == NULL)
     return;
   drop_file ();
@@ -441,10 +443,10 @@ open_name (const char *name)
   return -1;
 }
 
-/* In a thread of its own, while it has @generation: writes what has been gathered.  The program may wait for something, or a
- * task may run for long. */
+/* In a thread of its own, while there is a trace: writes what has been gathered.  The program may wait for something, or a
+ * task may run for long.  A trace that begins right after the end of another one has the same thread. */
 static gpointer
-write_often (gpointer generation)
+write_often (gpointer data G_GNUC_UNUSED)
 {
   gboolean goes_on = TRUE;
 
@@ -452,19 +454,25 @@ write_often (gpointer generation)
     {
       g_usleep (WRITE_INTERVAL);
       prio_lock_lock (&lock);
-      goes_on = trace.fd >= 0 && trace.error == 0 && trace.generations == GPOINTER_TO_UINT (generation);
+      goes_on = trace.fd >= 0 && trace.error == 0;
       if (goes_on && !trace.writing && trace.gathered->len > 0)
         write_gathered ();
+      trace.has_writer = goes_on;
       prio_lock_unlock (&lock);
     }
   return NULL;
 }
 
+/* Called with the lock. */
 static void
-start_writer (void)
+ensure_writer (void)
 {
-  GThread *thread = g_thread_try_new ("prio-trace", write_often, GUINT_TO_POINTER (trace.generations), NULL);
+  GThread *thread;
 
+  if (trace.has_writer)
+    return;
+  thread = g_thread_try_new ("prio-trace", write_often, NULL, NULL);
+  trace.has_writer = thread != NULL;
   if (thread != NULL)
     g_thread_unref (thread);
 }
@@ -488,7 +496,7 @@ open_file (void)
   g_string_assign (trace.gathered, "[\n");
   trace.size = trace.gathered->len;
   __atomic_store_n (&prio_trace_generation, (gint) ++trace.generations, __ATOMIC_RELEASE);
-  start_writer ();
+  ensure_writer ();
   return TRUE;
 }
 

@@ -628,6 +628,47 @@ test_trace_ends_by_its_size (void)
   g_rmdir (folder);
 }
 
+#ifdef __linux__
+/* Threads of this process that write a trace. */
+static guint
+count_writers (void)
+{
+  g_autoptr (GDir) threads = g_dir_open ("/proc/self/task", 0, NULL);
+  const char *id;
+  guint n = 0;
+
+  g_assert_nonnull (threads);
+  while ((id = g_dir_read_name (threads)) != NULL)
+    {
+      g_autofree char *path = g_build_filename ("/proc/self/task", id, "comm", NULL);
+      g_autofree char *name = NULL;
+
+      n += g_file_get_contents (path, &name, NULL, NULL) && g_str_equal (name, "prio-trace\n");
+    }
+  return n;
+}
+
+/* Traces that follow each other are written by one thread.  Some that have just ended may still be listed. */
+static void
+test_traces_one_after_another (void)
+{
+  enum { N_TRACES = 100 };
+  g_autofree char *folder = g_dir_make_tmp ("observer-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "trace.json", NULL);
+  guint most = 0;
+
+  for (guint i = 0; i < N_TRACES; i++)
+    {
+      g_assert_true (prio_trace_start (path, NULL));
+      most = MAX (most, count_writers ());
+      prio_trace_stop ();
+    }
+  g_assert_cmpuint (most, <, N_TRACES / 4);
+  g_remove (path);
+  g_rmdir (folder);
+}
+#endif
+
 static gpointer
 watch_elsewhere (gpointer data)
 {
@@ -682,6 +723,9 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/lent-before", test_lent_before);
   g_test_add_func ("/observer/posted-elsewhere-before", test_posted_elsewhere_before);
   g_test_add_func ("/observer/trace-stopped-in-a-destroy-notify", test_trace_stopped_in_a_destroy_notify);
+#ifdef __linux__
+  g_test_add_func ("/observer/traces-one-after-another", test_traces_one_after_another);
+#endif
   g_test_add_func ("/observer/trace-ends-by-its-size", test_trace_ends_by_its_size);
   g_test_add_func ("/observer/watch-in-a-destroy-notify", test_watch_in_a_destroy_notify);
   return g_test_run ();

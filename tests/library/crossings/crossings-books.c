@@ -182,11 +182,11 @@ begin_iteration (World *world)
   world->next_is_loose[world->nesting] = FALSE;
 }
 
-/* What runs may be aborted, and may be over. */
+/* What runs may be aborted, and may be over.  Another thread may do so while a function waits for it. */
 void
 something_is_aborted (World *world)
 {
-  for (guint i = 0; is_owner (world) && i <= MAX_NESTING; i++)
+  for (guint i = 0; (is_owner (world) || !world->is_free) && i <= MAX_NESTING; i++)
     {
       if (world->runs[i].payload != NULL)
         g_atomic_int_set (&world->runs[i].payload->aborted_in_run, TRUE);
