@@ -36,7 +36,8 @@ G_BEGIN_DECLS
  * @total: how long all its runs took that were counted, in microseconds
  * @n_runs: how many runs those were
  *
- * What has held a main loop for the longest, by name: see [method@PrioSched.Scheduler.get_longest_tasks].
+ * What has held a main loop for the longest, by name: see [method@PrioSched.Scheduler.get_longest_tasks].  In C, include
+ * `<prio-sched-watch.h>`.
  *
  * ```c
  * static void

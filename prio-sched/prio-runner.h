@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 /**
  * PrioRunner:
  *
- * Runs tasks that are identified by numbers.
+ * Runs tasks that are identified by numbers.  In C, include `<prio-sched-bindings.h>`.
  *
  * It is for language bindings, and for programs that have a table of tasks of their own.
  * A task of a runner is a number that the caller chooses; it needs no object, no closure,

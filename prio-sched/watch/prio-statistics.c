@@ -15,7 +15,7 @@
  * PrioStatistics:
  *
  * What the tasks of a scheduler have done since it [collects
- * statistics][property@PrioSched.Scheduler:collects-statistics], by priority.
+ * statistics][property@PrioSched.Scheduler:collects-statistics], by priority.  In C, include `<prio-sched-watch.h>`.
  *
  * ```c
  * prio_scheduler_set_collects_statistics (scheduler, TRUE);
@@ -59,7 +59,7 @@ G_DEFINE_BOXED_TYPE (PrioStatistics, prio_statistics, prio_statistics_ref, prio_
  * PrioTimes:
  *
  * How long tasks have waited, or have run: [method@PrioSched.Statistics.get_waiting_times],
- * [method@PrioSched.Statistics.get_running_times].
+ * [method@PrioSched.Statistics.get_running_times].  In C, include `<prio-sched-watch.h>`.
  *
  * All times are in milliseconds.  The count, the total and the longest are exact, to the microsecond.  The median and
  * other percentiles are found by a histogram with four steps for each doubling, and are rounded down, by a fifth at most.

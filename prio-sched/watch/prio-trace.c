@@ -463,7 +463,7 @@ find_monitor (void)
  * @error: return location for an error
  *
  * Begins to write a trace of what all schedulers of this process do, in the Chrome trace event format, which
- * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  A file that exists is replaced.
+ * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  A file that exists is replaced.  In C, include `<prio-sched-watch.h>`.
  *
  * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
  * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
