@@ -7,11 +7,11 @@
 
 #include "bindings/prio-runner-private.h"
 
-#include "signal/prio-registration-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-lending-private.h"
 #include "post/prio-scheduler-post-private.h"
+#include "signal/prio-registration-private.h"
 #include "signal/prio-util-private.h"
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)

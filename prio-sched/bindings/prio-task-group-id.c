@@ -12,12 +12,12 @@
 
 #include "group/prio-task-group-private.h"
 
+#include "bindings/prio-runner-inner-private.h"
+#include "bindings/prio-runner-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 #include "scheduler/prio-options-private.h"
-#include "bindings/prio-runner-inner-private.h"
-#include "bindings/prio-runner-private.h"
 #include "task/prio-task-private.h"
 
 /* The domain of the errors that stand for those of tasks of runners; their codes are the handles. */

@@ -9,8 +9,8 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-traits-private.h"
-#include "scheduler/prio-options-private.h"
 #include "post/prio-scheduler-steps-private.h"
+#include "scheduler/prio-options-private.h"
 
 /* Numbers are given in turn: a state that outlives its task is taken for that of another one only if that is as many tasks
  * younger, and runs. */

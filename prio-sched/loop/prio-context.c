@@ -9,10 +9,10 @@
 
 #include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
-#include "loop/prio-traits-private.h"
 #include "loop/prio-loop-end-private.h"
-#include "loop/prio-run-queue-group-private.h"
 #include "loop/prio-loop-source-private.h"
+#include "loop/prio-run-queue-group-private.h"
+#include "loop/prio-traits-private.h"
 
 static void
 clear (PrioLoop *loop)

@@ -21,13 +21,13 @@
 #pragma once
 
 #include "base/prio-biased-lock-private.h"
-#include "queue/prio-group-private.h"
-#include "loop/prio-mailbox-private.h"
-#include "queue/prio-microtasks-private.h"
-#include "queue/prio-ready-private.h"
 #include "base/prio-slab-private.h"
 #include "base/prio-stopwatch-private.h"
 #include "base/prio-turn-private.h"
+#include "loop/prio-mailbox-private.h"
+#include "queue/prio-group-private.h"
+#include "queue/prio-microtasks-private.h"
+#include "queue/prio-ready-private.h"
 
 /* Tasks that one GSource dispatches: its priority decides which other sources they precede (prio-loop-source.c). */
 typedef enum

@@ -7,12 +7,12 @@
 
 #include "loop/prio-yield-private.h"
 
+#include "base/prio-input-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-shares-private.h"
 #include "loop/prio-traits-private.h"
-#include "base/prio-input-private.h"
 
 /* The shortest time between two polls for input, µs. */
 #define PROBE_INTERVAL 1000

@@ -7,9 +7,9 @@
 
 #include "post/prio-scheduler-post-private.h"
 
-#include "signal/prio-dependence-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "scheduler/prio-options-private.h"
+#include "signal/prio-dependence-private.h"
 #include "signal/prio-util-private.h"
 
 static void

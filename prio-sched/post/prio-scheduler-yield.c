@@ -7,14 +7,14 @@
 
 #include "scheduler/prio-scheduler-private.h"
 
-#include "signal/prio-registration-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-traits-private.h"
-#include "signal/prio-dependence-private.h"
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-scheduling-state-private.h"
-#include "task/prio-task-impl-private.h"
+#include "signal/prio-dependence-private.h"
+#include "signal/prio-registration-private.h"
 #include "signal/prio-util-private.h"
+#include "task/prio-task-impl-private.h"
 
 /* The signal and the priority of a continuation.  They come from the options, or are inherited from a state: the one in
  * the options, or that of the running task. */

@@ -7,8 +7,8 @@
 
 #include "scheduler/prio-scheduler-private.h"
 
-#include "loop/prio-current-private.h"
 #include "base/prio-unref-private.h"
+#include "loop/prio-current-private.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-dependence-private.h"
 #include "task/prio-task-impl-private.h"

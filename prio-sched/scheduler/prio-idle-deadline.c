@@ -7,8 +7,8 @@
 
 #include "prio-idle-deadline.h"
 
-#include "loop/prio-idle-private.h"
 #include "base/prio-thread-private.h"
+#include "loop/prio-idle-private.h"
 
 /**
  * PrioIdleDeadline:

@@ -7,10 +7,10 @@
 
 #include "prio-scheduling-state.h"
 
-#include "signal/prio-registration-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "scheduler/prio-scheduling-state-private.h"
+#include "signal/prio-registration-private.h"
 
 /**
  * PrioSchedulingState:

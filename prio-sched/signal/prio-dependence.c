@@ -8,8 +8,8 @@
 #include "signal/prio-dependence-private.h"
 
 #include "signal/prio-edge-private.h"
-#include "signal/prio-signal-travel-private.h"
 #include "signal/prio-pin-private.h"
+#include "signal/prio-signal-travel-private.h"
 
 /* Under the lock: adds @node to those that are to be re-evaluated. */
 static void

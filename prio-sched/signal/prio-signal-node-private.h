@@ -17,8 +17,8 @@
 #include <gio/gio.h>
 
 #include "prio-enums.h"
-#include "signal/prio-handle-private.h"
 #include "base/prio-lock-private.h"
+#include "signal/prio-handle-private.h"
 
 /* How a signal depends on another. */
 typedef enum

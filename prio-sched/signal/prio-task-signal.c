@@ -8,8 +8,8 @@
 #include "prio-task-signal.h"
 
 #include "signal/prio-dependence-private.h"
-#include "signal/prio-signal-travel-private.h"
 #include "signal/prio-pin-private.h"
+#include "signal/prio-signal-travel-private.h"
 #include "prio-sched-enumtypes.h"
 #include "signal/prio-task-signal-private.h"
 #include "signal/prio-timeout-private.h"

@@ -8,8 +8,8 @@
 #include "signal/prio-timeout-private.h"
 
 #include "loop/prio-run-queue-private.h"
-#include "signal/prio-signal-travel-private.h"
 #include "signal/prio-pin-private.h"
+#include "signal/prio-signal-travel-private.h"
 
 #include <glib/gi18n-lib.h>
 

@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "signal/prio-signal-node-private.h"
 #include "queue/prio-state-private.h"
+#include "signal/prio-signal-node-private.h"
 #include "task/prio-task-private.h"
 
 typedef enum

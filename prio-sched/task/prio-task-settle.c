@@ -8,10 +8,10 @@
 #include "task/prio-task-impl-private.h"
 
 #include "loop/prio-current-private.h"
-#include "signal/prio-dependence-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
+#include "signal/prio-dependence-private.h"
 #include "prio-error.h"
 
 #include <glib/gi18n-lib.h>

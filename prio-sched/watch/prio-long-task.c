@@ -9,8 +9,8 @@
 
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
-#include "watch/prio-holding-private.h"
 #include "scheduler/prio-scheduler-private.h"
+#include "watch/prio-holding-private.h"
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"
 
