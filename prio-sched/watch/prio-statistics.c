@@ -200,7 +200,8 @@ prio_statistics_get_n_continued (const PrioStatistics *self, PrioTaskPriority pr
  * @priority: a priority
  *
  * Tells how many tasks have been aborted while they waited, and did not run.  One whose signal was aborted before it
- * was posted is not counted.  Any thread may call it.
+ * was posted is not counted.  What another thread aborts counts under the priority that it has when the scheduler's thread hears of
+ * that.  Any thread may call it.
  *
  * Returns: how many
  *

@@ -34,6 +34,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         self.seen = {kind: set() for kind in self.handlers}
         self.released = {}  # label of what has ended: where, and what its destroy notify does
         self.unsaid = set()  # signals that are to say `cancelled` in their own context
+        self.counted_elsewhere = []  # what another context has aborted, as it was counted
         self.untold = {}  # label and outcome of what has settled, and is told some time: where, and its membership
         self.n_loose = 0  # what settles now is told some time
         self.n_cancelling = 0

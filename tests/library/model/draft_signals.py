@@ -63,6 +63,7 @@ class Signals:
             return
         signal.changing = True
         old, signal.priority = signal.priority, to
+        self.recount()
         self.listen()
         self.call_handler('handlers', name, f'change {name} {old}>{to}', state)
         self.call_handler('notify', name, f'notify {name}', state)
@@ -119,7 +120,7 @@ class Signals:
         if waits:
             self.dequeue(entry)
             if not (by_signal and entry.is_new):
-                self.count(entry, 'aborted', self.own_priority(entry.state))
+                self.count_abort(entry)
             entry.abort(loosely)
         elif entry in self.running and not entry.aborted and not self.is_over(entry):
             entry.aborted = True

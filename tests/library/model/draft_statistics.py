@@ -19,9 +19,30 @@ class Statistics:
             scheduler.since = scheduler.place.n_runs
             scheduler.counts.clear()
 
+    @staticmethod
+    def counting(entry):
+        """The scheduler that counts it: a group is a part of one."""
+        return entry.state.scheduler.outer or entry.state.scheduler
+
+    def count_abort(self, entry):
+        """What another context aborts counts under the priority that it has when its own hears of that."""
+        entry.counts_as = self.own_priority(entry.state)
+        self.count(entry, 'aborted', entry.counts_as)
+        if entry.place is not self.here:
+            self.counted_elsewhere.append(entry)
+
+    def recount(self):
+        """A priority has changed: its own context may not have heard of the abort yet."""
+        for entry in self.counted_elsewhere:
+            counts, before, now = self.counting(entry).counts, entry.counts_as, self.own_priority(entry.state)
+            if now != before and entry.place is not self.here and counts['aborted', before] and self.choose():
+                counts['aborted', before] -= 1
+                counts['aborted', now] += 1
+                entry.counts_as = now
+
     def count(self, entry, what, priority):
         """A run that had begun before the scheduler collects is not counted."""
-        scheduler = entry.state.scheduler.outer or entry.state.scheduler
+        scheduler = self.counting(entry)
         if entry.is_counted and scheduler.collects and entry.number > scheduler.since:
             scheduler.counts[what, priority] += 1
 
