@@ -164,6 +164,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.listen()
             if place.microtasks:
                 place.microtasks.popleft()()
+            self.end_run(entry)
         self.enqueue_due(place)
         self.listen()
         self.checkpoint()

@@ -54,6 +54,7 @@ class Statistics:
         self.count(entry, 'run', entry.counts_as)
         if entry.continuation:
             self.count(entry, 'continued', entry.counts_as)
+        entry.is_counted = False
 
     def say_counts(self):
         """At the end, those of the first context that are not 0."""
