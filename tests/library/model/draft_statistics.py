@@ -28,7 +28,7 @@ class Statistics:
         """What another context aborts counts under the priority that it has when its own hears of that."""
         entry.counts_as = self.own_priority(entry.state)
         self.count(entry, 'aborted', entry.counts_as)
-        if entry.place is not self.here:
+        if entry.is_counted and entry.place is not self.here:
             self.counted_elsewhere.append(entry)
 
     def recount(self):
