@@ -32,14 +32,8 @@ typedef struct
   gint64 duration; /* µs */
 } PrioHeld;
 
-typedef struct
-{
-  void (*held) (PrioHeld *held); /* takes @held; called outside */
-} PrioHoldingFuncs;
-
 struct _PrioHolding
 {
-  const PrioHoldingFuncs *funcs;
   gint64 threshold; /* µs; 0 while nobody watches */
   gboolean in_batch; /* tasks run: what is noted now is told at the end of their batch */
   guint n_reports;   /* sources that are to tell something */
@@ -52,7 +46,7 @@ struct _PrioHolding
   PrioLongest longest[PRIO_N_HOLDERS]; /* under a leaf lock */
 };
 
-void prio_holding_set (PrioLoop *loop, gint64 threshold, const PrioHoldingFuncs *funcs);
+void prio_holding_set (PrioLoop *loop, gint64 threshold);
 void prio_holding_observe (gboolean on);
 guint prio_holding_get (PrioLoop *loop, PrioLongest *longest);
 void prio_held_free (PrioHeld *held);

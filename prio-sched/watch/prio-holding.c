@@ -7,6 +7,7 @@
 
 #include "watch/prio-holding-private.h"
 
+#include "watch/prio-long-task-private.h"
 #include "watch/prio-others-private.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ tell (gpointer data)
   PrioLoop *loop = prio_loop_ref (held->loop);
   gint64 before = prio_clock_now ();
 
-  loop->holding->funcs->held (held);
+  prio_long_task_held (held);
   if (loop->holding->since != 0 && loop->holding->since <= before)
     loop->holding->since += prio_clock_now () - before;
   prio_loop_unref (loop);
@@ -232,17 +233,12 @@ prio_holding_observe (gboolean on)
   (on ? prio_observer_add : prio_observer_remove) (&observer);
 }
 
-/* Inside: what holds @loop for @threshold µs is told of, by @funcs; 0 if nobody wants to know. */
+/* Inside: what holds @loop for @threshold µs is told of by prio_long_task_held (); 0 if nobody wants to know. */
 void
-prio_holding_set (PrioLoop *loop, gint64 threshold, const PrioHoldingFuncs *funcs)
+prio_holding_set (PrioLoop *loop, gint64 threshold)
 {
   if (loop->holding == NULL)
-    {
-      PrioHolding *holding = g_new0 (PrioHolding, 1);
-
-      holding->funcs = funcs;
-      __atomic_store_n (&loop->holding, holding, __ATOMIC_RELEASE);
-    }
+    __atomic_store_n (&loop->holding, g_new0 (PrioHolding, 1), __ATOMIC_RELEASE);
   if (loop->holding->threshold == 0)
     loop->holding->seen = 0;
   loop->holding->threshold = threshold;

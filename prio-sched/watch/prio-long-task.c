@@ -113,8 +113,8 @@ to_sentence (const PrioHeld *held)
 }
 
 /* Outside, in the main context that was held: takes @held. */
-static void
-was_held (PrioHeld *held)
+void
+prio_long_task_held (PrioHeld *held)
 {
   g_autoptr (GPtrArray) told = g_ptr_array_new_with_free_func (watcher_unref);
   g_autofree char *name = held->name != NULL ? g_utf8_make_valid (held->name, -1) : NULL;
@@ -145,8 +145,6 @@ was_held (PrioHeld *held)
   prio_held_free (held);
 }
 
-static const PrioHoldingFuncs funcs = { .held = was_held };
-
 /* The least threshold of the watchers of @loop, or 0. */
 static void
 op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
@@ -162,7 +160,7 @@ op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
         threshold = watcher->threshold;
     }
   prio_lock_unlock (&lock);
-  prio_holding_set (loop, threshold, &funcs);
+  prio_holding_set (loop, threshold);
 }
 
 /* Returns whether that is a change. */
