@@ -6,7 +6,6 @@
 #pragma once
 
 #include <prio-sched-bindings.h>
-#include <prio-sched-bindings.h>
 
 G_BEGIN_DECLS
 

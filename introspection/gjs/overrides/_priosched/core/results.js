@@ -50,7 +50,8 @@ var Results = class Results {
 
     // Reports what nobody handles, unless others are rejected later.
     report() {
-        this.unhandled.report(this.#isLate);
+        if (!this.#isLate)
+            this.unhandled.report();
     }
 
     // A task calls drain () where no other does.

@@ -114,9 +114,9 @@ var Unhandled = class Unhandled {
         return true;
     }
 
-    // Called when all that are rejected together are, but if others are rejected later.
-    report(isLate = false) {
-        if (isLate || this.#groups.size === 0)
+    // Called when all that are rejected together are.
+    report() {
+        if (this.#groups.size === 0)
             return;
         const groups = [...this.#groups];
         this.#groups.clear();
