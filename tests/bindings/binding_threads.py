@@ -7,6 +7,7 @@ import asyncio
 import contextvars
 import gc
 import threading
+import time
 import traceback
 import unittest
 import weakref
@@ -216,6 +217,40 @@ class Threads(unittest.TestCase):
         thread.join()
         self.assertEqual(found, [(1, thread)])
         self.assertNotEqual(PrioSched.run(main()), threading.get_ident())
+
+    def test_threads_of_python_have_their_turns(self):
+        """Python gives the lock to a thread that has waited for it for 5 ms, and not while the main loop takes it again and again."""
+        ran = 0
+
+        def work():
+            nonlocal ran
+            while thread_may_run:
+                time.sleep(0.001)
+                ran += 1
+
+        def post():
+            nonlocal end
+            if time.thread_time() < end:
+                scheduler.post_task(post)
+            else:
+                loop.quit()
+
+        async def go_on():
+            while time.thread_time() < end:
+                await scheduler.yield_()
+
+        loop = GLib.MainLoop()
+        for busy in lambda: PrioSched.run(go_on()), lambda: (post(), loop.run()):
+            ran, thread_may_run = 0, True
+            thread = threading.Thread(target=work)
+            thread.start()
+            # Of the main loop's own time, however slow the machine is.
+            end = time.thread_time() + 1
+            busy()
+            thread_may_run = False
+            thread.join()
+            # 200 turns of 5 ms each; without them, it was fewer than ten.
+            self.assertGreater(ran, 50)
 
     def test_nothing_is_left(self):
         class Something:
