@@ -334,12 +334,14 @@ prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   if (PyErr_Occurred ())
     return NULL;
 
+  prio_turn_begin ();
   prio_running = (PrioRunning) { .depth = g_main_depth () };
   Py_INCREF (object);
   is_done = number == 0 ? prio_call_slow (object, "_take_rejected", NULL) : run_all (self, (guint) number);
   set_running_state (NULL);
   set_running_context (NULL);
   prio_running = outer;
+  prio_turn_end ();
 
   if (!is_done)
     {

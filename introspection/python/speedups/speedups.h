@@ -81,6 +81,10 @@ gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument)
 /* The function of the runner. */
 PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
 
+/* Called before and after tasks run here. */
+void prio_turn_begin (void) G_GNUC_INTERNAL;
+void prio_turn_end (void) G_GNUC_INTERNAL;
+
 /* The methods of FutureBase that are for awaiting it. */
 extern G_GNUC_INTERNAL PyMethodDef prio_await_methods[];
 PyObject *prio_future_await (PyObject *object) G_GNUC_INTERNAL;

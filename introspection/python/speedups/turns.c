@@ -1,0 +1,66 @@
+/* turns.c: lets the other threads of Python have their turns
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "speedups.h"
+
+/* A thread that waits for the interpreter's lock asks for it if nobody has let go of it for 5 ms, and then gets it.  The main loop
+ * lets go of it between two batches of tasks, each a millisecond at most, and takes it again at once.  That wakes the thread up, which
+ * finds the lock taken and waits for another 5 ms.  So here the lock stays free for long enough, as often as Python would have
+ * given it away.
+ */
+#ifndef Py_GIL_DISABLED
+
+#define SWITCH_INTERVAL 5000 /* microseconds */
+#define LONG_ENOUGH 100
+
+/* When the others had the last chance to take the lock from this thread, and when this has last run tasks. */
+static _Thread_local gint64 was_free, has_run;
+
+static gboolean
+has_others (void)
+{
+  return PyThreadState_Next (PyInterpreterState_ThreadHead (PyInterpreterState_Get ())) != NULL;
+}
+
+void
+prio_turn_begin (void)
+{
+  gint64 now;
+
+  if (!has_others ())
+    return;
+  now = g_get_monotonic_time ();
+  if (now - has_run >= LONG_ENOUGH)
+    was_free = now;
+}
+
+void
+prio_turn_end (void)
+{
+  if (!has_others ())
+    return;
+  has_run = g_get_monotonic_time ();
+  if (has_run - was_free < SWITCH_INTERVAL)
+    return;
+
+  Py_BEGIN_ALLOW_THREADS
+  g_usleep (1); /* which takes about 50 */
+  Py_END_ALLOW_THREADS
+  was_free = has_run = g_get_monotonic_time ();
+}
+
+#else
+
+void
+prio_turn_begin (void)
+{
+}
+
+void
+prio_turn_end (void)
+{
+}
+
+#endif
