@@ -18,7 +18,7 @@
  * - When an announced frame is due, and once per slice, the turn is whole: it continues to
  *   the bottom, where the idle sources of the program are (200).  Idle sources that are always ready get half of
  *   the time: the side that has had more waits for the other.
- * - A source that is always ready keeps GLib from reaching the sources below it.  Scouts report how far
+ * - A source that is always ready keeps GLib from reaching the sources below it.  Probes report how far
  *   GLib has come: they are sources that are never ready, and GLib asks them only if nothing
  *   above them is ready.  When GLib has not reached the frame for some iterations and milliseconds,
  *   there is a flood.  Tasks get half of the time beside a flood, until an iteration reaches what is below it,
@@ -128,7 +128,7 @@ void prio_turn_continued (PrioTurn *turn, gint64 ran);
 void prio_turn_rest (PrioTurn *turn);
 void prio_turn_count_low (PrioTurn *turn, gint64 now, gboolean waits);
 
-/* GLib asks the scout at @reach: the iteration has come at least as far. */
+/* GLib asks the probe at @reach: the iteration has come at least as far. */
 static inline void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {

@@ -24,7 +24,7 @@ void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting
 guint prio_run_queue_count (PrioRunQueue *run_queue);
 guint prio_group_count (PrioGroup *group);
 
-/* An entry that follows a group, and stands apart from it, has no priority in its own field: it is asked of prio-lending. */
+/* An entry that follows a group, and is boosted, has no priority in its own field: it is asked of prio-lending. */
 static inline guint
 prio_count_index (PrioTaskPriority priority)
 {

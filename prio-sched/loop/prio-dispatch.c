@@ -286,8 +286,8 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
 
-  /* The queue of one that stands apart goes with it. */
-  if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
+  /* The queue of one that is boosted goes with it. */
+  if (G_UNLIKELY (((PrioEntry *) queue->head)->boosted))
     {
       prio_lending_rejoin ((PrioEntry *) queue->head);
       batch->max = 1;
@@ -407,7 +407,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   batch->running = TRUE;
   if (queue->kind == PRIO_QUEUE_ENTRIES)
     {
-      if (G_UNLIKELY (((PrioEntry *) queue->head)->apart))
+      if (G_UNLIKELY (((PrioEntry *) queue->head)->boosted))
         prio_lending_rejoin ((PrioEntry *) queue->head);
       batch->entry = prio_queue_pop_entry (queue);
       batch->state = begin_entry (batch->entry, batch->depth);

@@ -27,7 +27,7 @@ struct _PrioLendNode
   PrioLendWait *waits; /* of its own */
   PrioLendWait *lenders[PRIO_LEND_N_PRIORITIES]; /* those that wait for it, by what they lend */
   gsize rank;       /* if @level is lent to it, greater than the rank of one that lends it: so a circle lends nothing to itself */
-  PrioQueue queue;  /* where its entry stands if it is apart */
+  PrioQueue queue;  /* where its entry stands if it is boosted */
 };
 
 /* A link of the two lists that a wait is on. */

@@ -2,7 +2,7 @@
  *
  * Promises: among the tasks of a loop, who waits for whom is a graph.  A task that is awaited runs at the highest of its own
  * priority and those of all who wait for it, directly or through others, until it has its result or they are aborted.  It
- * keeps its age: where it is queued it stands apart, in a queue of its own, which is in the ready set by the order of its
+ * keeps its age: where it is queued it is boosted, in a queue of its own, which is in the ready set by the order of its
  * only entry.  Its own priority, and the state that it runs in, stay what they are.
  *
  * Cycles lend nothing to themselves.  Nothing here recurses.  The cost of a change is that of the nodes which it
@@ -37,7 +37,7 @@ void prio_lending_end (PrioEntry *entry, gboolean aborted);
 void prio_lending_prepare (PrioEntry *entry);
 void prio_lending_rejoin (PrioEntry *entry);
 PrioQueue *prio_lending_get_queue (PrioEntry *entry);
-PrioTaskPriority prio_lending_get_own_apart (PrioEntry *entry);
+PrioTaskPriority prio_lending_get_base_priority (PrioEntry *entry);
 void prio_lending_group_changed (PrioGroup *group, gboolean lowered);
 void prio_lending_group_aborted (PrioGroup *group);
 
@@ -54,7 +54,7 @@ void prio_lending_leave (PrioEntry *entry);
 static inline PrioTaskPriority
 prio_lending_get_own (PrioEntry *entry)
 {
-  return G_UNLIKELY (entry->apart) ? prio_lending_get_own_apart (entry) : prio_entry_get_priority (entry);
+  return G_UNLIKELY (entry->boosted) ? prio_lending_get_base_priority (entry) : prio_entry_get_priority (entry);
 }
 
 /* Whether a scheduler of the context lends, or did.  Any thread. */

@@ -139,9 +139,9 @@ set_level (PrioLendNode *node, guint8 level)
   node->rank = own (node) < level ? node->lenders[level]->waiter->rank + 1 : 0;
 }
 
-/* The entry of @node, which is queued, stands apart from now on. */
+/* The entry of @node, which is queued, is boosted from now on. */
 static void
-set_apart (PrioLendNode *node)
+set_boosted (PrioLendNode *node)
 {
   PrioEntry *entry = node->entry;
 
@@ -149,7 +149,7 @@ set_apart (PrioLendNode *node)
   if (prio_entry_is_of_group (entry))
     entry->abort->n_elsewhere++;
   entry->follows = NULL;
-  entry->apart = TRUE;
+  entry->boosted = TRUE;
   prio_queue_append_entry (&node->queue, entry);
 }
 
@@ -162,10 +162,10 @@ place (PrioLendNode *node)
 
   /* One whose timeout has passed is above all levels. */
   if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
-      (!entry->apart && lent_to (node) <= own (node)))
+      (!entry->boosted && lent_to (node) <= own (node)))
     return;
 
-  if (entry->apart)
+  if (entry->boosted)
     {
       ready = &entry->run_queue->loop->ready;
       if (prio_ready_contains (&node->queue))
@@ -173,7 +173,7 @@ place (PrioLendNode *node)
     }
   else
     {
-      set_apart (node);
+      set_boosted (node);
     }
   node->queue.effective = prio_effective ((PrioTaskPriority) level_of (node), entry->continuation);
   prio_run_queue_make_ready (entry->run_queue, &node->queue);
@@ -448,7 +448,7 @@ prio_lending_get_level (PrioLoop *loop, guint number)
   return node->level;
 }
 
-/* @entry, which has a node, is to be queued: where, prio_lending_get_queue () tells if it is apart. */
+/* @entry, which has a node, is to be queued: where, prio_lending_get_queue () tells if it is boosted. */
 void
 prio_lending_prepare (PrioEntry *entry)
 {
@@ -459,18 +459,18 @@ prio_lending_prepare (PrioEntry *entry)
   if (lent_to (node) <= own (node) || entry->timed == PRIO_TIMED_EXPIRED)
     return;
 
-  entry->apart = TRUE;
+  entry->boosted = TRUE;
   entry->follows = NULL;
   node->queue.effective = prio_effective ((PrioTaskPriority) node->level, entry->continuation);
 }
 
-/* @entry, which stands apart, is to run, or is DROPPED: it belongs to its group again. */
+/* @entry, which is boosted, is to run, or is DROPPED: it belongs to its group again. */
 void
 prio_lending_rejoin (PrioEntry *entry)
 {
   PrioLendNode *node = prio_lend_node_of_entry (entry->run_queue->loop->lending, entry);
 
-  entry->apart = FALSE;
+  entry->boosted = FALSE;
   entry->follows = node->follows;
   if (entry->stored_state == PRIO_ENTRY_QUEUED && prio_entry_is_of_group (entry))
     entry->abort->n_elsewhere--;
@@ -482,9 +482,9 @@ prio_lending_get_queue (PrioEntry *entry)
   return &prio_lend_node_of_entry (entry->run_queue->loop->lending, entry)->queue;
 }
 
-/* The priority of @entry, which stands apart, by itself. */
+/* The priority of @entry, which is boosted, by itself. */
 PrioTaskPriority
-prio_lending_get_own_apart (PrioEntry *entry)
+prio_lending_get_base_priority (PrioEntry *entry)
 {
   const PrioLendNode *node = prio_lend_node_of_entry (entry->run_queue->loop->lending, entry);
 

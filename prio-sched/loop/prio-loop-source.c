@@ -7,7 +7,7 @@
  * them, so that an idle scheduler costs little.  The priority of a source never changes:
  * GLib does not support that while it goes through its list.
  *
- * Turns (prio-turn): while other sources have their turn, no lane is ready, and the scouts, the
+ * Turns (prio-turn): while other sources have their turn, no lane is ready, and the probes, the
  * sources in between, report how far down GLib has come.
  *
  * Removal: any code can find the library's sources by id and destroy them, on any thread.  The
@@ -61,7 +61,7 @@ static const char *const names[PRIO_N_SOURCES] = {
   [PRIO_SOURCE_BOTTOM] = "prio-sched at the bottom",
 };
 
-static GSourceFuncs governor_funcs, lane_funcs, idle_funcs, scout_funcs;
+static GSourceFuncs governor_funcs, lane_funcs, idle_funcs, probe_funcs;
 static GSourceCallbackFuncs watch_funcs;
 
 static GSourceFuncs *
@@ -74,7 +74,7 @@ funcs_of (guint kind)
     case PRIO_LANE_URGENT:
     case PRIO_LANE_USER_VISIBLE:
     case PRIO_LANE_BACKGROUND: return &lane_funcs;
-    default: return &scout_funcs;
+    default: return &probe_funcs;
     }
 }
 
@@ -308,7 +308,7 @@ adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
 }
 
 /* Attaches the sources that are needed, and detaches those that have not been
- * needed for a while.  Scouts are attached when a turn lasts for longer than an iteration. */
+ * needed for a while.  Probes are attached when a turn lasts for longer than an iteration. */
 static void
 adapt_sources (PrioLoop *loop)
 {
@@ -493,7 +493,7 @@ idle_prepare (GSource *source, gint *timeout)
 }
 
 static gboolean
-scout_prepare (GSource *source, gint *timeout)
+probe_prepare (GSource *source, gint *timeout)
 {
   guint kind;
   PrioLoop *loop = loop_of (source, &kind);
@@ -503,7 +503,7 @@ scout_prepare (GSource *source, gint *timeout)
 }
 
 static gboolean
-scout_check (GSource *source)
+probe_check (GSource *source)
 {
   guint kind;
   PrioLoop *loop = loop_of (source, &kind);
@@ -566,8 +566,8 @@ static GSourceFuncs idle_funcs = {
   idle_prepare, NULL, dispatch, source_finalize, NULL, NULL
 };
 
-static GSourceFuncs scout_funcs = {
-  scout_prepare, scout_check, dispatch, source_finalize, NULL, NULL
+static GSourceFuncs probe_funcs = {
+  probe_prepare, probe_check, dispatch, source_finalize, NULL, NULL
 };
 
 /* Attaches @loop, which is new, to its context. */

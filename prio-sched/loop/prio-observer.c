@@ -368,7 +368,7 @@ tell_of_queue (PrioHeapItem *item, gpointer data)
     tell_of_waiting (telling->observer, telling->loop, (PrioEntry *) job, 0, telling->now);
 }
 
-/* What is queued is in a queue of the ready group, one that stands apart too, or among the expired entries behind the first one. */
+/* What is queued is in a queue of the ready group, one that is boosted too, or among the expired entries behind the first one. */
 static void
 tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {

@@ -154,7 +154,7 @@ prio_loop_expire_deadlines (PrioLoop *loop, gint64 now)
 
       prio_heap_remove (&loop->deadlines, node);
       prio_run_queue_unlink (entry);
-      if (G_UNLIKELY (entry->apart))
+      if (G_UNLIKELY (entry->boosted))
         prio_lending_rejoin (entry);
       insert (entry);
     }

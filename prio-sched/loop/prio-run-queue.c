@@ -233,7 +233,7 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* The queue in which @entry is, or belongs, unless it stands apart. */
+/* The queue in which @entry is, or belongs, unless it is boosted. */
 static inline PrioQueue *
 queue_of_entry (PrioEntry *entry)
 {
@@ -247,7 +247,7 @@ static G_GNUC_NO_INLINE PrioQueue *
 queue_of_lent (PrioEntry *entry)
 {
   prio_lending_prepare (entry);
-  return entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
+  return entry->boosted ? prio_lending_get_queue (entry) : queue_of_entry (entry);
 }
 
 static inline PrioQueue *
@@ -350,7 +350,7 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
 void
 prio_run_queue_unlink (PrioEntry *entry)
 {
-  PrioQueue *queue = entry->apart ? prio_lending_get_queue (entry) : queue_of_entry (entry);
+  PrioQueue *queue = entry->boosted ? prio_lending_get_queue (entry) : queue_of_entry (entry);
   gboolean was_head = queue->head == &entry->job;
 
   prio_queue_unlink (queue, entry);
@@ -383,7 +383,7 @@ prio_run_queue_dequeue (PrioEntry *entry)
       g_assert_not_reached ();
     }
   prio_entry_move (entry, PRIO_ENTRY_DROPPED);
-  if (G_UNLIKELY (entry->apart))
+  if (G_UNLIKELY (entry->boosted))
     prio_lending_rejoin (entry);
 }
 

@@ -135,7 +135,7 @@ struct _PrioEntry
   guint8 use : 2;                     /* PrioEntryUse */
   guint8 timed : 2;                   /* PrioTimed */
   guint8 lends : 1;                   /* whether prio-lending knows it; */
-  guint8 apart : 1;                   /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
+  guint8 boosted : 1;                 /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
   guint8 is_observed : 1;             /* @funcs are those of an observed task (prio-observer) */
   gint64 expiry;                      /* when its timeout passes, µs, if @timed is not NOT */
 };

@@ -269,7 +269,7 @@ test_the_lender_is_aborted (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "hvlH");
 }
 
-/* The entry of a lent task stands apart from those of its group, and goes with them. */
+/* The entry of a lent task is boosted out of those of its group, and goes with them. */
 static void
 test_the_borrower_is_aborted (Fixture *f, gconstpointer data)
 {

@@ -63,9 +63,9 @@ wait_for (PrioTask *task, gpointer awaited)
   prio_task_then (awaited, has_waited, g_object_ref (task), NULL);
 }
 
-/* Those whose timeout has passed count too, and so do those that stand apart since they are lent a priority. */
+/* Those whose timeout has passed count too, and so do those that are boosted by a priority that is lent to them. */
 static void
-test_apart (Fixture *f, gconstpointer data)
+test_boosted (Fixture *f, gconstpointer data)
 {
   PrioTaskOptions at_once = { .timeout = PRIO_TIMEOUT_IMMEDIATE }, in_time = { .timeout = 1000000 };
   g_autoptr (PrioTask) awaited = NULL;
@@ -203,7 +203,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   add_test ("/pending/of-scheduler", test_of_scheduler);
-  add_test ("/pending/apart", test_apart);
+  add_test ("/pending/boosted", test_boosted);
   add_test ("/pending/of-signal", test_of_signal);
   add_test ("/pending/elsewhere", test_elsewhere);
   g_test_add_func ("/pending/nobody-runs", test_nobody_runs);
