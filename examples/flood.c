@@ -236,7 +236,6 @@ activate (GtkApplication *application, gpointer data)
 
   clock = gtk_widget_get_frame_clock (window);
   g_signal_connect (clock, "after-paint", G_CALLBACK (drawn), app);
-  prio_scheduler_follow_frame_clock (app->scheduler, G_OBJECT (clock));
   g_timeout_add_once (BEGIN_AFTER, begin, app);
 }
 

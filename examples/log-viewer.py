@@ -287,7 +287,6 @@ class Window(Adw.ApplicationWindow):
         self.controller = PrioSched.TaskController('background')
         self.log = Log(source, self.controller.signal)
         self.search = scheduler.latest(self.show_found, 'user-visible')
-        self.connect('realize', lambda window: scheduler.follow_frame_clock(window.get_frame_clock()))
         self.connect('close-request', self.close_requested)
         self.begin()
 

@@ -268,8 +268,6 @@ open_window (Window *self)
   g_signal_connect_swapped (button, "clicked", G_CALLBACK (jump), self);
   g_signal_connect (self->window, "close-request", G_CALLBACK (close_requested), self);
   gtk_window_present (GTK_WINDOW (self->window));
-  prio_scheduler_follow_frame_clock (prio_scheduler_get_default (),
-                                     G_OBJECT (gtk_widget_get_frame_clock (self->window)));
 }
 
 /* Until the window is closed; if @n_jumps is not 0, until it has jumped so often by itself. */

@@ -72,10 +72,7 @@ static void
 show_pictures (Window *self, GPtrArray *files)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
-  GdkFrameClock *clock = gtk_widget_get_frame_clock (self->window);
 
-  if (clock != NULL)
-    prio_scheduler_follow_frame_clock (scheduler, G_OBJECT (clock));
   self->model = gallery_model_new (files, (guint) self->options.n_rows);
   self->loader = gallery_loader_new (scheduler, self->model, (guint) self->options.limit, self->options.logs);
   self->n_shown = G_MAXUINT;

@@ -17,9 +17,6 @@ const FOLDER = GLib.getenv('FILE_COUNT_FOLDER') ?? GLib.get_home_dir();
 
 class Extension {
     enable() {
-        // Tasks make way for frames: the Shell's stage tells when they are due.
-        PrioSched.Scheduler.get_default().follow_frame_clock(global.stage);
-
         this._button = new PanelMenu.Button(0.5, 'File count');
         this._label = new St.Label({text: '…', y_align: Clutter.ActorAlign.CENTER});
         this._button.add_child(this._label);
@@ -38,7 +35,6 @@ class Extension {
     }
 
     disable() {
-        PrioSched.Scheduler.get_default().unfollow_frame_clock(global.stage);
         this._controller.abort();
         this._controller = null;
         this._button.destroy();

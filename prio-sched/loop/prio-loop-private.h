@@ -170,6 +170,7 @@ struct _PrioLoop
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
+PrioLoop *prio_loop_find (GMainContext *context);
 void prio_loop_release (PrioLoop *loop);
 gboolean prio_loop_dispose (PrioLoop *loop);
 void prio_loop_leave_table (PrioLoop *loop);

@@ -192,6 +192,20 @@ prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
   return loop;
 }
 
+/* Returns: (transfer full) (nullable): the loop of @context, if there is one */
+PrioLoop *
+prio_loop_find (GMainContext *context)
+{
+  PrioLoop *loop;
+
+  prio_lock_lock (&table_lock);
+  loop = table != NULL ? g_hash_table_lookup (table, context) : NULL;
+  if (loop != NULL)
+    prio_loop_ref (loop);
+  prio_lock_unlock (&table_lock);
+  return loop;
+}
+
 /* Removes a user.  The loop's next dispatch disposes of it, if nobody has acquired it by
  * then: only there can its sources be removed from the context without a
  * race against the end of the context. */

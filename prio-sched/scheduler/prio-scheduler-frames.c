@@ -10,16 +10,9 @@
 
 #include "scheduler/prio-scheduler-private.h"
 
-/* A gap between two frames counts as the length of a frame only up to the maximum (µs): in a longer one, nothing was
- * animated.  No display is faster than the minimum. */
-#define MAX_INTERVAL 50000
-#define MIN_INTERVAL 1000
-#define USUAL_INTERVAL 16667
-
-#define N_GAPS 3
-
-/* How many views of a clock are told apart. */
-#define MAX_VIEWS 8
+#include "loop/prio-frame-clock-private.h"
+#include "loop/prio-frame-hook-private.h"
+#include "loop/prio-frames-private.h"
 
 typedef struct _PrioFrameClosure PrioFrameClosure;
 
@@ -31,25 +24,10 @@ typedef struct
   PrioFrameClosure *closures; /* of the clocks that are followed */
 } PrioFollower;
 
-/* A source of frames: a frame clock, or one view of a stage, which emits the same signal for all its views. */
-typedef struct _PrioClock PrioClock;
-
-struct _PrioClock
-{
-  PrioClock *next;    /* of the same closure */
-  PrioFrame frame;    /* used on the owner thread */
-  gconstpointer view; /* only compared, never dereferenced; NULL if there is none */
-  gint64 last;        /* when the last frame began, µs */
-  gint64 interval;    /* between frames, µs */
-  gint64 gaps[N_GAPS];
-  guint n_gaps; /* in a row */
-};
-
 struct _PrioFrameClosure
 {
   GClosure closure; /* the data is a PrioFollower */
-  PrioLoop *loop;
-  PrioClock *clocks;
+  PrioFrameClock clock;
   PrioFrameClosure *next; /* of the same follower */
   GObject *frame_clock;   /* as long as it is followed; only compared */
   gulong id;
@@ -87,74 +65,6 @@ void
 prio_scheduler_clear_follower (PrioScheduler *self)
 {
   g_clear_pointer (&self->follower, follower_unref);
-}
-
-static void
-op_clock_ticked (PrioLoop *loop, const PrioOp *op)
-{
-  PrioClock *clock = op->target;
-
-  prio_frames_put (loop, &clock->frame, op->due, (gint64) GPOINTER_TO_SIZE (op->data));
-}
-
-static void
-op_remove_clock (PrioLoop *loop, const PrioOp *op)
-{
-  PrioClock *clock = op->target;
-
-  prio_frames_remove (loop, &clock->frame);
-  g_free (clock);
-}
-
-/* The signal's first argument need not be a view: it may be another object each time.  All beyond MAX_VIEWS are
- * therefore treated as one. */
-static PrioClock *
-find_clock (PrioFrameClosure *self, gconstpointer view)
-{
-  PrioClock *clock = self->clocks;
-  guint n = 0;
-
-  while (clock != NULL && clock->view != view)
-    {
-      clock = clock->next;
-      n++;
-    }
-  if (clock != NULL)
-    return clock;
-  if (n == MAX_VIEWS)
-    return self->clocks;
-
-  clock = g_new0 (PrioClock, 1);
-  clock->view = view;
-  clock->interval = USUAL_INTERVAL;
-  clock->next = self->clocks;
-  self->clocks = clock;
-  return clock;
-}
-
-/* A late frame makes one gap longer and the next one shorter, and so does the first frame after a pause.  The median
- * of three gaps leaves both out.  A shorter median is adopted at once, a longer one only gradually. */
-static void
-learn_interval (PrioClock *clock, gint64 gap)
-{
-  const gint64 *gaps = clock->gaps;
-  gint64 middle;
-
-  if (gap <= 0 || gap >= MAX_INTERVAL)
-    {
-      clock->n_gaps = 0;
-      return;
-    }
-
-  clock->gaps[clock->n_gaps++ % N_GAPS] = gap;
-  if (clock->n_gaps < N_GAPS)
-    return;
-
-  middle = MAX (MIN (gaps[0], gaps[1]), MIN (MAX (gaps[0], gaps[1]), gaps[2]));
-  if (middle < clock->interval)
-    clock->interval = MAX (middle, MIN_INTERVAL);
-  else
-    clock->interval += (middle - clock->interval) / 16;
 }
 
 static void
@@ -199,34 +109,21 @@ closure_finalized (gpointer follower, GClosure *closure)
 {
   PrioFrameClosure *self = (PrioFrameClosure *) closure;
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) follower)->scheduler);
-  PrioClock *clock;
 
   if (self->frame_clock != NULL)
     unlink_closure (follower, self);
-  while ((clock = self->clocks) != NULL)
-    {
-      PrioOp op = { .apply = op_remove_clock, .target = clock };
-
-      self->clocks = clock->next;
-      prio_loop_submit_quietly (self->loop, &op);
-    }
+  prio_frame_clock_clear (&self->clock);
   if (scheduler != NULL)
     notify_next_frame (scheduler, nearest_frame (scheduler));
-  prio_loop_unref (self->loop);
   follower_unref (follower);
 }
 
-/* A frame begins; the next one is expected an interval from now.  The arguments depend on the emitter: the first of
- * ClutterStage's is the view. */
 static void
 before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, const GValue *values,
               gpointer hint G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
   PrioFrameClosure *self = (PrioFrameClosure *) closure;
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) closure->data)->scheduler);
-  PrioOp op = { .apply = op_clock_ticked };
-  PrioClock *clock;
-  gint64 now = prio_clock_now ();
 
   if (scheduler == NULL)
     {
@@ -234,14 +131,7 @@ before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, c
       return;
     }
 
-  clock = find_clock (self, n_values > 1 && G_VALUE_HOLDS_OBJECT (&values[1]) ? g_value_get_object (&values[1]) : NULL);
-  learn_interval (clock, now - clock->last);
-  clock->last = now;
-
-  op.target = clock;
-  op.due = prio_time_after (now, clock->interval);
-  op.data = GSIZE_TO_POINTER ((gsize) clock->interval);
-  prio_loop_submit (self->loop, &op);
+  prio_frame_clock_tick (&self->clock, n_values, values);
   notify_next_frame (scheduler, nearest_frame (scheduler));
 }
 
@@ -251,7 +141,7 @@ connect_closure (PrioScheduler *scheduler, PrioFollower *follower, GObject *fram
   GClosure *closure = g_closure_new_simple (sizeof (PrioFrameClosure), g_atomic_rc_box_acquire (follower));
   PrioFrameClosure *self = (PrioFrameClosure *) closure;
 
-  self->loop = prio_loop_ref (scheduler->run_queue->loop);
+  prio_frame_clock_init (&self->clock, scheduler->run_queue->loop);
   self->frame_clock = frame_clock;
   self->n = 1;
   self->next = follower->closures;
@@ -270,16 +160,16 @@ connect_closure (PrioScheduler *scheduler, PrioFollower *follower, GObject *fram
  * frame to be drawn, idle periods end before it, and slices last no longer than half a
  * frame unless a time slice is set.
  *
- * With GTK 4, @frame_clock is what `gtk_widget_get_frame_clock()` returns for a
- * realized widget; in GNOME Shell, it is the stage, `global.stage`.  A scheduler can
- * follow any number of clocks; the nearest of their frames counts.  The scheduler does not
+ * Frame clocks of GTK and the stage of GNOME Shell are followed without a call, from their first frame after the
+ * toolkit has been loaded on, unless `PRIO_SCHED_FOLLOW_FRAMES=0` is in the environment.  Call it for another object
+ * that emits `before-paint`, or for the property [property@PrioSched.Scheduler:next-frame] to tell of @frame_clock.
+ * A scheduler can follow any number of clocks; the nearest of their frames counts.  The scheduler does not
  * wait for a clock that has stopped, and unfollows one that is finalized.  Neither holds a
  * reference to the other.
  *
- * Several users of a scheduler may follow one clock, as extensions of GNOME Shell do: the scheduler counts
+ * Several users of a scheduler may follow one clock: the scheduler counts
  * them, and follows the clock until each has called [method@PrioSched.Scheduler.unfollow_frame_clock].  Each frame is
- * heard of once.  After a call too many the scheduler goes on following the clock, which makes tasks give way to frames that
- * nobody else cares for, and ends with the clock.
+ * heard of once.
  *
  * This library does not depend on GTK.  Call it on the thread that runs the
  * scheduler's main context; the clock must emit its frames there too.
@@ -310,9 +200,9 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * Takes back one call of [method@PrioSched.Scheduler.follow_frame_clock].  With the last of them the scheduler
  * stops following the clock, and forgets what is known of its frames.
  *
- * Call it as often as you have followed the clock, and not more: another user may follow it too.  If the clock is not
- * followed, this does nothing.  Call it on the thread that runs
- * the scheduler's main context.
+ * If nobody has called that, the clock is one that is followed without a call, and from now on it is not, by any scheduler.
+ * So call it as often as you have followed the clock, and not more, where others use it too.  Call it on the
+ * thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -326,6 +216,8 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
   closure = *find_closure (get_follower (self), frame_clock);
+  if (closure == NULL)
+    prio_frame_hook_leave_alone (frame_clock);
   if (closure == NULL || --closure->n > 0)
     return;
 

@@ -10,6 +10,7 @@
 #include "base/prio-debug-private.h"
 #include "loop/prio-context-private.h"
 #include "loop/prio-dispatch-private.h"
+#include "loop/prio-frame-hook-private.h"
 #include "loop/prio-id-queue-private.h"
 #include "loop/prio-yield-private.h"
 
@@ -114,6 +115,7 @@ prio_scheduler_constructed (GObject *object)
   if (watch != NULL)
     watch->made (self);
   prio_scheduler_enlist (self);
+  prio_frame_hook_look (prio_clock_now ());
 }
 
 static void

@@ -202,8 +202,8 @@ open_window (Frames *frames, gboolean follow)
 
   clock = gtk_widget_get_frame_clock (frames->area);
   g_signal_connect (clock, "after-paint", G_CALLBACK (drawn), frames);
-  if (follow)
-    prio_scheduler_follow_frame_clock (frames->scheduler, G_OBJECT (clock));
+  if (!follow)
+    prio_scheduler_unfollow_frame_clock (frames->scheduler, G_OBJECT (clock));
   for (guint i = 0; i < 50 && frames->now.n_frames < 10; i++)
     iterate_for (SETTLING);
   return frames->now.n_frames >= 10;
@@ -538,7 +538,7 @@ main (int argc, char **argv)
     { "beside", 0, 0, G_OPTION_ARG_STRING_ARRAY, &besides, "alone, handler or redraw (all)", "NAME" },
     { "step", 0, 0, G_OPTION_ARG_STRING_ARRAY, &steps, "How long a task is (0.1, 1 and 20)", "MS" },
     { "priority", 0, 0, G_OPTION_ARG_STRING_ARRAY, &priorities, "A task's, or nothing (all)", "NAME" },
-    { "follow", 0, 0, G_OPTION_ARG_NONE, &follow, "Follow the window's frame clock (as it is)", NULL },
+    { "follow", 0, 0, G_OPTION_ARG_NONE, &follow, "Let the window's frame clock be followed (as it is)", NULL },
     { "no-follow", 0, G_OPTION_FLAG_REVERSE, G_OPTION_ARG_NONE, &follow, "Do not", NULL },
     { "tries", 0, 0, G_OPTION_ARG_INT, &frames.n_tries, "How often a row may fail (4)", "N" },
     { "keys", 0, 0, G_OPTION_ARG_NONE, &keys, "Press keys with xdotool, and measure nothing", NULL },

@@ -3,6 +3,9 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import os
+import tempfile
+
 import gi
 
 gi.require_version('Gtk', '4.0')
@@ -11,11 +14,23 @@ from gi.repository import GLib, Gtk, PrioSched  # noqa: E402
 
 scheduler = PrioSched.Scheduler.get_default()
 window = Gtk.Window()
-window.add_tick_callback(lambda *_: GLib.SOURCE_CONTINUE)
+ticks = []
+window.add_tick_callback(lambda *_: ticks.append(None) or GLib.SOURCE_CONTINUE)
 window.present()
-scheduler.follow_frame_clock(window.get_frame_clock())
-
 context = GLib.MainContext.default()
+
+# Frames are heard of unasked, after a task that lasts for longer than a slice.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, 'trace.json')
+    PrioSched.trace_start(path)
+    scheduler.post_task(lambda: GLib.usleep(20000))
+    while len(ticks) < 10:
+        context.iteration(True)
+    PrioSched.trace_stop()
+    with open(path, encoding='utf-8') as trace:
+        assert '"next frame"' in trace.read()
+
+scheduler.follow_frame_clock(window.get_frame_clock())
 while scheduler.props.next_frame == 0:
     before = GLib.get_monotonic_time()
     context.iteration(True)

@@ -89,13 +89,13 @@ var start = async function start(seconds) { // eslint-disable-line no-var
     await sleep(3000); // until the Shell itself has started
     await measure('none', false, quiet);
     await measure('GLib.idle_add', false, floodOfSource);
-    for (const follows of [false, true]) {
-        if (follows)
-            native.follow_frame_clock(global.stage);
+    // The stage is followed until somebody takes that back.
+    for (const follows of [true, false]) {
+        if (!follows)
+            native.unfollow_frame_clock(global.stage);
         for (const priority of ['background', 'user-visible', 'user-blocking'])
             // eslint-disable-next-line no-await-in-loop
             await measure(priority, follows, () => floodOfTasks(priority));
     }
-    native.unfollow_frame_clock(global.stage);
     log('shell-frames: done');
 };

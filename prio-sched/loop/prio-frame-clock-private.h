@@ -1,0 +1,25 @@
+/* prio-frame-clock-private.h: what a loop knows of one object that draws frames
+ *
+ * Promises: the loop expects the next frame of each view when as much time has passed as lies between two of its frames.
+ *
+ * Ticks on the thread on which the object emits them.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-loop-private.h"
+
+typedef struct _PrioFrameView PrioFrameView;
+
+/* A frame clock of GTK's, which has one view, or a stage, which emits the same signal for all its views. */
+typedef struct
+{
+  PrioLoop *loop; /* owned */
+  PrioFrameView *views;
+} PrioFrameClock;
+
+void prio_frame_clock_init (PrioFrameClock *self, PrioLoop *loop);
+void prio_frame_clock_tick (PrioFrameClock *self, guint n_values, const GValue *values);
+void prio_frame_clock_clear (PrioFrameClock *self);

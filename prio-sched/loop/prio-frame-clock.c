@@ -1,0 +1,140 @@
+/* prio-frame-clock.c: what a loop knows of one object that draws frames
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-frame-clock-private.h"
+
+#include "loop/prio-frames-private.h"
+
+/* A gap between two frames counts as the length of a frame only up to the maximum (µs): in a longer one, nothing was
+ * animated.  No display is faster than the minimum. */
+#define MAX_INTERVAL 50000
+#define MIN_INTERVAL 1000
+#define USUAL_INTERVAL 16667
+
+#define N_GAPS 3
+
+/* How many views of a clock are told apart. */
+#define MAX_VIEWS 8
+
+struct _PrioFrameView
+{
+  PrioFrameView *next;
+  PrioFrame frame;    /* used on the owner thread */
+  gconstpointer view; /* only compared, never dereferenced; NULL if there is none */
+  gint64 last;        /* when the last frame began, µs */
+  gint64 interval;    /* between frames, µs */
+  gint64 gaps[N_GAPS];
+  guint n_gaps; /* in a row */
+};
+
+static void
+op_ticked (PrioLoop *loop, const PrioOp *op)
+{
+  PrioFrameView *view = op->target;
+
+  prio_frames_put (loop, &view->frame, op->due, (gint64) GPOINTER_TO_SIZE (op->data));
+}
+
+static void
+op_remove (PrioLoop *loop, const PrioOp *op)
+{
+  PrioFrameView *view = op->target;
+
+  prio_frames_remove (loop, &view->frame);
+  g_free (view);
+}
+
+/* The signal's first argument need not be a view: it may be another object each time.  All beyond MAX_VIEWS are
+ * therefore treated as one. */
+static PrioFrameView *
+find_view (PrioFrameClock *self, gconstpointer key)
+{
+  PrioFrameView *view = self->views;
+  guint n = 0;
+
+  while (view != NULL && view->view != key)
+    {
+      view = view->next;
+      n++;
+    }
+  if (view != NULL)
+    return view;
+  if (n == MAX_VIEWS)
+    return self->views;
+
+  view = g_new0 (PrioFrameView, 1);
+  view->view = key;
+  view->interval = USUAL_INTERVAL;
+  view->next = self->views;
+  self->views = view;
+  return view;
+}
+
+/* A late frame makes one gap longer and the next one shorter, and so does the first frame after a pause.  The median
+ * of three gaps leaves both out.  A shorter median is adopted at once, a longer one only gradually. */
+static void
+learn_interval (PrioFrameView *view, gint64 gap)
+{
+  const gint64 *gaps = view->gaps;
+  gint64 middle;
+
+  if (gap <= 0 || gap >= MAX_INTERVAL)
+    {
+      view->n_gaps = 0;
+      return;
+    }
+
+  view->gaps[view->n_gaps++ % N_GAPS] = gap;
+  if (view->n_gaps < N_GAPS)
+    return;
+
+  middle = MAX (MIN (gaps[0], gaps[1]), MIN (MAX (gaps[0], gaps[1]), gaps[2]));
+  if (middle < view->interval)
+    view->interval = MAX (middle, MIN_INTERVAL);
+  else
+    view->interval += (middle - view->interval) / 16;
+}
+
+void
+prio_frame_clock_init (PrioFrameClock *self, PrioLoop *loop)
+{
+  self->loop = prio_loop_ref (loop);
+  self->views = NULL;
+}
+
+/* A frame begins; the next one is expected an interval from now.  @values are those of the signal, which depend on the emitter: the
+ * first argument of ClutterStage's is the view. */
+void
+prio_frame_clock_tick (PrioFrameClock *self, guint n_values, const GValue *values)
+{
+  gpointer key = n_values > 1 && G_VALUE_HOLDS_OBJECT (&values[1]) ? g_value_get_object (&values[1]) : NULL;
+  PrioFrameView *view = find_view (self, key);
+  gint64 now = prio_clock_now ();
+  PrioOp op = { .apply = op_ticked, .target = view };
+
+  learn_interval (view, now - view->last);
+  view->last = now;
+
+  op.due = prio_time_after (now, view->interval);
+  op.data = GSIZE_TO_POINTER ((gsize) view->interval);
+  prio_loop_submit (self->loop, &op);
+}
+
+void
+prio_frame_clock_clear (PrioFrameClock *self)
+{
+  PrioFrameView *view;
+
+  while ((view = self->views) != NULL)
+    {
+      PrioOp op = { .apply = op_remove, .target = view };
+
+      self->views = view->next;
+      prio_loop_submit_quietly (self->loop, &op);
+    }
+  g_clear_pointer (&self->loop, prio_loop_unref);
+}

@@ -1,0 +1,13 @@
+/* prio-frame-hook-private.h: hears of the frames of GTK and GNOME Shell, without either
+ *
+ * Promises: as soon as a window has drawn a frame, the loop that runs it knows when the next one is due.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "loop/prio-loop-private.h"
+
+void prio_frame_hook_look (gint64 now);
+void prio_frame_hook_leave_alone (GObject *clock);

@@ -1,0 +1,102 @@
+/* prio-frame-hook.c: hears of the frames of GTK and GNOME Shell, without either
+ *
+ * Nothing here is linked to a toolkit.  Once a type of a known name is there, a hook on its signal hears of each frame that the
+ * program draws.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "loop/prio-frame-hook-private.h"
+
+#include "loop/prio-frame-clock-private.h"
+
+/* Between two looks whether a toolkit has been loaded, µs. */
+#define LOOK_INTERVAL 100000
+
+/* GTK's frame clock, of 3 and 4, and GNOME Shell's stage. */
+static const char *const names[] = { "GdkFrameClock", "ClutterStage" };
+
+static G_DEFINE_QUARK (prio-sched-frame-clock, clock)
+
+/* What a clock has for its data that is not to be followed. */
+static PrioFrameClock left_alone;
+
+/* When to look again, µs; atomic.  G_MAXINT64 while a thread looks, and if nothing is to be followed. */
+static gint64 next_look;
+
+static void
+clock_free (gpointer data)
+{
+  PrioFrameClock *clock = data;
+
+  prio_frame_clock_clear (clock);
+  g_free (clock);
+}
+
+/* What @loop knows of @object, which has drawn a frame.  Returns NULL if it is to be left alone. */
+static PrioFrameClock *
+follow (PrioLoop *loop, GObject *object)
+{
+  PrioFrameClock *clock = g_object_get_qdata (object, clock_quark ());
+
+  if (clock != NULL && (clock == &left_alone || clock->loop == loop))
+    return clock != &left_alone ? clock : NULL;
+
+  clock = g_new (PrioFrameClock, 1);
+  prio_frame_clock_init (clock, loop);
+  g_object_set_qdata_full (object, clock_quark (), clock, clock_free);
+  return clock;
+}
+
+static gboolean
+frame_begins (GSignalInvocationHint *hint G_GNUC_UNUSED, guint n_values, const GValue *values, gpointer data G_GNUC_UNUSED)
+{
+  GMainContext *context = g_main_context_get_thread_default ();
+  PrioLoop *loop = prio_loop_find (context != NULL ? context : g_main_context_default ());
+  PrioFrameClock *clock;
+
+  if (loop == NULL)
+    return TRUE;
+  clock = follow (loop, g_value_get_object (&values[0]));
+  if (clock != NULL)
+    prio_frame_clock_tick (clock, n_values, values);
+  prio_loop_unref (loop);
+  return TRUE;
+}
+
+/* Adds the hook for the type @name, if there is such a type now. */
+static gboolean
+hook (const char *name)
+{
+  GType type = g_type_from_name (name);
+  guint id = type != 0 && g_type_class_peek (type) != NULL ? g_signal_lookup ("before-paint", type) : 0;
+
+  return id != 0 && g_signal_add_emission_hook (id, 0, frame_begins, NULL, NULL) != 0;
+}
+
+/* Any thread: looks, once in a while, whether a toolkit has been loaded. */
+void
+prio_frame_hook_look (gint64 now)
+{
+  static gboolean hooked[G_N_ELEMENTS (names)]; /* of the thread that looks */
+  gint64 next = __atomic_load_n (&next_look, __ATOMIC_RELAXED);
+
+  if (G_LIKELY (now < next) ||
+      !__atomic_compare_exchange_n (&next_look, &next, G_MAXINT64, FALSE, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return;
+  if (g_strcmp0 (g_getenv ("PRIO_SCHED_FOLLOW_FRAMES"), "0") == 0)
+    return;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    hooked[i] = hooked[i] || hook (names[i]);
+  __atomic_store_n (&next_look, prio_time_after (now, LOOK_INTERVAL), __ATOMIC_RELEASE);
+}
+
+/* @clock is not to be followed unasked. */
+void
+prio_frame_hook_leave_alone (GObject *clock)
+{
+  g_object_set_qdata (clock, clock_quark (), &left_alone);
+}
