@@ -26,7 +26,7 @@ const METHODS = {
     IdleDeadline: ['copy', 'did_timeout', 'time_remaining'],
 };
 
-let seed = Number(ARGV[0] ?? GLib.random_int());
+let seed = Number(ARGV[0] ?? (GLib.getenv('RANDOM_SEED') || GLib.random_int()));
 const calls = Number(ARGV[1] ?? 20000);
 print(`seed ${seed}`);
 

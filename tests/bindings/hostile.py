@@ -9,6 +9,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
+import os
 import random
 import sys
 
@@ -20,7 +21,7 @@ from gi.repository import Gio, GLib, GObject, PrioSched  # noqa: E402
 # What runs a main loop until something else ends it.
 BLOCKING = {'run'}
 
-seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(2 ** 32)
+seed = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get('RANDOM_SEED') or random.randrange(2 ** 32))
 calls = int(sys.argv[2]) if len(sys.argv) > 2 else 30000
 random.seed(seed)
 print(f'seed {seed}', flush=True)
