@@ -1,0 +1,210 @@
+"""proving.py: programs in the shape of real ones, by idle sources, by hand, and with the library
+
+    proving.py [--rounds N] [SCENE…]      runs each scene in each way, alternately, and prints the medians
+
+Run it under Xvfb, or in mutter; see below.  The ways:
+
+    idle       a step for each call of a GLib.idle_add () source, as people write it
+    by hand    steps for 5 ms in such a source, as an expert would
+    library    a generator that is posted
+
+Frames are those of a square that turns all the time, per second until the work is done; keys come every 50 ms as a file descriptor of
+GLib's default priority, as input does.  Times are ms.
+
+    GSK_RENDERER=cairo xvfb-run -a meson devenv -C build python3 tests/programs/proving/proving.py
+    dbus-run-session -- mutter --headless --wayland --no-x11 --virtual-monitor 1280x720@240 -- …
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+import gi
+
+gi.require_version('Gtk', '4.0')
+gi.require_version('PrioSched', '1')
+from gi.repository import GLib, Gtk, PrioSched  # noqa: E402
+from scenes import SCENES  # noqa: E402
+
+# The ways, and for how long each runs steps at once, in seconds.
+WAYS = {'idle': 0, 'by hand': 0.005, 'library': None}
+COLUMNS = ('frames', 'gap', 'key', 'first', 'done', 'cpu')
+KEYS = 0.05      # seconds between two keys
+SETTLING = 1000  # ms
+
+clock = time.perf_counter
+
+
+class Way:
+    """How jobs are done: by idle sources that run steps for a while, or by the library if that is None."""
+
+    def __init__(self, budget):
+        self.budget = budget
+
+    def begin(self, steps, priority, ended):
+        """Returns what cancels it."""
+        return self._post(steps, priority, ended) if self.budget is None else self._add_idle(steps(), ended)
+
+    def _post(self, steps, priority, ended):
+        controller = PrioSched.TaskController(priority)
+        task = PrioSched.Scheduler.get_default().post_task(steps, signal=controller.signal)
+        task.add_done_callback(lambda task: task.cancelled() or task.exception() or ended())
+        return controller.abort
+
+    def _add_idle(self, iterator, ended):
+        def call():
+            end = clock() + self.budget
+            while True:
+                try:
+                    next(iterator)
+                except StopIteration:
+                    ended()
+                    return False
+                if clock() >= end:
+                    return True
+
+        source = GLib.idle_add(call)
+        return lambda: GLib.source_remove(source)
+
+
+class Jobs:
+    """The jobs of a scene, as they are begun, cancelled by the next one of the same key, and end."""
+
+    def __init__(self, scene, way, ended):
+        self.way, self.ended = way, ended
+        self.planned, self.running = 0, {}  # by key or number, what cancels them
+        for number, (delay, steps, priority, key) in enumerate(scene.jobs()):
+            self.planned += 1
+            GLib.timeout_add(delay, self._begin, key or number, steps, priority)
+
+    def _begin(self, key, steps, priority):
+        self.planned -= 1
+        if key in self.running:
+            self.running.pop(key)()
+        self.running[key] = lambda: None
+        cancel = self.way.begin(steps, priority, lambda: self._end(key))
+        if key in self.running:
+            self.running[key] = cancel
+        return False
+
+    def _end(self, key):
+        del self.running[key]
+        if not self.planned and not self.running:
+            self.ended()
+
+
+class Keys:
+    """Keys that another thread presses, and how long each has waited, in seconds."""
+
+    def __init__(self):
+        self.waited = []
+        self.reading, self.writing = os.pipe()
+        GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, self.reading, GLib.IOCondition.IN, self._pressed)
+        threading.Thread(target=self._press, daemon=True).start()
+
+    def _press(self):
+        while True:
+            time.sleep(KEYS)
+            os.write(self.writing, f'{clock()}\n'.encode())
+
+    def _pressed(self, *_):
+        self.waited.extend(clock() - float(line) for line in os.read(self.reading, 4096).split())
+        return True
+
+
+class Square(Gtk.DrawingArea):
+    """It turns all the time."""
+
+    def __init__(self):
+        super().__init__()
+        self.angle = 0
+        self.set_size_request(100, 60)
+        self.set_draw_func(self._draw)
+        self.add_tick_callback(lambda *_: self.queue_draw() or True)
+
+    def _draw(self, _area, cairo, width, height):
+        self.angle += 0.1
+        cairo.translate(width / 2, height / 2)
+        cairo.rotate(self.angle)
+        cairo.rectangle(-20, -20, 40, 40)
+        cairo.fill()
+
+
+def open_window(scene, painted):
+    box, window = Gtk.Box(orientation=Gtk.Orientation.VERTICAL), Gtk.Window(default_width=800, default_height=600)
+    box.append(Square())
+    box.append(Gtk.ScrolledWindow(child=scene.widget, vexpand=True))
+    window.set_child(box)
+    window.present()
+    window.get_frame_clock().connect('after-paint', lambda *_: painted.append(clock()))
+    return window
+
+
+def run(name, way):
+    """Runs one scene, and prints what was measured."""
+    loop, painted, times = GLib.MainLoop(), [], {}
+
+    def start():
+        times.update(start=clock(), cpu=time.process_time())
+        keys.waited.clear()
+        times['jobs'] = Jobs(scene, Way(WAYS[way]), end)
+
+    def end():
+        times.update(done=clock(), cpu=time.process_time() - times['cpu'])
+        loop.quit()
+
+    scene = SCENES[name]()
+    scene.first = lambda: times.setdefault('first', clock())
+    window = open_window(scene, painted)
+    keys = Keys()
+    GLib.timeout_add(SETTLING, start)
+    loop.run()
+    window.destroy()
+
+    begun, done = times['start'], times['done']
+    frames = [begun, *(moment for moment in painted if begun < moment < done), done]
+    seconds = {'gap': max(after - before for before, after in zip(frames, frames[1:])), 'key': max(keys.waited, default=0),
+               'first': times['first'] - begun, 'done': done - begun, 'cpu': times['cpu']}
+    print(json.dumps({'frames': (len(frames) - 2) / (done - begun), **{name: 1000 * value for name, value in seconds.items()}}))
+
+
+def show(name, rows):
+    for way in WAYS:
+        medians = (statistics.median(row[column] for row in rows[way]) for column in COLUMNS)
+        print(f'{name:<8}{way:<9}' + ''.join(f'{median:>8.0f}' for median in medians), flush=True)
+        name = ''
+
+
+def measure(name, n_rounds):
+    rows = {way: [] for way in WAYS}
+    for _ in range(n_rounds):
+        for way in WAYS:
+            output = subprocess.run([sys.executable, __file__, '--run', name, way], check=True, stdout=subprocess.PIPE, text=True,
+                                    timeout=300).stdout
+            rows[way].append(json.loads(output.splitlines()[-1]))
+    return rows
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--run', nargs=2, metavar=('SCENE', 'WAY'), help='one scene, in one way, once')
+    parser.add_argument('scenes', nargs='*', metavar='SCENE', default=list(SCENES))
+    options = parser.parse_args(arguments)
+    if options.run:
+        run(*options.run)
+        return
+    print(f'{"":<17}' + ''.join(f'{column:>8}' for column in COLUMNS), flush=True)
+    for name in options.scenes:
+        show(name, measure(name, options.rounds))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])
