@@ -57,8 +57,8 @@ signal_for (DexPromise *promise, const PrioTaskOptions *options)
   GCancellable *both[] = { dex_promise_get_cancellable (promise), options != NULL ? options->signal : NULL };
 
   if (both[1] != NULL && PRIO_IS_TASK_SIGNAL (both[1]))
-    return prio_task_signal_any_following (both, 2, PRIO_TASK_SIGNAL (both[1]));
-  return prio_task_signal_any (both, both[1] != NULL ? 2 : 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+    return prio_task_signal_new_any_following (both, 2, PRIO_TASK_SIGNAL (both[1]));
+  return prio_task_signal_new_any (both, both[1] != NULL ? 2 : 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
 }
 
 /**

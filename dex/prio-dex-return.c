@@ -143,7 +143,7 @@ follow_signal (Wait *self)
   if (signal == NULL)
     return;
 
-  self->signal = prio_task_signal_any (&signal, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  self->signal = prio_task_signal_new_any (&signal, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
   g_signal_connect_data (self->signal, "cancelled", G_CALLBACK (on_aborted), wait_ref (self), wait_unref_closure,
                          G_CONNECT_DEFAULT);
   if (prio_task_signal_is_aborted (self->signal))

@@ -26,11 +26,11 @@ PrioTaskSignal  *prio_task_signal_new_aborted   (const GError      *reason);
 PRIO_AVAILABLE_IN_ALL
 PrioTaskSignal  *prio_task_signal_new_timeout   (guint64            delay);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal  *prio_task_signal_any           (GCancellable     **signals,
+PrioTaskSignal  *prio_task_signal_new_any           (GCancellable     **signals,
                                                  gsize              n_signals,
                                                  PrioTaskPriority   priority);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal  *prio_task_signal_any_following (GCancellable     **signals,
+PrioTaskSignal  *prio_task_signal_new_any_following (GCancellable     **signals,
                                                  gsize              n_signals,
                                                  PrioTaskSignal    *priority_source);
 PRIO_AVAILABLE_IN_ALL

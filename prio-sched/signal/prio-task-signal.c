@@ -26,7 +26,7 @@
  * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: an abort
  * of a group of tasks also cancels the asynchronous calls of GIO that belong to them.
  * A [class@PrioSched.TaskController] controls it; a signal that was made from others
- * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.
+ * with [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
  *
  * ```c
  * static void
@@ -37,7 +37,7 @@
  *
  * g_autoptr (PrioTaskSignal) timeout = prio_task_signal_new_timeout (5000);
  * GCancellable *sources[] = { page_signal, G_CANCELLABLE (timeout) };
- * g_autoptr (PrioTaskSignal) signal = prio_task_signal_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
+ * g_autoptr (PrioTaskSignal) signal = prio_task_signal_new_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
  *
  * g_signal_connect (signal, "notify::reason", G_CALLBACK (stop_spinner), spinner);
  * g_file_load_contents_async (file, G_CANCELLABLE (signal), loaded, NULL);
@@ -425,7 +425,7 @@ are_cancellables (GCancellable **sources, gsize n_sources)
 }
 
 /**
- * prio_task_signal_any: (constructor)
+ * prio_task_signal_new_any: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
  * @n_signals: how many
  * @priority: the priority of the new signal, which never changes
@@ -445,7 +445,7 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  * Since: 1.0
  */
 PrioTaskSignal *
-prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority)
+prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority)
 {
   PrioTaskSignal *self;
 
@@ -459,7 +459,7 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
 }
 
 /**
- * prio_task_signal_any_following: (constructor)
+ * prio_task_signal_new_any_following: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
  * @n_signals: how many
  * @priority_source: the signal whose priority the new signal follows
@@ -477,7 +477,7 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
  * Since: 1.0
  */
 PrioTaskSignal *
-prio_task_signal_any_following (GCancellable **signals, gsize n_signals, PrioTaskSignal *priority_source)
+prio_task_signal_new_any_following (GCancellable **signals, gsize n_signals, PrioTaskSignal *priority_source)
 {
   PrioTaskSignal *self;
 

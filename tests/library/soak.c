@@ -148,7 +148,7 @@ renew_dependent (Poster *self, guint i)
 
   if (followed == NULL || dice (self, 2) == 0)
     followed = PRIO_TASK_SIGNAL (sources[0]);
-  self->dependents[i] = prio_task_signal_any_following (sources, 2, followed);
+  self->dependents[i] = prio_task_signal_new_any_following (sources, 2, followed);
   if (dice (self, 2) == 0)
     g_signal_connect (self->dependents[i], "priority-change", G_CALLBACK (priority_changed), &self->round->n_heard);
   g_clear_object (&old);

@@ -82,7 +82,7 @@ make_signal (World *world, guint i)
       return g_cancellable_new ();
 
     case 1:
-      return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, BACKGROUND + dice (world, 3)));
+      return G_CANCELLABLE (prio_task_signal_new_any (sources, n_sources, BACKGROUND + dice (world, 3)));
 
     default:
       return G_CANCELLABLE (prio_task_signal_new_timeout (dice (world, 3)));

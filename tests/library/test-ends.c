@@ -207,7 +207,7 @@ use (World *world)
     {
       GCancellable *source = G_CANCELLABLE (world->signal);
 
-      g_object_unref (prio_task_signal_any_following (&source, 1, world->signal));
+      g_object_unref (prio_task_signal_new_any_following (&source, 1, world->signal));
     }
   if (world->task != NULL)
     prio_task_get_error (world->task);
@@ -360,7 +360,7 @@ static void
 from_priority_change_of_dependent (World *world)
 {
   GCancellable *source = G_CANCELLABLE (world->signal);
-  g_autoptr (PrioTaskSignal) dependent = prio_task_signal_any_following (&source, 1, world->signal);
+  g_autoptr (PrioTaskSignal) dependent = prio_task_signal_new_any_following (&source, 1, world->signal);
 
   g_signal_connect (dependent, "priority-change", G_CALLBACK (priority_changed), world);
   prio_task_controller_set_priority (world->controller, USER_BLOCKING, NULL);

@@ -295,13 +295,13 @@ test_signals (void)
   assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
   assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
 
-  assert_critical (prio_task_signal_any (NULL, 1, BACKGROUND));
-  assert_critical (prio_task_signal_any (no_signals, 2, BACKGROUND));
-  assert_told ("*is no PrioTaskPriority*", prio_task_signal_any (no_signals, 1, 0));
-  assert_told ("*is no PrioTaskPriority*", prio_task_signal_any (no_signals, 1, 4));
-  assert_critical (prio_task_signal_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
-  assert_critical (prio_task_signal_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
-  assert_critical_for_bad (prio_task_signal_any_following (no_signals, 1, bad));
+  assert_critical (prio_task_signal_new_any (NULL, 1, BACKGROUND));
+  assert_critical (prio_task_signal_new_any (no_signals, 2, BACKGROUND));
+  assert_told ("*is no PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 0));
+  assert_told ("*is no PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 4));
+  assert_critical (prio_task_signal_new_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
+  assert_critical (prio_task_signal_new_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
+  assert_critical_for_bad (prio_task_signal_new_any_following (no_signals, 1, bad));
   assert_critical_for_bad (prio_task_signal_pin (bad));
   assert_critical_for_bad (prio_task_signal_get_priority (bad));
   assert_critical_for_bad (prio_task_signal_has_fixed_priority (bad));

@@ -54,7 +54,7 @@ dependent_of (PrioTaskController *controller)
 {
   GCancellable *source = G_CANCELLABLE (prio_task_controller_get_signal (controller));
 
-  return prio_task_signal_any (&source, 1, USER_VISIBLE);
+  return prio_task_signal_new_any (&source, 1, USER_VISIBLE);
 }
 
 /* A dependent is kept for this handler too. */

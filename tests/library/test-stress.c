@@ -187,7 +187,7 @@ renew_controller (World *world, guint i)
   world->controllers[i] = prio_task_controller_new (BACKGROUND + dice (world, 3));
   source = signal_of (world->controllers[i]);
   more_listen (world, source);
-  world->dependents[i] = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+  world->dependents[i] = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   more_listen (world, world->dependents[i]);
 }
 

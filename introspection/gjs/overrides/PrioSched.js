@@ -164,8 +164,8 @@ function _init() {
     const native = {
         abort: TaskController.prototype.abort,
         cancelIdle: Scheduler.prototype.cancel_idle_callback,
-        any: TaskSignal.any,
-        anyFollowing: TaskSignal.any_following,
+        newAny: TaskSignal.new_any,
+        newAnyFollowing: TaskSignal.new_any_following,
         newTimeout: TaskSignal.new_timeout,
         newController: TaskController.new,
         post: Scheduler.prototype.post,
@@ -199,13 +199,14 @@ function _init() {
     definePriority(TaskController.prototype, 'controller', function () {
         return this.signal.priority;
     });
-    TaskSignal.any = (signals, priority) => native.any.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
+    TaskSignal.any = (signals, priority) => native.newAny.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
     TaskSignal.any_following = (signals, source) => {
         const given = toSignals(signals);
         if (!(source instanceof TaskSignal))
             throw new TypeError(`${named(source)} is no signal of a task, whose priority could be followed`);
-        return native.anyFollowing.call(TaskSignal, given, source);
+        return native.newAnyFollowing.call(TaskSignal, given, source);
     };
+    [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
     TaskSignal.new_timeout = delay => native.newTimeout.call(TaskSignal, toGivenDelay(delay));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the

@@ -363,10 +363,10 @@ make_any (Program *program, JsonObject *description)
     }
 
   if (followed != NULL)
-    return G_CANCELLABLE (prio_task_signal_any_following ((GCancellable **) sources->pdata, sources->len, followed));
+    return G_CANCELLABLE (prio_task_signal_new_any_following ((GCancellable **) sources->pdata, sources->len, followed));
   if (!is_priority (priority))
     return NULL;
-  return G_CANCELLABLE (prio_task_signal_any ((GCancellable **) sources->pdata, sources->len, priority_from_nick (priority)));
+  return G_CANCELLABLE (prio_task_signal_new_any ((GCancellable **) sources->pdata, sources->len, priority_from_nick (priority)));
 }
 
 static void

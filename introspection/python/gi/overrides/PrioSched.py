@@ -254,8 +254,8 @@ class TaskController(PrioSched.TaskController):
 TaskController = override(TaskController)
 
 
-_native_any = PrioSched.TaskSignal.any
-_native_any_following = PrioSched.TaskSignal.any_following
+_native_new_any = PrioSched.TaskSignal.new_any
+_native_new_any_following = PrioSched.TaskSignal.new_any_following
 _native_new_aborted = PrioSched.TaskSignal.new_aborted
 _native_new_timeout = PrioSched.TaskSignal.new_timeout
 
@@ -271,8 +271,8 @@ class TaskSignal(PrioSched.TaskSignal):
         """
         signals = to_signals(signals)
         if isinstance(priority, PrioSched.TaskSignal):
-            return PrioSched.TaskSignal.any_following(signals, priority)
-        result = _native_any(signals, PrioSched.TaskPriority(to_given_priority(priority)))
+            return TaskSignal.any_following(signals, priority)
+        result = _native_new_any(signals, PrioSched.TaskPriority(to_given_priority(priority)))
         reasons.keep_reasons_of(result, signals)
         return result
 
@@ -282,9 +282,12 @@ class TaskSignal(PrioSched.TaskSignal):
         signals = to_signals(signals)
         if not isinstance(priority_source, PrioSched.TaskSignal):
             raise TypeError(f'the source of a priority is a PrioSched.TaskSignal, not {priority_source!r}')
-        result = _native_any_following(signals, priority_source)
+        result = _native_new_any_following(signals, priority_source)
         reasons.keep_reasons_of(result, signals)
         return result
+
+    # The library's names.
+    new_any, new_any_following = any, any_following
 
     @staticmethod
     def new_aborted(reason=None):

@@ -61,7 +61,7 @@ class _Wait(lending.Follower):
         self.takes_failures = until in (PrioSched.TaskGroupWait.ALL, PrioSched.TaskGroupWait.ANY)
         self.own = both = Gio.Cancellable()
         if signal is not None:
-            both = PrioSched.TaskSignal.any([signal, self.own], PrioSched.TaskPriority.USER_VISIBLE)
+            both = PrioSched.TaskSignal.new_any([signal, self.own], PrioSched.TaskPriority.USER_VISIBLE)
         own, handle = (state.group, state.handle) if isinstance(state, _GroupState) else (None, 0)
         self.number = table._add(task)
         group._waits.add(self)
