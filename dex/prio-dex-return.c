@@ -111,7 +111,7 @@ on_aborted (GCancellable *signal G_GNUC_UNUSED, gpointer data)
   if (claim (self))
     {
       if (!prio_task_return_error_if_cancelled (self->task))
-        prio_task_return_error (self->task, prio_task_signal_get_reason (self->signal));
+        prio_task_return_error (self->task, prio_task_signal_dup_reason (self->signal));
       let_go (self);
     }
   wait_unref (self);

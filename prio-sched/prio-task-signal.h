@@ -42,7 +42,7 @@ gboolean         prio_task_signal_has_fixed_priority (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean         prio_task_signal_is_aborted    (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL
-GError          *prio_task_signal_get_reason    (PrioTaskSignal    *self);
+GError          *prio_task_signal_dup_reason    (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL
 guint            prio_task_signal_get_pending   (PrioTaskSignal    *self);
 

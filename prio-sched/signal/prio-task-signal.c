@@ -256,7 +256,7 @@ prio_task_signal_get_property (GObject *object, guint id, GValue *value, GParamS
       break;
 
     case PROP_REASON:
-      g_value_take_boxed (value, prio_task_signal_get_reason (self));
+      g_value_take_boxed (value, prio_task_signal_dup_reason (self));
       break;
 
     default:
@@ -298,7 +298,7 @@ install_properties (GObjectClass *object_class)
                          G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
-   * PrioTaskSignal:reason: (getter get_reason)
+   * PrioTaskSignal:reason: (getter dup_reason)
    *
    * Why the signal was aborted, or %NULL if it was not.
    *
@@ -574,7 +574,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
 }
 
 /**
- * prio_task_signal_get_reason: (get-property reason)
+ * prio_task_signal_dup_reason: (get-property reason)
  * @self: a signal
  *
  * Gets why the signal was aborted.  Any thread may call it.
@@ -584,7 +584,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
  * Since: 1.0
  */
 GError *
-prio_task_signal_get_reason (PrioTaskSignal *self)
+prio_task_signal_dup_reason (PrioTaskSignal *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
 

@@ -306,7 +306,7 @@ test_signals (void)
   assert_critical_for_bad (prio_task_signal_get_priority (bad));
   assert_critical_for_bad (prio_task_signal_has_fixed_priority (bad));
   assert_critical_for_bad (prio_task_signal_is_aborted (bad));
-  assert_critical_for_bad (prio_task_signal_get_reason (bad));
+  assert_critical_for_bad (prio_task_signal_dup_reason (bad));
 }
 
 static void

@@ -9,7 +9,7 @@ static void
 log_reason (PrioTaskSignal *signal, GParamSpec *pspec, gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (GError) reason = prio_task_signal_get_reason (signal);
+  g_autoptr (GError) reason = prio_task_signal_dup_reason (signal);
 
   /* Not under a lock of GLib's: this takes it. */
   g_cancellable_disconnect (G_CANCELLABLE (signal), g_cancellable_connect (G_CANCELLABLE (signal), G_CALLBACK (g_object_ref), NULL, NULL));
@@ -153,7 +153,7 @@ meet (Fixture *f, guint how, PrioTaskController *controller)
       break;
 
     case 1:
-      reason = prio_task_signal_get_reason (signal);
+      reason = prio_task_signal_dup_reason (signal);
       g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_BUSY);
       break;
 

@@ -42,7 +42,7 @@ test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
 static void
 log_aborted (PrioTaskSignal *signal, Fixture *f)
 {
-  g_autoptr (GError) reason = prio_task_signal_get_reason (signal);
+  g_autoptr (GError) reason = prio_task_signal_dup_reason (signal);
 
   g_assert_true (prio_task_signal_is_aborted (signal));
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED);

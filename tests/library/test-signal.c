@@ -139,13 +139,13 @@ test_abort_goes_to_dependents_in_order (Fixture *f, gconstpointer data)
   listen (f, second, "n");
   listen (f, first, "f");
   listen (f, source, "s");
-  g_assert_null (prio_task_signal_get_reason (second));
+  g_assert_null (prio_task_signal_dup_reason (second));
   prio_task_controller_abort (controller, reason);
   prio_task_controller_abort (controller, NULL);
 
   g_assert_cmpstr (f->log->str, ==, "s! f! n! ");
   g_assert_true (g_cancellable_is_cancelled (G_CANCELLABLE (second)));
-  second_reason = prio_task_signal_get_reason (second);
+  second_reason = prio_task_signal_dup_reason (second);
   g_assert_error (second_reason, G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
@@ -178,7 +178,7 @@ test_any_of_an_aborted_one (Fixture *f, gconstpointer data)
   g_autoptr (GCancellable) plain = g_cancellable_new ();
   GCancellable *sources[] = { plain, G_CANCELLABLE (aborted) };
   g_autoptr (PrioTaskSignal) any = prio_task_signal_new_any (sources, 2, USER_BLOCKING);
-  g_autoptr (GError) reason = prio_task_signal_get_reason (any);
+  g_autoptr (GError) reason = prio_task_signal_dup_reason (any);
 
   g_assert_true (g_cancellable_is_cancelled (G_CANCELLABLE (any)));
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_BUSY);

@@ -26,7 +26,7 @@ test_timeout (Fixture *f, gconstpointer data)
   while (!fired)
     g_main_context_iteration (f->context, TRUE);
 
-  reason = prio_task_signal_get_reason (held);
+  reason = prio_task_signal_dup_reason (held);
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
 }
 
@@ -74,7 +74,7 @@ test_timeout_lives_for_its_dependents (Fixture *f, gconstpointer data)
   while (!prio_task_signal_is_aborted (any_of_any))
     g_main_context_iteration (f->context, TRUE);
   fixture_run (f);
-  reason = prio_task_signal_get_reason (any_of_any);
+  reason = prio_task_signal_dup_reason (any_of_any);
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
   g_assert_null (alive);
 }

@@ -207,6 +207,7 @@ function _init() {
         return native.newAnyFollowing.call(TaskSignal, given, source);
     };
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
+    TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
     TaskSignal.new_timeout = delay => native.newTimeout.call(TaskSignal, toGivenDelay(delay));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the

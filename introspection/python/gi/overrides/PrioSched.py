@@ -263,6 +263,8 @@ _native_new_timeout = PrioSched.TaskSignal.new_timeout
 class TaskSignal(PrioSched.TaskSignal):
     """A Gio.Cancellable that has a priority."""
 
+    get_reason = PrioSched.TaskSignal.dup_reason
+
     @staticmethod
     def any(signals, priority='user-visible'):
         """A signal that is aborted as soon as one of signals is, each a Gio.Cancellable.
@@ -344,7 +346,7 @@ class TaskSignal(PrioSched.TaskSignal):
     @property
     def reason(self):
         """The exception with which it was aborted, or None."""
-        return reasons.to_exception(self.get_reason())
+        return reasons.to_exception(self.dup_reason())
 
 
 TaskSignal = override(TaskSignal)
