@@ -44,6 +44,6 @@ gboolean         prio_task_signal_is_aborted    (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL
 GError          *prio_task_signal_dup_reason    (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL
-guint            prio_task_signal_get_pending   (PrioTaskSignal    *self);
+guint            prio_task_signal_get_n_pending   (PrioTaskSignal    *self);
 
 G_END_DECLS

@@ -199,7 +199,7 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
       break;
 
     case PROP_PENDING:
-      g_value_set_uint (value, prio_task_group_get_pending (self));
+      g_value_set_uint (value, prio_task_group_get_n_pending (self));
       break;
 
     case PROP_PRIORITY:
@@ -268,7 +268,7 @@ install_properties (GObjectClass *object_class)
                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
-   * PrioTaskGroup:pending: (getter get_pending)
+   * PrioTaskGroup:pending: (getter get_n_pending)
    *
    * How many tasks are queued or running.  It is notified once for all that changes it in one task.
    *
@@ -406,7 +406,7 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
 }
 
 /**
- * prio_task_group_get_pending: (get-property pending)
+ * prio_task_group_get_n_pending: (get-property pending)
  * @self: a group
  *
  * Gets how many tasks are queued or running.  Call it on the thread that runs the scheduler's main
@@ -417,7 +417,7 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
  * Since: 1.0
  */
 guint
-prio_task_group_get_pending (PrioTaskGroup *self)
+prio_task_group_get_n_pending (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
 

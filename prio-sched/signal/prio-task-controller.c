@@ -246,7 +246,7 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
       g_autofree char *message = prio_debug_escape (reason != NULL ? reason->message : "no reason is given");
 
       g_debug ("A signal is aborted, with %u tasks that this thread runs waiting: %s",
-               prio_task_signal_get_pending (signal), message);
+               prio_task_signal_get_n_pending (signal), message);
     }
   prio_signal_node_abort (prio_task_signal_get_node (signal), reason);
 }

@@ -42,7 +42,7 @@ static void
 finish (Fixture *f)
 {
   over = TRUE;
-  while (prio_scheduler_get_pending (f->scheduler) > 0)
+  while (prio_scheduler_get_n_pending (f->scheduler) > 0)
     g_main_context_iteration (f->context, TRUE);
   over = FALSE;
 }

@@ -207,7 +207,10 @@ function _init() {
         return native.newAnyFollowing.call(TaskSignal, given, source);
     };
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
+    // Where JavaScript has a name of its own.
     TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
+    for (const {prototype} of [Scheduler, TaskSignal, PrioSched.TaskGroup])
+        prototype.get_pending = prototype.get_n_pending;
     TaskSignal.new_timeout = delay => native.newTimeout.call(TaskSignal, toGivenDelay(delay));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the

@@ -55,10 +55,12 @@ class Scheduler(PrioSched.Scheduler):
     force_frame_rate, get_first_task = react.force_frame_rate, react.get_first_task
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
-    def get_pending(self):
+    def get_n_pending(self):
         """How many tasks are queued or delayed.  Raises RuntimeError on another thread than that of the main context."""
         table_of(self).check_owner('the tasks are counted on')
-        return super().get_pending()
+        return super().get_n_pending()
+
+    get_pending = get_n_pending
 
     def get_statistics(self):
         """The PrioSched.Statistics, or None if none are collected.  Raises RuntimeError on another thread, as get_pending () does."""
@@ -263,7 +265,7 @@ _native_new_timeout = PrioSched.TaskSignal.new_timeout
 class TaskSignal(PrioSched.TaskSignal):
     """A Gio.Cancellable that has a priority."""
 
-    get_reason = PrioSched.TaskSignal.dup_reason
+    get_reason, get_pending = PrioSched.TaskSignal.dup_reason, PrioSched.TaskSignal.get_n_pending
 
     @staticmethod
     def any(signals, priority='user-visible'):

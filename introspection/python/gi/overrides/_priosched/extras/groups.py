@@ -139,7 +139,9 @@ class TaskGroup(PrioSched.TaskGroup):
     @property
     def pending(self):
         """How many tasks are queued or running; 'notify::pending' tells of changes."""
-        return self.get_pending()
+        return self.get_n_pending()
+
+    get_pending = PrioSched.TaskGroup.get_n_pending
 
     @property
     def priority(self):
