@@ -24,7 +24,7 @@ PrioTaskGroup   *prio_task_group_new           (PrioScheduler         *scheduler
                                                 guint                  limit,
                                                 PrioTaskPriority       priority);
 PRIO_AVAILABLE_IN_ALL
-PrioScheduler   *prio_task_group_ref_scheduler (PrioTaskGroup         *self);
+PrioScheduler   *prio_task_group_dup_scheduler (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
 guint            prio_task_group_get_limit     (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL

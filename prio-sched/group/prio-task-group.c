@@ -191,7 +191,7 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
   switch (id)
     {
     case PROP_SCHEDULER:
-      g_value_take_object (value, prio_task_group_ref_scheduler (self));
+      g_value_take_object (value, prio_task_group_dup_scheduler (self));
       break;
 
     case PROP_LIMIT:
@@ -246,7 +246,7 @@ static void
 install_properties (GObjectClass *object_class)
 {
   /**
-   * PrioTaskGroup:scheduler: (getter ref_scheduler)
+   * PrioTaskGroup:scheduler: (getter dup_scheduler)
    *
    * The scheduler whose main context the tasks run in; %NULL selects the default one.
    *
@@ -341,7 +341,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
 }
 
 /**
- * prio_task_group_ref_scheduler: (get-property scheduler)
+ * prio_task_group_dup_scheduler: (get-property scheduler)
  * @self: a group
  *
  * Gets the scheduler that the group was made for, which it does not keep alive.  Any thread may call
@@ -352,7 +352,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
  * Since: 1.0
  */
 PrioScheduler *
-prio_task_group_ref_scheduler (PrioTaskGroup *self)
+prio_task_group_dup_scheduler (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), NULL);
 

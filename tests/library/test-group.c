@@ -241,7 +241,7 @@ test_paused (Fixture *f, gconstpointer data)
   post_hands (group, &hands, "d", PRIO_PRIORITY_UNSET);
   fixture_run (f);
   g_clear_object (&f->scheduler);
-  g_assert_null (prio_task_group_ref_scheduler (group));
+  g_assert_null (prio_task_group_dup_scheduler (group));
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "abcd");
 }
@@ -422,7 +422,7 @@ test_used_when_the_context_has_gone (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
 
   fixture_drop_context (f);
-  g_assert_null (prio_task_group_ref_scheduler (group));
+  g_assert_null (prio_task_group_dup_scheduler (group));
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
   if (!HAS_CHECKS)
     return;

@@ -211,6 +211,7 @@ function _init() {
     TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
     for (const {prototype} of [Scheduler, TaskSignal, PrioSched.TaskGroup])
         prototype.get_pending = prototype.get_n_pending;
+    PrioSched.TaskGroup.prototype.ref_scheduler = PrioSched.TaskGroup.prototype.dup_scheduler;
     TaskSignal.new_timeout = delay => native.newTimeout.call(TaskSignal, toGivenDelay(delay));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the

@@ -118,7 +118,7 @@ class TaskGroup(PrioSched.TaskGroup):
         except AttributeError:
             # It was made by TaskGroup.new () or in another language.
             self._check_scheduler()
-            self._set_up(self.ref_scheduler())
+            self._set_up(self.dup_scheduler())
             return self._tasks
 
     @property
@@ -141,7 +141,7 @@ class TaskGroup(PrioSched.TaskGroup):
         """How many tasks are queued or running; 'notify::pending' tells of changes."""
         return self.get_n_pending()
 
-    get_pending = PrioSched.TaskGroup.get_n_pending
+    get_pending, ref_scheduler = PrioSched.TaskGroup.get_n_pending, PrioSched.TaskGroup.dup_scheduler
 
     @property
     def priority(self):
@@ -201,11 +201,11 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def _check_owner(self):
-        if hasattr(self, '_tasks') or self.ref_scheduler() is not None:
+        if hasattr(self, '_tasks') or self.dup_scheduler() is not None:
             self._table.check_owner('a group belongs to')
 
     def _check_scheduler(self):
-        if self.ref_scheduler() is None:
+        if self.dup_scheduler() is None:
             raise RuntimeError('the scheduler of the group has gone: hold it as long as you use the group')
 
     def _task_is_done(self, handle, task):
