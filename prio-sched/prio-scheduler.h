@@ -222,6 +222,6 @@ void           prio_scheduler_resume             (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_get_paused         (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
-guint          prio_scheduler_get_n_pending        (PrioScheduler       *self);
+guint          prio_scheduler_get_n_pending      (PrioScheduler       *self);
 
 G_END_DECLS

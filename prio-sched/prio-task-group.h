@@ -31,7 +31,7 @@ PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_set_limit     (PrioTaskGroup         *self,
                                                 guint                  limit);
 PRIO_AVAILABLE_IN_ALL
-guint            prio_task_group_get_n_pending   (PrioTaskGroup         *self);
+guint            prio_task_group_get_n_pending (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
 PrioTaskSignal  *prio_task_group_get_signal    (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
