@@ -146,8 +146,8 @@ void           prio_scheduler_queue_microtask    (PrioScheduler       *self,
 
 PRIO_AVAILABLE_IN_ALL
 guint          prio_scheduler_request_idle_callback (PrioScheduler    *self,
-                                                  PrioIdleFunc         func,
                                                   guint                timeout,
+                                                  PrioIdleFunc         func,
                                                   gpointer             user_data,
                                                   GDestroyNotify       notify);
 PRIO_AVAILABLE_IN_ALL

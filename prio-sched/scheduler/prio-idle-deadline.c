@@ -26,7 +26,7 @@
  *     cache_drop_stale_row (cache);
  *
  *   if (cache_has_stale_rows (cache))
- *     prio_scheduler_request_idle_callback (prio_scheduler_get_default (), tidy, 0, cache, NULL);
+ *     prio_scheduler_request_idle_callback (prio_scheduler_get_default (), 0, tidy, cache, NULL);
  * }
  * ```
  *

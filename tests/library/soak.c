@@ -221,7 +221,7 @@ post_something (Poster *self)
     case 5:
       {
         PrioScheduler *scheduler = any_scheduler (self);
-        guint id = prio_scheduler_request_idle_callback (scheduler, run_idle, 1, next_task (self), ended);
+        guint id = prio_scheduler_request_idle_callback (scheduler, 1, run_idle, next_task (self), ended);
 
         if (dice (self, 2) == 0)
           prio_scheduler_cancel_idle_callback (scheduler, id);

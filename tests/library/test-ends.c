@@ -160,11 +160,11 @@ post (World *world, Kind kind, PrioTaskPriority priority, Payload *payload, GDes
       break;
 
     case IDLE_CALLBACK:
-      prio_scheduler_request_idle_callback (scheduler, run_idle, 0, payload, notify);
+      prio_scheduler_request_idle_callback (scheduler, 0, run_idle, payload, notify);
       break;
 
     case IDLE_TIMEOUT:
-      prio_scheduler_request_idle_callback (scheduler, run_idle, 1, payload, notify);
+      prio_scheduler_request_idle_callback (scheduler, 1, run_idle, payload, notify);
       break;
 
     default:

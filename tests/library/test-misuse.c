@@ -128,8 +128,8 @@ test_posting (Fixture *f, gconstpointer data)
 
   assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
   assert_critical (prio_scheduler_queue_microtask (s, NULL, NULL, NULL));
-  assert_critical_for_bad (prio_scheduler_request_idle_callback (bad, idle_function, 0, NULL, NULL));
-  assert_critical (prio_scheduler_request_idle_callback (s, NULL, 0, NULL, NULL));
+  assert_critical_for_bad (prio_scheduler_request_idle_callback (bad, 0, idle_function, NULL, NULL));
+  assert_critical (prio_scheduler_request_idle_callback (s, 0, NULL, NULL, NULL));
   assert_critical_for_bad (prio_scheduler_cancel_idle_callback (bad, 1));
 
   post_letter (f, BACKGROUND, 'a');
@@ -449,7 +449,7 @@ test_kept_deadline (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioIdleDeadline) copy = NULL;
 
-  prio_scheduler_request_idle_callback (f->scheduler, idle_function, 0, &copy, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, idle_function, &copy, NULL);
   while (copy == NULL)
     g_main_context_iteration (f->context, TRUE);
   g_assert_false (prio_idle_deadline_did_timeout (copy));

@@ -242,7 +242,7 @@ post_something (World *world)
 
     default:
       world->idle_ids[dice (world, N_TASKS)] =
-          prio_scheduler_request_idle_callback (any_scheduler (world), run_idle, dice (world, 2),
+          prio_scheduler_request_idle_callback (any_scheduler (world), dice (world, 2), run_idle,
                                                 payload_new (world, 1), payload_free);
       break;
     }

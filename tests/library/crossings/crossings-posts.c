@@ -182,7 +182,7 @@ post_aside (World *world, guint64 kinds)
   if (kinds & BIT (MICROTASK))
     prio_scheduler_queue_microtask (scheduler, run_once, payload, end_payload);
   else
-    world->idle_ids[dice (N_TASKS)] = prio_scheduler_request_idle_callback (scheduler, run_idle, dice (2) * 3, payload, end_payload);
+    world->idle_ids[dice (N_TASKS)] = prio_scheduler_request_idle_callback (scheduler, dice (2) * 3, run_idle, payload, end_payload);
 }
 
 static void

@@ -475,9 +475,8 @@ perform (Program *program, const char *op, JsonObject *operation)
   else if (g_str_equal (op, "microtask"))
     prio_scheduler_queue_microtask (scheduler, microtask, body_new (program, operation, "m"), NULL);
   else if (g_str_equal (op, "idle"))
-    prio_scheduler_request_idle_callback (scheduler, idle_callback,
-                                          (guint) json_object_get_int_member_with_default (operation, "timeout", 0),
-                                          body_new (program, operation, "i"), body_unref);
+    prio_scheduler_request_idle_callback (scheduler, (guint) json_object_get_int_member_with_default (operation, "timeout", 0),
+                                          idle_callback, body_new (program, operation, "i"), body_unref);
   else if (g_str_equal (op, "pause"))
     prio_scheduler_pause (scheduler);
   else if (g_str_equal (op, "resume"))

@@ -193,7 +193,7 @@ class Scheduler(PrioSched.Scheduler):
         to_callback(callback)
         milliseconds = 0 if timeout is None else max(to_delay(timeout, 'timeout', 32), 1)
         call = in_context(callback)
-        return super().request_idle_callback(lambda deadline: call(deadline.copy()), milliseconds)
+        return super().request_idle_callback(milliseconds, lambda deadline: call(deadline.copy()))
 
 
 Scheduler = override(Scheduler)
