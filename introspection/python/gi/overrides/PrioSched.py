@@ -399,6 +399,10 @@ class Times(PrioSched.Times):
         """The milliseconds that so many percent of the times do not exceed."""
         return super().get_percentile(to_part(percent, 'a percentile', 100))
 
+    def get_median(self):
+        """The milliseconds that half of the times do not exceed."""
+        return super().get_percentile(50)
+
 
 Times = override(Times)
 

@@ -54,4 +54,7 @@ function make({Scheduler, Statistics, Times}, checkProperty, toGivenPriority) {
     Times.prototype.get_percentile = function (percent) {
         return getPercentile.call(this, toNumber(percent, 100, 'percentile'));
     };
+    Times.prototype.get_median = function () {
+        return getPercentile.call(this, 50);
+    };
 }
