@@ -154,7 +154,7 @@ G_STATIC_ASSERT (sizeof (PrioTaskOptions) == G_STRUCT_OFFSET (PrioTaskOptions, s
  * draft's `yield()`, which has no options.
  *
  * ```c
- * prio_scheduler_yield_full_async (scheduler,
+ * prio_scheduler_yield_async (scheduler,
  *                                  &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "thumbnails" },
  *                                  make_next_thumbnail, self);
  * ```

@@ -110,20 +110,12 @@ gboolean       prio_scheduler_run_in_thread_finish (PrioScheduler      *self,
                                                   GError              **error);
 
 PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_yield_async        (PrioScheduler       *self,
-                                                  GAsyncReadyCallback  callback,
-                                                  gpointer             user_data);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_yield_full_async   (PrioScheduler          *self,
+void           prio_scheduler_yield_async        (PrioScheduler          *self,
                                                   const PrioYieldOptions *options,
                                                   GAsyncReadyCallback     callback,
                                                   gpointer                user_data);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_yield_finish       (PrioScheduler       *self,
-                                                  GAsyncResult        *result,
-                                                  GError             **error);
-PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_yield_full_finish  (PrioScheduler       *self,
                                                   GAsyncResult        *result,
                                                   GError             **error);
 

@@ -262,9 +262,8 @@ declare module '@girs/priosched-1' {
             run_in_thread_under(...args: any[]): never;
             run_in_thread_finish(result: Gio.AsyncResult): [boolean, unknown];
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
+            yield_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;
-            yield_full_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
-            yield_full_finish(result: Gio.AsyncResult): boolean;
             sleep_async(delay: number, options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             sleep_finish(result: Gio.AsyncResult): boolean;
             /** When to let other work run. */
@@ -564,7 +563,7 @@ declare module '@girs/priosched-1' {
             readonly source_tag: null;
         }
 
-        /** Options of Scheduler.yield_full_async(). */
+        /** Options of Scheduler.yield_async(). */
         class YieldOptions {
             static $gtype: GObject.GType<YieldOptions>;
             constructor(properties?: Partial<Omit<YieldOptions, 'name'>>);

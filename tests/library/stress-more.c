@@ -188,7 +188,7 @@ reset_and_yield (World *world, guint i)
   world->n_emitting--;
   g_cancellable_reset (signal);
   world->n_open++;
-  prio_scheduler_yield_async (world->schedulers[i % N_SCHEDULERS], resumed, world);
+  prio_scheduler_yield_async (world->schedulers[i % N_SCHEDULERS], NULL, resumed, world);
 }
 
 static void

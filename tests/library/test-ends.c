@@ -182,12 +182,12 @@ post_everything (World *world)
 {
   for (Kind kind = 0; kind < N_KINDS; kind++)
     post (world, kind, BACKGROUND + kind % 3, payload_new (world, FALSE), payload_free);
-  prio_scheduler_yield_full_async (world->scheduler,
-                                   &(PrioYieldOptions) {
-                                     .signal = G_CANCELLABLE (world->signal),
-                                     .flags = PRIO_YIELD_KEEP_PRIORITY,
-                                   },
-                                   resumed, NULL);
+  prio_scheduler_yield_async (world->scheduler,
+                              &(PrioYieldOptions) {
+                                .signal = G_CANCELLABLE (world->signal),
+                                .flags = PRIO_YIELD_KEEP_PRIORITY,
+                              },
+                              resumed, NULL);
 }
 
 /* Uses what is left. */
@@ -284,7 +284,7 @@ from_outside (World *world)
 static void
 from_continuation (World *world)
 {
-  prio_scheduler_yield_async (world->scheduler, resumed, world);
+  prio_scheduler_yield_async (world->scheduler, NULL, resumed, world);
 }
 
 static void

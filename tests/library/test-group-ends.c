@@ -349,7 +349,7 @@ continued (GObject *source, GAsyncResult *result, gpointer data)
   if (error != NULL)
     g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
   else if (yielding->n_continued++ == 0)
-    prio_scheduler_yield_async (PRIO_SCHEDULER (source), continued, data);
+    prio_scheduler_yield_async (PRIO_SCHEDULER (source), NULL, continued, data);
 }
 
 static void
@@ -357,7 +357,7 @@ yield_in_task (PrioTask *task, gpointer data)
 {
   Yielding *yielding = data;
 
-  prio_scheduler_yield_async (yielding->f->scheduler, continued, data);
+  prio_scheduler_yield_async (yielding->f->scheduler, NULL, continued, data);
 }
 
 static void

@@ -114,7 +114,7 @@ begin_after_a_yield (PrioTask *task, gpointer data)
 
   waiting->task = g_object_ref (task);
   prio_task_defer (task);
-  prio_scheduler_yield_async (waiting->f->scheduler, yielded, waiting);
+  prio_scheduler_yield_async (waiting->f->scheduler, NULL, yielded, waiting);
 }
 
 /* After a yield the same task waits. */

@@ -205,7 +205,7 @@ resumed (GObject *source, GAsyncResult *result, gpointer data)
 static void
 yield_among_others (Step *step)
 {
-  prio_scheduler_yield_async (step->f->scheduler, resumed, step_new (step->f, 'y', NULL, NULL));
+  prio_scheduler_yield_async (step->f->scheduler, NULL, resumed, step_new (step->f, 'y', NULL, NULL));
   post_letter (step->f, BACKGROUND, '0');
   post_letter (step->f, USER_VISIBLE, '1');
 }

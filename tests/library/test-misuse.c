@@ -148,16 +148,16 @@ test_unknown_options (Fixture *f, gconstpointer data)
 
   assert_told ("prio_scheduler_post_full(): options of 5 bytes*", POST_FULL (OPTIONS (.size = 5)));
   assert_told ("prio_scheduler_post_task(): options of 1000 bytes*", POST_TASK (OPTIONS (.size = 1000)));
-  assert_told ("prio_scheduler_yield_full_async(): options of 5 bytes*",
-               prio_scheduler_yield_full_async (s, YIELD_OPTIONS (.size = 5), callback, NULL));
+  assert_told ("prio_scheduler_yield_async(): options of 5 bytes*",
+               prio_scheduler_yield_async (s, YIELD_OPTIONS (.size = 5), callback, NULL));
   g_object_unref (POST_TASK (OPTIONS (.size = size)));
 
   for (guint i = 0; i < G_N_ELEMENTS (later.reserved); i++)
     {
       later.reserved[i] = later_yield.reserved[i] = &later;
       assert_told ("prio_scheduler_post_task(): options that this version*does not know*\"later\"*", POST_TASK (&later));
-      assert_told ("prio_scheduler_yield_full_async(): options that this version*does not know*\"later\"*",
-                   prio_scheduler_yield_full_async (s, &later_yield, callback, NULL));
+      assert_told ("prio_scheduler_yield_async(): options that this version*does not know*\"later\"*",
+                   prio_scheduler_yield_async (s, &later_yield, callback, NULL));
       later.reserved[i] = later_yield.reserved[i] = NULL;
     }
   g_object_unref (POST_TASK (&later));
@@ -171,20 +171,19 @@ test_yielding (Fixture *f, gconstpointer data)
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   g_auto (GValue) value = G_VALUE_INIT;
 
-#define YIELD(options) prio_scheduler_yield_full_async (f->scheduler, options, callback, NULL)
-  assert_told_for_bad ("prio_scheduler_yield_async", prio_scheduler_yield_async (bad, callback, NULL));
-  assert_told ("prio_scheduler_yield_async(): callback is NULL*", prio_scheduler_yield_async (f->scheduler, NULL, NULL));
-  assert_told_for_bad ("prio_scheduler_yield_full_async", prio_scheduler_yield_full_async (bad, NULL, callback, NULL));
-  assert_told ("prio_scheduler_yield_full_async(): callback is NULL*(task \"mine\")",
-               prio_scheduler_yield_full_async (f->scheduler, YIELD_OPTIONS (.name = "mine"), NULL, NULL));
-  assert_told ("prio_scheduler_yield_full_async(): 0x9 is no set of PrioYieldFlags: 0x8 is unknown (task \"mine\")",
+#define YIELD(options) prio_scheduler_yield_async (f->scheduler, options, callback, NULL)
+  assert_told ("prio_scheduler_yield_async(): callback is NULL*", prio_scheduler_yield_async (f->scheduler, NULL, NULL, NULL));
+  assert_told_for_bad ("prio_scheduler_yield_async", prio_scheduler_yield_async (bad, NULL, callback, NULL));
+  assert_told ("prio_scheduler_yield_async(): callback is NULL*(task \"mine\")",
+               prio_scheduler_yield_async (f->scheduler, YIELD_OPTIONS (.name = "mine"), NULL, NULL));
+  assert_told ("prio_scheduler_yield_async(): 0x9 is no set of PrioYieldFlags: 0x8 is unknown (task \"mine\")",
                YIELD (YIELD_OPTIONS (.flags = 8 | PRIO_YIELD_DROP_SIGNAL, .name = "mine")));
-  assert_told ("prio_scheduler_yield_full_async(): *exclude each other",
+  assert_told ("prio_scheduler_yield_async(): *exclude each other",
                YIELD (YIELD_OPTIONS (.flags = PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)));
-  assert_told ("prio_scheduler_yield_full_async(): a GObject is no GCancellable*",
+  assert_told ("prio_scheduler_yield_async(): a GObject is no GCancellable*",
                YIELD (YIELD_OPTIONS (.signal = (gpointer) no_object_of_ours)));
-  assert_told ("prio_scheduler_yield_full_async(): -1 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
-  assert_told ("prio_scheduler_yield_full_async(): 4 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
+  assert_told ("prio_scheduler_yield_async(): -1 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
+  assert_told ("prio_scheduler_yield_async(): 4 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
   assert_told ("prio_scheduler_yield_finish(): a GObject is no PrioScheduler",
                prio_scheduler_yield_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), NULL));
   assert_critical_for_bad (prio_scheduler_yield_finish (f->scheduler, bad, NULL));

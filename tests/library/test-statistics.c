@@ -76,7 +76,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
 static void
 yield_once (PrioTask *task, gpointer data)
 {
-  prio_scheduler_yield_async (data, yielded, NULL);
+  prio_scheduler_yield_async (data, NULL, yielded, NULL);
 }
 
 static gpointer
@@ -443,7 +443,7 @@ test_microtasks_after_a_yield (Fixture *f, gconstpointer data)
 
   frozen_time = 1000000;
   begin (f);
-  prio_scheduler_yield_async (f->scheduler, queue_a_microtask, NULL);
+  prio_scheduler_yield_async (f->scheduler, NULL, queue_a_microtask, NULL);
   fixture_run (f);
 
   statistics = get (f);

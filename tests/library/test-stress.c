@@ -334,13 +334,13 @@ act (World *world)
 
     case 4:
       world->n_open++;
-      prio_scheduler_yield_full_async (any_scheduler (world),
-                                       &(PrioYieldOptions) {
-                                         .priority = dice (world, 4),
-                                         .signal = any_signal (world),
-                                         .flags = dice (world, PRIO_YIELD_KEEP_PRIORITY + 2),
-                                       },
-                                       resumed, world);
+      prio_scheduler_yield_async (any_scheduler (world),
+                                  &(PrioYieldOptions) {
+                                    .priority = dice (world, 4),
+                                    .signal = any_signal (world),
+                                    .flags = dice (world, PRIO_YIELD_KEEP_PRIORITY + 2),
+                                  },
+                                  resumed, world);
       break;
 
     default:

@@ -84,7 +84,7 @@ ask_then_yield (GObject *source, GAsyncResult *result, gpointer data)
   Fixture *f = data;
 
   log_whether_told (f);
-  prio_scheduler_yield_async (f->scheduler, ask_in_a_callback, f);
+  prio_scheduler_yield_async (f->scheduler, NULL, ask_in_a_callback, f);
 }
 
 /* As GIO does, but for the thread. */
@@ -105,7 +105,7 @@ test_told_outside_of_tasks (Fixture *f, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
     attach (f, g_idle_source_new (), priorities[i], ask_in_a_source, f);
   prio_scheduler_queue_microtask (f->scheduler, ask_in_a_microtask, f, NULL);
-  prio_scheduler_yield_async (f->scheduler, ask_in_a_callback, f);
+  prio_scheduler_yield_async (f->scheduler, NULL, ask_in_a_callback, f);
   prio_scheduler_post (f->scheduler, USER_VISIBLE, begin_io, f, NULL);
   run_until_length (f, 8);
   g_assert_cmpstr (f->log->str, ==, "yyyyyyyy");
@@ -266,7 +266,7 @@ do_beside (Beside *beside)
     case 1: task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, do_nothing, NULL, NULL); break;
     case 2: task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, do_nothing, NULL, NULL); break;
     case 3: prio_scheduler_queue_microtask (scheduler, microtask_of_nothing, NULL, NULL); break;
-    case 4: prio_scheduler_yield_async (scheduler, see_nothing, NULL); break;
+    case 4: prio_scheduler_yield_async (scheduler, NULL, see_nothing, NULL); break;
     case 5: prio_scheduler_sleep_async (scheduler, 1, NULL, see_nothing, NULL); break;
     case 6: prio_task_group_set_limit (beside->group, 3 - prio_task_group_get_limit (beside->group)); break;
     default:

@@ -16,7 +16,7 @@ import sys
 
 # By header: how many functions it may have, and how many of them nothing shows.  Bindings are shown by the bindings themselves.
 MOST = {
-    'prio-sched.h': (131, 48),
+    'prio-sched.h': (129, 46),
     'prio-sched-watch.h': (29, 10),
     'prio-sched-bindings.h': (37, None),
 }

@@ -195,7 +195,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
   Mechanism outer;
 
   g_assert_true (is_owner (world));
-  if (sleeps ? prio_scheduler_sleep_finish (scheduler, result, NULL) : prio_scheduler_yield_full_finish (scheduler, result, NULL))
+  if (sleeps ? prio_scheduler_sleep_finish (scheduler, result, NULL) : prio_scheduler_yield_finish (scheduler, result, NULL))
     {
       outer = enter_function (payload);
       act_some (world, 3);
@@ -226,7 +226,7 @@ yield_somewhere (World *world)
       if (sleeps)
         prio_scheduler_sleep_async (post.scheduler, dice (3), &options, yielded, post.payload);
       else
-        prio_scheduler_yield_full_async (post.scheduler, &options, yielded, post.payload);
+        prio_scheduler_yield_async (post.scheduler, &options, yielded, post.payload);
     }
   post_finish (&post);
 }

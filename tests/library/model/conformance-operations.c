@@ -195,11 +195,11 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
   body->refs++;
   if (signal == NULL && priority == NULL)
     {
-      prio_scheduler_yield_async (scheduler, yielded, body);
+      prio_scheduler_yield_async (scheduler, NULL, yielded, body);
       return;
     }
 
-  prio_scheduler_yield_full_async (scheduler, &options, yielded, body);
+  prio_scheduler_yield_async (scheduler, &options, yielded, body);
 }
 
 /* The scheduler that @operation names, the first if it names none. */

@@ -41,10 +41,11 @@ def _to_shared(value):
     return PrioSched.TaskPriority(number)
 
 
+_native_yield_async = called_back(PrioSched.Scheduler, 'yield_async', 1, 'yield_')
+
+
 class Scheduler(PrioSched.Scheduler):
 
-    yield_async = called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
-    yield_full_async = called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
     sleep_async = called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
     post_task_async = called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
     run_in_thread_async = called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
@@ -54,6 +55,12 @@ class Scheduler(PrioSched.Scheduler):
     run_with_priority, wrap_callback = react.run_with_priority, react.wrap_callback
     force_frame_rate, get_first_task = react.force_frame_rate, react.get_first_task
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
+
+    def yield_async(self, *args, **kwargs):
+        """The library's yield_async (), which needs a callback, and may have options before it; yield_() can be awaited."""
+        if 'options' not in kwargs and not (args and isinstance(args[0], PrioSched.YieldOptions)) and args[:1] != (None,):
+            args = (None, *args)
+        _native_yield_async(self, *args, **kwargs)
 
     def get_n_pending(self):
         """How many tasks are queued or delayed.  Raises RuntimeError on another thread than that of the main context."""
