@@ -191,17 +191,17 @@ PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_time_slice     (PrioScheduler       *self,
                                                   guint                time_slice);
 PRIO_AVAILABLE_IN_ALL
-gdouble        prio_scheduler_get_frame_share    (PrioScheduler       *self);
+double         prio_scheduler_get_frame_share    (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_frame_share    (PrioScheduler       *self,
-                                                  gdouble              share);
+                                                  double               share);
 PRIO_AVAILABLE_IN_ALL
-gdouble        prio_scheduler_get_least_share    (PrioScheduler       *self,
+double         prio_scheduler_get_least_share    (PrioScheduler       *self,
                                                   PrioTaskPriority     priority);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_least_share    (PrioScheduler       *self,
                                                   PrioTaskPriority     priority,
-                                                  gdouble              share);
+                                                  double               share);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_get_lends_priority (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL

@@ -20,7 +20,7 @@ op_shares_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 
 /* Like the functions of prio-options-private.h. */
 G_GNUC_UNUSED static gboolean
-prio_check_share (const char *function, gdouble share, gdouble max)
+prio_check_share (const char *function, double share, double max)
 {
   /* What is not a number fails, too. */
   if (share >= 0 && share <= max)
@@ -32,13 +32,13 @@ prio_check_share (const char *function, gdouble share, gdouble max)
 
 /* In millionths.  What is not nothing stays so. */
 static guint
-to_share (gdouble share)
+to_share (double share)
 {
   return share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
 }
 
 static void
-set_share (PrioScheduler *self, guint *place, gdouble share)
+set_share (PrioScheduler *self, guint *place, double share)
 {
   PrioOp op = { .apply = op_shares_changed };
   guint parts = to_share (share);
@@ -88,7 +88,7 @@ set_share (PrioScheduler *self, guint *place, gdouble share)
  * Since: 1.0
  */
 void
-prio_scheduler_set_frame_share (PrioScheduler *self, gdouble share)
+prio_scheduler_set_frame_share (PrioScheduler *self, double share)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_share (G_STRFUNC, share, MAX_FRAME_SHARE));
@@ -107,12 +107,12 @@ prio_scheduler_set_frame_share (PrioScheduler *self, gdouble share)
  *
  * Since: 1.0
  */
-gdouble
+double
 prio_scheduler_get_frame_share (PrioScheduler *self)
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
 
-  return (gdouble) __atomic_load_n (&self->run_queue->frame_share, __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
+  return (double) __atomic_load_n (&self->run_queue->frame_share, __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
 }
 
 /* Like the functions of prio-options-private.h. */
@@ -172,7 +172,7 @@ prio_check_shared (const char *function, gint priority)
  * Since: 1.0
  */
 void
-prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, gdouble share)
+prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, double share)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_shared (G_STRFUNC, priority));
@@ -193,12 +193,12 @@ prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, 
  *
  * Since: 1.0
  */
-gdouble
+double
 prio_scheduler_get_least_share (PrioScheduler *self, PrioTaskPriority priority)
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
   prio_return_val_if_wrong (prio_check_shared (G_STRFUNC, priority), 0);
 
-  return (gdouble) __atomic_load_n (&self->run_queue->least_shares[priority - PRIO_TASK_PRIORITY_BACKGROUND],
+  return (double) __atomic_load_n (&self->run_queue->least_shares[priority - PRIO_TASK_PRIORITY_BACKGROUND],
                                     __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
 }
