@@ -340,7 +340,7 @@ start (PrioTask *task, gpointer data)
  * }
  *
  * dex_future_disown (prio_dex_spawn (prio_scheduler_get_default (),
- *                                    &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
+ *                                    &PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND),
  *                                    0, index, files, NULL));
  * ```
  *

@@ -85,7 +85,7 @@ signal_for (DexPromise *promise, const PrioTaskOptions *options)
  * {
  *   g_autoptr (GError) error = NULL;
  *   int row = dex_await_int (prio_dex_post (prio_scheduler_get_default (),
- *                                           &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_BLOCKING },
+ *                                           &PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_USER_BLOCKING),
  *                                           find_row, rows, NULL),
  *                            &error);
  *   …
@@ -102,7 +102,7 @@ DexFuture *
 prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                GDestroyNotify notify)
 {
-  PrioTaskOptions own = { 0 };
+  PrioTaskOptions own = PRIO_TASK_OPTIONS ();
   g_autoptr (DexPromise) promise = NULL;
   g_autoptr (PrioTaskSignal) signal = NULL;
   g_autoptr (PrioTask) task = NULL;

@@ -270,6 +270,7 @@ declare module '@girs/priosched-1' {
             should_yield(): boolean;
             /** How many tasks are queued or delayed; counted when asked. */
             get_pending(): number;
+            get_n_pending(): number;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
             follow_frame_clock(frame_clock: GObject.Object): void; unfollow_frame_clock(frame_clock: GObject.Object): void;
             get_context(): GLib.MainContext;
@@ -314,6 +315,8 @@ declare module '@girs/priosched-1' {
             static any(signals: Gio.Cancellable[], priority: Nick | TaskPriority): TaskSignal;
             /** The same, with the priority of another signal. */
             static any_following(signals: Gio.Cancellable[], priority_source: TaskSignal): TaskSignal;
+            static new_any: typeof TaskSignal.any;
+            static new_any_following: typeof TaskSignal.any_following;
             static new_aborted(reason: GLib.Error | null): TaskSignal;
             /** Is aborted after a delay in milliseconds. */
             static new_timeout(delay: number): TaskSignal;
@@ -332,11 +335,13 @@ declare module '@girs/priosched-1' {
 
             get_priority(): TaskPriority;
             get_reason(): GLib.Error | null;
+            dup_reason(): GLib.Error | null;
             /** Whether the priority can never change. */
             has_fixed_priority(): boolean;
             is_aborted(): boolean;
             /** How many tasks that were posted with it are queued or delayed; counted when asked. */
             get_pending(): number;
+            get_n_pending(): number;
             /** Keeps the signal as long as those that it depends on can make it emit something. */
             pin(): void;
         }
@@ -482,10 +487,12 @@ declare module '@girs/priosched-1' {
             cancelQueued(): void;
             get_limit(): number; set_limit(limit: number): void;
             get_pending(): number;
+            get_n_pending(): number;
             get_priority(): TaskPriority;
             set_priority(priority: Nick | TaskPriority): boolean;
             get_signal(): TaskSignal;
             ref_scheduler(): Scheduler | null;
+            dup_scheduler(): Scheduler | null;
             /** A task that begins when a place is free, and has it until the promise settles. */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             postTask<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;

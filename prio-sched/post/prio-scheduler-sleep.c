@@ -36,7 +36,7 @@ static const PrioTaskOrigin sleep_origin = { .tag = prio_scheduler_sleep_async, 
  *     my_connection_open (connection);
  * }
  *
- * prio_scheduler_sleep_async (scheduler, 500, &(PrioYieldOptions) { .signal = signal }, try_again, connection);
+ * prio_scheduler_sleep_async (scheduler, 500, &PRIO_YIELD_OPTIONS (.signal = signal), try_again, connection);
  * ```
  *
  * The largest delays never end, but by an abort.  If the main context goes before the delay is over,

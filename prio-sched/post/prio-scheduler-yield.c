@@ -274,7 +274,7 @@ prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncR
  *     my_window_make_next_thumbnail (self);
  * }
  *
- * prio_scheduler_yield_async (scheduler, &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND }, go_on, self);
+ * prio_scheduler_yield_async (scheduler, &PRIO_YIELD_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND), go_on, self);
  * ```
  *
  * With a state, the continuation inherits that state instead of what is running.  The state may

@@ -153,7 +153,7 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
 
   scheduler = prio_scheduling_state_dup_scheduler (state);
   if (scheduler != NULL)
-    prio_scheduler_yield_async (scheduler, &(PrioYieldOptions) { .state = state }, callback, user_data);
+    prio_scheduler_yield_async (scheduler, &PRIO_YIELD_OPTIONS (.state = state), callback, user_data);
   else
     fail_to_resume (callback, user_data);
 }

@@ -27,7 +27,7 @@
  * g_autoptr(PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
  * GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
  *
- * prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, index_folder, folder, NULL);
+ * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = signal), index_folder, folder, NULL);
  * …
  * prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
  * ```

@@ -32,8 +32,6 @@ INHERITED = {
     'Scheduler': {'long-task-threshold', 'next-frame', 'time-slice'},
     'Error': {'code', 'domain', 'message', 'valueOf'},
     'Task': {'get_source_object', 'get_user_data', 'is_tagged', 'legacy_propagate_error'},
-    'TaskOptions': {'reserved'},
-    'YieldOptions': {'reserved'},
 }
 
 
@@ -84,7 +82,7 @@ def names_of_class(element):
 
 
 def names_of_record(element):
-    fields = names(element, 'field') - {'reserved'}
+    fields = names(element, 'field')
     return {'values': names(element, 'constructor', 'function') | {'$gtype'}, 'types': set(),
             'members': names(element, 'method') | fields}
 

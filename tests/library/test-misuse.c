@@ -142,25 +142,27 @@ static void
 test_unknown_options (Fixture *f, gconstpointer data)
 {
   PrioScheduler *s = f->scheduler;
-  const gsize size = sizeof (PrioTaskOptions);
-  PrioTaskOptions later = { .name = "later" };
-  PrioYieldOptions later_yield = { .name = "later" };
+  struct { PrioTaskOptions known; guint8 more[24]; } later = { .known = { .size = sizeof later } };
+  struct { PrioYieldOptions known; guint8 more[24]; } later_yield = { .known = { .size = sizeof later_yield } };
 
   assert_told ("prio_scheduler_post_full(): options of 5 bytes*", POST_FULL (OPTIONS (.size = 5)));
   assert_told ("prio_scheduler_post_task(): options of 1000 bytes*", POST_TASK (OPTIONS (.size = 1000)));
+  assert_told ("prio_scheduler_post_task(): options of *", POST_TASK (OPTIONS (.size = G_MAXSIZE)));
   assert_told ("prio_scheduler_yield_async(): options of 5 bytes*",
                prio_scheduler_yield_async (s, YIELD_OPTIONS (.size = 5), callback, NULL));
-  g_object_unref (POST_TASK (OPTIONS (.size = size)));
+  g_object_unref (POST_TASK (&PRIO_TASK_OPTIONS ()));
 
-  for (guint i = 0; i < G_N_ELEMENTS (later.reserved); i++)
+  for (guint i = 0; i < sizeof later.more; i++)
     {
-      later.reserved[i] = later_yield.reserved[i] = &later;
-      assert_told ("prio_scheduler_post_task(): options that this version*does not know*\"later\"*", POST_TASK (&later));
-      assert_told ("prio_scheduler_yield_async(): options that this version*does not know*\"later\"*",
-                   prio_scheduler_yield_async (s, &later_yield, callback, NULL));
-      later.reserved[i] = later_yield.reserved[i] = NULL;
+      later.more[i] = later_yield.more[i] = 1;
+      assert_told ("prio_scheduler_post_full(): options of * this version of the library knows * is set", POST_FULL (&later.known));
+      assert_told ("prio_scheduler_post_task(): options of * this version of the library knows * is set", POST_TASK (&later.known));
+      assert_told ("prio_scheduler_yield_async(): options of * this version of the library knows * is set",
+                   prio_scheduler_yield_async (s, &later_yield.known, callback, NULL));
+      later.more[i] = later_yield.more[i] = 0;
     }
-  g_object_unref (POST_TASK (&later));
+  g_object_unref (POST_TASK (&later.known));
+  prio_scheduler_yield_async (s, &later_yield.known, callback, NULL);
   fixture_run (f);
 }
 
