@@ -174,12 +174,18 @@ declare module '@girs/priosched-1' {
                 'notify::paused': (pspec: GObject.ParamSpec) => void;
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
                 'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
+                'notify::frame-share': (pspec: GObject.ParamSpec) => void;
+                'notify::least-share-background': (pspec: GObject.ParamSpec) => void;
+                'notify::least-share-user-visible': (pspec: GObject.ParamSpec) => void;
                 'notify::collects-statistics': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number; nextFrame: number;
                 time_slice: number; timeSlice: number;
+                frame_share: number; frameShare: number;
+                least_share_background: number; leastShareBackground: number;
+                least_share_user_visible: number; leastShareUserVisible: number;
                 lends_priority: boolean; lendsPriority: boolean; collects_statistics: boolean; collectsStatistics: boolean;
             }
         }
@@ -212,6 +218,15 @@ declare module '@girs/priosched-1' {
             /** How long tasks run before every other source has its turn, in microseconds. */
             get time_slice(): number; set time_slice(value: number);
             get timeSlice(): number; set timeSlice(value: number);
+            /** How much of the time tasks have beside a window that is slow to draw, from 0 to 0.9. */
+            get frame_share(): number; set frame_share(value: number);
+            get frameShare(): number; set frameShare(value: number);
+            /** Which part of the time background tasks have at least, from 0 to 0.5. */
+            get least_share_background(): number; set least_share_background(value: number);
+            get leastShareBackground(): number; set leastShareBackground(value: number);
+            /** Which part of the time user-visible tasks have at least, from 0 to 0.5. */
+            get least_share_user_visible(): number; set least_share_user_visible(value: number);
+            get leastShareUserVisible(): number; set leastShareUserVisible(value: number);
             get lends_priority(): boolean; set lends_priority(value: boolean);
             get lendsPriority(): boolean; set lendsPriority(value: boolean);
             get collects_statistics(): boolean; set collects_statistics(value: boolean);
@@ -294,6 +309,7 @@ declare module '@girs/priosched-1' {
             interface SignalSignatures extends Gio.Cancellable.SignalSignatures {
                 'priority-change': (previous: TaskPriority) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
+                'notify::aborted': (pspec: GObject.ParamSpec) => void;
                 'notify::reason': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends Gio.Cancellable.ConstructorProps {
@@ -306,6 +322,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<TaskSignal>;
             $signals: TaskSignal.SignalSignatures;
             get priority(): TaskPriority;
+            get aborted(): boolean;
             /** Why the signal was aborted, or null. */
             get reason(): GLib.Error | null;
 

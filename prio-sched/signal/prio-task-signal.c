@@ -85,6 +85,7 @@ enum
 {
   PROP_0,
   PROP_PRIORITY,
+  PROP_ABORTED,
   PROP_REASON,
   N_PROPS
 };
@@ -138,8 +139,22 @@ has_handlers (PrioSignalNode *node, PrioEdgeKind kind)
 {
   guint id = kind == PRIO_EDGE_ABORT ? cancelled_signal : signal_ids[PRIORITY_CHANGE];
 
-  return g_signal_has_handler_pending (node->signal, id, 0, TRUE) ||
-         is_notified (node->signal, kind == PRIO_EDGE_ABORT ? PROP_REASON : PROP_PRIORITY);
+  if (g_signal_has_handler_pending (node->signal, id, 0, TRUE))
+    return TRUE;
+  if (kind == PRIO_EDGE_ABORT)
+    return is_notified (node->signal, PROP_ABORTED) || is_notified (node->signal, PROP_REASON);
+  return is_notified (node->signal, PROP_PRIORITY);
+}
+
+/* Notifies of an abort, once. */
+static void
+notify_abort (PrioSignalNode *node, PrioNotice when)
+{
+  if (!prio_signal_node_begin_notice (node))
+    return;
+
+  notify (node, PROP_ABORTED, when);
+  notify (node, PROP_REASON, when);
 }
 
 /* A notification that is still to come.  It keeps neither the signal nor a context alive. */
@@ -156,8 +171,8 @@ notice_carry_out (gpointer data)
   g_autoptr (PrioTaskSignal) signal = g_weak_ref_get (&notice->signal);
 
   notice->done = TRUE;
-  if (signal != NULL && prio_signal_node_begin_notice (&signal->node))
-    g_object_notify_by_pspec (G_OBJECT (signal), properties[PROP_REASON]);
+  if (signal != NULL)
+    notify_abort (&signal->node, PRIO_NOTICE_NOW);
   return G_SOURCE_REMOVE;
 }
 
@@ -177,11 +192,11 @@ notice_end (gpointer data)
 }
 
 static void
-notify_reason_later (GCancellable *signal)
+notify_abort_later (GCancellable *signal)
 {
   PendingNotice *notice;
 
-  if (!is_notified (signal, PROP_REASON))
+  if (!is_notified (signal, PROP_ABORTED) && !is_notified (signal, PROP_REASON))
     return;
 
   notice = g_new0 (PendingNotice, 1);
@@ -189,19 +204,18 @@ notify_reason_later (GCancellable *signal)
   prio_call_from_context (g_main_context_get_thread_default (), notice_carry_out, notice, notice_end);
 }
 
-/* Notifies `reason`, once. */
 static void
-notify_reason (PrioSignalNode *node, PrioNotice when)
+notify_abort_when (PrioSignalNode *node, PrioNotice when)
 {
   if (when == PRIO_NOTICE_LATER)
-    notify_reason_later (node->signal);
-  else if (prio_signal_node_begin_notice (node))
-    notify (node, PROP_REASON, when);
+    notify_abort_later (node->signal);
+  else
+    notify_abort (node, when);
 }
 
 /* Its type is set with the class. */
 static PrioSignalNodeFuncs node_funcs = { G_TYPE_INVALID, G_STRUCT_OFFSET (PrioTaskSignal, node), has_handlers,
-                                          emit_change, notify_reason };
+                                          emit_change, notify_abort_when };
 
 static void
 prio_task_signal_cancelled (GCancellable *cancellable)
@@ -255,6 +269,10 @@ prio_task_signal_get_property (GObject *object, guint id, GValue *value, GParamS
       g_value_set_enum (value, prio_task_signal_get_priority (self));
       break;
 
+    case PROP_ABORTED:
+      g_value_set_boolean (value, prio_task_signal_is_aborted (self));
+      break;
+
     case PROP_REASON:
       g_value_take_boxed (value, prio_task_signal_dup_reason (self));
       break;
@@ -296,6 +314,20 @@ install_properties (GObjectClass *object_class)
                          PRIO_TASK_PRIORITY_USER_VISIBLE,
                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY |
                          G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskSignal:aborted: (getter is_aborted)
+   *
+   * Whether the signal has been aborted: the draft's `aborted`.
+   *
+   * It is notified once, right before [property@PrioSched.TaskSignal:reason] and on the same
+   * thread.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_ABORTED] =
+      g_param_spec_boolean ("aborted", NULL, NULL, FALSE,
+                            G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   /**
    * PrioTaskSignal:reason: (getter dup_reason)
@@ -552,7 +584,7 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
 }
 
 /**
- * prio_task_signal_is_aborted:
+ * prio_task_signal_is_aborted: (get-property aborted)
  * @self: a signal
  *
  * Tells whether the signal has been aborted.

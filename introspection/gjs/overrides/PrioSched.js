@@ -114,23 +114,23 @@ function toFrameClock(value) {
     return value;
 }
 
-// Checks what is given for a property of prototype, by whatever name.
+// Defines a property of prototype by all of its names.
+function defineProperty(prototype, name, get, set) {
+    for (const alias of [name, name.replaceAll('_', '-'), name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
+        Object.defineProperty(prototype, alias, {configurable: true, get, set});
+}
+
+// Checks what is given for a property of prototype.
 function checkProperty(prototype, name, convert) {
     const setter = `set_${name}`, set = prototype[setter], getter = `get_${name}`;
     prototype[setter] = function (value) {
         set.call(this, convert(value));
     };
-    const accessor = {
-        configurable: true,
-        get() {
-            return this[getter]();
-        },
-        set(value) {
-            this[setter](value);
-        },
-    };
-    for (const alias of [name, name.replaceAll('_', '-'), name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
-        Object.defineProperty(prototype, alias, accessor);
+    defineProperty(prototype, name, function () {
+        return this[getter]();
+    }, function (value) {
+        this[setter](value);
+    });
 }
 
 // An object of GObject's, as a signal is, has other properties.
@@ -178,7 +178,7 @@ function _init() {
     };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
-    Numbers.make(PrioSched, checkProperty, toGivenPriority);
+    Numbers.make(PrioSched, {checkProperty, defineProperty, toGivenPriority});
     for (const name of ['follow_frame_clock', 'unfollow_frame_clock']) {
         const method = Scheduler.prototype[name];
         Scheduler.prototype[name] = function (clock) {
