@@ -60,6 +60,17 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * already been called, or there is none with this number, this does nothing.  Any thread
  * may call it.
  *
+ * ```c
+ * static void
+ * on_changed (GtkTextBuffer *buffer, gpointer data)
+ * {
+ *   MyEditor *self = data;
+ *
+ *   prio_scheduler_cancel_idle_callback (scheduler, self->save_id);
+ *   self->save_id = prio_scheduler_request_idle_callback (scheduler, 2000, save_draft, self, NULL);
+ * }
+ * ```
+ *
  * Since: 1.0
  */
 void

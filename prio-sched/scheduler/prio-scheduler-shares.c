@@ -170,6 +170,10 @@ prio_scheduler_set_frame_share (PrioScheduler *self, double share)
  * Gets which part of the time tasks have beside a window that is slow to draw, as far as
  * [method@PrioSched.Scheduler.set_frame_share] has said so.  Any thread may call it.
  *
+ * ```c
+ * gtk_range_set_value (GTK_RANGE (frame_share_scale), prio_scheduler_get_frame_share (scheduler));
+ * ```
+ *
  * Returns: the share, to a millionth; 0 if none has been set
  *
  * Since: 1.0
@@ -255,6 +259,10 @@ prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, 
  *
  * Gets which part of the time tasks of a priority have at least beside more urgent work, as far as
  * [method@PrioSched.Scheduler.set_least_share] has said so.  Any thread may call it.
+ *
+ * ```c
+ * gtk_range_set_value (GTK_RANGE (index_scale), prio_scheduler_get_least_share (scheduler, PRIO_TASK_PRIORITY_BACKGROUND));
+ * ```
  *
  * Returns: the share, to a millionth; 0 if none has been set
  *

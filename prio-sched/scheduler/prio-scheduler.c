@@ -367,6 +367,16 @@ prio_scheduler_get_default (void)
  * there is none.  As long as somebody holds the scheduler, every call returns the same
  * one.  Any thread may call it.
  *
+ * ```c
+ * void
+ * thing_refresh (Thing *self) // in any thread, with a main context of its own or without
+ * {
+ *   g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
+ *
+ *   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, refresh, g_object_ref (self), g_object_unref);
+ * }
+ * ```
+ *
  * Returns: (transfer full): the scheduler
  *
  * Since: 1.0
@@ -509,6 +519,14 @@ prio_scheduler_enter (PrioScheduler *self, const char *function, const char *wha
  *
  * Gets how long tasks run before every other source has its turn.  Any thread may
  * call it.
+ *
+ * ```c
+ * guint time_slice = prio_scheduler_get_time_slice (scheduler);
+ *
+ * prio_scheduler_set_time_slice (scheduler, 20 * 1000); // while a dialog shows the progress of an import
+ * import_everything (importer);
+ * prio_scheduler_set_time_slice (scheduler, time_slice);
+ * ```
  *
  * Returns: microseconds
  *

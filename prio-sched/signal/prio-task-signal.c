@@ -424,7 +424,7 @@ prio_task_signal_new_aborted (const GError *reason)
  * reason: `AbortSignal.timeout()`.
  *
  * The timer runs in the thread-default main context of the calling thread, whether its
- * schedulers are paused or not.  It is cancelled when nobody holds the signal or listens to it and
+ * schedulers are paused or not.  It stops when nobody holds the signal or listens to it and
  * no other signal depends on it, and when the main context goes, which the signal does not hold.
  *
  * Returns: (transfer full): a new signal
