@@ -65,7 +65,7 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
 
 /**
  * PrioTaskOptions:
- * @size: the size of the structure, which [func@PrioSched.TASK_OPTIONS] sets, or 0
+ * @size: the size of the structure, which `PRIO_TASK_OPTIONS()` sets, or 0
  * @priority: how urgent the task is; 0, which is %PRIO_PRIORITY_UNSET, for the priority of
  *   @signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which it
@@ -83,7 +83,7 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
  * All fields zero are the defaults, and so is %NULL instead of a pointer.  The macro
- * [func@PrioSched.TASK_OPTIONS] names the options to set:
+ * `PRIO_TASK_OPTIONS()` makes options by the names of the fields:
  *
  * ```c
  * task = prio_scheduler_post_task (scheduler,
@@ -91,7 +91,10 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *                                  make_thumbnail, g_object_ref (file), g_object_unref);
  * ```
  *
- * The structure is not used after the call.  A program fills it and the library reads it, so it can
+ * They last as long as the block around them, and in C++, from C++20 on, as long as the call; there the fields
+ * are named in the order of the structure.
+ *
+ * The library does not use the structure after the call.  A program fills it and the library reads it, so it can
  * grow: later versions add fields at its end, whose zero is the default, and @size tells how much
  * of it the program knows.  With 0, that is what version 1.0 has.  A program that was built for a later
  * version may set fields that this one does not know: this version then refuses the options, with a
@@ -140,15 +143,13 @@ typedef struct
  * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.delay = 500), save, document, NULL);
  * ```
  *
- * They last as long as the block around them; in C++, where they are const and named in the
- * order of the structure, as long as the call.
- *
  * Since: 1.0
  */
 #define PRIO_TASK_OPTIONS(...) PRIO_OPTIONS_LITERAL (PrioTaskOptions, .size = sizeof (PrioTaskOptions), __VA_ARGS__)
 
 /* In C++ a literal is a value, which has no address, and a reference to it has. */
-#ifdef __cplusplus
+#ifdef __GI_SCANNER__
+#elif defined (__cplusplus)
 #define PRIO_OPTIONS_LITERAL(type, ...) (static_cast<const type &> (type { __VA_ARGS__ }))
 #else
 #define PRIO_OPTIONS_LITERAL(type, ...) ((type) { __VA_ARGS__ })
@@ -156,7 +157,7 @@ typedef struct
 
 /**
  * PrioYieldOptions:
- * @size: the size of the structure, which [func@PrioSched.YIELD_OPTIONS] sets, or 0
+ * @size: the size of the structure, which `PRIO_YIELD_OPTIONS()` sets, or 0
  * @priority: how urgent the continuation is; 0, which is %PRIO_PRIORITY_UNSET, for the
  *   priority that is inherited or, if @signal is given, that of @signal, or
  *   %PRIO_TASK_PRIORITY_USER_VISIBLE if that has none
@@ -194,8 +195,7 @@ typedef struct
  * PRIO_YIELD_OPTIONS:
  * @...: initializers of the fields of a [struct@PrioSched.YieldOptions], or nothing
  *
- * Makes the options of a yield where they are needed, with their size, as
- * [func@PrioSched.TASK_OPTIONS] makes those of a task.
+ * Makes the options of a yield where they are needed, with their size.
  *
  * Since: 1.0
  */
