@@ -192,7 +192,7 @@ tell (PrioDexFiber *self, GError *error, GError **told)
   GError *reason = NULL;
 
   if (signal != NULL && PRIO_IS_TASK_SIGNAL (signal))
-    reason = prio_task_signal_get_reason (PRIO_TASK_SIGNAL (signal));
+    reason = prio_task_signal_dup_reason (PRIO_TASK_SIGNAL (signal));
   if (reason != NULL)
     g_clear_error (&error);
   g_propagate_error (told, reason != NULL ? reason : error);
@@ -340,7 +340,7 @@ start (PrioTask *task, gpointer data)
  * }
  *
  * dex_future_disown (prio_dex_spawn (prio_scheduler_get_default (),
- *                                    &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
+ *                                    &PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND),
  *                                    0, index, files, NULL));
  * ```
  *

@@ -57,8 +57,8 @@ signal_for (DexPromise *promise, const PrioTaskOptions *options)
   GCancellable *both[] = { dex_promise_get_cancellable (promise), options != NULL ? options->signal : NULL };
 
   if (both[1] != NULL && PRIO_IS_TASK_SIGNAL (both[1]))
-    return prio_task_signal_any_following (both, 2, PRIO_TASK_SIGNAL (both[1]));
-  return prio_task_signal_any (both, both[1] != NULL ? 2 : 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+    return prio_task_signal_new_any_following (both, 2, PRIO_TASK_SIGNAL (both[1]));
+  return prio_task_signal_new_any (both, both[1] != NULL ? 2 : 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
 }
 
 /**
@@ -85,7 +85,7 @@ signal_for (DexPromise *promise, const PrioTaskOptions *options)
  * {
  *   g_autoptr (GError) error = NULL;
  *   int row = dex_await_int (prio_dex_post (prio_scheduler_get_default (),
- *                                           &(PrioTaskOptions) { .priority = PRIO_TASK_PRIORITY_USER_BLOCKING },
+ *                                           &PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_USER_BLOCKING),
  *                                           find_row, rows, NULL),
  *                            &error);
  *   …
@@ -102,7 +102,7 @@ DexFuture *
 prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                GDestroyNotify notify)
 {
-  PrioTaskOptions own = { 0 };
+  PrioTaskOptions own = PRIO_TASK_OPTIONS ();
   g_autoptr (DexPromise) promise = NULL;
   g_autoptr (PrioTaskSignal) signal = NULL;
   g_autoptr (PrioTask) task = NULL;

@@ -261,7 +261,7 @@ wait_behind (Waiter *self, PrioDexGate *gate)
       gate->paused = TRUE;
       prio_scheduler_pause (gate->turns);
     }
-  prio_scheduler_yield_full_async (gate->turns, &(PrioYieldOptions) { .state = self->fiber->state }, on_next, self);
+  prio_scheduler_yield_async (gate->turns, &PRIO_YIELD_OPTIONS (.state = self->fiber->state), on_next, self);
 }
 
 /* The fiber's turn has come among all tasks. */

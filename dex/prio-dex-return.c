@@ -111,7 +111,7 @@ on_aborted (GCancellable *signal G_GNUC_UNUSED, gpointer data)
   if (claim (self))
     {
       if (!prio_task_return_error_if_cancelled (self->task))
-        prio_task_return_error (self->task, prio_task_signal_get_reason (self->signal));
+        prio_task_return_error (self->task, prio_task_signal_dup_reason (self->signal));
       let_go (self);
     }
   wait_unref (self);
@@ -143,7 +143,7 @@ follow_signal (Wait *self)
   if (signal == NULL)
     return;
 
-  self->signal = prio_task_signal_any (&signal, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  self->signal = prio_task_signal_new_any (&signal, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
   g_signal_connect_data (self->signal, "cancelled", G_CALLBACK (on_aborted), wait_ref (self), wait_unref_closure,
                          G_CONNECT_DEFAULT);
   if (prio_task_signal_is_aborted (self->signal))

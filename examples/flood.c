@@ -83,7 +83,7 @@ static void
 start_flood (App *app)
 {
   /* The name is that in GTK's inspector: GTK_DEBUG=interactive flood. */
-  PrioTaskOptions options = { .name = "flood", .priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind) };
+  PrioTaskOptions options = PRIO_TASK_OPTIONS (.name = "flood", .priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind));
 
   for (guint i = 0; i < N_TASKS && app->kind != FLOOD_NONE; i++)
     {

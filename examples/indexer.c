@@ -88,7 +88,7 @@ app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFu
   if (app->plain)
     g_idle_add_full (plain_priorities[priority], func, data, notify);
   else if (signal != NULL)
-    prio_scheduler_post_full (app->scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signal) }, func, data,
+    prio_scheduler_post_full (app->scheduler, &PRIO_TASK_OPTIONS (.signal = G_CANCELLABLE (signal)), func, data,
                               notify);
   else
     prio_scheduler_post (app->scheduler, priority, func, data, notify);
@@ -120,7 +120,7 @@ app_get_folder (App *app, const char *path)
       folder->controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
       sources[0] = G_CANCELLABLE (prio_task_controller_get_signal (app->everything));
       sources[1] = G_CANCELLABLE (prio_task_controller_get_signal (folder->controller));
-      folder->signal = prio_task_signal_any_following (sources, 2, PRIO_TASK_SIGNAL (sources[1]));
+      folder->signal = prio_task_signal_new_any_following (sources, 2, PRIO_TASK_SIGNAL (sources[1]));
       g_hash_table_insert (app->folders, g_steal_pointer (&name), folder);
     }
   return folder;

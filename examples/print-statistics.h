@@ -12,7 +12,7 @@ static inline void
 print_times (PrioTimes *times)
 {
   g_print (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", prio_times_get_count (times), prio_times_get_total (times),
-           prio_times_get_longest (times), prio_times_get_median (times), prio_times_get_percentile (times, 99));
+           prio_times_get_longest (times), prio_times_get_percentile (times, 50), prio_times_get_percentile (times, 99));
   prio_times_unref (times);
 }
 

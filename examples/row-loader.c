@@ -98,7 +98,7 @@ row_loader_free (RowLoader *self)
 
   self->loaded = NULL;
   row_tasks_free (self->tasks);
-  while (self->n_reads > 0 || prio_task_group_get_pending (group) > 0)
+  while (self->n_reads > 0 || prio_task_group_get_n_pending (group) > 0)
     g_main_context_iteration (NULL, TRUE);
   g_object_unref (group);
   g_free (self);

@@ -101,7 +101,7 @@ void
 row_tasks_post (RowTasks *self, guint row)
 {
   PrioTaskController *controller;
-  PrioTaskOptions options = { 0 };
+  PrioTaskOptions options = PRIO_TASK_OPTIONS ();
 
   if (row_tasks_is_posted (self, row))
     return;

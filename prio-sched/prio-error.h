@@ -36,6 +36,12 @@ G_BEGIN_DECLS
  * Errors of the scheduler.  An abort is not among them: its reason is the error that it was
  * given, by default %G_IO_ERROR_CANCELLED.
  *
+ * ```c
+ * if (!prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_BACKGROUND, &error) &&
+ *     g_error_matches (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED))
+ *   g_idle_add (lower_later, controller); // a handler of priority-change runs
+ * ```
+ *
  * Since: 1.0
  */
 typedef enum

@@ -65,9 +65,12 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
 
 /**
  * PrioTaskOptions:
+ * @size: the size of the structure, which `PRIO_TASK_OPTIONS()` sets, or 0
  * @priority: how urgent the task is; 0, which is %PRIO_PRIORITY_UNSET, for the priority of
  *   @signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @size: 0, or the size of the structure
+ * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which it
+ *   goes before every task whose timeout has not passed; 0 for none.  A negative one has passed
+ *   from the beginning, as %PRIO_TIMEOUT_IMMEDIATE has
  * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or any
  *   other cancellable
  * @delay: milliseconds to wait before the task is queued
@@ -76,21 +79,27 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *   result; %NULL for the scheduler.  Only for tasks that have a result
  * @source_tag: (nullable): identifies that `_async` function, as for
  *   [method@Gio.AsyncResult.is_tagged].  Only for tasks that have a result
- * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which it
- *   goes before every task whose timeout has not passed; 0 for none.  A negative one has passed
- *   from the beginning, as %PRIO_TIMEOUT_IMMEDIATE has
- * @reserved: reserved for later versions of the library; all %NULL
  *
  * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
- * All fields zero are the defaults, and so is %NULL instead of a pointer.  A compound literal
- * names the options to set:
+ * All fields zero are the defaults, and so is %NULL instead of a pointer.  The macro
+ * `PRIO_TASK_OPTIONS()` makes options by the names of the fields:
  *
  * ```c
  * task = prio_scheduler_post_task (scheduler,
- *                                  &(PrioTaskOptions) { .signal = signal, .delay = 100, .name = "thumbnail" },
+ *                                  &PRIO_TASK_OPTIONS (.signal = signal, .delay = 100, .name = "thumbnail"),
  *                                  make_thumbnail, g_object_ref (file), g_object_unref);
  * ```
+ *
+ * They last as long as the block around them, and in C++, from C++20 on, as long as the call; there the fields
+ * are named in the order of the structure.
+ *
+ * The library does not use the structure after the call.  A program fills it and the library reads it, so it can
+ * grow: later versions add fields at its end, whose zero is the default, and @size tells how much
+ * of it the program knows.  With 0, that is what version 1.0 has.  A program that was built for a later
+ * version may set fields that this one does not know: this version then refuses the options, with a
+ * critical message, instead of ignoring them.  As long as those fields are zero, it accepts
+ * them.
  *
  * A given priority takes precedence over the signal's, and never changes.
  *
@@ -109,70 +118,88 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * | `LowPriority` | `background` | %PRIO_TIMEOUT_LOW: 10 s |
  * | `IdlePriority` | `background` | %PRIO_TIMEOUT_IDLE: never |
  *
- * A program that was built for a later version of the library may set fields that are
- * reserved here.  This version rejects those with a critical message, instead of ignoring
- * them.  The structure is not used after the call.
- *
  * Since: 1.0
  */
 typedef struct
 {
+  gsize size;
   PrioTaskPriority priority;
-  guint size;
+  gint timeout;
   GCancellable *signal;
   guint64 delay;
   const char *name;
   GObject *source_object;
   gpointer source_tag;
-  gint timeout;
-
-  /*< private >*/
-  gpointer reserved[3];
 } PrioTaskOptions;
 
-#ifndef __GI_SCANNER__
-/* The timeout is in the place of one that was reserved. */
-G_STATIC_ASSERT (sizeof (PrioTaskOptions) == G_STRUCT_OFFSET (PrioTaskOptions, source_tag) + 5 * sizeof (gpointer));
+/**
+ * PRIO_TASK_OPTIONS:
+ * @...: initializers of the fields of a [struct@PrioSched.TaskOptions], such as `.delay = 500`, or
+ *   nothing
+ *
+ * Makes the options of a task where they are needed, with their size.
+ *
+ * ```c
+ * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.delay = 500), save, document, NULL);
+ * ```
+ *
+ * Since: 1.0
+ */
+#define PRIO_TASK_OPTIONS(...) PRIO_OPTIONS_LITERAL (PrioTaskOptions, .size = sizeof (PrioTaskOptions), __VA_ARGS__)
+
+/* In C++ a literal is a value, which has no address, and a reference to it has. */
+#ifdef __GI_SCANNER__
+#elif defined (__cplusplus)
+#define PRIO_OPTIONS_LITERAL(type, ...) (static_cast<const type &> (type { __VA_ARGS__ }))
+#else
+#define PRIO_OPTIONS_LITERAL(type, ...) ((type) { __VA_ARGS__ })
 #endif
 
 /**
  * PrioYieldOptions:
+ * @size: the size of the structure, which `PRIO_YIELD_OPTIONS()` sets, or 0
  * @priority: how urgent the continuation is; 0, which is %PRIO_PRIORITY_UNSET, for the
  *   priority that is inherited or, if @signal is given, that of @signal, or
  *   %PRIO_TASK_PRIORITY_USER_VISIBLE if that has none
- * @size: 0, or the size of the structure
+ * @flags: what is inherited and what is not
  * @signal: (nullable): what may abort the continuation, instead of the inherited signal
  * @state: (nullable): the state to inherit from, and to continue under, instead of that of
  *   the running task
  * @name: (nullable): the continuation's name in messages and tools for developers; it is copied
- * @flags: what is inherited and what is not
- * @reserved: reserved for later versions of the library; all %NULL
  *
  * The options of a yield.  What is not given is inherited from the running task.
  *
  * All fields zero are the defaults, and so is %NULL instead of a pointer: that is the
- * draft's `yield()`, which has no options.
+ * draft's `yield()`, which has no options.  The structure grows as
+ * [struct@PrioSched.TaskOptions] does.
  *
  * ```c
- * prio_scheduler_yield_full_async (scheduler,
- *                                  &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "thumbnails" },
- *                                  make_next_thumbnail, self);
+ * prio_scheduler_yield_async (scheduler,
+ *                             &PRIO_YIELD_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "thumbnails"),
+ *                             make_next_thumbnail, self);
  * ```
  *
  * Since: 1.0
  */
 typedef struct
 {
+  gsize size;
   PrioTaskPriority priority;
-  guint size;
+  PrioYieldFlags flags;
   GCancellable *signal;
   PrioSchedulingState *state;
   const char *name;
-  PrioYieldFlags flags;
-
-  /*< private >*/
-  gpointer reserved[4];
 } PrioYieldOptions;
+
+/**
+ * PRIO_YIELD_OPTIONS:
+ * @...: initializers of the fields of a [struct@PrioSched.YieldOptions], or nothing
+ *
+ * Makes the options of a yield where they are needed, with their size.
+ *
+ * Since: 1.0
+ */
+#define PRIO_YIELD_OPTIONS(...) PRIO_OPTIONS_LITERAL (PrioYieldOptions, .size = sizeof (PrioYieldOptions), __VA_ARGS__)
 
 #define PRIO_TYPE_TASK_OPTIONS (prio_task_options_get_type ())
 #define PRIO_TYPE_YIELD_OPTIONS (prio_yield_options_get_type ())

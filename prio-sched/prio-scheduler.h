@@ -110,20 +110,12 @@ gboolean       prio_scheduler_run_in_thread_finish (PrioScheduler      *self,
                                                   GError              **error);
 
 PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_yield_async        (PrioScheduler       *self,
-                                                  GAsyncReadyCallback  callback,
-                                                  gpointer             user_data);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_yield_full_async   (PrioScheduler          *self,
+void           prio_scheduler_yield_async        (PrioScheduler          *self,
                                                   const PrioYieldOptions *options,
                                                   GAsyncReadyCallback     callback,
                                                   gpointer                user_data);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_yield_finish       (PrioScheduler       *self,
-                                                  GAsyncResult        *result,
-                                                  GError             **error);
-PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_yield_full_finish  (PrioScheduler       *self,
                                                   GAsyncResult        *result,
                                                   GError             **error);
 
@@ -146,8 +138,8 @@ void           prio_scheduler_queue_microtask    (PrioScheduler       *self,
 
 PRIO_AVAILABLE_IN_ALL
 guint          prio_scheduler_request_idle_callback (PrioScheduler    *self,
-                                                  PrioIdleFunc         func,
                                                   guint                timeout,
+                                                  PrioIdleFunc         func,
                                                   gpointer             user_data,
                                                   GDestroyNotify       notify);
 PRIO_AVAILABLE_IN_ALL
@@ -199,17 +191,17 @@ PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_time_slice     (PrioScheduler       *self,
                                                   guint                time_slice);
 PRIO_AVAILABLE_IN_ALL
-gdouble        prio_scheduler_get_frame_share    (PrioScheduler       *self);
+double         prio_scheduler_get_frame_share    (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_frame_share    (PrioScheduler       *self,
-                                                  gdouble              share);
+                                                  double               share);
 PRIO_AVAILABLE_IN_ALL
-gdouble        prio_scheduler_get_least_share    (PrioScheduler       *self,
+double         prio_scheduler_get_least_share    (PrioScheduler       *self,
                                                   PrioTaskPriority     priority);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_least_share    (PrioScheduler       *self,
                                                   PrioTaskPriority     priority,
-                                                  gdouble              share);
+                                                  double               share);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_get_lends_priority (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
@@ -222,6 +214,6 @@ void           prio_scheduler_resume             (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_get_paused         (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
-guint          prio_scheduler_get_pending        (PrioScheduler       *self);
+guint          prio_scheduler_get_n_pending      (PrioScheduler       *self);
 
 G_END_DECLS

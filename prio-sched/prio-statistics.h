@@ -64,8 +64,6 @@ double          prio_times_get_total              (const PrioTimes      *self);
 PRIO_AVAILABLE_IN_ALL
 double          prio_times_get_longest            (const PrioTimes      *self);
 PRIO_AVAILABLE_IN_ALL
-double          prio_times_get_median             (const PrioTimes      *self);
-PRIO_AVAILABLE_IN_ALL
 double          prio_times_get_percentile         (const PrioTimes      *self,
                                                    double                percent);
 

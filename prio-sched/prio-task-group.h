@@ -24,14 +24,14 @@ PrioTaskGroup   *prio_task_group_new           (PrioScheduler         *scheduler
                                                 guint                  limit,
                                                 PrioTaskPriority       priority);
 PRIO_AVAILABLE_IN_ALL
-PrioScheduler   *prio_task_group_ref_scheduler (PrioTaskGroup         *self);
+PrioScheduler   *prio_task_group_dup_scheduler (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
 guint            prio_task_group_get_limit     (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_set_limit     (PrioTaskGroup         *self,
                                                 guint                  limit);
 PRIO_AVAILABLE_IN_ALL
-guint            prio_task_group_get_pending   (PrioTaskGroup         *self);
+guint            prio_task_group_get_n_pending (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
 PrioTaskSignal  *prio_task_group_get_signal    (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL

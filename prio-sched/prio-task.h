@@ -93,10 +93,10 @@ PRIO_AVAILABLE_IN_ALL
 void             prio_task_set_name          (PrioTask            *self,
                                               const char          *name);
 PRIO_AVAILABLE_IN_ALL
-gdouble          prio_task_get_progress      (PrioTask            *self);
+double           prio_task_get_progress      (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_set_progress      (PrioTask            *self,
-                                              gdouble              progress);
+                                              double               progress);
 PRIO_AVAILABLE_IN_ALL
 GCancellable    *prio_task_get_signal        (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL

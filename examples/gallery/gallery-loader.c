@@ -126,7 +126,7 @@ load (PrioTask *task, guint row, gpointer data)
 {
   GalleryLoader *self = data;
   Load *new_load = g_new (Load, 1);
-  PrioTaskOptions options = { .signal = prio_task_get_signal (task), .name = "thumbnail" };
+  PrioTaskOptions options = PRIO_TASK_OPTIONS (.signal = prio_task_get_signal (task), .name = "thumbnail");
 
   say (self, "begin", row, nick (prio_task_get_priority (task)));
   *new_load = (Load) { self, row, g_object_ref (task) };
@@ -248,7 +248,7 @@ compare (gconstpointer a, gconstpointer b)
 static void
 begin_tasks (GalleryLoader *self)
 {
-  PrioTaskOptions background = { .priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "post rows" };
+  PrioTaskOptions background = PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "post rows");
 
   self->tasks = row_tasks_new (self->scheduler, gallery_model_get_n_rows (self->model), self->limit, load, self);
   row_tasks_set_view (self->tasks, self->first, self->n_view);

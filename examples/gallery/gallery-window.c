@@ -134,7 +134,7 @@ open_folder (Window *self)
 {
   g_autoptr (GPtrArray) folders = NULL;
   g_autofree char *name = NULL;
-  PrioTaskOptions options = { .name = "find pictures" };
+  PrioTaskOptions options = PRIO_TASK_OPTIONS (.name = "find pictures");
 
   close_folder (self);
   if (self->options.folder == NULL)

@@ -203,7 +203,7 @@ static guint64
 show_times (PrioInspectorScheduler *self, guint row, guint column, PrioTimes *times)
 {
   guint64 count = prio_times_get_count (times);
-  const double of[] = { prio_times_get_median (times), prio_times_get_percentile (times, 99), prio_times_get_longest (times) };
+  const double of[] = { prio_times_get_percentile (times, 50), prio_times_get_percentile (times, 99), prio_times_get_longest (times) };
 
   for (guint i = 0; i < G_N_ELEMENTS (of); i++)
     prio_inspector_table_set (self->table, row, column + i, prio_inspector_format_time (count > 0 ? of[i] : -1));

@@ -174,12 +174,18 @@ declare module '@girs/priosched-1' {
                 'notify::paused': (pspec: GObject.ParamSpec) => void;
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
                 'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
+                'notify::frame-share': (pspec: GObject.ParamSpec) => void;
+                'notify::least-share-background': (pspec: GObject.ParamSpec) => void;
+                'notify::least-share-user-visible': (pspec: GObject.ParamSpec) => void;
                 'notify::collects-statistics': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number; nextFrame: number;
                 time_slice: number; timeSlice: number;
+                frame_share: number; frameShare: number;
+                least_share_background: number; leastShareBackground: number;
+                least_share_user_visible: number; leastShareUserVisible: number;
                 lends_priority: boolean; lendsPriority: boolean; collects_statistics: boolean; collectsStatistics: boolean;
             }
         }
@@ -212,6 +218,15 @@ declare module '@girs/priosched-1' {
             /** How long tasks run before every other source has its turn, in microseconds. */
             get time_slice(): number; set time_slice(value: number);
             get timeSlice(): number; set timeSlice(value: number);
+            /** How much of the time tasks have beside a window that is slow to draw, from 0 to 0.9. */
+            get frame_share(): number; set frame_share(value: number);
+            get frameShare(): number; set frameShare(value: number);
+            /** Which part of the time background tasks have at least, from 0 to 0.5. */
+            get least_share_background(): number; set least_share_background(value: number);
+            get leastShareBackground(): number; set leastShareBackground(value: number);
+            /** Which part of the time user-visible tasks have at least, from 0 to 0.5. */
+            get least_share_user_visible(): number; set least_share_user_visible(value: number);
+            get leastShareUserVisible(): number; set leastShareUserVisible(value: number);
             get lends_priority(): boolean; set lends_priority(value: boolean);
             get lendsPriority(): boolean; set lendsPriority(value: boolean);
             get collects_statistics(): boolean; set collects_statistics(value: boolean);
@@ -262,15 +277,15 @@ declare module '@girs/priosched-1' {
             run_in_thread_under(...args: any[]): never;
             run_in_thread_finish(result: Gio.AsyncResult): [boolean, unknown];
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
+            yield_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;
-            yield_full_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
-            yield_full_finish(result: Gio.AsyncResult): boolean;
             sleep_async(delay: number, options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             sleep_finish(result: Gio.AsyncResult): boolean;
             /** When to let other work run. */
             should_yield(): boolean;
             /** How many tasks are queued or delayed; counted when asked. */
             get_pending(): number;
+            get_n_pending(): number;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
             follow_frame_clock(frame_clock: GObject.Object): void; unfollow_frame_clock(frame_clock: GObject.Object): void;
             get_context(): GLib.MainContext;
@@ -294,6 +309,7 @@ declare module '@girs/priosched-1' {
             interface SignalSignatures extends Gio.Cancellable.SignalSignatures {
                 'priority-change': (previous: TaskPriority) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
+                'notify::aborted': (pspec: GObject.ParamSpec) => void;
                 'notify::reason': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends Gio.Cancellable.ConstructorProps {
@@ -306,6 +322,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<TaskSignal>;
             $signals: TaskSignal.SignalSignatures;
             get priority(): TaskPriority;
+            get aborted(): boolean;
             /** Why the signal was aborted, or null. */
             get reason(): GLib.Error | null;
 
@@ -315,6 +332,8 @@ declare module '@girs/priosched-1' {
             static any(signals: Gio.Cancellable[], priority: Nick | TaskPriority): TaskSignal;
             /** The same, with the priority of another signal. */
             static any_following(signals: Gio.Cancellable[], priority_source: TaskSignal): TaskSignal;
+            static new_any: typeof TaskSignal.any;
+            static new_any_following: typeof TaskSignal.any_following;
             static new_aborted(reason: GLib.Error | null): TaskSignal;
             /** Is aborted after a delay in milliseconds. */
             static new_timeout(delay: number): TaskSignal;
@@ -333,11 +352,13 @@ declare module '@girs/priosched-1' {
 
             get_priority(): TaskPriority;
             get_reason(): GLib.Error | null;
+            dup_reason(): GLib.Error | null;
             /** Whether the priority can never change. */
             has_fixed_priority(): boolean;
             is_aborted(): boolean;
             /** How many tasks that were posted with it are queued or delayed; counted when asked. */
             get_pending(): number;
+            get_n_pending(): number;
             /** Keeps the signal as long as those that it depends on can make it emit something. */
             pin(): void;
         }
@@ -483,10 +504,12 @@ declare module '@girs/priosched-1' {
             cancelQueued(): void;
             get_limit(): number; set_limit(limit: number): void;
             get_pending(): number;
+            get_n_pending(): number;
             get_priority(): TaskPriority;
             set_priority(priority: Nick | TaskPriority): boolean;
             get_signal(): TaskSignal;
             ref_scheduler(): Scheduler | null;
+            dup_scheduler(): Scheduler | null;
             /** A task that begins when a place is free, and has it until the promise settles. */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             postTask<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
@@ -564,7 +587,7 @@ declare module '@girs/priosched-1' {
             readonly source_tag: null;
         }
 
-        /** Options of Scheduler.yield_full_async(). */
+        /** Options of Scheduler.yield_async(). */
         class YieldOptions {
             static $gtype: GObject.GType<YieldOptions>;
             constructor(properties?: Partial<Omit<YieldOptions, 'name'>>);

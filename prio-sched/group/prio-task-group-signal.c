@@ -82,8 +82,8 @@ prio_task_group_combine (PrioTaskGroup *self, GCancellable *own)
   if (both != NULL)
     return both;
 
-  both = prio_task_signal_any_following (sources, G_N_ELEMENTS (sources),
-                                         PRIO_IS_TASK_SIGNAL (own) ? PRIO_TASK_SIGNAL (own) : signal);
+  both = prio_task_signal_new_any_following (sources, G_N_ELEMENTS (sources),
+                                             PRIO_IS_TASK_SIGNAL (own) ? PRIO_TASK_SIGNAL (own) : signal);
   share (self, own, both);
   return both;
 }

@@ -191,7 +191,7 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
   switch (id)
     {
     case PROP_SCHEDULER:
-      g_value_take_object (value, prio_task_group_ref_scheduler (self));
+      g_value_take_object (value, prio_task_group_dup_scheduler (self));
       break;
 
     case PROP_LIMIT:
@@ -199,7 +199,7 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
       break;
 
     case PROP_PENDING:
-      g_value_set_uint (value, prio_task_group_get_pending (self));
+      g_value_set_uint (value, prio_task_group_get_n_pending (self));
       break;
 
     case PROP_PRIORITY:
@@ -246,7 +246,7 @@ static void
 install_properties (GObjectClass *object_class)
 {
   /**
-   * PrioTaskGroup:scheduler: (getter ref_scheduler)
+   * PrioTaskGroup:scheduler: (getter dup_scheduler)
    *
    * The scheduler whose main context the tasks run in; %NULL selects the default one.
    *
@@ -268,7 +268,7 @@ install_properties (GObjectClass *object_class)
                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
-   * PrioTaskGroup:pending: (getter get_pending)
+   * PrioTaskGroup:pending: (getter get_n_pending)
    *
    * How many tasks are queued or running.  It is notified once for all that changes it in one task.
    *
@@ -341,7 +341,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
 }
 
 /**
- * prio_task_group_ref_scheduler: (get-property scheduler)
+ * prio_task_group_dup_scheduler: (get-property scheduler)
  * @self: a group
  *
  * Gets the scheduler that the group was made for, which it does not keep alive.  Any thread may call
@@ -352,7 +352,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
  * Since: 1.0
  */
 PrioScheduler *
-prio_task_group_ref_scheduler (PrioTaskGroup *self)
+prio_task_group_dup_scheduler (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), NULL);
 
@@ -406,7 +406,7 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
 }
 
 /**
- * prio_task_group_get_pending: (get-property pending)
+ * prio_task_group_get_n_pending: (get-property pending)
  * @self: a group
  *
  * Gets how many tasks are queued or running.  Call it on the thread that runs the scheduler's main
@@ -417,7 +417,7 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
  * Since: 1.0
  */
 guint
-prio_task_group_get_pending (PrioTaskGroup *self)
+prio_task_group_get_n_pending (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
 

@@ -11,8 +11,8 @@
 /**
  * prio_scheduler_request_idle_callback:
  * @self: a scheduler
- * @func: (scope notified) (closure user_data) (destroy notify): what to call
  * @timeout: milliseconds after which @func is called in any case, or 0 for never
+ * @func: (scope notified) (closure user_data) (destroy notify): what to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
@@ -34,7 +34,7 @@
  * Since: 1.0
  */
 guint
-prio_scheduler_request_idle_callback (PrioScheduler *self, PrioIdleFunc func, guint timeout,
+prio_scheduler_request_idle_callback (PrioScheduler *self, guint timeout, PrioIdleFunc func,
                                       gpointer user_data, GDestroyNotify notify)
 {
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), 0);
@@ -59,6 +59,17 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * Cancels an idle callback: the web's `cancelIdleCallback()`.  If the callback has
  * already been called, or there is none with this number, this does nothing.  Any thread
  * may call it.
+ *
+ * ```c
+ * static void
+ * on_changed (GtkTextBuffer *buffer, gpointer data)
+ * {
+ *   MyEditor *self = data;
+ *
+ *   prio_scheduler_cancel_idle_callback (scheduler, self->save_id);
+ *   self->save_id = prio_scheduler_request_idle_callback (scheduler, 2000, save_draft, self, NULL);
+ * }
+ * ```
  *
  * Since: 1.0
  */

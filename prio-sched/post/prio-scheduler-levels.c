@@ -40,7 +40,7 @@ current_state (PrioScheduler *self)
  *   return has_rows (view);
  * }
  *
- * prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .timeout = PRIO_TIMEOUT_NORMAL }, render, view, NULL);
+ * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.timeout = PRIO_TIMEOUT_NORMAL), render, view, NULL);
  * ```
  *
  * Call it on the thread that runs the scheduler's main context; on others it returns %FALSE.

@@ -125,9 +125,9 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
  *   g_autoptr (PrioTask) task = NULL;
  *
  *   task = prio_scheduler_post_task (self->scheduler,
- *                                    &(PrioTaskOptions) { .signal = cancellable,
- *                                                         .source_object = G_OBJECT (self),
- *                                                         .source_tag = thing_load_async },
+ *                                    &PRIO_TASK_OPTIONS (.signal = cancellable,
+ *                                                        .source_object = G_OBJECT (self),
+ *                                                        .source_tag = thing_load_async),
  *                                    load, g_object_ref (self), g_object_unref);
  *   prio_task_then (task, callback, user_data, NULL);
  * }

@@ -356,7 +356,7 @@ post_rare (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc 
  * Posts a task without a result, with all options of `postTask()` (§2.2, §2.4.2 of the draft).
  *
  * ```c
- * prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = 100 },
+ * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = signal, .delay = 100),
  *                           index_files, index, NULL);
  * ```
  *

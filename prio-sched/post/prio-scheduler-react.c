@@ -87,7 +87,7 @@ prio_scheduler_request_paint (PrioScheduler *self)
  *
  * Only what [method@PrioSched.Scheduler.post_task] has posted is a task that can be told.  If the first is a
  * closure, a continuation or a task of a language binding, the result is %NULL, as it is if there is none:
- * [method@PrioSched.Scheduler.get_pending] tells that apart.
+ * [method@PrioSched.Scheduler.get_n_pending] tells that apart.
  *
  * The time it takes grows with the number of the scheduler's groups, those without tasks included, and not with
  * that of tasks.

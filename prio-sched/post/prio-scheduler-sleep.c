@@ -18,8 +18,8 @@ static const PrioTaskOrigin sleep_origin = { .tag = prio_scheduler_sleep_async, 
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Waits, and then goes on as a continuation: a
- * [method@PrioSched.Scheduler.yield_full_async] that is queued when @delay is over.
+ * Waits, and then goes on as a continuation: a [method@PrioSched.Scheduler.yield_async] that is
+ * queued when @delay is over.
  *
  * The continuation inherits the signal and the priority of the running task, as that of a yield
  * does, or has what @options say.  An abort of its signal ends the wait at once:
@@ -36,7 +36,7 @@ static const PrioTaskOrigin sleep_origin = { .tag = prio_scheduler_sleep_async, 
  *     my_connection_open (connection);
  * }
  *
- * prio_scheduler_sleep_async (scheduler, 500, &(PrioYieldOptions) { .signal = signal }, try_again, connection);
+ * prio_scheduler_sleep_async (scheduler, 500, &PRIO_YIELD_OPTIONS (.signal = signal), try_again, connection);
  * ```
  *
  * The largest delays never end, but by an abort.  If the main context goes before the delay is over,

@@ -116,7 +116,7 @@ prio_steps_run (PrioTask *task, gpointer data)
  *   return G_SOURCE_REMOVE;
  * }
  *
- * task = prio_scheduler_post_steps (scheduler, &(PrioTaskOptions) { .signal = signal }, index_row, index, index_free);
+ * task = prio_scheduler_post_steps (scheduler, &PRIO_TASK_OPTIONS (.signal = signal), index_row, index, index_free);
  * ```
  *
  * A step that gives the task its result or an error, defers the result, or goes on with another function

@@ -391,7 +391,7 @@ run_in_thread (PrioTask *task, const PrioTaskOptions *options, PrioTaskFunc func
  *     prio_task_return_error (task, error);
  * }
  *
- * prio_scheduler_run_in_thread_async (scheduler, &(PrioTaskOptions) { .signal = row->signal },
+ * prio_scheduler_run_in_thread_async (scheduler, &PRIO_TASK_OPTIONS (.signal = row->signal),
  *                                     decode, g_object_ref (file), g_object_unref, decoded, row);
  * ```
  *

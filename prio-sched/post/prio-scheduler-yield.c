@@ -229,7 +229,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
     prio_scheduler_submit_task (task, from.signal, from.priority, due);
 }
 
-static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
+static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };
 
 /* Any thread: @callback is called soon, in the context of @run_queue and without a state, with a yield that fails with @error, which
  * this takes. */
@@ -246,15 +246,11 @@ prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncR
   g_object_unref (task);
 }
 
-static void
-yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback, gpointer data)
-{
-  prio_run_queue_continue (self->run_queue, options, &yield_origin, 0, callback, data, NULL, NULL);
-}
-
 /**
  * prio_scheduler_yield_async:
  * @self: a scheduler
+ * @options: (nullable): how to continue, or %NULL for the signal and the priority of what is
+ *   running
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
@@ -264,37 +260,21 @@ yield (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback
  * The continuation, which is @callback, runs before other tasks of the same priority.  It
  * inherits the signal and the priority of the running task, if that is a task of this
  * scheduler; outside any task its priority is
- * %PRIO_TASK_PRIORITY_USER_VISIBLE.  If the inherited signal is aborted,
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE.  If its signal is aborted,
  * [method@PrioSched.Scheduler.yield_finish] fails with its reason.
  *
- * Any thread may call it; @callback is called on the thread that runs the
- * scheduler's main context.
- *
- * Since: 1.0
- */
-void
-prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, gpointer user_data)
-{
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, NULL));
-
-  yield (self, &prio_no_yield_options, callback, user_data);
-}
-
-/**
- * prio_scheduler_yield_full_async:
- * @self: a scheduler
- * @options: (nullable): how to continue, or %NULL for what
- *   [method@PrioSched.Scheduler.yield_async] does
- * @callback: (not nullable) (scope async) (closure user_data): the continuation
- * @user_data: data for @callback
- *
- * Lets more urgent work run first, with a choice of signal and priority for the
- * continuation: the options that `yield()` had in an older draft, and more.
+ * The options choose another signal and another priority, as those of `yield()` did in an older
+ * draft:
  *
  * ```c
- * prio_scheduler_yield_full_async (scheduler, &(PrioYieldOptions) { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
- *                                  go_on, self);
+ * static void
+ * go_on (GObject *scheduler, GAsyncResult *result, gpointer self)
+ * {
+ *   if (prio_scheduler_yield_finish (PRIO_SCHEDULER (scheduler), result, NULL))
+ *     my_window_make_next_thumbnail (self);
+ * }
+ *
+ * prio_scheduler_yield_async (scheduler, &PRIO_YIELD_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND), go_on, self);
  * ```
  *
  * With a state, the continuation inherits that state instead of what is running.  The state may
@@ -310,15 +290,16 @@ prio_scheduler_yield_async (PrioScheduler *self, GAsyncReadyCallback callback, g
  * Since: 1.0
  */
 void
-prio_scheduler_yield_full_async (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback,
-                                 gpointer user_data)
+prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options, GAsyncReadyCallback callback,
+                            gpointer user_data)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
   prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL,
                                              options != NULL ? options->name : NULL));
 
-  yield (self, options != NULL ? options : &prio_no_yield_options, callback, user_data);
+  prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, &yield_origin, 0, callback,
+                           user_data, NULL, NULL);
 }
 
 /**
@@ -344,32 +325,13 @@ prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError *
   g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!g_async_result_is_tagged (result, prio_scheduler_yield_full_async))
+  if (!g_async_result_is_tagged (result, prio_scheduler_yield_async))
     {
       g_critical ("%s: what the callback was given is the result of no yield: prio_scheduler_sleep_finish(), "
                   "prio_scheduler_post_task_finish() or a prio_task_propagate_…() function gets it", G_STRFUNC);
       return FALSE;
     }
   return prio_task_propagate_value_for (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error, G_STRFUNC);
-}
-
-/**
- * prio_scheduler_yield_full_finish:
- * @self: what the callback was given: the scheduler, or %NULL if it is gone
- * @result: what the callback was given
- * @error: return location for a `GError`
- *
- * Ends a [method@PrioSched.Scheduler.yield_full_async], as
- * [method@PrioSched.Scheduler.yield_finish] does.  Call it in the callback, on its thread.
- *
- * Returns: %TRUE if the task may go on, or %FALSE with @error set
- *
- * Since: 1.0
- */
-gboolean
-prio_scheduler_yield_full_finish (PrioScheduler *self, GAsyncResult *result, GError **error)
-{
-  return prio_scheduler_yield_finish (self, result, error);
 }
 
 static void

@@ -141,6 +141,35 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  * context.  If the scheduler has gone, it is called in the thread-default main context of the
  * caller, or not at all if that goes first.
  *
+ * In C, a callback of a library that knows no states gets the state as its data:
+ *
+ * ```c
+ * static void
+ * go_on (GObject *source, GAsyncResult *result, gpointer data)
+ * {
+ *   g_autoptr (PrioSchedulingState) state = data;
+ *   g_autoptr (GError) error = NULL;
+ *
+ *   if (prio_scheduling_state_resume_finish (state, result, &error))
+ *     g_print ("The task goes on.\n");
+ *   else
+ *     g_print ("It has been aborted meanwhile: %s\n", error->message);
+ * }
+ *
+ * static void
+ * replied (MyConnection *connection, gpointer state) // called by a library that knows no states
+ * {
+ *   prio_scheduling_state_resume_async (state, go_on, state);
+ * }
+ *
+ * static gboolean
+ * ask (gpointer connection) // a task
+ * {
+ *   my_connection_ask (connection, replied, prio_scheduling_state_get_current ());
+ *   return G_SOURCE_REMOVE;
+ * }
+ * ```
+ *
  * Since: 1.0
  */
 void
@@ -153,7 +182,7 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
 
   scheduler = prio_scheduling_state_dup_scheduler (state);
   if (scheduler != NULL)
-    prio_scheduler_yield_full_async (scheduler, &(PrioYieldOptions) { .state = state }, callback, user_data);
+    prio_scheduler_yield_async (scheduler, &PRIO_YIELD_OPTIONS (.state = state), callback, user_data);
   else
     fail_to_resume (callback, user_data);
 }

@@ -24,7 +24,7 @@ typedef struct
   gboolean is_called;
 } Next;
 
-static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_full_async, .is_constant = TRUE };
+static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };
 
 /* Takes the reference to the task, which goes on no more: it is aborted, unless it has a result. */
 static void

@@ -26,7 +26,7 @@
  *     cache_drop_stale_row (cache);
  *
  *   if (cache_has_stale_rows (cache))
- *     prio_scheduler_request_idle_callback (prio_scheduler_get_default (), tidy, 0, cache, NULL);
+ *     prio_scheduler_request_idle_callback (prio_scheduler_get_default (), 0, tidy, cache, NULL);
  * }
  * ```
  *
@@ -62,6 +62,21 @@ prio_idle_deadline_get_current (void)
  * Copies a deadline: the one that an idle callback is given is valid only while the callback runs.
  *
  * Call it on the thread of the callback; a copy may be copied on any thread.
+ *
+ * ```c
+ * static gboolean
+ * drop_row (gpointer deadline)
+ * {
+ *   return prio_idle_deadline_time_remaining (deadline) > 1 && cache_drop_stale_row ();
+ * }
+ *
+ * static void
+ * tidy (PrioIdleDeadline *deadline, gpointer scheduler)
+ * {
+ *   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, drop_row,
+ *                        prio_idle_deadline_copy (deadline), (GDestroyNotify) prio_idle_deadline_free);
+ * }
+ * ```
  *
  * Returns: (transfer full): a copy
  *
@@ -117,6 +132,16 @@ prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
  *
  * Tells whether the callback was called because its timeout expired, and not because there
  * was idle time.  Any thread that has the deadline, or a copy, may call it.
+ *
+ * ```c
+ * static void
+ * save_draft (PrioIdleDeadline *deadline, gpointer draft)
+ * {
+ *   while (draft_has_changes (draft) &&
+ *          (prio_idle_deadline_did_timeout (deadline) || prio_idle_deadline_time_remaining (deadline) > 1))
+ *     draft_save_next_change (draft);
+ * }
+ * ```
  *
  * Returns: whether the timeout expired
  *

@@ -15,12 +15,13 @@ ref_object (gpointer object)
   return object != NULL ? g_object_ref (object) : NULL;
 }
 
-/* A copy holds what it points to, but for what is reserved and the tag. */
+/* A copy holds what it points to, but for the tag, and only what this version of the library knows. */
 static PrioTaskOptions *
 task_options_copy (PrioTaskOptions *options)
 {
   PrioTaskOptions *copy = g_memdup2 (options, sizeof *options);
 
+  copy->size = MIN (copy->size, sizeof *copy);
   copy->signal = ref_object (options->signal);
   copy->name = g_strdup (options->name);
   copy->source_object = ref_object (options->source_object);
@@ -41,6 +42,7 @@ yield_options_copy (PrioYieldOptions *options)
 {
   PrioYieldOptions *copy = g_memdup2 (options, sizeof *options);
 
+  copy->size = MIN (copy->size, sizeof *copy);
   copy->signal = ref_object (options->signal);
   copy->state = options->state != NULL ? prio_scheduling_state_ref (options->state) : NULL;
   copy->name = g_strdup (options->name);

@@ -37,29 +37,26 @@ prio_check_callable (const char *function, const char *what, gboolean is_given, 
   return G_LIKELY (is_given) || prio_complain_of_callable (function, what, name);
 }
 
+/* Whether @options have a size that needs a closer look: another one than that which this version knows. */
+#define PRIO_HAS_OTHER_SIZE(options) ((options)->size != 0 && (options)->size != sizeof *(options))
+
 /* Whether @options are valid, and say no more than a priority, a signal and a delay. */
 G_ALWAYS_INLINE static inline gboolean
 prio_task_options_are_plain (const PrioTaskOptions *options)
 {
-  gsize rare = options->size | (gsize) options->source_object | (gsize) options->name | (gsize) options->timeout;
+  gsize rare = (gsize) options->source_object | (gsize) options->name | (gsize) options->timeout;
 
-  for (guint i = 0; i < G_N_ELEMENTS (options->reserved); i++)
-    rare |= (gsize) options->reserved[i];
-  return G_LIKELY (rare == 0 && PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal));
+  return G_LIKELY (rare == 0 && !PRIO_HAS_OTHER_SIZE (options) && PRIO_IS_PRIORITY_OR_UNSET (options->priority) &&
+                   PRIO_IS_SIGNAL_OR_NULL (options->signal));
 }
 
 G_ALWAYS_INLINE static inline gboolean
 prio_check_task_options (const char *function, const PrioTaskOptions *options)
 {
-  gsize rare;
-
   if (options == NULL)
     return TRUE;
-
-  rare = options->size | (gsize) options->source_object;
-  for (guint i = 0; i < G_N_ELEMENTS (options->reserved); i++)
-    rare |= (gsize) options->reserved[i];
-  if (G_LIKELY (rare == 0 && PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal)))
+  if (G_LIKELY (options->source_object == NULL && !PRIO_HAS_OTHER_SIZE (options) &&
+                PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal)))
     return TRUE;
   return prio_check_each_task_option (function, options);
 }

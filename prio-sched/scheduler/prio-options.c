@@ -9,6 +9,9 @@
 
 #include "base/prio-debug-private.h"
 
+/* In bytes: no options will be that large, so a larger size is no size. */
+#define MAX_SIZE 512
+
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
 
@@ -105,22 +108,25 @@ prio_complain_of_callable (const char *function, const char *what, const char *n
   return FALSE;
 }
 
-/* Whether nothing is set that only later versions of the library know. */
+/* Whether nothing is set that only later versions of the library know: what follows the @known_size bytes of @options is zero. */
 static gboolean
-check_known (const char *function, const char *name, guint size, gsize known_size,
-             const gpointer *reserved, guint n_reserved)
+check_size (const char *function, gconstpointer options, gsize size, gsize known_size)
 {
-  if (size != 0 && size != known_size)
+  const guint8 *bytes = options;
+
+  if (size == 0 || size == known_size)
+    return TRUE;
+  if (size < known_size || size > MAX_SIZE)
     {
-      complain (function, NULL, "options of %u bytes, where this version of the library knows those of %" G_GSIZE_FORMAT,
-                size, known_size);
+      complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, which no version of the library has", size);
       return FALSE;
     }
-  for (guint i = 0; i < n_reserved; i++)
+  for (gsize i = known_size; i < size; i++)
     {
-      if (reserved[i] != NULL)
+      if (bytes[i] != 0)
         {
-          complain (function, name, "options that this version of the library does not know");
+          complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, of which this version of the library knows %"
+                    G_GSIZE_FORMAT ", and byte %" G_GSIZE_FORMAT " is set", size, known_size, i);
           return FALSE;
         }
     }
@@ -147,8 +153,7 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 gboolean
 prio_check_each_task_option (const char *function, const PrioTaskOptions *options)
 {
-  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved,
-                    G_N_ELEMENTS (options->reserved)) ||
+  if (!check_size (function, options, options->size, sizeof *options) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal))
     return FALSE;
   if (options->source_object == NULL || G_IS_OBJECT (options->source_object))
@@ -166,8 +171,7 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
 
   if (options == NULL)
     return TRUE;
-  if (!check_known (function, options->name, options->size, sizeof *options, options->reserved,
-                    G_N_ELEMENTS (options->reserved)) ||
+  if (!check_size (function, options, options->size, sizeof *options) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal))
     return FALSE;
 

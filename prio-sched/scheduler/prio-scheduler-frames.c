@@ -204,6 +204,22 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * So call it as often as you have followed the clock, and not more, where others use it too.  Call it on the
  * thread that runs the scheduler's main context.
  *
+ * ```c
+ * static void
+ * my_window_realize (GtkWidget *widget)
+ * {
+ *   GTK_WIDGET_CLASS (my_window_parent_class)->realize (widget);
+ *   prio_scheduler_follow_frame_clock (prio_scheduler_get_default (), G_OBJECT (gtk_widget_get_frame_clock (widget)));
+ * }
+ *
+ * static void
+ * my_window_unrealize (GtkWidget *widget)
+ * {
+ *   prio_scheduler_unfollow_frame_clock (prio_scheduler_get_default (), G_OBJECT (gtk_widget_get_frame_clock (widget)));
+ *   GTK_WIDGET_CLASS (my_window_parent_class)->unrealize (widget);
+ * }
+ * ```
+ *
  * Since: 1.0
  */
 void
@@ -233,6 +249,13 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  *
  * Gets when the next frame is due: what a followed clock, or
  * [method@PrioSched.Scheduler.set_next_frame], reported last.  Any thread may call it.
+ *
+ * ```c
+ * gint64 next_frame = prio_scheduler_get_next_frame (scheduler);
+ *
+ * if (next_frame != 0)
+ *   g_print ("The next frame is due in %.1f ms\n", (next_frame - g_get_monotonic_time ()) / 1000.0);
+ * ```
  *
  * Returns: microseconds of [func@GLib.get_monotonic_time], or 0 if that is not known
  *
@@ -268,6 +291,16 @@ op_set_frame (PrioLoop *loop, const PrioOp *op)
  * At that time slices of tasks end, other sources have their turn, and idle periods end.
  * A time that has passed has no effect, so set it for each frame.  Clocks that are
  * followed still count: the nearest frame of all is used.  Any thread may call it.
+ *
+ * ```c
+ * static gboolean
+ * draw_frame (gpointer game) // of a timer of 60 Hz
+ * {
+ *   my_game_draw (game);
+ *   prio_scheduler_set_next_frame (prio_scheduler_get_default (), g_get_monotonic_time () + G_USEC_PER_SEC / 60);
+ *   return G_SOURCE_CONTINUE;
+ * }
+ * ```
  *
  * Since: 1.0
  */

@@ -87,6 +87,12 @@ prio_scheduler_set_lends_priority (PrioScheduler *self, gboolean lends_priority)
  * Tells whether a task of the scheduler that waits for another lends it its priority.  Any
  * thread may call it.
  *
+ * ```c
+ * // Without lending, the program makes what the user waits for more urgent by itself.
+ * if (!prio_scheduler_get_lends_priority (scheduler))
+ *   prio_task_controller_set_priority (index_controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
+ * ```
+ *
  * Returns: whether tasks lend
  *
  * Since: 1.0

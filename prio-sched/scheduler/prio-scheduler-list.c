@@ -102,7 +102,7 @@ prio_scheduler_new_hidden (GMainContext *context)
  * for (guint i = 0; i < schedulers->len; i++)
  *   {
  *     if (prio_scheduler_get_context (schedulers->pdata[i]) == g_main_context_default ())
- *       g_print ("%u tasks wait\n", prio_scheduler_get_pending (schedulers->pdata[i]));
+ *       g_print ("%u tasks wait\n", prio_scheduler_get_n_pending (schedulers->pdata[i]));
  *   }
  * ```
  *

@@ -79,6 +79,17 @@ prio_scheduler_resume (PrioScheduler *self)
  *
  * Tells whether the scheduler's tasks are held back.  Any thread may call it.
  *
+ * ```c
+ * static void
+ * on_pause_clicked (GtkButton *button, gpointer scheduler)
+ * {
+ *   if (prio_scheduler_get_paused (scheduler))
+ *     prio_scheduler_resume (scheduler);
+ *   else
+ *     prio_scheduler_pause (scheduler);
+ * }
+ * ```
+ *
  * Returns: whether it is paused
  *
  * Since: 1.0

@@ -10,7 +10,7 @@
 #include "loop/prio-count-private.h"
 
 /**
- * prio_scheduler_get_pending:
+ * prio_scheduler_get_n_pending:
  * @self: a scheduler
  *
  * Counts the tasks, of any kind, that are queued or delayed, those of the scheduler's groups included.  The running task
@@ -18,7 +18,7 @@
  * [property@PrioSched.TaskGroup:pending] counts such tasks too.
  *
  * ```c
- * gtk_widget_set_visible (spinner, prio_scheduler_get_pending (scheduler) > 0);
+ * gtk_widget_set_visible (spinner, prio_scheduler_get_n_pending (scheduler) > 0);
  * ```
  *
  * It counts when it is called, and nothing is counted before.  So this is no property, and is not notified.  The time
@@ -33,7 +33,7 @@
  * Since: 1.0
  */
 guint
-prio_scheduler_get_pending (PrioScheduler *self)
+prio_scheduler_get_n_pending (PrioScheduler *self)
 {
   guint n;
 

@@ -27,6 +27,14 @@ struct _PrioScheduler
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
+/* The shares of time that have properties. */
+typedef enum
+{
+  PRIO_FRAME_SHARE,
+  PRIO_LEAST_SHARE_BACKGROUND,
+  PRIO_LEAST_SHARE_USER_VISIBLE
+} PrioShare;
+
 /* The part of the class that watches, which stands above it (prio-watch.c). */
 typedef struct
 {
@@ -69,8 +77,12 @@ void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GA
 gboolean prio_task_is_aborted (PrioTask *task);
 void prio_task_go_on_with (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 GParamSpec *prio_scheduler_make_lends_priority (void);
+void prio_scheduler_make_shares (GParamSpec **shares);
+double prio_scheduler_get_share (PrioScheduler *self, PrioShare share);
+void prio_scheduler_set_share (PrioScheduler *self, PrioShare share, double value);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_notify_paused (PrioScheduler *self);
+void prio_scheduler_notify_share (PrioScheduler *self, PrioShare share);
 PrioScheduler *prio_scheduler_new_hidden (GMainContext *context);
 void prio_scheduler_enlist (PrioScheduler *self);
 void prio_scheduler_unlist (PrioScheduler *self);

@@ -12,6 +12,66 @@
 #define MAX_FRAME_SHARE 0.9
 #define MAX_LEAST_SHARE 0.5
 
+static GParamSpec *
+new_share (const char *name, double max)
+{
+  return g_param_spec_double (name, NULL, NULL, 0, max, 0,
+                              G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+}
+
+/* Their properties, by their numbers. */
+void
+prio_scheduler_make_shares (GParamSpec **shares)
+{
+  /**
+   * PrioScheduler:frame-share: (getter get_frame_share) (setter set_frame_share)
+   *
+   * Which part of the time tasks have beside a window that is slow to draw, from 0 to 0.9; 0 leaves
+   * it to the library.
+   *
+   * It is notified on the thread that sets it.
+   *
+   * Since: 1.0
+   */
+  shares[PRIO_FRAME_SHARE] = new_share ("frame-share", MAX_FRAME_SHARE);
+
+  /**
+   * PrioScheduler:least-share-background:
+   *
+   * Which part of the time `background` tasks have at least beside more urgent work, from 0 to 0.5;
+   * 0 is none.  See [method@PrioSched.Scheduler.set_least_share].
+   *
+   * It is notified on the thread that sets it.
+   *
+   * Since: 1.0
+   */
+  shares[PRIO_LEAST_SHARE_BACKGROUND] = new_share ("least-share-background", MAX_LEAST_SHARE);
+
+  /**
+   * PrioScheduler:least-share-user-visible:
+   *
+   * Which part of the time `user-visible` tasks have at least beside more urgent work, from 0 to 0.5;
+   * 0 is none.  See [method@PrioSched.Scheduler.set_least_share].
+   *
+   * It is notified on the thread that sets it.
+   *
+   * Since: 1.0
+   */
+  shares[PRIO_LEAST_SHARE_USER_VISIBLE] = new_share ("least-share-user-visible", MAX_LEAST_SHARE);
+}
+
+static guint *
+place_of (PrioScheduler *self, PrioShare share)
+{
+  return share == PRIO_FRAME_SHARE ? &self->run_queue->frame_share : &self->run_queue->least_shares[share - PRIO_LEAST_SHARE_BACKGROUND];
+}
+
+double
+prio_scheduler_get_share (PrioScheduler *self, PrioShare share)
+{
+  return (double) __atomic_load_n (place_of (self, share), __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
+}
+
 static void
 op_shares_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
@@ -20,7 +80,7 @@ op_shares_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 
 /* Like the functions of prio-options-private.h. */
 G_GNUC_UNUSED static gboolean
-prio_check_share (const char *function, gdouble share, gdouble max)
+prio_check_share (const char *function, double share, double max)
 {
   /* What is not a number fails, too. */
   if (share >= 0 && share <= max)
@@ -32,27 +92,34 @@ prio_check_share (const char *function, gdouble share, gdouble max)
 
 /* In millionths.  What is not nothing stays so. */
 static guint
-to_share (gdouble share)
+to_share (double share)
 {
   return share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
 }
 
-static void
-set_share (PrioScheduler *self, guint *place, gdouble share)
+void
+prio_scheduler_set_share (PrioScheduler *self, PrioShare share, double value)
 {
   PrioOp op = { .apply = op_shares_changed };
-  guint parts = to_share (share);
+  guint parts = to_share (value);
 
-  if (__atomic_exchange_n (place, parts, __ATOMIC_RELAXED) == parts)
+  if (__atomic_exchange_n (place_of (self, share), parts, __ATOMIC_RELAXED) == parts)
     return;
 
   g_object_ref (self);
   prio_loop_submit (self->run_queue->loop, &op);
+  prio_scheduler_notify_share (self, share);
   g_object_unref (self);
 }
 
+static PrioShare
+least_share_of (PrioTaskPriority priority)
+{
+  return PRIO_LEAST_SHARE_BACKGROUND + priority - PRIO_TASK_PRIORITY_BACKGROUND;
+}
+
 /**
- * prio_scheduler_set_frame_share:
+ * prio_scheduler_set_frame_share: (set-property frame-share)
  * @self: a scheduler
  * @share: which part of the time tasks have beside frames, from 0 to 0.9; 0 leaves it to the library
  *
@@ -88,31 +155,35 @@ set_share (PrioScheduler *self, guint *place, gdouble share)
  * Since: 1.0
  */
 void
-prio_scheduler_set_frame_share (PrioScheduler *self, gdouble share)
+prio_scheduler_set_frame_share (PrioScheduler *self, double share)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_share (G_STRFUNC, share, MAX_FRAME_SHARE));
 
-  set_share (self, &self->run_queue->frame_share, share);
+  prio_scheduler_set_share (self, PRIO_FRAME_SHARE, share);
 }
 
 /**
- * prio_scheduler_get_frame_share:
+ * prio_scheduler_get_frame_share: (get-property frame-share)
  * @self: a scheduler
  *
  * Gets which part of the time tasks have beside a window that is slow to draw, as far as
  * [method@PrioSched.Scheduler.set_frame_share] has said so.  Any thread may call it.
  *
+ * ```c
+ * gtk_range_set_value (GTK_RANGE (frame_share_scale), prio_scheduler_get_frame_share (scheduler));
+ * ```
+ *
  * Returns: the share, to a millionth; 0 if none has been set
  *
  * Since: 1.0
  */
-gdouble
+double
 prio_scheduler_get_frame_share (PrioScheduler *self)
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
 
-  return (gdouble) __atomic_load_n (&self->run_queue->frame_share, __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
+  return prio_scheduler_get_share (self, PRIO_FRAME_SHARE);
 }
 
 /* Like the functions of prio-options-private.h. */
@@ -172,13 +243,13 @@ prio_check_shared (const char *function, gint priority)
  * Since: 1.0
  */
 void
-prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, gdouble share)
+prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, double share)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_shared (G_STRFUNC, priority));
   prio_return_if_wrong (prio_check_share (G_STRFUNC, share, MAX_LEAST_SHARE));
 
-  set_share (self, &self->run_queue->least_shares[priority - PRIO_TASK_PRIORITY_BACKGROUND], share);
+  prio_scheduler_set_share (self, least_share_of (priority), share);
 }
 
 /**
@@ -189,16 +260,19 @@ prio_scheduler_set_least_share (PrioScheduler *self, PrioTaskPriority priority, 
  * Gets which part of the time tasks of a priority have at least beside more urgent work, as far as
  * [method@PrioSched.Scheduler.set_least_share] has said so.  Any thread may call it.
  *
+ * ```c
+ * gtk_range_set_value (GTK_RANGE (index_scale), prio_scheduler_get_least_share (scheduler, PRIO_TASK_PRIORITY_BACKGROUND));
+ * ```
+ *
  * Returns: the share, to a millionth; 0 if none has been set
  *
  * Since: 1.0
  */
-gdouble
+double
 prio_scheduler_get_least_share (PrioScheduler *self, PrioTaskPriority priority)
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
   prio_return_val_if_wrong (prio_check_shared (G_STRFUNC, priority), 0);
 
-  return (gdouble) __atomic_load_n (&self->run_queue->least_shares[priority - PRIO_TASK_PRIORITY_BACKGROUND],
-                                    __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
+  return prio_scheduler_get_share (self, least_share_of (priority));
 }

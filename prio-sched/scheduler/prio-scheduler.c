@@ -82,6 +82,9 @@ enum
   PROP_PAUSED,
   PROP_NEXT_FRAME,
   PROP_LENDS_PRIORITY,
+  PROP_FRAME_SHARE, /* and what else PrioShare has, in its order */
+  PROP_LEAST_SHARE_BACKGROUND,
+  PROP_LEAST_SHARE_USER_VISIBLE,
   N_PROPS
 };
 
@@ -187,6 +190,12 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_boolean (value, prio_scheduler_get_lends_priority (self));
       break;
 
+    case PROP_FRAME_SHARE:
+    case PROP_LEAST_SHARE_BACKGROUND:
+    case PROP_LEAST_SHARE_USER_VISIBLE:
+      g_value_set_double (value, prio_scheduler_get_share (self, id - PROP_FRAME_SHARE));
+      break;
+
     default:
       if (watch == NULL || !watch->get_property (self, id - N_PROPS, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -214,6 +223,12 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
     case PROP_LENDS_PRIORITY:
       prio_scheduler_set_lends_priority (self, g_value_get_boolean (value));
+      break;
+
+    case PROP_FRAME_SHARE:
+    case PROP_LEAST_SHARE_BACKGROUND:
+    case PROP_LEAST_SHARE_USER_VISIBLE:
+      prio_scheduler_set_share (self, id - PROP_FRAME_SHARE, g_value_get_double (value));
       break;
 
     default:
@@ -279,6 +294,7 @@ install_properties (GObjectClass *object_class)
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
+  prio_scheduler_make_shares (&properties[PROP_FRAME_SHARE]);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
   if (watch != NULL)
@@ -311,6 +327,12 @@ void
 prio_scheduler_notify_paused (PrioScheduler *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
+}
+
+void
+prio_scheduler_notify_share (PrioScheduler *self, PrioShare share)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRAME_SHARE + share]);
 }
 
 static void
@@ -346,6 +368,16 @@ prio_scheduler_get_default (void)
  * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if
  * there is none.  As long as somebody holds the scheduler, every call returns the same
  * one.  Any thread may call it.
+ *
+ * ```c
+ * void
+ * thing_refresh (Thing *self) // in any thread, with a main context of its own or without
+ * {
+ *   g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
+ *
+ *   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, refresh, g_object_ref (self), g_object_unref);
+ * }
+ * ```
  *
  * Returns: (transfer full): the scheduler
  *
@@ -489,6 +521,14 @@ prio_scheduler_enter (PrioScheduler *self, const char *function, const char *wha
  *
  * Gets how long tasks run before every other source has its turn.  Any thread may
  * call it.
+ *
+ * ```c
+ * guint time_slice = prio_scheduler_get_time_slice (scheduler);
+ *
+ * prio_scheduler_set_time_slice (scheduler, 20 * 1000); // while a dialog shows the progress of an import
+ * import_everything (importer);
+ * prio_scheduler_set_time_slice (scheduler, time_slice);
+ * ```
  *
  * Returns: microseconds
  *

@@ -34,7 +34,10 @@
  * static gboolean
  * load (gpointer file)
  * {
- *   g_file_load_contents_async (file, NULL, prio_scheduling_state_ready, prio_scheduling_state_wrap (loaded, NULL));
+ *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+ *
+ *   g_file_load_contents_async (file, prio_scheduling_state_get_signal (state),
+ *                               prio_scheduling_state_ready, prio_scheduling_state_wrap (loaded, NULL));
  *   return G_SOURCE_REMOVE;
  * }
  *
@@ -105,6 +108,11 @@ prio_scheduling_state_get_current (void)
  *
  * Adds a reference.  Any thread may call it.
  *
+ * ```c
+ * first->state = prio_scheduling_state_get_current ();
+ * second->state = prio_scheduling_state_ref (first->state);
+ * ```
+ *
  * Returns: (transfer full): @state
  *
  * Since: 1.0
@@ -123,6 +131,21 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  * @state: a state
  *
  * Gets the scheduler of the task from which the state was captured.  Any thread may call it.
+ *
+ * ```c
+ * // Posts a part of the running task: with its signal and its priority.
+ * static void
+ * post_part (GSourceFunc func, gpointer data)
+ * {
+ *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+ *   g_autoptr (PrioScheduler) scheduler = prio_scheduling_state_dup_scheduler (state);
+ *
+ *   prio_scheduler_post_full (scheduler,
+ *                             &PRIO_TASK_OPTIONS (.priority = prio_scheduling_state_get_priority (state),
+ *                                                 .signal = prio_scheduling_state_get_signal (state)),
+ *                             func, data, NULL);
+ * }
+ * ```
  *
  * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has gone
  *

@@ -348,7 +348,7 @@ prio_signal_node_pin (PrioSignalNode *node)
       if (verdict == PRIO_VERDICT_EMIT)
         {
           g_cancellable_cancel (node->signal);
-          prio_signal_node_get_funcs ()->notify_reason (node, PRIO_NOTICE_IN_DISPOSE);
+          prio_signal_node_get_funcs ()->notify_abort (node, PRIO_NOTICE_IN_DISPOSE);
         }
     }
   while (verdict == PRIO_VERDICT_EMIT);

@@ -130,7 +130,7 @@ typedef struct
   gsize offset; /* of the node in an instance */
   gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* for what a source of @kind makes it emit */
   void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous, PrioNotice when);
-  void (*notify_reason) (PrioSignalNode *node, PrioNotice when);
+  void (*notify_abort) (PrioSignalNode *node, PrioNotice when); /* once */
 } PrioSignalNodeFuncs;
 
 extern PrioLock prio_signal_lock G_GNUC_INTERNAL;

@@ -148,13 +148,13 @@ clear_pending_cancelled (PrioSignalNode *node)
   return pinned;
 }
 
-/* Notifies `reason`, if the signal of @node is a task signal.  The signal is emitting, or has
+/* Notifies `aborted` and `reason`, if the signal of @node is a task signal.  The signal is emitting, or has
  * emitted, `cancelled`. */
 static void
-notify_reason (PrioSignalNode *node, PrioNotice when)
+notify_abort (PrioSignalNode *node, PrioNotice when)
 {
   if (node->is_task_signal)
-    prio_signal_node_get_funcs ()->notify_reason (node, when);
+    prio_signal_node_get_funcs ()->notify_abort (node, when);
 }
 
 /* Makes the signal of @handle, which is aborted, emit `cancelled`: here or, if it is being
@@ -168,7 +168,7 @@ emit (PrioHandle *handle)
     return;
 
   g_cancellable_cancel (signal);
-  notify_reason (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
+  notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
   if (clear_pending_cancelled (prio_signal_node_find (signal)))
     prio_signal_node_reevaluate (prio_signal_node_find (signal));
 }
@@ -240,7 +240,7 @@ static void
 emit_root (GCancellable *signal)
 {
   g_cancellable_cancel (signal);
-  notify_reason (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
+  notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
 }
 
 /* Carries out the abort of all targets.  First the tasks of all of them leave their queues, so
@@ -318,7 +318,7 @@ prio_signal_node_cancelled (PrioSignalNode *node)
   if (targets == NULL)
     return;
 
-  notify_reason (node, PRIO_NOTICE_LATER);
+  notify_abort (node, PRIO_NOTICE_LATER);
   for (guint i = 0; i < targets->len; i++)
     {
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);

@@ -27,10 +27,13 @@
  * g_autoptr(PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
  * GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
  *
- * prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, index_folder, folder, NULL);
+ * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = signal), index_folder, folder, NULL);
  * …
  * prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
  * ```
+ *
+ * A signal is *aborted*, and with it all tasks that were posted with it.  One task alone is *cancelled*, with
+ * [method@PrioSched.Task.cancel].
  *
  * Every method may be called from any thread.
  *
@@ -223,7 +226,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * released, and their result is @reason.  A task whose function is running has that
  * result at once too, and its function goes on.  A task whose function has returned, and
  * which has deferred its result, is not aborted, but its next
- * [method@PrioSched.Scheduler.yield_async] is rejected.  Then `cancelled` is
+ * [method@PrioSched.Scheduler.yield_async] fails.  Then `cancelled` is
  * emitted, on the calling thread.  A second abort does nothing.
  *
  * Any thread may call it.  If another thread runs the main context of a task, the task is
@@ -246,7 +249,7 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
       g_autofree char *message = prio_debug_escape (reason != NULL ? reason->message : "no reason is given");
 
       g_debug ("A signal is aborted, with %u tasks that this thread runs waiting: %s",
-               prio_task_signal_get_pending (signal), message);
+               prio_task_signal_get_n_pending (signal), message);
     }
   prio_signal_node_abort (prio_task_signal_get_node (signal), reason);
 }

@@ -11,7 +11,7 @@
 #include "signal/prio-registration-private.h"
 
 /**
- * prio_task_signal_get_pending:
+ * prio_task_signal_get_n_pending:
  * @self: a signal
  *
  * Counts the tasks that have been posted with the signal, at any scheduler whose main context the calling
@@ -19,7 +19,7 @@
  * deferred its result, nor what waits for a thread of the pool, nor are the tasks of dependent signals.
  *
  * ```c
- * gtk_widget_set_sensitive (stop_button, prio_task_signal_get_pending (signal) > 0);
+ * gtk_widget_set_sensitive (stop_button, prio_task_signal_get_n_pending (signal) > 0);
  * ```
  *
  * After an abort there are none.  It counts when it is called, which takes as long as there are tasks, and nothing is
@@ -32,7 +32,7 @@
  * Since: 1.0
  */
 guint
-prio_task_signal_get_pending (PrioTaskSignal *self)
+prio_task_signal_get_n_pending (PrioTaskSignal *self)
 {
   g_autoptr (GPtrArray) registrations = NULL;
   PrioSignalNode *node;

@@ -26,7 +26,7 @@
  * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: an abort
  * of a group of tasks also cancels the asynchronous calls of GIO that belong to them.
  * A [class@PrioSched.TaskController] controls it; a signal that was made from others
- * with [ctor@PrioSched.TaskSignal.any] is aborted with the first of them.
+ * with [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
  *
  * ```c
  * static void
@@ -37,7 +37,7 @@
  *
  * g_autoptr (PrioTaskSignal) timeout = prio_task_signal_new_timeout (5000);
  * GCancellable *sources[] = { page_signal, G_CANCELLABLE (timeout) };
- * g_autoptr (PrioTaskSignal) signal = prio_task_signal_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
+ * g_autoptr (PrioTaskSignal) signal = prio_task_signal_new_any (sources, 2, PRIO_TASK_PRIORITY_USER_VISIBLE);
  *
  * g_signal_connect (signal, "notify::reason", G_CALLBACK (stop_spinner), spinner);
  * g_file_load_contents_async (file, G_CANCELLABLE (signal), loaded, NULL);
@@ -85,6 +85,7 @@ enum
 {
   PROP_0,
   PROP_PRIORITY,
+  PROP_ABORTED,
   PROP_REASON,
   N_PROPS
 };
@@ -138,8 +139,22 @@ has_handlers (PrioSignalNode *node, PrioEdgeKind kind)
 {
   guint id = kind == PRIO_EDGE_ABORT ? cancelled_signal : signal_ids[PRIORITY_CHANGE];
 
-  return g_signal_has_handler_pending (node->signal, id, 0, TRUE) ||
-         is_notified (node->signal, kind == PRIO_EDGE_ABORT ? PROP_REASON : PROP_PRIORITY);
+  if (g_signal_has_handler_pending (node->signal, id, 0, TRUE))
+    return TRUE;
+  if (kind == PRIO_EDGE_ABORT)
+    return is_notified (node->signal, PROP_ABORTED) || is_notified (node->signal, PROP_REASON);
+  return is_notified (node->signal, PROP_PRIORITY);
+}
+
+/* Notifies of an abort, once. */
+static void
+notify_abort (PrioSignalNode *node, PrioNotice when)
+{
+  if (!prio_signal_node_begin_notice (node))
+    return;
+
+  notify (node, PROP_ABORTED, when);
+  notify (node, PROP_REASON, when);
 }
 
 /* A notification that is still to come.  It keeps neither the signal nor a context alive. */
@@ -156,8 +171,8 @@ notice_carry_out (gpointer data)
   g_autoptr (PrioTaskSignal) signal = g_weak_ref_get (&notice->signal);
 
   notice->done = TRUE;
-  if (signal != NULL && prio_signal_node_begin_notice (&signal->node))
-    g_object_notify_by_pspec (G_OBJECT (signal), properties[PROP_REASON]);
+  if (signal != NULL)
+    notify_abort (&signal->node, PRIO_NOTICE_NOW);
   return G_SOURCE_REMOVE;
 }
 
@@ -177,11 +192,11 @@ notice_end (gpointer data)
 }
 
 static void
-notify_reason_later (GCancellable *signal)
+notify_abort_later (GCancellable *signal)
 {
   PendingNotice *notice;
 
-  if (!is_notified (signal, PROP_REASON))
+  if (!is_notified (signal, PROP_ABORTED) && !is_notified (signal, PROP_REASON))
     return;
 
   notice = g_new0 (PendingNotice, 1);
@@ -189,19 +204,18 @@ notify_reason_later (GCancellable *signal)
   prio_call_from_context (g_main_context_get_thread_default (), notice_carry_out, notice, notice_end);
 }
 
-/* Notifies `reason`, once. */
 static void
-notify_reason (PrioSignalNode *node, PrioNotice when)
+notify_abort_when (PrioSignalNode *node, PrioNotice when)
 {
   if (when == PRIO_NOTICE_LATER)
-    notify_reason_later (node->signal);
-  else if (prio_signal_node_begin_notice (node))
-    notify (node, PROP_REASON, when);
+    notify_abort_later (node->signal);
+  else
+    notify_abort (node, when);
 }
 
 /* Its type is set with the class. */
 static PrioSignalNodeFuncs node_funcs = { G_TYPE_INVALID, G_STRUCT_OFFSET (PrioTaskSignal, node), has_handlers,
-                                          emit_change, notify_reason };
+                                          emit_change, notify_abort_when };
 
 static void
 prio_task_signal_cancelled (GCancellable *cancellable)
@@ -255,8 +269,12 @@ prio_task_signal_get_property (GObject *object, guint id, GValue *value, GParamS
       g_value_set_enum (value, prio_task_signal_get_priority (self));
       break;
 
+    case PROP_ABORTED:
+      g_value_set_boolean (value, prio_task_signal_is_aborted (self));
+      break;
+
     case PROP_REASON:
-      g_value_take_boxed (value, prio_task_signal_get_reason (self));
+      g_value_take_boxed (value, prio_task_signal_dup_reason (self));
       break;
 
     default:
@@ -298,7 +316,21 @@ install_properties (GObjectClass *object_class)
                          G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
-   * PrioTaskSignal:reason: (getter get_reason)
+   * PrioTaskSignal:aborted: (getter is_aborted)
+   *
+   * Whether the signal has been aborted: the draft's `aborted`.
+   *
+   * It is notified once, right before [property@PrioSched.TaskSignal:reason] and on the same
+   * thread.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_ABORTED] =
+      g_param_spec_boolean ("aborted", NULL, NULL, FALSE,
+                            G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTaskSignal:reason: (getter dup_reason)
    *
    * Why the signal was aborted, or %NULL if it was not.
    *
@@ -392,7 +424,7 @@ prio_task_signal_new_aborted (const GError *reason)
  * reason: `AbortSignal.timeout()`.
  *
  * The timer runs in the thread-default main context of the calling thread, whether its
- * schedulers are paused or not.  It is cancelled when nobody holds the signal or listens to it and
+ * schedulers are paused or not.  It stops when nobody holds the signal or listens to it and
  * no other signal depends on it, and when the main context goes, which the signal does not hold.
  *
  * Returns: (transfer full): a new signal
@@ -425,7 +457,7 @@ are_cancellables (GCancellable **sources, gsize n_sources)
 }
 
 /**
- * prio_task_signal_any: (constructor)
+ * prio_task_signal_new_any: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
  * @n_signals: how many
  * @priority: the priority of the new signal, which never changes
@@ -445,7 +477,7 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  * Since: 1.0
  */
 PrioTaskSignal *
-prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority)
+prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority)
 {
   PrioTaskSignal *self;
 
@@ -459,7 +491,7 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
 }
 
 /**
- * prio_task_signal_any_following: (constructor)
+ * prio_task_signal_new_any_following: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
  * @n_signals: how many
  * @priority_source: the signal whose priority the new signal follows
@@ -477,7 +509,7 @@ prio_task_signal_any (GCancellable **signals, gsize n_signals, PrioTaskPriority 
  * Since: 1.0
  */
 PrioTaskSignal *
-prio_task_signal_any_following (GCancellable **signals, gsize n_signals, PrioTaskSignal *priority_source)
+prio_task_signal_new_any_following (GCancellable **signals, gsize n_signals, PrioTaskSignal *priority_source)
 {
   PrioTaskSignal *self;
 
@@ -552,7 +584,7 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
 }
 
 /**
- * prio_task_signal_is_aborted:
+ * prio_task_signal_is_aborted: (get-property aborted)
  * @self: a signal
  *
  * Tells whether the signal has been aborted.
@@ -574,7 +606,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
 }
 
 /**
- * prio_task_signal_get_reason: (get-property reason)
+ * prio_task_signal_dup_reason: (get-property reason)
  * @self: a signal
  *
  * Gets why the signal was aborted.  Any thread may call it.
@@ -584,7 +616,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
  * Since: 1.0
  */
 GError *
-prio_task_signal_get_reason (PrioTaskSignal *self)
+prio_task_signal_dup_reason (PrioTaskSignal *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
 

@@ -55,7 +55,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * prio_task_cancel:
  * @self: a task
  *
- * Aborts this task alone, with %G_IO_ERROR_CANCELLED.
+ * Cancels this task alone: its result is %G_IO_ERROR_CANCELLED.
  *
  * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
  * but the task has the error as its result at once.  A task that has deferred its result, and

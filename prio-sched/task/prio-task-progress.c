@@ -43,12 +43,12 @@ op_tell (PrioLoop *loop, const PrioOp *op)
  *
  * Since: 1.0
  */
-gdouble
+double
 prio_task_get_progress (PrioTask *self)
 {
   g_return_val_if_fail (PRIO_IS_POSTED (self), 0);
 
-  return (gdouble) __atomic_load_n (&self->progress, __ATOMIC_RELAXED) / PRIO_WHOLE_PROGRESS;
+  return (double) __atomic_load_n (&self->progress, __ATOMIC_RELAXED) / PRIO_WHOLE_PROGRESS;
 }
 
 /**
@@ -83,7 +83,7 @@ prio_task_get_progress (PrioTask *self)
  * Since: 1.0
  */
 void
-prio_task_set_progress (PrioTask *self, gdouble progress)
+prio_task_set_progress (PrioTask *self, double progress)
 {
   PrioOp op = { .apply = op_tell };
   PrioLoop *loop;

@@ -345,27 +345,11 @@ prio_times_get_longest (const PrioTimes *self)
 }
 
 /**
- * prio_times_get_median:
- * @self: times
- *
- * Tells the time that half of them do not exceed.  Any thread may call it.
- *
- * Returns: milliseconds, or 0 if there are none
- *
- * Since: 1.0
- */
-double
-prio_times_get_median (const PrioTimes *self)
-{
-  return prio_times_get_percentile (self, 50);
-}
-
-/**
  * prio_times_get_percentile:
  * @self: times
  * @percent: from 0 to 100
  *
- * Tells the time that so many percent of them do not exceed.  Any thread may call it.
+ * Tells the time that so many percent of them do not exceed; 50 is the median.  Any thread may call it.
  *
  * Returns: milliseconds, or 0 if there are none
  *

@@ -302,5 +302,32 @@ class BadInput(unittest.TestCase):
             self.assertIn(len(logs.output) - 1, n_reported, (wait, logs.output))
 
 
+class Names(unittest.TestCase):
+
+    def test_python_keeps_its_names(self):
+        controller, group, notified = PrioSched.TaskController(), PrioSched.TaskGroup(scheduler), []
+        either = PrioSched.TaskSignal.any_following([], controller.signal)
+        either.connect('notify::aborted', lambda signal, pspec: notified.append(signal.aborted))
+        controller.signal.connect('notify::aborted', lambda signal, pspec: notified.append(signal.props.aborted))
+        self.assertIsNone(controller.signal.get_reason())
+        controller.abort()
+        self.assertTrue(controller.signal.get_reason().matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        self.assertEqual((scheduler.get_pending(), controller.signal.get_pending(), group.get_pending()), (0, 0, 0))
+        self.assertIs(group.ref_scheduler(), scheduler)
+        self.assertEqual((notified, either.aborted), ([True], False))
+
+    def test_yield_async_takes_options(self):
+        options, log = PrioSched.YieldOptions(), []
+        options.priority = PrioSched.TaskPriority.BACKGROUND
+        scheduler.yield_async(options, lambda source, result: log.append(('later', source.yield_finish(result))))
+        scheduler.yield_async(None, lambda source, result: log.append(('first', source.yield_finish(result))))
+        scheduler.yield_async(lambda source, result: log.append(('second', source.yield_finish(result))))
+        while len(log) < 3:
+            GLib.MainContext.default().iteration(True)
+        self.assertEqual(log, [('first', True), ('second', True), ('later', True)])
+        for wrong in ((), (None,), (5,), (options,), (options, 5)):
+            self.assertRaisesRegex(TypeError, 'yield_async.* needs a callback', scheduler.yield_async, *wrong)
+
+
 if __name__ == '__main__':
     unittest.main()

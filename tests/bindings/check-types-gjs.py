@@ -29,11 +29,10 @@ MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
 # What GJS defines in the classes themselves, and the types have from elsewhere or leave out.
 INHERITED = {
     # GJS has every property by its name with dashes too, and @girs has none of those.
-    'Scheduler': {'long-task-threshold', 'next-frame', 'time-slice'},
+    'Scheduler': {'frame-share', 'least-share-background', 'least-share-user-visible', 'long-task-threshold', 'next-frame',
+                  'time-slice'},
     'Error': {'code', 'domain', 'message', 'valueOf'},
     'Task': {'get_source_object', 'get_user_data', 'is_tagged', 'legacy_propagate_error'},
-    'TaskOptions': {'reserved'},
-    'YieldOptions': {'reserved'},
 }
 
 
@@ -84,7 +83,7 @@ def names_of_class(element):
 
 
 def names_of_record(element):
-    fields = names(element, 'field') - {'reserved'}
+    fields = names(element, 'field')
     return {'values': names(element, 'constructor', 'function') | {'$gtype'}, 'types': set(),
             'members': names(element, 'method') | fields}
 

@@ -77,11 +77,9 @@ async def main() -> None:
 LEFT_OUT = {
     '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
-    'Scheduler': {'run_in_thread_under'},
-    'TaskGroup': {'cancel_id', 'finish_id', 'get_handle', 'new_lender', 'post_id', 'post_id_timed', 'return_id', 'wait_id'},
-    'TaskOptions': {'reserved'},
-    'TaskSignal': {'pin'},
-    'YieldOptions': {'reserved'},
+    'Scheduler': {'get_n_pending', 'run_in_thread_under'},
+    'TaskGroup': {'cancel_id', 'dup_scheduler', 'finish_id', 'get_handle', 'get_n_pending', 'new_lender', 'post_id', 'post_id_timed', 'return_id', 'wait_id'},
+    'TaskSignal': {'dup_reason', 'get_n_pending', 'new_any', 'new_any_following', 'pin'},
 }
 
 

@@ -14,7 +14,7 @@ const {web} = PrioSched;
 // GJS makes methods as they are asked for.
 const METHODS = {
     Scheduler: ['post_task', 'post_task_async', 'post_task_finish', 'yield', 'yield_async',
-        'yield_full_async', 'yield_finish', 'queue_microtask', 'request_idle_callback', 'cancel_idle_callback', 'get_context',
+        'yield_finish', 'queue_microtask', 'request_idle_callback', 'cancel_idle_callback', 'get_context',
         'follow_frame_clock', 'unfollow_frame_clock', 'get_next_frame', 'set_next_frame', 'should_yield', 'get_time_slice', 'set_time_slice', 'pause',
         'resume', 'get_paused'],
     TaskController: ['abort', 'get_signal', 'set_priority'],

@@ -61,6 +61,8 @@ test('bad values are told by name, and priorities by their nicks', () => {
         [() => own.set_least_share(undefined, 0.1), TypeError, 'is no task priority'],
         [() => own.set_frame_share(0.91), RangeError, '0.91 is no share, which is from 0 to 0.9'],
         [() => own.set_frame_share(), TypeError, 'undefined is no share'],
+        [() => (own.frameShare = 0.91), RangeError, '0.91 is no share, which is from 0 to 0.9'],
+        [() => (own.least_share_background = '0.1'), TypeError, '“0.1” is no share'],
         [() => own.set_long_task_threshold(-1), RangeError, '-1 is no threshold'],
         [() => (own.long_task_threshold = NaN), RangeError, 'NaN is no threshold'],
         [() => (own.longTaskThreshold = true), TypeError, 'true is no threshold'],
@@ -75,7 +77,9 @@ test('bad values are told by name, and priorities by their nicks', () => {
     }
     assertEqual([own.get_frame_share(), own.long_task_threshold, own.get_least_share('user-visible')], [0, 0, 0]);
     own.set_least_share('background', 0.25);
-    assertEqual([own.get_least_share(1), own.get_least_share('background')], [0.25, 0.25]);
+    assertEqual([own.get_least_share(1), own.get_least_share('background'), own.leastShareBackground], [0.25, 0.25, 0.25]);
+    own.least_share_user_visible = 0.5;
+    assertEqual([own.get_least_share('user-visible'), own['least-share-user-visible'], own.frame_share], [0.5, 0.5, 0]);
     assertEqual(['queued', 'delayed', 'run', 'continued', 'aborted'].map(name => statistics[`get_n_${name}`]('background')), [1, 0, 0, 0, 0]);
     assertEqual(times.get_percentile(50), 0);
 });

@@ -75,7 +75,7 @@ async void check_abort (Scheduler scheduler) throws Error {
 	} catch (IOError.TIMED_OUT error) {
 	}
 	try {
-		yield scheduler.yield_full_async (YieldOptions () { @signal = controller.signal });
+		yield scheduler.yield_async (YieldOptions () { @signal = controller.signal });
 		assert_not_reached ();
 	} catch (IOError.TIMED_OUT error) {
 	}

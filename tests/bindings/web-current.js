@@ -119,6 +119,27 @@ test('the callback of yield_async () has the state of who called that', async ()
         assert(thrown(() => scheduler.yield_async(value)).message.includes('callback'));
 });
 
+test('yield_async () takes options', async () => {
+    const options = new PrioSched.YieldOptions({priority: BACKGROUND}), log = [];
+    const note = (name, resolve) => (source, result) => resolve(log.push([name, source.yield_finish(result)]));
+    await Promise.all([
+        new Promise(resolve => scheduler.yield_async(options, note('later', resolve))),
+        new Promise(resolve => scheduler.yield_async(null, note('first', resolve))),
+        new Promise(resolve => scheduler.yield_async(note('second', resolve))),
+    ]);
+    assertEqual(log, [['first', true], ['second', true], ['later', true]]);
+});
+
+test('JavaScript keeps its names', () => {
+    const controller = new TaskController(), {signal} = controller, group = new PrioSched.TaskGroup(), notified = [];
+    signal.connect('notify::aborted', () => notified.push(signal.aborted));
+    assertEqual([signal.get_reason(), signal.aborted, signal.get_pending(), scheduler.get_pending(), group.get_pending()], [null, false, 0, 0, 0]);
+    assert(group.ref_scheduler() === scheduler);
+    controller.abort();
+    assert(signal.get_reason() instanceof GLib.Error);
+    assertEqual(notified, [true]);
+});
+
 test('a state runs functions, and goes on, wherever that is', async () => {
     const controller = new TaskController({priority: 'background'});
     let end;

@@ -235,7 +235,7 @@ any_of_two (PrioTaskSignal *one, PrioTaskSignal *other)
 {
   GCancellable *sources[] = { G_CANCELLABLE (one), G_CANCELLABLE (other) };
 
-  return prio_task_signal_any_following (sources, G_N_ELEMENTS (sources), other);
+  return prio_task_signal_new_any_following (sources, G_N_ELEMENTS (sources), other);
 }
 
 /* Each depends on the two before it, so there are as many ways to the last as Fibonacci says.  Each has a task. */
@@ -272,7 +272,7 @@ make_fan (guint n)
       g_ptr_array_add (signals, any_of_two (own_signal (), own_signal ()));
       g_ptr_array_add (middle, signals->pdata[i]);
     }
-  g_ptr_array_add (signals, prio_task_signal_any_following ((GCancellable **) middle->pdata, n, middle->pdata[n / 2]));
+  g_ptr_array_add (signals, prio_task_signal_new_any_following ((GCancellable **) middle->pdata, n, middle->pdata[n / 2]));
   prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signals->pdata[n]) }, once, NULL, NULL);
 }
 

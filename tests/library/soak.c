@@ -148,7 +148,7 @@ renew_dependent (Poster *self, guint i)
 
   if (followed == NULL || dice (self, 2) == 0)
     followed = PRIO_TASK_SIGNAL (sources[0]);
-  self->dependents[i] = prio_task_signal_any_following (sources, 2, followed);
+  self->dependents[i] = prio_task_signal_new_any_following (sources, 2, followed);
   if (dice (self, 2) == 0)
     g_signal_connect (self->dependents[i], "priority-change", G_CALLBACK (priority_changed), &self->round->n_heard);
   g_clear_object (&old);
@@ -221,7 +221,7 @@ post_something (Poster *self)
     case 5:
       {
         PrioScheduler *scheduler = any_scheduler (self);
-        guint id = prio_scheduler_request_idle_callback (scheduler, run_idle, 1, next_task (self), ended);
+        guint id = prio_scheduler_request_idle_callback (scheduler, 1, run_idle, next_task (self), ended);
 
         if (dice (self, 2) == 0)
           prio_scheduler_cancel_idle_callback (scheduler, id);

@@ -82,7 +82,7 @@ make_signal (World *world, guint i)
       return g_cancellable_new ();
 
     case 1:
-      return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, BACKGROUND + dice (world, 3)));
+      return G_CANCELLABLE (prio_task_signal_new_any (sources, n_sources, BACKGROUND + dice (world, 3)));
 
     default:
       return G_CANCELLABLE (prio_task_signal_new_timeout (dice (world, 3)));
@@ -188,7 +188,7 @@ reset_and_yield (World *world, guint i)
   world->n_emitting--;
   g_cancellable_reset (signal);
   world->n_open++;
-  prio_scheduler_yield_async (world->schedulers[i % N_SCHEDULERS], resumed, world);
+  prio_scheduler_yield_async (world->schedulers[i % N_SCHEDULERS], NULL, resumed, world);
 }
 
 static void

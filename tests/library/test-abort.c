@@ -116,7 +116,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
 
   g_assert_true (prio_scheduler_yield_finish (step->f->scheduler, result, NULL));
   prio_task_controller_abort (g_object_get_data (G_OBJECT (step->data), "controller"), NULL);
-  prio_scheduler_yield_async (step->f->scheduler, yield_after_abort, step);
+  prio_scheduler_yield_async (step->f->scheduler, NULL, yield_after_abort, step);
 }
 
 static void
@@ -127,7 +127,7 @@ defer_and_yield (PrioTask *task, gpointer data)
   step->data = task;
   g_object_set_data (G_OBJECT (task), "controller", g_object_get_data (G_OBJECT (step->f->scheduler), "controller"));
   prio_task_defer (task);
-  prio_scheduler_yield_async (step->f->scheduler, yielded, step);
+  prio_scheduler_yield_async (step->f->scheduler, NULL, yielded, step);
 }
 
 /* The result follows the task's own end; its next yield is rejected. */
@@ -261,9 +261,9 @@ test_one_task_while_it_runs (Fixture *f, gconstpointer data)
 static void
 inherit_priority (Step *step)
 {
-  prio_scheduler_yield_full_async (step->f->scheduler,
-                                   &(PrioYieldOptions) { .signal = step->data, .flags = PRIO_YIELD_KEEP_PRIORITY },
-                                   log_outcome, step->f);
+  prio_scheduler_yield_async (step->f->scheduler,
+                              &(PrioYieldOptions) { .signal = step->data, .flags = PRIO_YIELD_KEEP_PRIORITY },
+                              log_outcome, step->f);
 }
 
 static void

@@ -87,7 +87,7 @@ have_read (GObject *source, GAsyncResult *result, gpointer data)
   g_assert_cmpint (g_input_stream_read_finish (G_INPUT_STREAM (source), result, NULL), ==, 1);
   carried->n_called++;
   log_state (carried->f, carried->signal);
-  prio_scheduler_yield_async (carried->f->scheduler, went_on, carried);
+  prio_scheduler_yield_async (carried->f->scheduler, NULL, went_on, carried);
   surround (carried->f);
 }
 
@@ -211,23 +211,23 @@ test_yield_under_a_state (Fixture *f, gconstpointer data)
       g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, carried.signal);
       PrioYieldOptions options = { .state = state };
 
-      prio_scheduler_yield_full_async (schedulers[i], &options, went_on, &carried);
+      prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       surround (f);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "21Ys0");
 
       /* It follows the signal, and ends with it. */
       g_string_truncate (f->log, 0);
-      prio_scheduler_yield_full_async (schedulers[i], &options, went_on, &carried);
+      prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
       surround (f);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "Ys210");
 
       g_string_truncate (f->log, 0);
-      prio_scheduler_yield_full_async (schedulers[i], &options, went_on, &carried);
+      prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       abort_it (controller);
-      prio_scheduler_yield_full_async (schedulers[i], &options, went_on, &carried);
+      prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "!!");
       g_assert_cmpuint (carried.n_called, ==, 4);
@@ -248,16 +248,16 @@ test_yield_that_only_follows (Fixture *f, gconstpointer data)
       g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, carried.signal);
       PrioYieldOptions options = { .state = state, .flags = PRIO_YIELD_DROP_SIGNAL };
 
-      prio_scheduler_yield_full_async (schedulers[i], &options, went_on, &carried);
+      prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       prio_task_controller_set_priority (controller, BACKGROUND, NULL);
       surround (f);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "21Ys0");
 
       g_string_truncate (f->log, 0);
-      prio_scheduler_yield_full_async (schedulers[i], &options, went_on, &carried);
+      prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       abort_it (controller);
-      prio_scheduler_yield_full_async (schedulers[i], &options, went_on, &carried);
+      prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       surround (f);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "21YsYs0");
@@ -317,9 +317,9 @@ test_from_another_thread (void)
   for (guint i = 0; i < 100; i++)
     {
       prio_scheduling_state_resume_async (far.state, went_on_far, &far);
-      prio_scheduler_yield_full_async (far.worker.scheduler,
-                                       &(PrioYieldOptions) { .state = far.state, .flags = PRIO_YIELD_DROP_SIGNAL },
-                                       went_on_far, &far);
+      prio_scheduler_yield_async (far.worker.scheduler,
+                                  &(PrioYieldOptions) { .state = far.state, .flags = PRIO_YIELD_DROP_SIGNAL },
+                                  went_on_far, &far);
     }
   wait_for_calls (&far, 200);
   g_assert_cmpint (far.n_same, ==, 200);

@@ -60,8 +60,8 @@ run_from (gint64 start, const char *expected)
       prio_scheduler_set_time_slice (f.scheduler, slices[i]);
       prio_scheduler_set_next_frame (f.scheduler, start);
 
-      prio_scheduler_request_idle_callback (f.scheduler, step_idle, 0, step_new (&f, 'e', NULL, NULL), step_free);
-      prio_scheduler_request_idle_callback (f.scheduler, step_idle, G_MAXUINT, step_new (&f, 'f', NULL, NULL), step_free);
+      prio_scheduler_request_idle_callback (f.scheduler, 0, step_idle, step_new (&f, 'e', NULL, NULL), step_free);
+      prio_scheduler_request_idle_callback (f.scheduler, G_MAXUINT, step_idle, step_new (&f, 'f', NULL, NULL), step_free);
       prio_scheduler_post (f.scheduler, BACKGROUND, step_ask, step_new (&f, 'd', NULL, NULL), step_free);
       prio_scheduler_post (f.scheduler, USER_VISIBLE, step_ask, step_new (&f, 'c', NULL, NULL), step_free);
       prio_scheduler_post (f.scheduler, USER_BLOCKING, step_ask, step_new (&f, 'a', NULL, NULL), step_free);
@@ -123,7 +123,7 @@ test_leap (Fixture *f, gconstpointer data)
   const gint64 year = 365 * G_TIME_SPAN_DAY;
 
   now = G_USEC_PER_SEC;
-  prio_scheduler_request_idle_callback (f->scheduler, step_idle, 10, step_new (f, 'd', NULL, NULL), step_free);
+  prio_scheduler_request_idle_callback (f->scheduler, 10, step_idle, step_new (f, 'd', NULL, NULL), step_free);
   for (guint i = 0; i < 3; i++)
     post_delayed (f, 1000 * (3 - i), "cba"[i]);
   now += year;
@@ -330,13 +330,13 @@ test_bad_clock (Fixture *f, gconstpointer data)
   g_assert_cmpint (until_next_frame (f), ==, 16000);
 
   now += G_TIME_SPAN_DAY;
-  prio_scheduler_request_idle_callback (f->scheduler, step_idle, 0, step_new (f, 'a', NULL, NULL), step_free);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, step_idle, step_new (f, 'a', NULL, NULL), step_free);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
 
   paint (clock, 16000, 1);
   g_object_unref (clock);
-  prio_scheduler_request_idle_callback (f->scheduler, step_idle, 0, step_new (f, 'b', NULL, NULL), step_free);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, step_idle, step_new (f, 'b', NULL, NULL), step_free);
   now += G_TIME_SPAN_DAY;
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ab");

@@ -88,7 +88,7 @@ make_signal (Kind kind, GCancellable *shared)
       break;
 
     case FOLLOWER_OF_SHARED:
-      return counted (prio_task_signal_any_following (&shared, 1, PRIO_TASK_SIGNAL (shared)));
+      return counted (prio_task_signal_new_any_following (&shared, 1, PRIO_TASK_SIGNAL (shared)));
 
     case TIMEOUT:
       return counted (prio_task_signal_new_timeout (3600 * 1000));
@@ -97,7 +97,7 @@ make_signal (Kind kind, GCancellable *shared)
       source = counted (prio_task_signal_new_timeout (3600 * 1000));
     }
 
-  return counted (prio_task_signal_any (&source, 1, USER_VISIBLE));
+  return counted (prio_task_signal_new_any (&source, 1, USER_VISIBLE));
 }
 
 static void
@@ -168,7 +168,7 @@ test_cancelled_by_hand_later (void)
   gint n_said = 0;
 
   g_main_context_push_thread_default (context);
-  before = prio_task_signal_any (&plain, 1, USER_VISIBLE);
+  before = prio_task_signal_new_any (&plain, 1, USER_VISIBLE);
   g_main_context_pop_thread_default (context);
   g_signal_connect_swapped (before, "cancelled", G_CALLBACK (g_atomic_int_inc), &n_said);
   g_main_context_unref (context);
@@ -182,7 +182,7 @@ test_cancelled_by_hand_later (void)
   context = context_new ();
   g_cancellable_reset (plain);
   g_main_context_push_thread_default (context);
-  after = prio_task_signal_any (&plain, 1, USER_VISIBLE);
+  after = prio_task_signal_new_any (&plain, 1, USER_VISIBLE);
   g_main_context_pop_thread_default (context);
   g_signal_connect_swapped (after, "cancelled", G_CALLBACK (g_atomic_int_inc), &n_said);
   g_cancellable_cancel (plain);
@@ -458,7 +458,7 @@ test_no_state_in_what_is_said_later (void)
   PrioSchedulingState *state = (gpointer) &state;
 
   g_main_context_push_thread_default (context);
-  dependent = prio_task_signal_any (&source, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  dependent = prio_task_signal_new_any (&source, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
   g_main_context_pop_thread_default (context);
   g_signal_connect (dependent, "cancelled", G_CALLBACK (capture_state), &state);
 

@@ -193,7 +193,7 @@ test_cancelled_as_it_goes_on (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_true (g_error_matches (prio_task_get_error (posted), G_IO_ERROR, G_IO_ERROR_CANCELLED));
   g_assert_cmpuint (step_n_freed, ==, 3);
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
 }
 
 static gpointer
@@ -210,7 +210,7 @@ test_given_its_result_as_it_goes_on (Fixture *f, gconstpointer data)
   assert_ran (f, "ab");
   g_assert_cmpint (prio_task_propagate_int (posted, NULL), ==, 7);
   g_assert_cmpuint (step_n_freed, ==, 3);
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
 }
 
 static void
@@ -368,7 +368,7 @@ test_group (Fixture *f, gconstpointer data)
       g_object_unref (prio_task_group_post_task (group, NULL, step_run_task, step_new (f, 'z', NULL, NULL), step_free));
       assert_ran (f, "axz");
       g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
-      g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+      g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
       g_clear_object (&posted);
     }
   posted = prio_task_group_post_task (group, NULL, go_on, step_new (f, 'a', NULL, NULL), step_free);

@@ -47,7 +47,7 @@ test_change_during_a_change (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
   PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
-  g_autoptr (PrioTaskSignal) follower = prio_task_signal_any_following (NULL, 0, signal);
+  g_autoptr (PrioTaskSignal) follower = prio_task_signal_new_any_following (NULL, 0, signal);
   Crossing crossing = { controller, USER_BLOCKING, 0, USER_BLOCKING, 0 };
   Crossing following = { NULL, 0, 1, USER_BLOCKING, 0 };
 
@@ -120,7 +120,7 @@ test_many_changes (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
-  g_autoptr (PrioTaskSignal) follower = prio_task_signal_any_following (NULL, 0, signal);
+  g_autoptr (PrioTaskSignal) follower = prio_task_signal_new_any_following (NULL, 0, signal);
   Shared shared = { controller, 0, USER_VISIBLE };
   GThread *changers[3];
 
@@ -242,7 +242,7 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
       GCancellable *source = signal_of (controller);
-      PrioTaskSignal *dependent = prio_task_signal_any (&source, 1, USER_VISIBLE);
+      PrioTaskSignal *dependent = prio_task_signal_new_any (&source, 1, USER_VISIBLE);
       gint n_said = 0, n_notified = 0, n_gone = 0;
 
       g_signal_connect (dependent, "cancelled", G_CALLBACK (count), &n_said);
@@ -267,7 +267,7 @@ static void
 test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
 {
   g_autoptr (GCancellable) plain = g_cancellable_new ();
-  PrioTaskSignal *dependent = prio_task_signal_any (&plain, 1, USER_VISIBLE);
+  PrioTaskSignal *dependent = prio_task_signal_new_any (&plain, 1, USER_VISIBLE);
   gint n_said = 0, n_gone = 0;
 
   g_signal_connect (dependent, "cancelled", G_CALLBACK (count), &n_said);
@@ -295,7 +295,7 @@ test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
     {
       PrioTaskController *controller = prio_task_controller_new (USER_VISIBLE);
       GCancellable *source = signal_of (controller);
-      PrioTaskSignal *dependent = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+      PrioTaskSignal *dependent = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
       gint n_said = 0, n_gone = 0;
 
       g_signal_connect (dependent, "cancelled", G_CALLBACK (count), &n_said);
@@ -324,7 +324,7 @@ test_drop_during_a_change (Fixture *f, gconstpointer data)
   for (gint round = 1; goes_on (round, start); round++)
     {
       PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
-      PrioTaskSignal *follower = prio_task_signal_any_following (NULL, 0, prio_task_controller_get_signal (controller));
+      PrioTaskSignal *follower = prio_task_signal_new_any_following (NULL, 0, prio_task_controller_get_signal (controller));
       gint n_said = 0, n_notified = 0, n_gone = 0;
 
       g_signal_connect_swapped (follower, "priority-change", G_CALLBACK (g_atomic_int_inc), &n_said);

@@ -160,11 +160,11 @@ post (World *world, Kind kind, PrioTaskPriority priority, Payload *payload, GDes
       break;
 
     case IDLE_CALLBACK:
-      prio_scheduler_request_idle_callback (scheduler, run_idle, 0, payload, notify);
+      prio_scheduler_request_idle_callback (scheduler, 0, run_idle, payload, notify);
       break;
 
     case IDLE_TIMEOUT:
-      prio_scheduler_request_idle_callback (scheduler, run_idle, 1, payload, notify);
+      prio_scheduler_request_idle_callback (scheduler, 1, run_idle, payload, notify);
       break;
 
     default:
@@ -182,12 +182,12 @@ post_everything (World *world)
 {
   for (Kind kind = 0; kind < N_KINDS; kind++)
     post (world, kind, BACKGROUND + kind % 3, payload_new (world, FALSE), payload_free);
-  prio_scheduler_yield_full_async (world->scheduler,
-                                   &(PrioYieldOptions) {
-                                     .signal = G_CANCELLABLE (world->signal),
-                                     .flags = PRIO_YIELD_KEEP_PRIORITY,
-                                   },
-                                   resumed, NULL);
+  prio_scheduler_yield_async (world->scheduler,
+                              &(PrioYieldOptions) {
+                                .signal = G_CANCELLABLE (world->signal),
+                                .flags = PRIO_YIELD_KEEP_PRIORITY,
+                              },
+                              resumed, NULL);
 }
 
 /* Uses what is left. */
@@ -207,7 +207,7 @@ use (World *world)
     {
       GCancellable *source = G_CANCELLABLE (world->signal);
 
-      g_object_unref (prio_task_signal_any_following (&source, 1, world->signal));
+      g_object_unref (prio_task_signal_new_any_following (&source, 1, world->signal));
     }
   if (world->task != NULL)
     prio_task_get_error (world->task);
@@ -284,7 +284,7 @@ from_outside (World *world)
 static void
 from_continuation (World *world)
 {
-  prio_scheduler_yield_async (world->scheduler, resumed, world);
+  prio_scheduler_yield_async (world->scheduler, NULL, resumed, world);
 }
 
 static void
@@ -360,7 +360,7 @@ static void
 from_priority_change_of_dependent (World *world)
 {
   GCancellable *source = G_CANCELLABLE (world->signal);
-  g_autoptr (PrioTaskSignal) dependent = prio_task_signal_any_following (&source, 1, world->signal);
+  g_autoptr (PrioTaskSignal) dependent = prio_task_signal_new_any_following (&source, 1, world->signal);
 
   g_signal_connect (dependent, "priority-change", G_CALLBACK (priority_changed), world);
   prio_task_controller_set_priority (world->controller, USER_BLOCKING, NULL);

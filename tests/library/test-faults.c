@@ -265,7 +265,7 @@ test_dependents_in_a_row (Fixture *f, gconstpointer data)
     {
       GCancellable *last = chain->pdata[chain->len - 1];
 
-      g_ptr_array_add (chain, prio_task_signal_any_following (&last, 1, PRIO_TASK_SIGNAL (last)));
+      g_ptr_array_add (chain, prio_task_signal_new_any_following (&last, 1, PRIO_TASK_SIGNAL (last)));
     }
 
   g_assert_true (prio_task_controller_set_priority (controller, USER_BLOCKING, NULL));

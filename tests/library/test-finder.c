@@ -68,7 +68,7 @@ run_fiber (gpointer data)
   g_assert_true (prio_scheduler_should_yield (f->scheduler));
 
   /* All of these inherit it. */
-  prio_scheduler_yield_async (f->scheduler, log_priority, f);
+  prio_scheduler_yield_async (f->scheduler, NULL, log_priority, f);
   prio_scheduler_queue_microtask (f->scheduler, log_priority_once, f, NULL);
   prio_task_then (task, log_priority, f, NULL);
   found_depth = -1;

@@ -21,7 +21,7 @@ note (gpointer data)
 
   noted->n_called++;
   noted->thread = g_thread_self ();
-  noted->pending = MAX (noted->pending, prio_task_group_get_pending (noted->group));
+  noted->pending = MAX (noted->pending, prio_task_group_get_n_pending (noted->group));
 }
 
 G_GNUC_NORETURN static void
@@ -59,9 +59,9 @@ test_abort_counts_at_once (Fixture *f, gconstpointer data)
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, waited, &all);
   g_signal_connect (prio_task_group_get_signal (group), "cancelled", G_CALLBACK (note_cancelled), &of_signal);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 201);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 201);
   prio_task_group_abort (group, reason);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 1);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 1);
   g_assert_cmpuint (noted.n_called, ==, 200);
   g_assert_cmpuint (noted.pending, ==, 1);
   g_assert_cmpuint (of_signal.n_called, ==, 1);
@@ -86,7 +86,7 @@ test_cancel_counts_at_once (Fixture *f, gconstpointer data)
     g_object_unref (prio_task_group_post_task (group, NULL, never_run, &noted, note));
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
   prio_task_group_cancel_queued (group);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
   g_assert_cmpuint (noted.n_called, ==, 200);
   g_assert_cmpuint (noted.pending, ==, 0);
   g_assert_cmpuint (drained.n_done, ==, 0);
@@ -98,7 +98,7 @@ static void
 abort_group (PrioTask *task, gpointer group)
 {
   prio_task_group_abort (group, NULL);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
 }
 
@@ -155,7 +155,7 @@ test_cancel_queued_leaves_new_tasks (Fixture *f, gconstpointer data)
       replaced.other = prio_task_group_post_task (group, NULL, never_run, &noted, note);
     }
   prio_task_group_cancel_queued (group);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 1);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 1);
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "n");
   g_object_unref (replaced.other);
@@ -201,7 +201,7 @@ test_context_goes_while_places_are_taken (Fixture *f, gconstpointer data)
       g_assert_error (prio_task_get_error (tasks[i]), PRIO_ERROR, PRIO_ERROR_CLOSED);
       g_object_unref (tasks[i]);
     }
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 1);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 1);
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
   g_object_unref (group);
   end_hand (&hands, 'a');
@@ -323,7 +323,7 @@ test_paused_by_another_thread (Fixture *f, gconstpointer data)
     {
       post_hands (group, &hands, "abcde", PRIO_PRIORITY_UNSET);
       end_hands (f, &hands);
-      while (prio_task_group_get_pending (group) > 0)
+      while (prio_task_group_get_n_pending (group) > 0)
         end_hands (f, &hands);
     }
   g_thread_join (thread);
@@ -349,7 +349,7 @@ continued (GObject *source, GAsyncResult *result, gpointer data)
   if (error != NULL)
     g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
   else if (yielding->n_continued++ == 0)
-    prio_scheduler_yield_async (PRIO_SCHEDULER (source), continued, data);
+    prio_scheduler_yield_async (PRIO_SCHEDULER (source), NULL, continued, data);
 }
 
 static void
@@ -357,7 +357,7 @@ yield_in_task (PrioTask *task, gpointer data)
 {
   Yielding *yielding = data;
 
-  prio_scheduler_yield_async (yielding->f->scheduler, continued, data);
+  prio_scheduler_yield_async (yielding->f->scheduler, NULL, continued, data);
 }
 
 static void
@@ -469,7 +469,7 @@ test_run_within_its_post (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (runs), ==, PRIO_TASK_STATE_FULFILLED);
   g_assert_cmpint (prio_task_propagate_int (runs, NULL), ==, 1);
   g_object_unref (runs);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 int

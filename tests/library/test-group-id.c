@@ -101,7 +101,7 @@ test_places (Fixture *f, gconstpointer data)
   for (const char *id = "abcd"; *id != '\0'; id++)
     post (&run, *id, PRIO_PRIORITY_UNSET, NULL);
   post (&run, 'e', USER_BLOCKING, NULL);
-  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 5);
+  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 5);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ea");
   return_id (&run, 'c', NULL); /* it has not begun */
@@ -119,7 +119,7 @@ test_places (Fixture *f, gconstpointer data)
   return_id (&run, 'b', NULL);
   return_id (&run, 'd', NULL);
   fixture_run (f);
-  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 0);
   tear_down (&run);
 }
 
@@ -206,10 +206,10 @@ test_aborts (Fixture *f, gconstpointer data)
   prio_task_group_abort (run.group, NULL);
   fixture_run (f);
   g_assert_cmpstr (run.aborted->str, ==, "c");
-  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 1);
+  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 1);
   return_id (&run, 'b', NULL);
   fixture_run (f);
-  g_assert_cmpuint (prio_task_group_get_pending (run.group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 0);
   tear_down (&run);
 }
 

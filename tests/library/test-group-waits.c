@@ -93,7 +93,7 @@ test_second_wait (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "waww");
   g_assert_null (waiting.task);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
   post_hands (group, &hands, "bc", PRIO_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "wawwb");
@@ -114,7 +114,7 @@ begin_after_a_yield (PrioTask *task, gpointer data)
 
   waiting->task = g_object_ref (task);
   prio_task_defer (task);
-  prio_scheduler_yield_async (waiting->f->scheduler, yielded, waiting);
+  prio_scheduler_yield_async (waiting->f->scheduler, NULL, yielded, waiting);
 }
 
 /* After a yield the same task waits. */
@@ -130,7 +130,7 @@ test_wait_after_a_yield (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "waw");
   g_assert_null (waiting.task);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 static void
@@ -164,7 +164,7 @@ test_wait_in_a_function (Fixture *f, gconstpointer data)
   g_object_unref (prio_task_group_post_task (group, NULL, begin_in_a_nested_loop, &waiting, NULL));
   fixture_run (f);
   g_assert_null (waiting.task);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 /* A task that is over may be what has begun a wait for the others: that is no task's any more. */

@@ -15,7 +15,7 @@ test_limit (Fixture *f, gconstpointer data)
   post_hands (group, &hands, "abcdefgh", PRIO_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abc");
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 8);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 8);
 
   end_hand (&hands, 'b');
   fixture_run (f);
@@ -32,7 +32,7 @@ test_limit (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "abcdefgh");
   g_assert_cmpuint (hands.max_running, ==, 5);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 /* Who is next is chosen when a place is free, by the priorities of that moment. */
@@ -115,9 +115,9 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpuint (n_notified, ==, 3);
   g_assert_cmpstr (f->log->str, ==, "abc");
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 2);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 2);
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 /* After an abort the group has another signal, and notifies that. */
@@ -165,7 +165,7 @@ test_abort_and_go_on (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abd");
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 static void
@@ -178,7 +178,7 @@ post_another (gpointer group)
 {
   PrioTaskGroup *self = group;
 
-  if (prio_task_group_get_pending (self) < 10)
+  if (prio_task_group_get_n_pending (self) < 10)
     g_object_unref (prio_task_group_post_task (self, NULL, do_nothing, NULL, NULL));
 }
 
@@ -194,11 +194,11 @@ test_posts_from_destroy_notifies (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 3; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, group, post_another));
   prio_task_group_cancel_queued (group);
-  g_assert_cmpuint (prio_task_group_get_pending (group), >=, 1);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), >=, 1);
   prio_task_group_cancel_queued (group);
   fixture_run (f);
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 /* Tasks with a result at once take places too, one after the other, with continuations of others between. */
@@ -241,7 +241,7 @@ test_paused (Fixture *f, gconstpointer data)
   post_hands (group, &hands, "d", PRIO_PRIORITY_UNSET);
   fixture_run (f);
   g_clear_object (&f->scheduler);
-  g_assert_null (prio_task_group_ref_scheduler (group));
+  g_assert_null (prio_task_group_dup_scheduler (group));
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "abcd");
 }
@@ -366,7 +366,7 @@ test_group_that_waits_for_itself (Fixture *f, gconstpointer data)
   g_assert_cmpuint (drained.n_done, ==, 0);
   end_hands (f, &hands);
   g_assert_cmpuint (drained.n_done, ==, 1);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 
   /* It has all of its places again. */
   post_hands (group, &hands, "cd", PRIO_PRIORITY_UNSET);
@@ -413,7 +413,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*func is NULL*", g_assert_null (prio_task_group_post_task (group, NULL, NULL, NULL, NULL)));
   prio_scheduler_post (f->scheduler, USER_VISIBLE, use_elsewhere, group, NULL);
   fixture_run (f);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 static void
@@ -422,8 +422,8 @@ test_used_when_the_context_has_gone (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
 
   fixture_drop_context (f);
-  g_assert_null (prio_task_group_ref_scheduler (group));
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_null (prio_task_group_dup_scheduler (group));
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
   if (!HAS_CHECKS)
     return;
   assert_told ("*the main context of the group's scheduler has gone*",
@@ -510,7 +510,7 @@ test_many (Fixture *f, gconstpointer data)
     g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, NULL, NULL));
   prio_task_group_abort (group, NULL);
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 int

@@ -20,7 +20,7 @@ idle_step (PrioIdleDeadline *deadline, gpointer data)
 static guint
 request (Fixture *f, guint timeout, char letter, void (*then) (Step *step), gpointer data)
 {
-  return prio_scheduler_request_idle_callback (f->scheduler, idle_step, timeout, step_new (f, letter, then, data), step_free);
+  return prio_scheduler_request_idle_callback (f->scheduler, timeout, idle_step, step_new (f, letter, then, data), step_free);
 }
 
 static void
@@ -68,7 +68,7 @@ test_timers (Fixture *f, gconstpointer data)
   g_source_set_callback (source, tick, NULL, NULL);
   g_source_attach (source, f->context);
   last_remaining = 0;
-  prio_scheduler_request_idle_callback (f->scheduler, keep_remaining, 0, NULL, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, keep_remaining, NULL, NULL);
   fixture_run (f);
   g_assert_cmpfloat (last_remaining, <=, 40);
   g_source_destroy (source);
@@ -168,7 +168,7 @@ test_two_schedulers (Fixture *f, gconstpointer data)
   PrioScheduler *other = prio_scheduler_new (f->context);
 
   request (f, 0, 'a', NULL, NULL);
-  prio_scheduler_request_idle_callback (other, idle_step, 0, step_new (f, 'b', NULL, NULL), step_free);
+  prio_scheduler_request_idle_callback (other, 0, idle_step, step_new (f, 'b', NULL, NULL), step_free);
   assert_ran (f, "a50b50");
   g_object_unref (other);
 }

@@ -22,7 +22,7 @@ idle_step (PrioIdleDeadline *deadline, gpointer data)
 static guint
 request (Fixture *f, guint timeout, char letter, void (*then) (Step *step), gpointer data)
 {
-  return prio_scheduler_request_idle_callback (f->scheduler, idle_step, timeout, step_new (f, letter, then, data),
+  return prio_scheduler_request_idle_callback (f->scheduler, timeout, idle_step, step_new (f, letter, then, data),
                                                step_free);
 }
 
@@ -205,7 +205,7 @@ resumed (GObject *source, GAsyncResult *result, gpointer data)
 static void
 yield_among_others (Step *step)
 {
-  prio_scheduler_yield_async (step->f->scheduler, resumed, step_new (step->f, 'y', NULL, NULL));
+  prio_scheduler_yield_async (step->f->scheduler, NULL, resumed, step_new (step->f, 'y', NULL, NULL));
   post_letter (step->f, BACKGROUND, '0');
   post_letter (step->f, USER_VISIBLE, '1');
 }
@@ -322,7 +322,7 @@ test_copy_of_a_deadline (Fixture *f, gconstpointer data)
   PrioIdleDeadline *kept = NULL, *again;
 
   frozen_time = g_get_monotonic_time ();
-  prio_scheduler_request_idle_callback (f->scheduler, keep_deadline, 0, &kept, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, keep_deadline, &kept, NULL);
   while (kept == NULL)
     g_main_context_iteration (f->context, TRUE);
   again = prio_idle_deadline_copy (kept);

@@ -443,7 +443,7 @@ go_on (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append_c (job->f->log, 'y');
   if (++job->n_awaited < 3)
     {
-      prio_scheduler_yield_async (job->f->scheduler, go_on, job);
+      prio_scheduler_yield_async (job->f->scheduler, NULL, go_on, job);
       return;
     }
   task = g_steal_pointer (&job->task);
@@ -458,7 +458,7 @@ yield_thrice (PrioTask *task, gpointer data)
   prio_task_defer (task);
   job->task = g_object_ref (task);
   g_string_append_c (job->f->log, job->letter);
-  prio_scheduler_yield_async (job->f->scheduler, go_on, job);
+  prio_scheduler_yield_async (job->f->scheduler, NULL, go_on, job);
 }
 
 /* What it is lent goes on to its continuations, and no further than its result. */

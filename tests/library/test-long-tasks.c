@@ -159,7 +159,7 @@ test_others (void)
 {
   g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
 
-  prio_scheduler_request_idle_callback (scheduler, idle_callback, 0, NULL, NULL);
+  prio_scheduler_request_idle_callback (scheduler, 0, idle_callback, NULL, NULL);
   run_all ();
   assert_told ("?:1:90 ");
 

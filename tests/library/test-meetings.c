@@ -372,16 +372,16 @@ set_up_thread (guint number)
     {
       /* The library knows it now: it is GLib, which ThreadSanitizer does not see, that tells. */
       plain = g_cancellable_new ();
-      g_object_unref (prio_task_signal_any (&plain, 1, BACKGROUND));
-      share_signal (0, prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source)));
-      share_signal (1, prio_task_signal_any (&source, 1, USER_BLOCKING));
+      g_object_unref (prio_task_signal_new_any (&plain, 1, BACKGROUND));
+      share_signal (0, prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source)));
+      share_signal (1, prio_task_signal_new_any (&source, 1, USER_BLOCKING));
       share_signal (3, plain);
       if (!without ("timers"))
         share_signal (4, prio_task_signal_new_timeout (dice (2)));
     }
   else
     {
-      share_signal (2, prio_task_signal_any (&source, 1, BACKGROUND + dice (3)));
+      share_signal (2, prio_task_signal_new_any (&source, 1, BACKGROUND + dice (3)));
     }
 }
 

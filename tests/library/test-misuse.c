@@ -128,8 +128,8 @@ test_posting (Fixture *f, gconstpointer data)
 
   assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
   assert_critical (prio_scheduler_queue_microtask (s, NULL, NULL, NULL));
-  assert_critical_for_bad (prio_scheduler_request_idle_callback (bad, idle_function, 0, NULL, NULL));
-  assert_critical (prio_scheduler_request_idle_callback (s, NULL, 0, NULL, NULL));
+  assert_critical_for_bad (prio_scheduler_request_idle_callback (bad, 0, idle_function, NULL, NULL));
+  assert_critical (prio_scheduler_request_idle_callback (s, 0, NULL, NULL, NULL));
   assert_critical_for_bad (prio_scheduler_cancel_idle_callback (bad, 1));
 
   post_letter (f, BACKGROUND, 'a');
@@ -142,25 +142,27 @@ static void
 test_unknown_options (Fixture *f, gconstpointer data)
 {
   PrioScheduler *s = f->scheduler;
-  const gsize size = sizeof (PrioTaskOptions);
-  PrioTaskOptions later = { .name = "later" };
-  PrioYieldOptions later_yield = { .name = "later" };
+  struct { PrioTaskOptions known; guint8 more[24]; } later = { .known = { .size = sizeof later } };
+  struct { PrioYieldOptions known; guint8 more[24]; } later_yield = { .known = { .size = sizeof later_yield } };
 
   assert_told ("prio_scheduler_post_full(): options of 5 bytes*", POST_FULL (OPTIONS (.size = 5)));
   assert_told ("prio_scheduler_post_task(): options of 1000 bytes*", POST_TASK (OPTIONS (.size = 1000)));
-  assert_told ("prio_scheduler_yield_full_async(): options of 5 bytes*",
-               prio_scheduler_yield_full_async (s, YIELD_OPTIONS (.size = 5), callback, NULL));
-  g_object_unref (POST_TASK (OPTIONS (.size = size)));
+  assert_told ("prio_scheduler_post_task(): options of *", POST_TASK (OPTIONS (.size = G_MAXSIZE)));
+  assert_told ("prio_scheduler_yield_async(): options of 5 bytes*",
+               prio_scheduler_yield_async (s, YIELD_OPTIONS (.size = 5), callback, NULL));
+  g_object_unref (POST_TASK (&PRIO_TASK_OPTIONS ()));
 
-  for (guint i = 0; i < G_N_ELEMENTS (later.reserved); i++)
+  for (guint i = 0; i < sizeof later.more; i++)
     {
-      later.reserved[i] = later_yield.reserved[i] = &later;
-      assert_told ("prio_scheduler_post_task(): options that this version*does not know*\"later\"*", POST_TASK (&later));
-      assert_told ("prio_scheduler_yield_full_async(): options that this version*does not know*\"later\"*",
-                   prio_scheduler_yield_full_async (s, &later_yield, callback, NULL));
-      later.reserved[i] = later_yield.reserved[i] = NULL;
+      later.more[i] = later_yield.more[i] = 1;
+      assert_told ("prio_scheduler_post_full(): options of * this version of the library knows * is set", POST_FULL (&later.known));
+      assert_told ("prio_scheduler_post_task(): options of * this version of the library knows * is set", POST_TASK (&later.known));
+      assert_told ("prio_scheduler_yield_async(): options of * this version of the library knows * is set",
+                   prio_scheduler_yield_async (s, &later_yield.known, callback, NULL));
+      later.more[i] = later_yield.more[i] = 0;
     }
-  g_object_unref (POST_TASK (&later));
+  g_object_unref (POST_TASK (&later.known));
+  prio_scheduler_yield_async (s, &later_yield.known, callback, NULL);
   fixture_run (f);
 }
 
@@ -171,20 +173,19 @@ test_yielding (Fixture *f, gconstpointer data)
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   g_auto (GValue) value = G_VALUE_INIT;
 
-#define YIELD(options) prio_scheduler_yield_full_async (f->scheduler, options, callback, NULL)
-  assert_told_for_bad ("prio_scheduler_yield_async", prio_scheduler_yield_async (bad, callback, NULL));
-  assert_told ("prio_scheduler_yield_async(): callback is NULL*", prio_scheduler_yield_async (f->scheduler, NULL, NULL));
-  assert_told_for_bad ("prio_scheduler_yield_full_async", prio_scheduler_yield_full_async (bad, NULL, callback, NULL));
-  assert_told ("prio_scheduler_yield_full_async(): callback is NULL*(task \"mine\")",
-               prio_scheduler_yield_full_async (f->scheduler, YIELD_OPTIONS (.name = "mine"), NULL, NULL));
-  assert_told ("prio_scheduler_yield_full_async(): 0x9 is no set of PrioYieldFlags: 0x8 is unknown (task \"mine\")",
+#define YIELD(options) prio_scheduler_yield_async (f->scheduler, options, callback, NULL)
+  assert_told ("prio_scheduler_yield_async(): callback is NULL*", prio_scheduler_yield_async (f->scheduler, NULL, NULL, NULL));
+  assert_told_for_bad ("prio_scheduler_yield_async", prio_scheduler_yield_async (bad, NULL, callback, NULL));
+  assert_told ("prio_scheduler_yield_async(): callback is NULL*(task \"mine\")",
+               prio_scheduler_yield_async (f->scheduler, YIELD_OPTIONS (.name = "mine"), NULL, NULL));
+  assert_told ("prio_scheduler_yield_async(): 0x9 is no set of PrioYieldFlags: 0x8 is unknown (task \"mine\")",
                YIELD (YIELD_OPTIONS (.flags = 8 | PRIO_YIELD_DROP_SIGNAL, .name = "mine")));
-  assert_told ("prio_scheduler_yield_full_async(): *exclude each other",
+  assert_told ("prio_scheduler_yield_async(): *exclude each other",
                YIELD (YIELD_OPTIONS (.flags = PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)));
-  assert_told ("prio_scheduler_yield_full_async(): a GObject is no GCancellable*",
+  assert_told ("prio_scheduler_yield_async(): a GObject is no GCancellable*",
                YIELD (YIELD_OPTIONS (.signal = (gpointer) no_object_of_ours)));
-  assert_told ("prio_scheduler_yield_full_async(): -1 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
-  assert_told ("prio_scheduler_yield_full_async(): 4 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
+  assert_told ("prio_scheduler_yield_async(): -1 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
+  assert_told ("prio_scheduler_yield_async(): 4 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
   assert_told ("prio_scheduler_yield_finish(): a GObject is no PrioScheduler",
                prio_scheduler_yield_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), NULL));
   assert_critical_for_bad (prio_scheduler_yield_finish (f->scheduler, bad, NULL));
@@ -295,18 +296,18 @@ test_signals (void)
   assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
   assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
 
-  assert_critical (prio_task_signal_any (NULL, 1, BACKGROUND));
-  assert_critical (prio_task_signal_any (no_signals, 2, BACKGROUND));
-  assert_told ("*is no PrioTaskPriority*", prio_task_signal_any (no_signals, 1, 0));
-  assert_told ("*is no PrioTaskPriority*", prio_task_signal_any (no_signals, 1, 4));
-  assert_critical (prio_task_signal_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
-  assert_critical (prio_task_signal_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
-  assert_critical_for_bad (prio_task_signal_any_following (no_signals, 1, bad));
+  assert_critical (prio_task_signal_new_any (NULL, 1, BACKGROUND));
+  assert_critical (prio_task_signal_new_any (no_signals, 2, BACKGROUND));
+  assert_told ("*is no PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 0));
+  assert_told ("*is no PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 4));
+  assert_critical (prio_task_signal_new_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
+  assert_critical (prio_task_signal_new_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
+  assert_critical_for_bad (prio_task_signal_new_any_following (no_signals, 1, bad));
   assert_critical_for_bad (prio_task_signal_pin (bad));
   assert_critical_for_bad (prio_task_signal_get_priority (bad));
   assert_critical_for_bad (prio_task_signal_has_fixed_priority (bad));
   assert_critical_for_bad (prio_task_signal_is_aborted (bad));
-  assert_critical_for_bad (prio_task_signal_get_reason (bad));
+  assert_critical_for_bad (prio_task_signal_dup_reason (bad));
 }
 
 static void
@@ -449,7 +450,7 @@ test_kept_deadline (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioIdleDeadline) copy = NULL;
 
-  prio_scheduler_request_idle_callback (f->scheduler, idle_function, 0, &copy, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, idle_function, &copy, NULL);
   while (copy == NULL)
     g_main_context_iteration (f->context, TRUE);
   g_assert_false (prio_idle_deadline_did_timeout (copy));

@@ -9,7 +9,7 @@ static void
 log_reason (PrioTaskSignal *signal, GParamSpec *pspec, gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (GError) reason = prio_task_signal_get_reason (signal);
+  g_autoptr (GError) reason = prio_task_signal_dup_reason (signal);
 
   /* Not under a lock of GLib's: this takes it. */
   g_cancellable_disconnect (G_CANCELLABLE (signal), g_cancellable_connect (G_CANCELLABLE (signal), G_CALLBACK (g_object_ref), NULL, NULL));
@@ -28,6 +28,19 @@ listen (Fixture *f, gpointer signal)
 {
   g_signal_connect (signal, "cancelled", G_CALLBACK (log_cancelled), f);
   g_signal_connect (signal, "notify::reason", G_CALLBACK (log_reason), f);
+}
+
+/* `aborted` is notified with the reason, and where that is. */
+static void
+log_aborted (PrioTaskSignal *signal, GParamSpec *pspec, gpointer data)
+{
+  gboolean aborted = FALSE;
+
+  g_object_get (signal, "aborted", &aborted, NULL);
+  g_assert_true (aborted);
+  g_cancellable_disconnect (G_CANCELLABLE (signal), g_cancellable_connect (G_CANCELLABLE (signal), G_CALLBACK (g_object_ref), NULL, NULL));
+  g_object_unref (signal);
+  g_string_append_c (((Fixture *) data)->log, 'a');
 }
 
 #define BUSY "r26"
@@ -54,7 +67,7 @@ dependent_of (PrioTaskController *controller)
 {
   GCancellable *source = G_CANCELLABLE (prio_task_controller_get_signal (controller));
 
-  return prio_task_signal_any (&source, 1, USER_VISIBLE);
+  return prio_task_signal_new_any (&source, 1, USER_VISIBLE);
 }
 
 /* A dependent is kept for this handler too. */
@@ -153,7 +166,7 @@ meet (Fixture *f, guint how, PrioTaskController *controller)
       break;
 
     case 1:
-      reason = prio_task_signal_get_reason (signal);
+      reason = prio_task_signal_dup_reason (signal);
       g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_BUSY);
       break;
 
@@ -201,6 +214,46 @@ test_reset (Fixture *f, gconstpointer data)
     }
 }
 
+static void
+test_aborted (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  PrioTaskSignal *signal = prio_task_controller_get_signal (controller), *kept = dependent_of (controller);
+  gboolean aborted = TRUE;
+
+  g_object_get (signal, "aborted", &aborted, NULL);
+  g_assert_false (aborted);
+  listen (f, signal);
+  g_signal_connect (signal, "notify::aborted", G_CALLBACK (log_aborted), f);
+  /* A dependent is kept for this handler, too. */
+  g_signal_connect (kept, "notify::aborted", G_CALLBACK (log_aborted), f);
+  g_object_add_weak_pointer (G_OBJECT (kept), (gpointer *) &kept);
+  g_object_unref (kept);
+  g_assert_nonnull (kept);
+  prio_task_controller_abort (controller, NULL);
+  prio_task_controller_abort (controller, NULL);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ca" CANCELLED "a");
+  g_assert_null (kept);
+}
+
+/* By hand GLib may hold a lock: it is notified later, also if nobody listens to anything else. */
+static void
+test_aborted_by_hand (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+
+  g_signal_connect (signal, "notify::aborted", G_CALLBACK (log_aborted), f);
+  g_cancellable_cancel (signal);
+  g_assert_cmpstr (f->log->str, ==, "");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+  g_cancellable_cancel (signal);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "a");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -212,6 +265,8 @@ main (int argc, char **argv)
   add_test ("/notify/by-hand", test_by_hand);
   add_test ("/notify/dependent-by-hand", test_dependent_by_hand);
   g_test_add_func ("/notify/by-hand-without-a-context", test_by_hand_without_a_context);
+  add_test ("/notify/aborted", test_aborted);
+  add_test ("/notify/aborted-by-hand", test_aborted_by_hand);
   add_test ("/notify/reset", test_reset);
 
   return g_test_run ();

@@ -239,7 +239,7 @@ test_first_callback_node (Fixture *f, gconstpointer data)
   assert_first (f, high);
   post_letter (f, USER_BLOCKING, 'x');
   assert_first (f, NULL);
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 4);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 4);
   assert_ran (f, "xhbc");
   assert_first (f, NULL);
 }
@@ -363,7 +363,7 @@ test_continuation_in_a_group (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 2; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, continue_task, step_new (f, 'a', NULL, NULL), step_free));
   assert_ran (f, "abcabc");
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
 static void

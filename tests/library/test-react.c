@@ -212,7 +212,7 @@ step_yield (Step *step)
 {
   pass (100);
   tell (step);
-  prio_scheduler_yield_async (step->f->scheduler, yielded, step->data);
+  prio_scheduler_yield_async (step->f->scheduler, NULL, yielded, step->data);
 }
 
 /* A yield inherits the timeout, and what follows it is told anew. */

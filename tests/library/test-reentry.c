@@ -25,7 +25,7 @@ test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *root = signal_of (controller);
-  g_autoptr (GCancellable) dependent = G_CANCELLABLE (prio_task_signal_any (&root, 1, BACKGROUND));
+  g_autoptr (GCancellable) dependent = G_CANCELLABLE (prio_task_signal_new_any (&root, 1, BACKGROUND));
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
   g_signal_connect_swapped (root, "cancelled", G_CALLBACK (iterate), f);
@@ -42,7 +42,7 @@ test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
 static void
 log_aborted (PrioTaskSignal *signal, Fixture *f)
 {
-  g_autoptr (GError) reason = prio_task_signal_get_reason (signal);
+  g_autoptr (GError) reason = prio_task_signal_dup_reason (signal);
 
   g_assert_true (prio_task_signal_is_aborted (signal));
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -116,8 +116,8 @@ test_releases_in_order (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *root = signal_of (controller);
-  g_autoptr (GCancellable) first = G_CANCELLABLE (prio_task_signal_any (&root, 1, BACKGROUND));
-  g_autoptr (GCancellable) second = G_CANCELLABLE (prio_task_signal_any (&root, 1, BACKGROUND));
+  g_autoptr (GCancellable) first = G_CANCELLABLE (prio_task_signal_new_any (&root, 1, BACKGROUND));
+  g_autoptr (GCancellable) second = G_CANCELLABLE (prio_task_signal_new_any (&root, 1, BACKGROUND));
   GCancellable *signals[] = { root, first, second, root };
 
   for (guint i = 0; i < G_N_ELEMENTS (signals); i++)

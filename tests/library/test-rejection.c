@@ -213,7 +213,7 @@ abort_then_yield (PrioTask *task, gpointer data)
 
   prio_task_defer (task);
   step->then (step);
-  prio_scheduler_yield_async (step->f->scheduler, yielded, step->f);
+  prio_scheduler_yield_async (step->f->scheduler, NULL, yielded, step->f);
 }
 
 /* After the task has been rejected, its next yield is rejected too; then its return value is ignored. */

@@ -38,7 +38,7 @@ yield_after_reset (Step *step)
 
   g_cancellable_cancel (run->plain);
   g_cancellable_reset (run->plain);
-  prio_scheduler_yield_async (run->f->scheduler, went_on, run->f);
+  prio_scheduler_yield_async (run->f->scheduler, NULL, went_on, run->f);
   if (run->cancels_again)
     g_cancellable_cancel (run->plain);
 }
@@ -80,7 +80,7 @@ yield_before_reset (Step *step)
   Run *run = step->data;
 
   g_cancellable_cancel (run->plain);
-  prio_scheduler_yield_async (run->f->scheduler, went_on, run->f);
+  prio_scheduler_yield_async (run->f->scheduler, NULL, went_on, run->f);
   g_cancellable_reset (run->plain);
 }
 
@@ -107,7 +107,7 @@ yield_in_state (gpointer data)
 {
   Run *run = data;
 
-  prio_scheduler_yield_async (run->f->scheduler, went_on, run->f);
+  prio_scheduler_yield_async (run->f->scheduler, NULL, went_on, run->f);
 }
 
 /* A state that was captured before knows its signal, whatever has become of that. */

@@ -184,7 +184,7 @@ test_finish (Fixture *f, gconstpointer data)
   prio_task_then (number, got_value, &n_called, NULL);
   prio_task_then (pointer, got_to_know, &n_called, NULL);
   g_object_unref (pointer);
-  prio_scheduler_yield_async (f->scheduler, yielded, &n_called);
+  prio_scheduler_yield_async (f->scheduler, NULL, yielded, &n_called);
   fixture_run (f);
   g_assert_cmpuint (n_called, ==, 3);
   g_assert_cmpuint (n_destroyed, ==, 1);

@@ -90,15 +90,15 @@ test_leaves_at_once (Fixture *f, gconstpointer data)
   prio_runner_post_timed (run.runner, 'd', USER_VISIBLE, NULL, 0, 100000);
   prio_runner_post_timed (run.runner, 'e', USER_BLOCKING, NULL, 0, -1);
   prio_runner_yield (run.runner, 'f');
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 6);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 6);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'e');
   for (const char *id = "eabcdf"; *id != 0; id++)
     {
       g_assert_true (cancel (&run, *id));
       g_assert_false (cancel (&run, *id));
     }
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
-  g_assert_cmpuint (prio_task_signal_get_pending (signal), ==, 0);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 0);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 0);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "");
@@ -199,10 +199,10 @@ test_many (Fixture *f, gconstpointer data)
   set_up (&run, f);
   for (guint id = 1; id <= N; id++)
     g_assert_cmpint (prio_runner_post_full (run.runner, 7 * id, BACKGROUND, NULL, 100000, FALSE), ==, PRIO_POSTED_OUTSIDE);
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, N);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, N);
   for (guint id = N; id > 0; id--)
     g_assert_true (prio_runner_cancel (run.runner, 7 * id));
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
   post (&run, 'a', USER_VISIBLE, NULL, 100000);
   g_assert_true (cancel (&run, 'a'));
   fixture_run (f);
@@ -230,7 +230,7 @@ test_other_threads (Fixture *f, gconstpointer data)
   post (&run, 'a', USER_VISIBLE, NULL, 100000);
   g_assert_true (prio_runner_is_owner (run.runner));
   g_thread_join (g_thread_new (NULL, ask_elsewhere, &run));
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 1);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 1);
   g_assert_true (cancel (&run, 'a'));
   fixture_run (f);
   tear_down (&run);

@@ -42,7 +42,7 @@ static void
 finish (Fixture *f)
 {
   over = TRUE;
-  while (prio_scheduler_get_pending (f->scheduler) > 0)
+  while (prio_scheduler_get_n_pending (f->scheduler) > 0)
     g_main_context_iteration (f->context, TRUE);
   over = FALSE;
 }
@@ -399,6 +399,46 @@ test_wrong (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 }
 
 static void
+count_notified (PrioScheduler *scheduler, GParamSpec *pspec, gpointer n)
+{
+  ++*(guint *) n;
+}
+
+/* A property and its functions are the same value, and a change is notified once. */
+static void
+test_properties (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  const char *names[] = { "frame-share", "least-share-background", "least-share-user-visible" };
+  double shares[G_N_ELEMENTS (names)];
+  guint n_notified[G_N_ELEMENTS (names)] = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *detailed = g_strconcat ("notify::", names[i], NULL);
+
+      g_signal_connect (f->scheduler, detailed, G_CALLBACK (count_notified), &n_notified[i]);
+    }
+
+  g_object_set (f->scheduler, names[0], 0.75, names[1], 0.25, names[2], 0.5, NULL);
+  g_assert_cmpfloat (prio_scheduler_get_frame_share (f->scheduler), ==, 0.75);
+  g_assert_cmpfloat (prio_scheduler_get_least_share (f->scheduler, BACKGROUND), ==, 0.25);
+  g_assert_cmpfloat (prio_scheduler_get_least_share (f->scheduler, USER_VISIBLE), ==, 0.5);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_assert_cmpuint (n_notified[i], ==, 1);
+
+  prio_scheduler_set_least_share (f->scheduler, USER_VISIBLE, 0.125);
+  prio_scheduler_set_least_share (f->scheduler, USER_VISIBLE, 0.125);
+  prio_scheduler_set_frame_share (f->scheduler, 0.75);
+  g_object_get (f->scheduler, names[0], &shares[0], names[1], &shares[1], names[2], &shares[2], NULL);
+  g_assert_cmpfloat (shares[0], ==, 0.75);
+  g_assert_cmpfloat (shares[1], ==, 0.25);
+  g_assert_cmpfloat (shares[2], ==, 0.125);
+  g_assert_cmpuint (n_notified[0], ==, 1);
+  g_assert_cmpuint (n_notified[1], ==, 1);
+  g_assert_cmpuint (n_notified[2], ==, 2);
+}
+
+static void
 add (const char *path, void (*test) (Fixture *, gconstpointer))
 {
   g_test_add (path, Fixture, NULL, passing_set_up, test, fixture_tear_down);
@@ -420,6 +460,7 @@ main (int argc, char **argv)
   add ("/shares/said-inside", test_said_inside);
   add ("/shares/from-thread", test_from_thread);
   add ("/shares/should-yield", test_should_yield);
+  add ("/shares/properties", test_properties);
   if (HAS_CHECKS)
     add ("/shares/wrong", test_wrong);
 

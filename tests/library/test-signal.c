@@ -71,9 +71,9 @@ test_dependents_follow_in_order (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   PrioTaskSignal *source = prio_task_controller_get_signal (controller);
-  g_autoptr (PrioTaskSignal) first = prio_task_signal_any_following (NULL, 0, source);
-  g_autoptr (PrioTaskSignal) second = prio_task_signal_any_following (NULL, 0, first);
-  g_autoptr (PrioTaskSignal) third = prio_task_signal_any_following (NULL, 0, source);
+  g_autoptr (PrioTaskSignal) first = prio_task_signal_new_any_following (NULL, 0, source);
+  g_autoptr (PrioTaskSignal) second = prio_task_signal_new_any_following (NULL, 0, first);
+  g_autoptr (PrioTaskSignal) third = prio_task_signal_new_any_following (NULL, 0, source);
 
   listen (f, third, "t");
   listen (f, second, "n");
@@ -90,8 +90,8 @@ static void
 test_dependent_follows_the_root (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  PrioTaskSignal *between = prio_task_signal_any_following (NULL, 0, prio_task_controller_get_signal (controller));
-  g_autoptr (PrioTaskSignal) last = prio_task_signal_any_following (NULL, 0, between);
+  PrioTaskSignal *between = prio_task_signal_new_any_following (NULL, 0, prio_task_controller_get_signal (controller));
+  g_autoptr (PrioTaskSignal) last = prio_task_signal_new_any_following (NULL, 0, between);
 
   g_assert_finalize_object (between);
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
@@ -103,8 +103,8 @@ test_dependent_of_fixed_is_fixed (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
   GCancellable *source = signal_of (controller);
-  g_autoptr (PrioTaskSignal) fixed = prio_task_signal_any (&source, 1, BACKGROUND);
-  g_autoptr (PrioTaskSignal) follows = prio_task_signal_any_following (NULL, 0, fixed);
+  g_autoptr (PrioTaskSignal) fixed = prio_task_signal_new_any (&source, 1, BACKGROUND);
+  g_autoptr (PrioTaskSignal) follows = prio_task_signal_new_any_following (NULL, 0, fixed);
 
   g_assert_true (prio_task_signal_has_fixed_priority (fixed));
   g_assert_true (prio_task_signal_has_fixed_priority (follows));
@@ -117,7 +117,7 @@ test_fixed_once_the_source_is_gone (Fixture *f, gconstpointer data)
 {
   PrioTaskController *controller = prio_task_controller_new (USER_BLOCKING);
   g_autoptr (PrioTaskSignal) follows =
-      prio_task_signal_any_following (NULL, 0, prio_task_controller_get_signal (controller));
+      prio_task_signal_new_any_following (NULL, 0, prio_task_controller_get_signal (controller));
 
   g_assert_false (prio_task_signal_has_fixed_priority (follows));
   g_object_unref (controller);
@@ -130,22 +130,22 @@ test_abort_goes_to_dependents_in_order (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *source = signal_of (controller);
-  g_autoptr (PrioTaskSignal) first = prio_task_signal_any (&source, 1, BACKGROUND);
+  g_autoptr (PrioTaskSignal) first = prio_task_signal_new_any (&source, 1, BACKGROUND);
   GCancellable *first_source = G_CANCELLABLE (first);
-  g_autoptr (PrioTaskSignal) second = prio_task_signal_any (&first_source, 1, BACKGROUND);
+  g_autoptr (PrioTaskSignal) second = prio_task_signal_new_any (&first_source, 1, BACKGROUND);
   g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "no time");
   g_autoptr (GError) second_reason = NULL;
 
   listen (f, second, "n");
   listen (f, first, "f");
   listen (f, source, "s");
-  g_assert_null (prio_task_signal_get_reason (second));
+  g_assert_null (prio_task_signal_dup_reason (second));
   prio_task_controller_abort (controller, reason);
   prio_task_controller_abort (controller, NULL);
 
   g_assert_cmpstr (f->log->str, ==, "s! f! n! ");
   g_assert_true (g_cancellable_is_cancelled (G_CANCELLABLE (second)));
-  second_reason = prio_task_signal_get_reason (second);
+  second_reason = prio_task_signal_dup_reason (second);
   g_assert_error (second_reason, G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
@@ -162,8 +162,8 @@ test_dependents_are_aborted_before_any_event (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *source = signal_of (controller);
-  g_autoptr (PrioTaskSignal) first = prio_task_signal_any (&source, 1, BACKGROUND);
-  g_autoptr (PrioTaskSignal) second = prio_task_signal_any (&source, 1, BACKGROUND);
+  g_autoptr (PrioTaskSignal) first = prio_task_signal_new_any (&source, 1, BACKGROUND);
+  g_autoptr (PrioTaskSignal) second = prio_task_signal_new_any (&source, 1, BACKGROUND);
   PrioTaskSignal *dependents[] = { first, second };
 
   g_signal_connect (source, "cancelled", G_CALLBACK (check_all_aborted), dependents);
@@ -177,8 +177,8 @@ test_any_of_an_aborted_one (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskSignal) aborted = prio_task_signal_new_aborted (why);
   g_autoptr (GCancellable) plain = g_cancellable_new ();
   GCancellable *sources[] = { plain, G_CANCELLABLE (aborted) };
-  g_autoptr (PrioTaskSignal) any = prio_task_signal_any (sources, 2, USER_BLOCKING);
-  g_autoptr (GError) reason = prio_task_signal_get_reason (any);
+  g_autoptr (PrioTaskSignal) any = prio_task_signal_new_any (sources, 2, USER_BLOCKING);
+  g_autoptr (GError) reason = prio_task_signal_dup_reason (any);
 
   g_assert_true (g_cancellable_is_cancelled (G_CANCELLABLE (any)));
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_BUSY);
@@ -190,7 +190,7 @@ static void
 test_cancelling_a_source_by_hand (Fixture *f, gconstpointer data)
 {
   g_autoptr (GCancellable) plain = g_cancellable_new ();
-  g_autoptr (PrioTaskSignal) any = prio_task_signal_any (&plain, 1, USER_BLOCKING);
+  g_autoptr (PrioTaskSignal) any = prio_task_signal_new_any (&plain, 1, USER_BLOCKING);
 
   listen (f, any, "a");
   post_with_signal (f, PRIO_PRIORITY_UNSET, any, 'x', NULL, NULL);
@@ -208,7 +208,7 @@ test_dependent_with_handlers_lives_as_its_source (Fixture *f, gconstpointer data
 {
   PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
   GCancellable *source = signal_of (controller);
-  PrioTaskSignal *any = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+  PrioTaskSignal *any = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   gpointer alive = any;
 
   listen (f, any, "a");
@@ -227,7 +227,7 @@ test_dependent_with_handlers_goes_with_the_abort (Fixture *f, gconstpointer data
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *source = signal_of (controller);
-  PrioTaskSignal *any = prio_task_signal_any (&source, 1, BACKGROUND);
+  PrioTaskSignal *any = prio_task_signal_new_any (&source, 1, BACKGROUND);
   gpointer alive = any;
 
   listen (f, any, "a");
@@ -246,7 +246,7 @@ test_dependent_without_handlers_goes (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *source = signal_of (controller);
 
-  g_assert_finalize_object (prio_task_signal_any (&source, 1, BACKGROUND));
+  g_assert_finalize_object (prio_task_signal_new_any (&source, 1, BACKGROUND));
 }
 
 static void
@@ -254,7 +254,7 @@ test_dependent_with_tasks_lives (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *source = signal_of (controller);
-  PrioTaskSignal *any = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+  PrioTaskSignal *any = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   gpointer alive = any;
 
   g_object_add_weak_pointer (G_OBJECT (any), &alive);
@@ -282,9 +282,9 @@ test_many_dependents_of_many (Fixture *f, gconstpointer data)
       controllers[i] = prio_task_controller_new (BACKGROUND);
       sources[i] = signal_of (controllers[i]);
     }
-  any[0] = prio_task_signal_any (sources, N, BACKGROUND);
+  any[0] = prio_task_signal_new_any (sources, N, BACKGROUND);
   for (guint i = 1; i < N; i++)
-    any[i] = prio_task_signal_any ((GCancellable **) &any[0], 1, BACKGROUND);
+    any[i] = prio_task_signal_new_any ((GCancellable **) &any[0], 1, BACKGROUND);
 
   prio_task_controller_abort (controllers[N - 1], NULL);
   for (guint i = 0; i < N; i++)
@@ -306,8 +306,8 @@ test_bad_input (Fixture *f, gconstpointer data)
       g_log_set_always_fatal (G_LOG_FATAL_MASK);
       g_assert_null (prio_task_controller_new (7));
       g_assert_false (prio_task_controller_set_priority (controller, (PrioTaskPriority) -1, NULL));
-      g_assert_null (prio_task_signal_any (&none, 1, USER_VISIBLE));
-      g_assert_null (prio_task_signal_any_following (NULL, 0, NULL));
+      g_assert_null (prio_task_signal_new_any (&none, 1, USER_VISIBLE));
+      g_assert_null (prio_task_signal_new_any_following (NULL, 0, NULL));
       prio_task_controller_abort (NULL, NULL);
       return;
     }
@@ -358,7 +358,7 @@ test_kept (void)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   GCancellable *source = signal_of (controller);
-  PrioTaskSignal *dependent = prio_task_signal_any (&source, 1, BACKGROUND);
+  PrioTaskSignal *dependent = prio_task_signal_new_any (&source, 1, BACKGROUND);
   GObject *watched = G_OBJECT (dependent);
   gulong handler;
 
@@ -385,7 +385,7 @@ static gpointer
 make_kept (PrioTaskController *controller, gulong *handler, guint *n_gone)
 {
   GCancellable *source = signal_of (controller);
-  PrioTaskSignal *dependent = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+  PrioTaskSignal *dependent = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   gpointer kept = dependent;
 
   *handler = g_signal_connect (dependent, "cancelled", nothing, NULL);
@@ -417,7 +417,7 @@ test_not_kept_without_handlers (Fixture *f, gconstpointer data)
     }
 
   for (guint i = 0; i < 101; i++)
-    g_object_unref (prio_task_signal_any (NULL, 0, BACKGROUND));
+    g_object_unref (prio_task_signal_new_any (NULL, 0, BACKGROUND));
   g_assert_cmpuint (n_gone, ==, 1000);
   g_assert_cmpuint (n_listening_gone, ==, 0);
 }
@@ -445,8 +445,8 @@ test_any_of_a_dependent (Fixture *f, gconstpointer data)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
       GCancellable *root = listen (f, signal_of (controller), "r");
-      g_autoptr (GCancellable) middle = listen (f, prio_task_signal_any (&root, 1, BACKGROUND), "m");
-      g_autoptr (GCancellable) outer = listen (f, prio_task_signal_any (&middle, 1, BACKGROUND), "o");
+      g_autoptr (GCancellable) middle = listen (f, prio_task_signal_new_any (&root, 1, BACKGROUND), "m");
+      g_autoptr (GCancellable) outer = listen (f, prio_task_signal_new_any (&middle, 1, BACKGROUND), "o");
 
       post_with_signal (f, PRIO_PRIORITY_UNSET, outer, 'x', NULL, NULL);
       if (by_hand)

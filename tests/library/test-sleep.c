@@ -264,7 +264,7 @@ test_what_is_wrong_is_told (Fixture *f, gconstpointer data)
 {
   Sleeper a = { f, 'a', NULL };
 
-  prio_scheduler_yield_async (f->scheduler, finish_of_another, &a);
+  prio_scheduler_yield_async (f->scheduler, NULL, finish_of_another, &a);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   prio_scheduler_sleep_async (f->scheduler, 1, NULL, finish_as_a_yield, &a);

@@ -21,7 +21,7 @@ resumed (GObject *source, GAsyncResult *result, gpointer data)
 static void
 yield_letter (Fixture *f, char letter)
 {
-  prio_scheduler_yield_async (f->scheduler, resumed, step_new (f, letter, NULL, NULL));
+  prio_scheduler_yield_async (f->scheduler, NULL, resumed, step_new (f, letter, NULL, NULL));
 }
 
 static void
@@ -66,7 +66,7 @@ test_yield_outside_any_task (Fixture *f, gconstpointer data)
 static void
 yield_on_other (Step *step)
 {
-  prio_scheduler_yield_async (step->data, resumed, step_new (step->f, 'Y', NULL, NULL));
+  prio_scheduler_yield_async (step->data, NULL, resumed, step_new (step->f, 'Y', NULL, NULL));
 }
 
 /* Another scheduler's state is not inherited. */
@@ -146,13 +146,13 @@ yield_with_options (Step *step)
 {
   const YieldCase *c = step->data;
 
-  prio_scheduler_yield_full_async (step->f->scheduler,
-                                   &(PrioYieldOptions) {
-                                     .priority = c->priority,
-                                     .signal = c->own_signal ? signal_of (own_controller) : NULL,
-                                     .flags = c->flags,
-                                   },
-                                   resumed, step_new (step->f, 'Y', NULL, NULL));
+  prio_scheduler_yield_async (step->f->scheduler,
+                              &(PrioYieldOptions) {
+                                .priority = c->priority,
+                                .signal = c->own_signal ? signal_of (own_controller) : NULL,
+                                .flags = c->flags,
+                              },
+                              resumed, step_new (step->f, 'Y', NULL, NULL));
 }
 
 static void
@@ -500,35 +500,6 @@ test_a_destroy_notify_has_none (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "pvl");
 }
 
-static void
-ended_by_its_own_name (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Fixture *f = data;
-  g_autoptr (GError) error = NULL;
-
-  if (prio_scheduler_yield_full_finish (PRIO_SCHEDULER (source), result, &error))
-    g_string_append_c (f->log, 'y');
-  else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    g_string_append_c (f->log, '-');
-}
-
-/* A yield with options has a function of its own that ends it, as every _async of GLib's has. */
-static void
-test_yield_with_options_is_ended (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  PrioYieldOptions options = { .signal = signal_of (controller) };
-
-  prio_scheduler_yield_full_async (f->scheduler, &options, ended_by_its_own_name, f);
-  fixture_run (f);
-  g_assert_cmpstr (f->log->str, ==, "y");
-
-  prio_scheduler_yield_full_async (f->scheduler, &options, ended_by_its_own_name, f);
-  prio_task_controller_abort (controller, NULL);
-  fixture_run (f);
-  g_assert_cmpstr (f->log->str, ==, "y-");
-}
-
 int
 main (int argc, char **argv)
 {
@@ -540,7 +511,6 @@ main (int argc, char **argv)
   add_test ("/scheduler/yield/follows-the-signal", test_yield_follows_the_signal);
   add_test ("/scheduler/yield/is-rejected-after-abort", test_yield_is_rejected_after_abort);
   add_test ("/scheduler/yield/options", test_yield_options);
-  add_test ("/scheduler/yield/with-options-is-ended", test_yield_with_options_is_ended);
   add_test ("/scheduler/microtask/before-the-next-task", test_microtasks_before_the_next_task_inherit);
   add_test ("/scheduler/microtask/of-microtasks", test_microtasks_of_microtasks);
   add_test ("/scheduler/microtask/outside-any-task", test_microtasks_outside_any_task);

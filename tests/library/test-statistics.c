@@ -76,7 +76,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
 static void
 yield_once (PrioTask *task, gpointer data)
 {
-  prio_scheduler_yield_async (data, yielded, NULL);
+  prio_scheduler_yield_async (data, NULL, yielded, NULL);
 }
 
 static gpointer
@@ -409,15 +409,15 @@ test_times (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_times_get_count (runs), ==, 100);
   g_assert_cmpfloat (prio_times_get_total (runs), ==, 505);
   g_assert_cmpfloat (prio_times_get_longest (runs), ==, 10);
-  g_assert_cmpfloat (prio_times_get_median (runs), <=, 5);
-  g_assert_cmpfloat (prio_times_get_median (runs), >, 4);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 50), <=, 5);
+  g_assert_cmpfloat (prio_times_get_percentile (runs, 50), >, 4);
   g_assert_cmpfloat (prio_times_get_percentile (runs, 0), <=, 0.1);
   g_assert_cmpfloat (prio_times_get_percentile (runs, 100), >, 8);
   g_assert_cmpuint (prio_times_get_count (waits), ==, 100);
   g_assert_cmpfloat (prio_times_get_longest (waits), ==, 50 + 495);
   g_assert_cmpuint (prio_times_get_count (none), ==, 0);
   g_assert_cmpfloat (prio_times_get_longest (none), ==, 0);
-  g_assert_cmpfloat (prio_times_get_median (none), ==, 0);
+  g_assert_cmpfloat (prio_times_get_percentile (none, 50), ==, 0);
   frozen_time = 0;
 }
 
@@ -443,7 +443,7 @@ test_microtasks_after_a_yield (Fixture *f, gconstpointer data)
 
   frozen_time = 1000000;
   begin (f);
-  prio_scheduler_yield_async (f->scheduler, queue_a_microtask, NULL);
+  prio_scheduler_yield_async (f->scheduler, NULL, queue_a_microtask, NULL);
   fixture_run (f);
 
   statistics = get (f);
@@ -521,8 +521,8 @@ test_waits (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_times_get_count (waits), ==, 4000);
   g_assert_cmpfloat (prio_times_get_longest (waits), ==, 4000);
   g_assert_cmpfloat (prio_times_get_total (waits), ==, 8002000);
-  g_assert_cmpfloat (prio_times_get_median (waits), <=, 2000);
-  g_assert_cmpfloat (prio_times_get_median (waits), >=, 1600);
+  g_assert_cmpfloat (prio_times_get_percentile (waits, 50), <=, 2000);
+  g_assert_cmpfloat (prio_times_get_percentile (waits, 50), >=, 1600);
   frozen_time = 0;
 }
 

@@ -377,7 +377,7 @@ test_paused (Fixture *f, gconstpointer data)
   run_first_slice (f);
   prio_scheduler_pause (f->scheduler);
   assert_ran (f, "aaaaa");
-  g_assert_cmpuint (prio_scheduler_get_pending (f->scheduler), ==, 1);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 1);
   prio_scheduler_resume (f->scheduler);
   assert_ran (f, "aa");
   expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
@@ -392,7 +392,7 @@ test_group (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 2; i++)
     g_object_unref (prio_task_group_post_steps (group, NULL, make, made_new (f, (char) ('a' + i), 7, 1), made_free));
   assert_ran (f, "aaaaaaabbbbbbb");
-  g_assert_cmpuint (prio_task_group_get_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
   g_assert_cmpuint (n_released, ==, 2);
 
   posted = prio_task_group_post_steps (group, NULL, make, made_new (f, 'a', 100, 1), made_free);

@@ -187,7 +187,7 @@ renew_controller (World *world, guint i)
   world->controllers[i] = prio_task_controller_new (BACKGROUND + dice (world, 3));
   source = signal_of (world->controllers[i]);
   more_listen (world, source);
-  world->dependents[i] = prio_task_signal_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
+  world->dependents[i] = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   more_listen (world, world->dependents[i]);
 }
 
@@ -242,7 +242,7 @@ post_something (World *world)
 
     default:
       world->idle_ids[dice (world, N_TASKS)] =
-          prio_scheduler_request_idle_callback (any_scheduler (world), run_idle, dice (world, 2),
+          prio_scheduler_request_idle_callback (any_scheduler (world), dice (world, 2), run_idle,
                                                 payload_new (world, 1), payload_free);
       break;
     }
@@ -334,13 +334,13 @@ act (World *world)
 
     case 4:
       world->n_open++;
-      prio_scheduler_yield_full_async (any_scheduler (world),
-                                       &(PrioYieldOptions) {
-                                         .priority = dice (world, 4),
-                                         .signal = any_signal (world),
-                                         .flags = dice (world, PRIO_YIELD_KEEP_PRIORITY + 2),
-                                       },
-                                       resumed, world);
+      prio_scheduler_yield_async (any_scheduler (world),
+                                  &(PrioYieldOptions) {
+                                    .priority = dice (world, 4),
+                                    .signal = any_signal (world),
+                                    .flags = dice (world, PRIO_YIELD_KEEP_PRIORITY + 2),
+                                  },
+                                  resumed, world);
       break;
 
     default:

@@ -401,7 +401,7 @@ yield_from_thread (gpointer data)
 {
   g_autoptr (GCancellable) signal = g_cancellable_new ();
 
-  prio_scheduler_yield_async (((Fixture *) data)->scheduler, resumed_on_owner_thread, data);
+  prio_scheduler_yield_async (((Fixture *) data)->scheduler, NULL, resumed_on_owner_thread, data);
   post_with_signal (data, BACKGROUND, signal, 'c', NULL, NULL);
   return NULL;
 }

@@ -26,7 +26,7 @@ test_timeout (Fixture *f, gconstpointer data)
   while (!fired)
     g_main_context_iteration (f->context, TRUE);
 
-  reason = prio_task_signal_get_reason (held);
+  reason = prio_task_signal_dup_reason (held);
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
 }
 
@@ -57,7 +57,7 @@ any_of_dropped_timeout (guint64 delay, gpointer *alive)
 
   *alive = timeout;
   g_object_add_weak_pointer (G_OBJECT (timeout), alive);
-  return prio_task_signal_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
+  return prio_task_signal_new_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
 }
 
 /* As on the web, where nobody can hold the timeout in `AbortSignal.any([AbortSignal.timeout(1)])`. */
@@ -68,13 +68,13 @@ test_timeout_lives_for_its_dependents (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskSignal) any = any_of_dropped_timeout (1, &alive);
   g_autoptr (GError) reason = NULL;
   GCancellable *sources[] = { G_CANCELLABLE (any) };
-  g_autoptr (PrioTaskSignal) any_of_any = prio_task_signal_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
+  g_autoptr (PrioTaskSignal) any_of_any = prio_task_signal_new_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
 
   g_clear_object (&any);
   while (!prio_task_signal_is_aborted (any_of_any))
     g_main_context_iteration (f->context, TRUE);
   fixture_run (f);
-  reason = prio_task_signal_get_reason (any_of_any);
+  reason = prio_task_signal_dup_reason (any_of_any);
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
   g_assert_null (alive);
 }
@@ -85,7 +85,7 @@ test_timeout_goes_with_its_last_dependent (Fixture *f, gconstpointer data)
   gpointer alive;
   PrioTaskSignal *any = any_of_dropped_timeout (G_MAXUINT64, &alive);
   GCancellable *sources[] = { G_CANCELLABLE (any) };
-  PrioTaskSignal *any_of_any = prio_task_signal_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
+  PrioTaskSignal *any_of_any = prio_task_signal_new_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
 
   g_object_unref (any);
   g_assert_nonnull (alive);

@@ -84,7 +84,7 @@ ask_then_yield (GObject *source, GAsyncResult *result, gpointer data)
   Fixture *f = data;
 
   log_whether_told (f);
-  prio_scheduler_yield_async (f->scheduler, ask_in_a_callback, f);
+  prio_scheduler_yield_async (f->scheduler, NULL, ask_in_a_callback, f);
 }
 
 /* As GIO does, but for the thread. */
@@ -105,7 +105,7 @@ test_told_outside_of_tasks (Fixture *f, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
     attach (f, g_idle_source_new (), priorities[i], ask_in_a_source, f);
   prio_scheduler_queue_microtask (f->scheduler, ask_in_a_microtask, f, NULL);
-  prio_scheduler_yield_async (f->scheduler, ask_in_a_callback, f);
+  prio_scheduler_yield_async (f->scheduler, NULL, ask_in_a_callback, f);
   prio_scheduler_post (f->scheduler, USER_VISIBLE, begin_io, f, NULL);
   run_until_length (f, 8);
   g_assert_cmpstr (f->log->str, ==, "yyyyyyyy");
@@ -266,7 +266,7 @@ do_beside (Beside *beside)
     case 1: task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, do_nothing, NULL, NULL); break;
     case 2: task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, do_nothing, NULL, NULL); break;
     case 3: prio_scheduler_queue_microtask (scheduler, microtask_of_nothing, NULL, NULL); break;
-    case 4: prio_scheduler_yield_async (scheduler, see_nothing, NULL); break;
+    case 4: prio_scheduler_yield_async (scheduler, NULL, see_nothing, NULL); break;
     case 5: prio_scheduler_sleep_async (scheduler, 1, NULL, see_nothing, NULL); break;
     case 6: prio_task_group_set_limit (beside->group, 3 - prio_task_group_get_limit (beside->group)); break;
     default:
@@ -409,7 +409,7 @@ static void
 test_idle_until_the_next_timer (Fixture *f, gconstpointer data)
 {
   attach (f, g_timeout_source_new (20), G_PRIORITY_LOW + 1000, log_frame, f);
-  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, note_remaining, f, NULL);
   run_until_length (f, 2);
   if (f->log->str[0] == 'i')
     {
@@ -425,7 +425,7 @@ test_idle_in_a_loop_that_asks_what_is_pending (Fixture *f, gconstpointer data)
 {
   gint64 end = g_get_monotonic_time () + PATIENCE;
 
-  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, note_remaining, f, NULL);
   while (g_main_context_pending (f->context) && g_get_monotonic_time () < end)
     g_main_context_iteration (f->context, FALSE);
   g_assert_cmpstr (f->log->str, ==, "i");
@@ -445,7 +445,7 @@ test_idle_beside_a_fast_timer (Fixture *f, gconstpointer data)
   guint n_ticks = 0;
   GSource *timer = attach (f, g_timeout_source_new (1), G_PRIORITY_DEFAULT, count_tick, &n_ticks);
 
-  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, note_remaining, f, NULL);
   while (f->log->len == 0 && n_ticks < 1000)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "i");
@@ -473,7 +473,7 @@ test_idle_in_a_slow_context (Fixture *f, gconstpointer data)
   static GSourceFuncs funcs = { prepare_never, take_long_to_check, NULL, NULL, NULL, NULL };
   GSource *slow = attach (f, g_source_new (&funcs, sizeof (GSource)), G_PRIORITY_DEFAULT, NULL, NULL);
 
-  prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 0, f, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, note_remaining, f, NULL);
   for (guint i = 0; i < 20 && f->log->len == 0; i++)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "i");
@@ -499,7 +499,7 @@ test_idle_timeout_beside_a_flood (Fixture *f, gconstpointer data)
       flood_on = TRUE;
       for (guint i = 0; i < 10; i++)
         prio_scheduler_post (f->scheduler, priority, flood, f, NULL);
-      prio_scheduler_request_idle_callback (f->scheduler, note_remaining, 10, f, NULL);
+      prio_scheduler_request_idle_callback (f->scheduler, 10, note_remaining, f, NULL);
       run_until_length (f, 1);
       g_assert_cmpstr (f->log->str, ==, "i");
       flood_on = FALSE;
@@ -520,7 +520,7 @@ ask_in_an_idle_callback (PrioIdleDeadline *deadline, gpointer data)
 static void
 test_told_in_an_idle_callback (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_request_idle_callback (f->scheduler, ask_in_an_idle_callback, 0, f, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, ask_in_an_idle_callback, f, NULL);
   run_until_length (f, 1);
   g_assert_cmpstr (f->log->str, ==, "y");
 }

@@ -25,7 +25,7 @@ test_group_properties (Fixture *f, gconstpointer data)
   g_assert_cmpint (priority, ==, USER_VISIBLE);
   g_assert_true (signal == prio_task_group_get_signal (group));
 
-  by_default = prio_task_group_ref_scheduler (of_default);
+  by_default = prio_task_group_dup_scheduler (of_default);
   g_assert_true (by_default == prio_scheduler_get_default ());
   g_object_set (group, "limit", 5, NULL);
   g_assert_cmpuint (prio_task_group_get_limit (group), ==, 5);

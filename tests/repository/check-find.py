@@ -21,7 +21,7 @@ import sys
 ANSWERS = {
     'prio_task_group_cancel_queued': 'build/tests/library/test-group-ends -p /group/cancel-queued-leaves-new-tasks',
     # By a callback of the test's.
-    'prio_scheduler_yield_full_finish': '-p /scheduler/yield/with-options-is-ended',
+    'prio_scheduler_yield_finish': '-p /scheduler/yield/',
     # By a macro of the header.
     'prio_error_quark': 'build/tests/library/test-',
     'Scheduler.run_in_thread': 'tests/bindings/binding_threads.py',

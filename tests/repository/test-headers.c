@@ -1,4 +1,4 @@
-/* test-headers.c: the public headers compile alone, and as strict C99, for a program that says which versions it is for
+/* test-headers.c: the public headers and their macros compile alone, and as strict C99, for a program that says which versions it is for
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -25,5 +25,11 @@ void prio_after (void);
 int
 main (void)
 {
+  const PrioTaskOptions *none = &PRIO_TASK_OPTIONS (), *options = &PRIO_TASK_OPTIONS (.delay = 500, .name = "save");
+  const PrioYieldOptions *yield_options = &PRIO_YIELD_OPTIONS (.flags = PRIO_YIELD_DROP_SIGNAL);
+
+  if (none->size != sizeof *none || none->delay != 0 || options->size != sizeof *options || options->delay != 500 ||
+      yield_options->size != sizeof *yield_options || yield_options->flags != PRIO_YIELD_DROP_SIGNAL)
+    return 1;
   return PRIO_CHECK_VERSION (1, 0, 0) && !PRIO_CHECK_VERSION (99, 0, 0) ? 0 : 1;
 }

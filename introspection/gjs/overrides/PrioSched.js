@@ -114,23 +114,23 @@ function toFrameClock(value) {
     return value;
 }
 
-// Checks what is given for a property of prototype, by whatever name.
+// Defines a property of prototype by all of its names.
+function defineProperty(prototype, name, get, set) {
+    for (const alias of [name, name.replaceAll('_', '-'), name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
+        Object.defineProperty(prototype, alias, {configurable: true, get, set});
+}
+
+// Checks what is given for a property of prototype.
 function checkProperty(prototype, name, convert) {
     const setter = `set_${name}`, set = prototype[setter], getter = `get_${name}`;
     prototype[setter] = function (value) {
         set.call(this, convert(value));
     };
-    const accessor = {
-        configurable: true,
-        get() {
-            return this[getter]();
-        },
-        set(value) {
-            this[setter](value);
-        },
-    };
-    for (const alias of [name, name.replaceAll('_', '-'), name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
-        Object.defineProperty(prototype, alias, accessor);
+    defineProperty(prototype, name, function () {
+        return this[getter]();
+    }, function (value) {
+        this[setter](value);
+    });
 }
 
 // An object of GObject's, as a signal is, has other properties.
@@ -164,8 +164,8 @@ function _init() {
     const native = {
         abort: TaskController.prototype.abort,
         cancelIdle: Scheduler.prototype.cancel_idle_callback,
-        any: TaskSignal.any,
-        anyFollowing: TaskSignal.any_following,
+        newAny: TaskSignal.new_any,
+        newAnyFollowing: TaskSignal.new_any_following,
         newTimeout: TaskSignal.new_timeout,
         newController: TaskController.new,
         post: Scheduler.prototype.post,
@@ -178,7 +178,7 @@ function _init() {
     };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
-    Numbers.make(PrioSched, checkProperty, toGivenPriority);
+    Numbers.make(PrioSched, {checkProperty, defineProperty, toGivenPriority});
     for (const name of ['follow_frame_clock', 'unfollow_frame_clock']) {
         const method = Scheduler.prototype[name];
         Scheduler.prototype[name] = function (clock) {
@@ -199,13 +199,19 @@ function _init() {
     definePriority(TaskController.prototype, 'controller', function () {
         return this.signal.priority;
     });
-    TaskSignal.any = (signals, priority) => native.any.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
+    TaskSignal.any = (signals, priority) => native.newAny.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
     TaskSignal.any_following = (signals, source) => {
         const given = toSignals(signals);
         if (!(source instanceof TaskSignal))
             throw new TypeError(`${named(source)} is no signal of a task, whose priority could be followed`);
-        return native.anyFollowing.call(TaskSignal, given, source);
+        return native.newAnyFollowing.call(TaskSignal, given, source);
     };
+    [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
+    // Where JavaScript has a name of its own.
+    TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
+    for (const {prototype} of [Scheduler, TaskSignal, PrioSched.TaskGroup])
+        prototype.get_pending = prototype.get_n_pending;
+    PrioSched.TaskGroup.prototype.ref_scheduler = PrioSched.TaskGroup.prototype.dup_scheduler;
     TaskSignal.new_timeout = delay => native.newTimeout.call(TaskSignal, toGivenDelay(delay));
 
     // The fast path: no options, and the default scheduler.  The promise is made in the

@@ -109,8 +109,8 @@ function calls(): void {
         task.connect('notify::state', self => print(self.state === PrioSched.TaskState.FULFILLED));
         task.return_value('a value');
     }, (source, result) => print(source?.post_task_finish(result)[1], posted));
-    native.yield_full_async(new PrioSched.YieldOptions({flags: PrioSched.YieldFlags.DROP_SIGNAL}), (source, result) =>
-        print(source?.yield_full_finish(result)));
+    native.yield_async(new PrioSched.YieldOptions({flags: PrioSched.YieldFlags.DROP_SIGNAL}), (source, result) =>
+        print(source?.yield_finish(result)));
 
     const state = PrioSched.SchedulingState.get_current();
     state?.run(() => print(state.get_signal()?.is_cancelled(), state.dup_scheduler() === native));

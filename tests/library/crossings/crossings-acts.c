@@ -129,8 +129,8 @@ signal_new (World *world, guint i, Origin *origin)
       sources[n_sources++] = source;
     }
   if (n_sources > 0 && PRIO_IS_TASK_SIGNAL (sources[0]))
-    return G_CANCELLABLE (prio_task_signal_any_following (sources, n_sources, PRIO_TASK_SIGNAL (sources[0])));
-  return G_CANCELLABLE (prio_task_signal_any (sources, n_sources, BACKGROUND + dice (3)));
+    return G_CANCELLABLE (prio_task_signal_new_any_following (sources, n_sources, PRIO_TASK_SIGNAL (sources[0])));
+  return G_CANCELLABLE (prio_task_signal_new_any (sources, n_sources, BACKGROUND + dice (3)));
 }
 
 /* The owner's thread, whose context they belong to. */

@@ -182,7 +182,7 @@ post_aside (World *world, guint64 kinds)
   if (kinds & BIT (MICROTASK))
     prio_scheduler_queue_microtask (scheduler, run_once, payload, end_payload);
   else
-    world->idle_ids[dice (N_TASKS)] = prio_scheduler_request_idle_callback (scheduler, run_idle, dice (2) * 3, payload, end_payload);
+    world->idle_ids[dice (N_TASKS)] = prio_scheduler_request_idle_callback (scheduler, dice (2) * 3, run_idle, payload, end_payload);
 }
 
 static void
@@ -195,7 +195,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
   Mechanism outer;
 
   g_assert_true (is_owner (world));
-  if (sleeps ? prio_scheduler_sleep_finish (scheduler, result, NULL) : prio_scheduler_yield_full_finish (scheduler, result, NULL))
+  if (sleeps ? prio_scheduler_sleep_finish (scheduler, result, NULL) : prio_scheduler_yield_finish (scheduler, result, NULL))
     {
       outer = enter_function (payload);
       act_some (world, 3);
@@ -226,7 +226,7 @@ yield_somewhere (World *world)
       if (sleeps)
         prio_scheduler_sleep_async (post.scheduler, dice (3), &options, yielded, post.payload);
       else
-        prio_scheduler_yield_full_async (post.scheduler, &options, yielded, post.payload);
+        prio_scheduler_yield_async (post.scheduler, &options, yielded, post.payload);
     }
   post_finish (&post);
 }

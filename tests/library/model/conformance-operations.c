@@ -195,11 +195,11 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
   body->refs++;
   if (signal == NULL && priority == NULL)
     {
-      prio_scheduler_yield_async (scheduler, yielded, body);
+      prio_scheduler_yield_async (scheduler, NULL, yielded, body);
       return;
     }
 
-  prio_scheduler_yield_full_async (scheduler, &options, yielded, body);
+  prio_scheduler_yield_async (scheduler, &options, yielded, body);
 }
 
 /* The scheduler that @operation names, the first if it names none. */
@@ -363,10 +363,10 @@ make_any (Program *program, JsonObject *description)
     }
 
   if (followed != NULL)
-    return G_CANCELLABLE (prio_task_signal_any_following ((GCancellable **) sources->pdata, sources->len, followed));
+    return G_CANCELLABLE (prio_task_signal_new_any_following ((GCancellable **) sources->pdata, sources->len, followed));
   if (!is_priority (priority))
     return NULL;
-  return G_CANCELLABLE (prio_task_signal_any ((GCancellable **) sources->pdata, sources->len, priority_from_nick (priority)));
+  return G_CANCELLABLE (prio_task_signal_new_any ((GCancellable **) sources->pdata, sources->len, priority_from_nick (priority)));
 }
 
 static void
@@ -475,9 +475,8 @@ perform (Program *program, const char *op, JsonObject *operation)
   else if (g_str_equal (op, "microtask"))
     prio_scheduler_queue_microtask (scheduler, microtask, body_new (program, operation, "m"), NULL);
   else if (g_str_equal (op, "idle"))
-    prio_scheduler_request_idle_callback (scheduler, idle_callback,
-                                          (guint) json_object_get_int_member_with_default (operation, "timeout", 0),
-                                          body_new (program, operation, "i"), body_unref);
+    prio_scheduler_request_idle_callback (scheduler, (guint) json_object_get_int_member_with_default (operation, "timeout", 0),
+                                          idle_callback, body_new (program, operation, "i"), body_unref);
   else if (g_str_equal (op, "pause"))
     prio_scheduler_pause (scheduler);
   else if (g_str_equal (op, "resume"))

@@ -41,10 +41,11 @@ def _to_shared(value):
     return PrioSched.TaskPriority(number)
 
 
+_native_yield_async = called_back(PrioSched.Scheduler, 'yield_async', 1, 'yield_')
+
+
 class Scheduler(PrioSched.Scheduler):
 
-    yield_async = called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
-    yield_full_async = called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
     sleep_async = called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
     post_task_async = called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
     run_in_thread_async = called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
@@ -55,10 +56,18 @@ class Scheduler(PrioSched.Scheduler):
     force_frame_rate, get_first_task = react.force_frame_rate, react.get_first_task
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
-    def get_pending(self):
+    def yield_async(self, *args, **kwargs):
+        """The library's yield_async (), which needs a callback, and may have options before it; yield_() can be awaited."""
+        if 'options' not in kwargs and not (args and isinstance(args[0], PrioSched.YieldOptions)) and args[:1] != (None,):
+            args = (None, *args)
+        _native_yield_async(self, *args, **kwargs)
+
+    def get_n_pending(self):
         """How many tasks are queued or delayed.  Raises RuntimeError on another thread than that of the main context."""
         table_of(self).check_owner('the tasks are counted on')
-        return super().get_pending()
+        return super().get_n_pending()
+
+    get_pending = get_n_pending
 
     def get_statistics(self):
         """The PrioSched.Statistics, or None if none are collected.  Raises RuntimeError on another thread, as get_pending () does."""
@@ -191,7 +200,7 @@ class Scheduler(PrioSched.Scheduler):
         to_callback(callback)
         milliseconds = 0 if timeout is None else max(to_delay(timeout, 'timeout', 32), 1)
         call = in_context(callback)
-        return super().request_idle_callback(lambda deadline: call(deadline.copy()), milliseconds)
+        return super().request_idle_callback(milliseconds, lambda deadline: call(deadline.copy()))
 
 
 Scheduler = override(Scheduler)
@@ -254,14 +263,16 @@ class TaskController(PrioSched.TaskController):
 TaskController = override(TaskController)
 
 
-_native_any = PrioSched.TaskSignal.any
-_native_any_following = PrioSched.TaskSignal.any_following
+_native_new_any = PrioSched.TaskSignal.new_any
+_native_new_any_following = PrioSched.TaskSignal.new_any_following
 _native_new_aborted = PrioSched.TaskSignal.new_aborted
 _native_new_timeout = PrioSched.TaskSignal.new_timeout
 
 
 class TaskSignal(PrioSched.TaskSignal):
     """A Gio.Cancellable that has a priority."""
+
+    get_reason, get_pending = PrioSched.TaskSignal.dup_reason, PrioSched.TaskSignal.get_n_pending
 
     @staticmethod
     def any(signals, priority='user-visible'):
@@ -271,8 +282,8 @@ class TaskSignal(PrioSched.TaskSignal):
         """
         signals = to_signals(signals)
         if isinstance(priority, PrioSched.TaskSignal):
-            return PrioSched.TaskSignal.any_following(signals, priority)
-        result = _native_any(signals, PrioSched.TaskPriority(to_given_priority(priority)))
+            return TaskSignal.any_following(signals, priority)
+        result = _native_new_any(signals, PrioSched.TaskPriority(to_given_priority(priority)))
         reasons.keep_reasons_of(result, signals)
         return result
 
@@ -282,9 +293,12 @@ class TaskSignal(PrioSched.TaskSignal):
         signals = to_signals(signals)
         if not isinstance(priority_source, PrioSched.TaskSignal):
             raise TypeError(f'the source of a priority is a PrioSched.TaskSignal, not {priority_source!r}')
-        result = _native_any_following(signals, priority_source)
+        result = _native_new_any_following(signals, priority_source)
         reasons.keep_reasons_of(result, signals)
         return result
+
+    # The library's names.
+    new_any, new_any_following = any, any_following
 
     @staticmethod
     def new_aborted(reason=None):
@@ -341,7 +355,7 @@ class TaskSignal(PrioSched.TaskSignal):
     @property
     def reason(self):
         """The exception with which it was aborted, or None."""
-        return reasons.to_exception(self.get_reason())
+        return reasons.to_exception(self.dup_reason())
 
 
 TaskSignal = override(TaskSignal)
@@ -391,6 +405,10 @@ class Times(PrioSched.Times):
     def get_percentile(self, percent):
         """The milliseconds that so many percent of the times do not exceed."""
         return super().get_percentile(to_part(percent, 'a percentile', 100))
+
+    def get_median(self):
+        """The milliseconds that half of the times do not exceed."""
+        return super().get_percentile(50)
 
 
 Times = override(Times)

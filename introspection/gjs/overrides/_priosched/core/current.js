@@ -55,7 +55,7 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
 // What it needs of core/tasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
 // scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
-    const {yield_async: yieldAsync, yield_full_async: yieldFullAsync, yield_finish: yieldFinish} = Scheduler.prototype;
+    const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;
 
     // Goes on under state, which may be null, with the signal and the priority of inherited.
     function yieldUnder(scheduler, state, {signal, priority}, callback) {
@@ -65,7 +65,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         // Without one it is that of the signal, and UNSET is no TaskPriority.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
-        yieldFullAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
+        yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
     }
 
     // What SchedulingState.get_current () returns: a state of the overrides.
@@ -120,10 +120,11 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         return state && new CurrentState(state);
     };
 
-    Scheduler.prototype.yield_async = function (callback) {
-        const state = currentState();
-        if (typeof callback !== 'function')
-            yieldAsync.apply(this, arguments); // which says so
+    // With a callback, or with options and a callback.
+    Scheduler.prototype.yield_async = function (...args) {
+        const state = currentState(), callback = args.at(-1);
+        if (args.length > 1 || typeof callback !== 'function')
+            yieldAsync.call(this, args.length > 1 ? args[0] : null, callback); // which also says what is wrong
         else
             yieldUnder(this, state, tableOf(this).stateToInherit(state), callback);
     };

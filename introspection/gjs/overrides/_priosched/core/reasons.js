@@ -53,7 +53,7 @@ var reasonOfError = function reasonOfError(error) {
 var reasonOf = function reasonOf(signal) {
     if (signal[REASON])
         return signal[REASON].value;
-    const error = signal instanceof imports.gi.PrioSched.TaskSignal ? signal.get_reason() : null;
+    const error = signal instanceof imports.gi.PrioSched.TaskSignal ? signal.dup_reason() : null;
     if (error === null) {
         const cancelled = new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'Operation was cancelled'});
         if (signal.is_cancelled())

@@ -204,7 +204,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     }
 
     function tableOf(group) {
-        const scheduler = group.ref_scheduler();
+        const scheduler = group.dup_scheduler();
         if (scheduler === null)
             throw new Error('The scheduler of the group has gone: hold it as long as you use the group');
         return tasks.tableOf(scheduler);
@@ -262,7 +262,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
         tableOf(this); // which tells if its scheduler has gone
-        return postIn(this, toSteps(this.ref_scheduler(), make, progress, tasks.watchAbort), others);
+        return postIn(this, toSteps(this.dup_scheduler(), make, progress, tasks.watchAbort), others);
     };
     TaskGroup.prototype.postSteps = TaskGroup.prototype.post_steps;
 

@@ -6,7 +6,7 @@
 
 /* exported make */
 
-const {USER_BLOCKING} = imports.overrides._priosched.constants;
+const {BACKGROUND, USER_BLOCKING, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {named} = imports.overrides._priosched.core.reasons;
 
 const MAX_FRAME_SHARE = 0.9;
@@ -22,8 +22,8 @@ function toNumber(value, max, what) {
 }
 
 // Gives Scheduler, Statistics and Times their methods for JavaScript.
-function make({Scheduler, Statistics, Times}, checkProperty, toGivenPriority) {
-    const {get_least_share: getLeastShare, set_least_share: setLeastShare, set_frame_share: setFrameShare} = Scheduler.prototype;
+function make({Scheduler, Statistics, Times}, {checkProperty, defineProperty, toGivenPriority}) {
+    const {get_least_share: getLeastShare, set_least_share: setLeastShare} = Scheduler.prototype;
     const {get_percentile: getPercentile} = Times.prototype;
 
     function toShared(value) {
@@ -39,9 +39,14 @@ function make({Scheduler, Statistics, Times}, checkProperty, toGivenPriority) {
     Scheduler.prototype.set_least_share = function (priority, share) {
         setLeastShare.call(this, toShared(priority), toNumber(share, MAX_LEAST_SHARE, 'share'));
     };
-    Scheduler.prototype.set_frame_share = function (share) {
-        setFrameShare.call(this, toNumber(share, MAX_FRAME_SHARE, 'share'));
-    };
+    for (const [name, priority] of [['least_share_background', BACKGROUND], ['least_share_user_visible', USER_VISIBLE]]) {
+        defineProperty(Scheduler.prototype, name, function () {
+            return this.get_least_share(priority);
+        }, function (share) {
+            this.set_least_share(priority, share);
+        });
+    }
+    checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, MAX_FRAME_SHARE, 'share'));
     checkProperty(Scheduler.prototype, 'long_task_threshold',
         value => Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds')));
 
@@ -53,5 +58,8 @@ function make({Scheduler, Statistics, Times}, checkProperty, toGivenPriority) {
     }
     Times.prototype.get_percentile = function (percent) {
         return getPercentile.call(this, toNumber(percent, 100, 'percentile'));
+    };
+    Times.prototype.get_median = function () {
+        return getPercentile.call(this, 50);
     };
 }

@@ -24,7 +24,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 _REJECTED = 0
 _USER_VISIBLE = 2
-_follow = PrioSched.TaskSignal.any_following
+_follow = PrioSched.TaskSignal.new_any_following
 
 
 class _Lane:

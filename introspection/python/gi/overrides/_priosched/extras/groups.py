@@ -61,7 +61,7 @@ class _Wait(lending.Follower):
         self.takes_failures = until in (PrioSched.TaskGroupWait.ALL, PrioSched.TaskGroupWait.ANY)
         self.own = both = Gio.Cancellable()
         if signal is not None:
-            both = PrioSched.TaskSignal.any([signal, self.own], PrioSched.TaskPriority.USER_VISIBLE)
+            both = PrioSched.TaskSignal.new_any([signal, self.own], PrioSched.TaskPriority.USER_VISIBLE)
         own, handle = (state.group, state.handle) if isinstance(state, _GroupState) else (None, 0)
         self.number = table._add(task)
         group._waits.add(self)
@@ -118,7 +118,7 @@ class TaskGroup(PrioSched.TaskGroup):
         except AttributeError:
             # It was made by TaskGroup.new () or in another language.
             self._check_scheduler()
-            self._set_up(self.ref_scheduler())
+            self._set_up(self.dup_scheduler())
             return self._tasks
 
     @property
@@ -139,7 +139,9 @@ class TaskGroup(PrioSched.TaskGroup):
     @property
     def pending(self):
         """How many tasks are queued or running; 'notify::pending' tells of changes."""
-        return self.get_pending()
+        return self.get_n_pending()
+
+    get_pending, ref_scheduler = PrioSched.TaskGroup.get_n_pending, PrioSched.TaskGroup.dup_scheduler
 
     @property
     def priority(self):
@@ -199,11 +201,11 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def _check_owner(self):
-        if hasattr(self, '_tasks') or self.ref_scheduler() is not None:
+        if hasattr(self, '_tasks') or self.dup_scheduler() is not None:
             self._table.check_owner('a group belongs to')
 
     def _check_scheduler(self):
-        if self.ref_scheduler() is None:
+        if self.dup_scheduler() is None:
             raise RuntimeError('the scheduler of the group has gone: hold it as long as you use the group')
 
     def _task_is_done(self, handle, task):

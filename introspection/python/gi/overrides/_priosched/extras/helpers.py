@@ -106,7 +106,7 @@ class Latest:
         signal = controller.signal
         if self._signal is not None:
             signals = [signal, self._signal]
-            signal = PrioSched.TaskSignal.any_following(signals, signal)
+            signal = PrioSched.TaskSignal.new_any_following(signals, signal)
             keep_reasons_of(signal, signals)
         task = self._scheduler.post_task(lambda: self._job(signal, *args, **kwargs), signal=signal)
         run = self._run = Run(controller, task)

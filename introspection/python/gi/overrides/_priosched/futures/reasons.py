@@ -189,7 +189,7 @@ def is_aborted(signal):
 
 def reason_of(signal):
     """The exception of the tasks of signal, which has been aborted."""
-    reason = to_exception(signal.get_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
+    reason = to_exception(signal.dup_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
     return reason if reason is not None else AbortError()
 
 

@@ -262,7 +262,7 @@ class Table(TableBase):
             priority = inherited.priority
             if priority == UNSET and signal is not inherited.signal:
                 # One signal aborts it, the other one has its priority.
-                signal = PrioSched.TaskSignal.any_following([signal] if signal else [], inherited.signal)
+                signal = PrioSched.TaskSignal.new_any_following([signal] if signal else [], inherited.signal)
         return kind(self, signal, own_priority(priority, signal), inherited.expiry)
 
     def _yield_in(self, state, delay=0):

@@ -81,9 +81,9 @@ def _both(signal, own, priority):
     fixed = PrioSched.TaskPriority(priority if priority != UNSET else PrioSched.TaskPriority.USER_VISIBLE)
     signals = [own] if signal is None else [signal, own]
     if priority == UNSET and isinstance(signal, PrioSched.TaskSignal):
-        both = PrioSched.TaskSignal.any_following(signals, signal)
+        both = PrioSched.TaskSignal.new_any_following(signals, signal)
     else:
-        both = PrioSched.TaskSignal.any(signals, fixed)
+        both = PrioSched.TaskSignal.new_any(signals, fixed)
     keep_reasons_of(both, signals)
     return both
 
