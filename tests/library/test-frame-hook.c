@@ -86,7 +86,7 @@ idle_time (Fixture *f)
 {
   double left = -1;
 
-  prio_scheduler_request_idle_callback (f->scheduler, remember, 0, &left, NULL);
+  prio_scheduler_request_idle_callback (f->scheduler, 0, remember, &left, NULL);
   fixture_run (f);
   return left;
 }
