@@ -77,7 +77,8 @@ async def main() -> None:
 LEFT_OUT = {
     '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
-    'Scheduler': {'run_in_thread_under'},
+    'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
+    'SchedulingState': {'new'},
     'TaskGroup': {'cancel_id', 'finish_id', 'get_handle', 'new_lender', 'post_id', 'post_id_timed', 'return_id', 'wait_id'},
     'TaskOptions': {'reserved'},
     'TaskSignal': {'pin'},
