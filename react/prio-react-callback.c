@@ -154,14 +154,15 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
 void
 prio_react_continue_with (PrioTask *task, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
 {
-  PrioReactFrame *frame = prio_react_top ();
   const char *wrong = NULL;
+  PrioReactFrame *frame;
   Scheduled *self;
 
   g_return_if_fail (PRIO_IS_TASK (task));
   g_return_if_fail (func != NULL);
 
-  self = frame != NULL && frame->task == task ? frame->data : NULL;
+  frame = prio_react_find (task);
+  self = frame != NULL ? frame->data : NULL;
   if (self == NULL)
     wrong = "is not one of prio_react_schedule_callback() that is in its function";
   else if (self->next.func != NULL)

@@ -43,6 +43,16 @@ prio_react_top (void)
   return running != NULL && running->depth == g_main_depth () ? running : NULL;
 }
 
+/* The frame of the function of @task, if the running code is called by that, or NULL. */
+PrioReactFrame *
+prio_react_find (PrioTask *task)
+{
+  for (PrioReactFrame *frame = prio_react_top (); frame != NULL && frame->depth == g_main_depth (); frame = frame->outer)
+    if (frame->task == task)
+      return frame;
+  return NULL;
+}
+
 /* Whether @level is one; if not, says so for @function. */
 gboolean
 prio_react_check_level (const char *function, PrioReactLevel level)

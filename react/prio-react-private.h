@@ -26,4 +26,5 @@ struct _PrioReactFrame
 void prio_react_enter (PrioReactFrame *frame);
 void prio_react_leave (PrioReactFrame *frame);
 PrioReactFrame *prio_react_top (void);
+PrioReactFrame *prio_react_find (PrioTask *task);
 gboolean prio_react_check_level (const char *function, PrioReactLevel level);

@@ -116,9 +116,11 @@ go_on_until_aborted (PrioTask *task, gpointer data)
 
   g_string_append_c (step->f->log, step->letter);
   prio_react_continue_with (task, go_on_and_cancel, step_new (step->f, 'b', NULL, NULL), step_free);
+  if (step->then != NULL)
+    post_step (step->f, USER_BLOCKING, 'x', step->then, NULL);
 }
 
-/* In one that it goes on with. */
+/* In one that it goes on with, at once or after what is more urgent. */
 static void
 test_cancelled_in_another_function (Fixture *f, gconstpointer data)
 {
@@ -127,6 +129,13 @@ test_cancelled_in_another_function (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
   expect_counts (f, 1, 0, 0);
   g_assert_cmpuint (step_n_freed, ==, 3);
+  g_clear_object (&posted);
+
+  post (f, go_on_until_aborted, do_nothing);
+  assert_ran (f, "axb");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
+  expect_counts (f, 3, 1, 0);
+  g_assert_cmpuint (step_n_freed, ==, 7);
 }
 
 static gpointer
@@ -287,6 +296,30 @@ go_on_twice (PrioTask *task, gpointer data)
   go_on (task, data);
   assert_told ("prio_react_continue_with(): *goes on with another function already*",
                prio_react_continue_with (task, step_run_task, data, step_free));
+}
+
+static void
+go_on_within (gpointer data)
+{
+  prio_react_continue_with (posted, step_run_task, data, step_free);
+}
+
+static void
+go_on_with_level (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  prio_react_run_with_level (step->f->scheduler, PRIO_REACT_LEVEL_IDLE, go_on_within, step_new (step->f, 'b', NULL, NULL));
+}
+
+/* What the function calls may say it, with whatever level. */
+static void
+test_within_another_level (Fixture *f, gconstpointer data)
+{
+  post (f, go_on_with_level, NULL);
+  assert_ran (f, "b");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_cmpuint (step_n_freed, ==, 2);
 }
 
 static void
@@ -451,6 +484,7 @@ main (int argc, char *argv[])
   add ("result-before", test_result_before);
   add ("goes-on-with-itself", test_goes_on_with_itself);
   add ("defers", test_defers);
+  add ("within-another-level", test_within_another_level);
   add ("misused", test_misused);
   add ("nested-loop", test_nested_loop);
   return g_test_run ();
