@@ -19,58 +19,13 @@ G_BEGIN_DECLS
 typedef struct _PrioSchedulingState PrioSchedulingState;
 
 /**
- * PRIO_TIMEOUT_IMMEDIATE:
- *
- * The timeout of React's immediate level, in milliseconds: the task goes first from the beginning.
- *
- * Since: 1.0
- */
-#define PRIO_TIMEOUT_IMMEDIATE (-1)
-
-/**
- * PRIO_TIMEOUT_USER_BLOCKING:
- *
- * The timeout of React's user-blocking level, in milliseconds.
- *
- * Since: 1.0
- */
-#define PRIO_TIMEOUT_USER_BLOCKING 250
-
-/**
- * PRIO_TIMEOUT_NORMAL:
- *
- * The timeout of React's normal level, in milliseconds.
- *
- * Since: 1.0
- */
-#define PRIO_TIMEOUT_NORMAL 5000
-
-/**
- * PRIO_TIMEOUT_LOW:
- *
- * The timeout of React's low level, in milliseconds.
- *
- * Since: 1.0
- */
-#define PRIO_TIMEOUT_LOW 10000
-
-/**
- * PRIO_TIMEOUT_IDLE:
- *
- * The timeout of React's idle level: none, so that the task never goes before a more urgent one.
- *
- * Since: 1.0
- */
-#define PRIO_TIMEOUT_IDLE 0
-
-/**
  * PrioTaskOptions:
  * @size: the size of the structure, which `PRIO_TASK_OPTIONS()` sets, or 0
  * @priority: how urgent the task is; 0, which is %PRIO_PRIORITY_UNSET, for the priority of
  *   @signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which it
  *   goes before every task whose timeout has not passed; 0 for none.  A negative one has passed
- *   from the beginning, as %PRIO_TIMEOUT_IMMEDIATE has
+ *   from the beginning
  * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or any
  *   other cancellable
  * @delay: milliseconds to wait before the task is queued
@@ -107,16 +62,7 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * timeout limits that.  After it the task is above all others of the main context but those
  * whose timeout has passed before; these go by that time, and then by age.  It stays where it is
  * meanwhile: a scheduler that is paused runs it after that, and a group when it has a place.  The
- * task, and what follows its yields, finds out by [method@PrioSched.Scheduler.did_timeout].  React's
- * Scheduler gives each of its levels a timeout, and here they are constants:
- *
- * | React | priority here | timeout |
- * | --- | --- | --- |
- * | `ImmediatePriority` | `user-blocking` | %PRIO_TIMEOUT_IMMEDIATE: −1 ms |
- * | `UserBlockingPriority` | `user-blocking` | %PRIO_TIMEOUT_USER_BLOCKING: 250 ms |
- * | `NormalPriority` | `user-visible` | %PRIO_TIMEOUT_NORMAL: 5 s |
- * | `LowPriority` | `background` | %PRIO_TIMEOUT_LOW: 10 s |
- * | `IdlePriority` | `background` | %PRIO_TIMEOUT_IDLE: never |
+ * task, and what follows its yields, finds out by [method@PrioSched.Scheduler.did_timeout].
  *
  * Since: 1.0
  */

@@ -12,6 +12,7 @@
 #define PRIO_SCHED_INSIDE
 
 #include "prio-runner.h"
+#include "prio-scheduler-bindings.h"
 #include "prio-task-group-id.h"
 
 #undef PRIO_SCHED_INSIDE

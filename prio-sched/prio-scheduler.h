@@ -163,29 +163,6 @@ gboolean       prio_scheduler_should_yield       (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_did_timeout        (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskPriority prio_scheduler_get_current_priority (PrioScheduler   *self);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_run_with_priority  (PrioScheduler       *self,
-                                                  PrioTaskPriority     priority,
-                                                  GSourceOnceFunc      func,
-                                                  gpointer             user_data);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_force_frame_rate   (PrioScheduler       *self,
-                                                  gint                 fps);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_request_paint      (PrioScheduler       *self);
-PRIO_AVAILABLE_IN_ALL
-PrioTask      *prio_scheduler_get_first_task     (PrioScheduler       *self);
-PRIO_AVAILABLE_IN_ALL
-gpointer       prio_scheduler_wrap_callback      (PrioScheduler       *self,
-                                                  GSourceFunc          func,
-                                                  gpointer             user_data,
-                                                  GDestroyNotify       notify);
-PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_call_wrapped       (gpointer             wrapped);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_free_wrapped       (gpointer             wrapped);
-PRIO_AVAILABLE_IN_ALL
 guint          prio_scheduler_get_time_slice     (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_time_slice     (PrioScheduler       *self,

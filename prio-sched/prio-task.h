@@ -112,11 +112,6 @@ void             prio_task_then              (PrioTask              *self,
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_defer             (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_continue_with     (PrioTask            *self,
-                                              PrioTaskFunc         func,
-                                              gpointer             user_data,
-                                              GDestroyNotify       notify);
-PRIO_AVAILABLE_IN_ALL
 void             prio_task_return_pointer    (PrioTask            *self,
                                               gpointer             result,
                                               GDestroyNotify       destroy);

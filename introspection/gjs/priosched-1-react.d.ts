@@ -53,11 +53,6 @@ declare module '@girs/priosched-1' {
             cancel(): boolean;
         }
 
-        interface Task {
-            /** Lets the task go on with another function when the running one has returned. */
-            continue_with(func: TaskFunc): void;
-        }
-
         interface Scheduler {
             /** Whether the timeout of the running task had passed when its turn came, or that of what follows its yield. */
             did_timeout(): boolean;

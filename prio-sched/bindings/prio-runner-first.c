@@ -14,7 +14,7 @@
  * @self: a runner
  *
  * Gets the number of the task that comes next of all tasks of the scheduler, if it is one of this runner, and no
- * continuation: see [method@PrioSched.Scheduler.get_first_task].
+ * continuation: see [method@PrioSched.Scheduler.dup_first_task].
  *
  * Call it on the thread that runs the main context; on others it returns 0.
  *

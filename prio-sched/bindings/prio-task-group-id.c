@@ -332,7 +332,7 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
 /**
  * prio_runner_get_id_of:
  * @self: a runner
- * @task: a task, as [method@PrioSched.Scheduler.get_first_task] tells
+ * @task: a task, as [method@PrioSched.Scheduler.dup_first_task] tells
  *
  * Gets the number of the task of a group for which @task stands, as long as that waits.
  *

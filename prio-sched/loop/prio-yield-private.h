@@ -8,4 +8,4 @@
 #include "loop/prio-current-private.h"
 
 gboolean prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state);
-void prio_loop_request_paint (PrioLoop *loop);
+void prio_loop_end_slice (PrioLoop *loop);

@@ -158,7 +158,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
 
 /* Called on the thread that owns the context: the time of what is running is over, and other sources have their turn next. */
 void
-prio_loop_request_paint (PrioLoop *loop)
+prio_loop_end_slice (PrioLoop *loop)
 {
   PrioBatch *batch = running_batch (loop);
 

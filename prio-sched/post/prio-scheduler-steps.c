@@ -7,6 +7,8 @@
 
 #include "post/prio-scheduler-steps-private.h"
 
+#include "base/prio-unref-private.h"
+#include "loop/prio-current-private.h"
 #include "loop/prio-yield-private.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-dependence-private.h"
@@ -19,6 +21,20 @@ struct _PrioSteps
   gpointer data;
   GDestroyNotify notify;
 };
+
+/* What comes after the first slice.  Counted: one reference is that of the task or, once it has begun, of the continuation;
+ * slice_begin () has another. */
+typedef struct
+{
+  PrioTaskNext base;
+  PrioTask *task; /* held once it has begun */
+  PrioSteps *steps;
+  gboolean is_called;
+} Slice;
+
+static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };
+
+static void prepare_slice (PrioTask *task, PrioSteps *steps);
 
 PrioSteps *
 prio_steps_new (PrioStepFunc func, gpointer data, GDestroyNotify notify)
@@ -44,6 +60,15 @@ prio_steps_unref (gpointer self)
   g_atomic_rc_box_release_full (self, clear);
 }
 
+/* Whether its signal is. */
+static gboolean
+is_aborted (PrioTask *self)
+{
+  PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
+
+  return node != NULL && prio_signal_node_is_aborted (node);
+}
+
 /* Whether another step is to be made: the last one has not ended the task, nor has an abort. */
 static gboolean
 goes_on (PrioTask *task)
@@ -51,7 +76,7 @@ goes_on (PrioTask *task)
   guint claim = __atomic_load_n (&task->claim, __ATOMIC_ACQUIRE);
 
   return prio_task_get_state (task) == PRIO_TASK_STATE_RUNNING && (claim & PRIO_TASK_RETURNED) == 0 &&
-         (claim & (PRIO_TASK_DEFERRED | PRIO_TASK_CONTINUING)) != PRIO_TASK_DEFERRED && !prio_task_is_aborted (task);
+         (claim & (PRIO_TASK_DEFERRED | PRIO_TASK_CONTINUING)) != PRIO_TASK_DEFERRED && !is_aborted (task);
 }
 
 static gboolean
@@ -66,24 +91,162 @@ should_yield (PrioTask *task)
   return prio_loop_should_yield (run_queue->loop, run_queue, prio_thread.state);
 }
 
-/* The function of the task, and of each of its continuations. */
-void
-prio_steps_run (PrioTask *task, gpointer data)
+/* Makes steps as long as the task need not yield.  Returns whether it then goes on. */
+static gboolean
+run_slice (PrioTask *task, PrioSteps *steps)
 {
-  PrioSteps *self = data;
   gboolean more, yields;
 
   do
     {
-      more = self->func (task, self->data);
+      more = steps->func (task, steps->data);
       /* It may hear that another thread has ended the task. */
       yields = more && should_yield (task);
       more = more && goes_on (task);
     }
   while (more && !yields);
+  return more;
+}
 
-  if (more)
-    prio_task_go_on_with (task, prio_steps_run, g_atomic_rc_box_acquire (self), prio_steps_unref);
+/* Takes the reference to the task, which goes on no more: it is aborted, unless it has a result. */
+static void
+op_end (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  self->next = NULL;
+  if (self->has_result || prio_task_is_completed (self))
+    prio_loop_defer_release (loop, g_object_unref, self);
+  else
+    prio_task_abort (self);
+}
+
+static void
+end (PrioTask *self)
+{
+  PrioOp op = { .apply = op_end, .target = g_object_ref (self) };
+
+  prio_loop_submit (self->entry.run_queue->loop, &op);
+}
+
+/* The last step has been made: unless that gives the result later, the task is fulfilled, or aborted. */
+static void
+complete (PrioTask *self)
+{
+  PrioResult none = { .kind = PRIO_RESULT_NONE };
+  guint claim = __atomic_fetch_and (&self->claim, (guint8) ~PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
+
+  if ((claim & PRIO_TASK_CONTINUING) == 0)
+    return;
+  if (is_aborted (self))
+    end (self);
+  else if ((__atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) & PRIO_TASK_RETURNED) == 0)
+    prio_task_return (self, &none);
+}
+
+/* The turn of a slice has come, or it has been aborted. */
+static void
+slice_turn (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
+{
+  Slice *slice = data;
+  PrioTask *task = slice->task;
+
+  slice->is_called = TRUE;
+  task->next = NULL;
+  slice->base.waits = NULL;
+  if (!prio_scheduler_yield_finish (NULL, result, NULL))
+    {
+      end (task);
+    }
+  else if (!prio_task_is_completed (task))
+    {
+      __atomic_fetch_or (&task->claim, PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
+      if (run_slice (task, slice->steps))
+        {
+          prepare_slice (task, slice->steps);
+          task->next->begin (task->next, task);
+        }
+      else
+        {
+          complete (task);
+        }
+    }
+}
+
+static void
+slice_clear (gpointer data)
+{
+  prio_steps_unref (((Slice *) data)->steps);
+}
+
+static void
+slice_unref (gpointer slice)
+{
+  g_atomic_rc_box_release_full (slice, slice_clear);
+}
+
+/* The same for one that has begun. */
+static void
+slice_end (gpointer data)
+{
+  Slice *slice = data;
+  PrioTask *task = slice->task;
+
+  slice->base.waits = NULL;
+  if (!slice->is_called)
+    end (task);
+  slice_unref (slice);
+  prio_before_unref (task);
+  g_object_unref (task);
+}
+
+/* The function has returned.  A task of a group goes on outside of that, whose tasks wait for its place. */
+static void
+slice_begin (PrioTaskNext *base, PrioTask *task)
+{
+  Slice *slice = g_atomic_rc_box_acquire ((Slice *) base);
+  PrioRunQueue *run_queue = task->entry.run_queue;
+  const PrioState *outer = prio_thread.state;
+  PrioState state = base->state;
+  g_autofree char *name = prio_task_dup_name (task);
+  PrioYieldOptions options = prio_no_yield_options;
+
+  slice->task = g_object_ref (task);
+  base->has_begun = TRUE;
+  options.name = name;
+  state.depth = g_main_depth ();
+  prio_thread.state = &state;
+  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &options, &origin, 0, slice_turn, slice,
+                           slice_end, &base->waits);
+  prio_thread.state = outer;
+  prio_state_release (&state);
+
+  /* Another thread's call, or what has been released on the way, may have given the task its result meanwhile. */
+  if (base->waits != NULL && task->next != base)
+    prio_task_cancel (base->waits);
+  slice_unref (slice);
+}
+
+/* In the function of @task, whose state is current: it goes on when that has returned. */
+static void
+prepare_slice (PrioTask *task, PrioSteps *steps)
+{
+  Slice *slice = g_atomic_rc_box_new (Slice);
+
+  *slice = (Slice) { .base = { .begin = slice_begin, .release = slice_unref, .state = *prio_state_of_thread () },
+                     .steps = g_atomic_rc_box_acquire (steps) };
+  prio_state_hold (&slice->base.state);
+  task->next = &slice->base;
+  __atomic_fetch_or (&task->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL);
+  __atomic_fetch_and (&task->claim, (guint8) ~PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
+}
+
+/* The function of the task: its first slice. */
+void
+prio_steps_run (PrioTask *task, gpointer steps)
+{
+  if (run_slice (task, steps))
+    prepare_slice (task, steps);
 }
 
 /**
@@ -119,9 +282,8 @@ prio_steps_run (PrioTask *task, gpointer data)
  * task = prio_scheduler_post_steps (scheduler, &PRIO_TASK_OPTIONS (.signal = signal), index_row, index, index_free);
  * ```
  *
- * A step that gives the task its result or an error, defers the result, or goes on with another function
- * ([method@PrioSched.Task.continue_with]) is the last one, whatever it returns.  If the last one does nothing of this, the task is
- * fulfilled without a value.  Between two steps an abort or [method@PrioSched.Task.cancel] ends the task, and so does
+ * A step that gives the task its result or an error, or defers the result, is the last one, whatever it returns.  If the last one does
+ * nothing of this, the task is fulfilled without a value.  Between two steps an abort or [method@PrioSched.Task.cancel] ends the task, and so does
  * a result from somewhere else: @func is called no more.  The task is in the state %PRIO_TASK_STATE_RUNNING from its first step
  * to its end; each slice is one run of it, for statistics and in a trace.
  *

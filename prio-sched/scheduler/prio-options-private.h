@@ -17,13 +17,9 @@
 extern const PrioTaskOptions prio_no_task_options G_GNUC_INTERNAL;
 extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 
-/* As in React's Scheduler. */
-#define PRIO_MAX_FRAME_RATE 125
-
 gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *options);
 gboolean prio_check_limit (const char *function, guint limit);
-gboolean prio_check_frame_rate (const char *function, gint fps);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
 
 /* The slow paths of the functions below. */

@@ -89,17 +89,6 @@ prio_check_limit (const char *function, guint limit)
   return FALSE;
 }
 
-gboolean
-prio_check_frame_rate (const char *function, gint fps)
-{
-  if (G_LIKELY (fps >= 0 && fps <= PRIO_MAX_FRAME_RATE))
-    return TRUE;
-
-  complain (function, NULL, "%d is no rate that can be forced, which is one of 0 to %d frames per second", fps,
-            PRIO_MAX_FRAME_RATE);
-  return FALSE;
-}
-
 /* @what names the argument: a function that must not be NULL. */
 gboolean
 prio_complain_of_callable (const char *function, const char *what, const char *name)

@@ -74,8 +74,6 @@ PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
 void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
                               GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits);
 void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data);
-gboolean prio_task_is_aborted (PrioTask *task);
-void prio_task_go_on_with (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 GParamSpec *prio_scheduler_make_lends_priority (void);
 void prio_scheduler_make_shares (GParamSpec **shares);
 double prio_scheduler_get_share (PrioScheduler *self, PrioShare share);

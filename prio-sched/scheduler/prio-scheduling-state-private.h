@@ -8,8 +8,8 @@
 #include "prio-scheduling-state.h"
 #include "loop/prio-run-queue-private.h"
 
-/* Returns: (transfer full) (nullable): a state like @state, which is valid; NULL if this is not the owner thread */
-PrioSchedulingState *prio_scheduling_state_new (const PrioState *state);
+/* Any thread: returns (transfer full) a state like @state, whose run queue and group the caller holds in some way. */
+PrioSchedulingState *prio_scheduling_state_make (const PrioState *state);
 
 /* Any thread: returns what @state has captured, which is valid as long as the caller holds @state.  Any thread may read
  * its fields, and the signal of its group. */

@@ -60,20 +60,35 @@ struct _PrioSchedulingState
 
 G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
 
-PrioSchedulingState *
-prio_scheduling_state_new (const PrioState *current)
+/* Drops the operation's reference to the state. */
+static void
+op_hold_state (PrioLoop *loop, const PrioOp *op)
 {
-  PrioSchedulingState *state;
+  PrioSchedulingState *state = op->target;
 
-  if (!prio_loop_enter (current->run_queue->loop))
-    return NULL;
+  prio_state_hold (&state->state);
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_scheduling_state_unref, state);
+}
 
-  state = g_new (PrioSchedulingState, 1);
+PrioSchedulingState *
+prio_scheduling_state_make (const PrioState *current)
+{
+  PrioSchedulingState *state = g_new (PrioSchedulingState, 1);
+  PrioOp op = { .apply = op_hold_state, .target = state };
+
   state->refs = 1;
   state->loop = prio_loop_ref (current->run_queue->loop);
   state->state = *current;
-  prio_state_hold (current);
-  prio_loop_leave (state->loop);
+  if (prio_loop_enter (state->loop))
+    {
+      prio_state_hold (current);
+      prio_loop_leave (state->loop);
+    }
+  else
+    {
+      prio_scheduling_state_ref (state);
+      prio_loop_submit (state->loop, &op);
+    }
 
   return state;
 }
@@ -99,7 +114,7 @@ prio_scheduling_state_get_current (void)
 {
   const PrioState *current = prio_state_of_thread ();
 
-  return current != NULL ? prio_scheduling_state_new (current) : NULL;
+  return current != NULL ? prio_scheduling_state_make (current) : NULL;
 }
 
 /**
@@ -320,16 +335,6 @@ const PrioState *
 prio_scheduling_state_peek (PrioSchedulingState *state)
 {
   return &state->state;
-}
-
-/* Drops the operation's reference to the state. */
-static void
-op_hold_state (PrioLoop *loop, const PrioOp *op)
-{
-  PrioSchedulingState *state = op->target;
-
-  prio_state_hold (&state->state);
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_scheduling_state_unref, state);
 }
 
 /* Operations that this thread submits later are applied later, and so find the state held. */

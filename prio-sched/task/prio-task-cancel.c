@@ -60,8 +60,8 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
  * but the task has the error as its result at once.  A task that has deferred its result, and
  * whose function has returned, is not ended by the call: it hears of it when it calls
- * [method@PrioSched.Task.return_error_if_cancelled].  One that goes on with another function,
- * [method@PrioSched.Task.continue_with], is as one that is queued or runs.  For a completed task the call does nothing.
+ * [method@PrioSched.Task.return_error_if_cancelled].  One that is taken in steps,
+ * [method@PrioSched.Scheduler.post_steps], is as one that is queued or runs.  For a completed task the call does nothing.
  *
  * Any thread may call it.  A call from a thread other than the one that runs the scheduler's main
  * context takes effect when that thread comes to it: at the end of the running task at the latest.

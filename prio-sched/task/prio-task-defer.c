@@ -86,8 +86,7 @@ prio_task_defer (PrioTask *self)
   if ((claim & PRIO_TASK_RETURNED) != 0)
     prio_task_complain (self, G_STRFUNC, "has been given its result, and cannot defer it any more");
   else if (claim != 0)
-    prio_task_complain (self, G_STRFUNC, prio_task_goes_on (self) ? "goes on with another function, and cannot defer its result"
-                                                                  : "has deferred its result already");
+    prio_task_complain (self, G_STRFUNC, "has deferred its result already");
 }
 
 /* A task whose last reference was dropped, and which is held again until it has failed. */

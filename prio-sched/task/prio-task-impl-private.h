@@ -61,10 +61,10 @@ typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
   PRIO_TASK_RETURNED = 1 << 1,
-  PRIO_TASK_CONTINUING = 1 << 2 /* deferred, and a function runs that may defer again: prio-task-continue.c */
+  PRIO_TASK_CONTINUING = 1 << 2 /* deferred, and a step is made that may defer again: prio-scheduler-steps.c */
 } PrioTaskClaim;
 
-/* What a task goes on with that has deferred its result: part of a record of prio-task-continue.c.  Owner thread. */
+/* The next slice of a task that is taken in steps: part of a record of prio-scheduler-steps.c.  Owner thread. */
 typedef struct _PrioTaskNext PrioTaskNext;
 
 struct _PrioTaskNext
@@ -192,13 +192,6 @@ static inline gboolean
 prio_task_is_completed (PrioTask *self)
 {
   return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
-}
-
-/* Whether the task will go on with another function.  On a thread that does not know, it says no. */
-static inline gboolean
-prio_task_goes_on (PrioTask *self)
-{
-  return prio_biased_lock_is_owner (&self->entry.run_queue->loop->lock) && self->next != NULL;
 }
 
 /* The error of a completed task, or NULL. */

@@ -261,14 +261,14 @@ test_timeouts (Fixture *f, gconstpointer data)
     }
   for (const char *id = "cab"; *id != 0; id++)
     {
-      first = prio_scheduler_get_first_task (f->scheduler);
+      first = prio_scheduler_dup_first_task (f->scheduler);
       g_assert_cmpuint (prio_runner_get_id_of (run.runner, first), ==, *id);
       fixture_run (f);
       g_assert_cmpuint (prio_runner_get_id_of (run.runner, first), ==, 0);
       g_clear_object (&first);
       return_id (&run, *id, NULL);
     }
-  first = prio_scheduler_get_first_task (f->scheduler);
+  first = prio_scheduler_dup_first_task (f->scheduler);
   g_assert_null (first);
   frozen_time = 0;
   while (f->log->len < 4)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
 #include <prio-sched-watch.h>
 #include "hands.h"
 
@@ -67,7 +68,7 @@ wait_for (PrioTask *task, gpointer awaited)
 static void
 test_boosted (Fixture *f, gconstpointer data)
 {
-  PrioTaskOptions at_once = { .timeout = PRIO_TIMEOUT_IMMEDIATE }, in_time = { .timeout = 1000000 };
+  PrioTaskOptions at_once = { .timeout = -1 }, in_time = { .timeout = 1000000 };
   g_autoptr (PrioTask) awaited = NULL;
 
   for (guint i = 0; i < 3; i++)
@@ -156,8 +157,8 @@ ask_all_elsewhere (gpointer data)
                g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 0));
   assert_told ("*prio_scheduler_get_statistics(): *on the thread that runs*",
                g_assert_null (prio_scheduler_get_statistics (scheduler)));
-  assert_told ("*prio_scheduler_get_first_task(): *on the thread that runs*",
-               g_assert_null (prio_scheduler_get_first_task (scheduler)));
+  assert_told ("*prio_scheduler_dup_first_task(): *on the thread that runs*",
+               g_assert_null (prio_scheduler_dup_first_task (scheduler)));
   return NULL;
 }
 
@@ -172,7 +173,7 @@ ask_all (gpointer data)
 
   g_assert_true (g_main_context_acquire (context));
   g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 1);
-  first = prio_scheduler_get_first_task (scheduler);
+  first = prio_scheduler_dup_first_task (scheduler);
   g_assert_nonnull (first);
   statistics = prio_scheduler_get_statistics (scheduler);
   g_assert_cmpuint (prio_statistics_get_n_queued (statistics, USER_VISIBLE), ==, 1);

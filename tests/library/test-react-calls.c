@@ -1,10 +1,11 @@
-/* test-react-calls.c: what else React's Scheduler has: the frame rate, paints, wrapped callbacks, the first task, continuations
+/* test-react-calls.c: what the library for React has: levels, the frame rate, paints, wrapped callbacks, the first task
  *
  * Tests are named after the functions of that Scheduler.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-react.h>
 #include "frozen-fixture.h"
 
 static void
@@ -24,15 +25,15 @@ test_force_frame_rate (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
     {
-      prio_scheduler_force_frame_rate (f->scheduler, rates[i].fps);
+      prio_react_force_frame_rate (f->scheduler, rates[i].fps);
       g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, rates[i].slice);
     }
   if (!HAS_CHECKS)
     return;
 
-  prio_scheduler_force_frame_rate (f->scheduler, 30);
-  assert_told ("*prio_scheduler_force_frame_rate(): -1 is no rate*0 to 125*", prio_scheduler_force_frame_rate (f->scheduler, -1));
-  assert_told ("*126 is no rate that can be forced*", prio_scheduler_force_frame_rate (f->scheduler, 126));
+  prio_react_force_frame_rate (f->scheduler, 30);
+  assert_told ("*prio_react_force_frame_rate(): -1 is no rate*0 to 125*", prio_react_force_frame_rate (f->scheduler, -1));
+  assert_told ("*126 is no rate that can be forced*", prio_react_force_frame_rate (f->scheduler, 126));
   g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, 33 * MS);
 }
 
@@ -55,7 +56,7 @@ test_yield_interval (Fixture *f, gconstpointer data)
 {
   post_step (f, USER_BLOCKING, 'a', step_use_frame, NULL);
   assert_ran (f, "a5");
-  prio_scheduler_force_frame_rate (f->scheduler, 125);
+  prio_react_force_frame_rate (f->scheduler, 125);
   post_step (f, USER_BLOCKING, 'b', step_use_frame, NULL);
   assert_ran (f, "b8");
 }
@@ -70,7 +71,7 @@ static void
 step_request (Step *step)
 {
   ask (step->f);
-  prio_scheduler_request_paint (step->f->scheduler);
+  prio_react_request_paint (step->f->scheduler);
   ask (step->f);
   ask (step->f);
 }
@@ -108,7 +109,7 @@ static gboolean
 request_in_handler (gpointer data)
 {
   ask (data);
-  prio_scheduler_request_paint (((Fixture *) data)->scheduler);
+  prio_react_request_paint (((Fixture *) data)->scheduler);
   ask (data);
   return G_SOURCE_REMOVE;
 }
@@ -116,7 +117,7 @@ request_in_handler (gpointer data)
 static gpointer
 request_elsewhere (gpointer data)
 {
-  prio_scheduler_request_paint (data);
+  prio_react_request_paint (data);
   return NULL;
 }
 
@@ -130,7 +131,7 @@ step_request_elsewhere (Step *step)
 static void
 test_request_paint_anywhere (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_request_paint (f->scheduler);
+  prio_react_request_paint (f->scheduler);
   attach_source (f->context, G_PRIORITY_DEFAULT, request_in_handler, f);
   assert_ran (f, "01");
   post_step (f, USER_BLOCKING, 'a', step_request_elsewhere, NULL);
@@ -138,11 +139,11 @@ test_request_paint_anywhere (Fixture *f, gconstpointer data)
 }
 
 static gboolean
-log_priority (gpointer data)
+log_level (gpointer data)
 {
   Step *step = data;
 
-  g_string_append_printf (step->f->log, "%d%s", prio_scheduler_get_current_priority (step->f->scheduler),
+  g_string_append_printf (step->f->log, "%d%s", prio_react_get_current_level (step->f->scheduler),
                           prio_scheduler_did_timeout (step->f->scheduler) ? "!" : "");
   return step->letter == 'y';
 }
@@ -150,14 +151,14 @@ log_priority (gpointer data)
 static void
 step_wrap (Step *step)
 {
-  *(gpointer *) step->data = prio_scheduler_wrap_callback (step->f->scheduler, log_priority, step_new (step->f, 'y', NULL, NULL),
+  *(gpointer *) step->data = prio_react_wrap_callback (step->f->scheduler, log_level, step_new (step->f, 'y', NULL, NULL),
                                                            step_free);
 }
 
 static void
 step_call (Step *step)
 {
-  g_assert_true (prio_scheduler_call_wrapped (step->data));
+  g_assert_true (prio_react_call_wrapped (step->data));
 }
 
 /* As often as it is called, wherever. */
@@ -167,20 +168,20 @@ test_wrap_callback (Fixture *f, gconstpointer data)
   gpointer wrapped, outside;
   PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
 
-  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller), .timeout = PRIO_TIMEOUT_IMMEDIATE },
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller), .timeout = PRIO_REACT_TIMEOUT_IMMEDIATE },
                             step_run, step_new (f, 'a', step_wrap, &wrapped), step_free);
   assert_ran (f, "a");
-  outside = prio_scheduler_wrap_callback (f->scheduler, log_priority, step_new (f, 'n', NULL, NULL), step_free);
-  g_assert_true (prio_scheduler_call_wrapped (wrapped));
+  outside = prio_react_wrap_callback (f->scheduler, log_level, step_new (f, 'n', NULL, NULL), step_free);
+  g_assert_true (prio_react_call_wrapped (wrapped));
   post_step (f, USER_BLOCKING, 'b', step_call, wrapped);
-  assert_ran (f, "1!b1!");
+  assert_ran (f, "4!b4!");
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
-  g_assert_true (prio_scheduler_call_wrapped (wrapped));
-  g_assert_false (prio_scheduler_call_wrapped (outside));
-  assert_ran (f, "3!2");
+  g_assert_true (prio_react_call_wrapped (wrapped));
+  g_assert_false (prio_react_call_wrapped (outside));
+  assert_ran (f, "2!3");
   g_assert_cmpuint (step_n_freed, ==, 2);
-  prio_scheduler_free_wrapped (wrapped);
-  prio_scheduler_free_wrapped (outside);
+  prio_react_free_wrapped (wrapped);
+  prio_react_free_wrapped (outside);
   g_assert_cmpuint (step_n_freed, ==, 4);
   g_object_unref (controller);
 }
@@ -191,12 +192,12 @@ test_wrap_callback_for_a_source (Fixture *f, gconstpointer data)
 {
   GSource *source = g_idle_source_new ();
 
-  g_source_set_callback (source, prio_scheduler_call_wrapped,
-                         prio_scheduler_wrap_callback (f->scheduler, log_priority, step_new (f, 'n', NULL, NULL), step_free),
-                         prio_scheduler_free_wrapped);
+  g_source_set_callback (source, prio_react_call_wrapped,
+                         prio_react_wrap_callback (f->scheduler, log_level, step_new (f, 'n', NULL, NULL), step_free),
+                         prio_react_free_wrapped);
   g_source_attach (source, f->context);
   g_source_unref (source);
-  assert_ran (f, "2");
+  assert_ran (f, "3");
   g_assert_cmpuint (step_n_freed, ==, 1);
 }
 
@@ -209,7 +210,7 @@ post_task (Fixture *f, const PrioTaskOptions *options, char letter)
 static void
 assert_first (Fixture *f, PrioTask *expected)
 {
-  g_autoptr (PrioTask) first = prio_scheduler_get_first_task (f->scheduler);
+  g_autoptr (PrioTask) first = prio_react_get_first_task (f->scheduler);
 
   g_assert_true (first == expected);
 }
@@ -232,7 +233,7 @@ test_first_callback_node (Fixture *f, gconstpointer data)
   assert_first (f, high);
   frozen_time += 10 * MS;
   assert_first (f, delayed);
-  late = post_task (f, &(PrioTaskOptions) { .priority = BACKGROUND, .timeout = PRIO_TIMEOUT_IMMEDIATE }, 'l');
+  late = post_task (f, &(PrioTaskOptions) { .priority = BACKGROUND, .timeout = -1 }, 'l');
   assert_first (f, late);
   prio_task_cancel (late);
   prio_task_cancel (delayed);
@@ -247,7 +248,7 @@ test_first_callback_node (Fixture *f, gconstpointer data)
 static void
 step_first (Step *step)
 {
-  g_autoptr (PrioTask) first = prio_scheduler_get_first_task (step->f->scheduler);
+  g_autoptr (PrioTask) first = prio_react_get_first_task (step->f->scheduler);
 
   g_string_append (step->f->log, first != NULL ? prio_task_get_name (first) : "-");
 }
@@ -263,7 +264,7 @@ test_first_of_groups (Fixture *f, gconstpointer data)
     g_object_unref (prio_task_group_post_task (group, &(PrioTaskOptions) { .name = i == 0 ? "one" : "two" }, step_run_task,
                                                step_new (f, 'g', step_first, NULL), step_free));
   {
-    g_autoptr (PrioTask) first = prio_scheduler_get_first_task (f->scheduler);
+    g_autoptr (PrioTask) first = prio_react_get_first_task (f->scheduler);
 
     g_assert_cmpstr (prio_task_get_name (first), ==, "one");
   }
@@ -274,8 +275,8 @@ test_first_of_groups (Fixture *f, gconstpointer data)
 static gpointer
 first_elsewhere (gpointer data)
 {
-  assert_told ("*prio_scheduler_get_first_task(): *on the thread that runs*",
-               g_assert_null (prio_scheduler_get_first_task (data)));
+  assert_told ("*prio_scheduler_dup_first_task(): *on the thread that runs*",
+               g_assert_null (prio_react_get_first_task (data)));
   return NULL;
 }
 
@@ -289,189 +290,191 @@ test_first_elsewhere (Fixture *f, gconstpointer data)
   assert_ran (f, "a");
 }
 
+/* A task of @level, whose letter is capital in the log if its timeout had passed, and which tells its level. */
 static void
-continue_task (PrioTask *task, gpointer data)
+tell_level (PrioTask *task, gpointer data)
 {
   Step *step = data;
+  gboolean late = prio_scheduler_did_timeout (step->f->scheduler);
 
-  g_string_append_c (step->f->log, step->letter);
-  if (step->letter < 'c')
-    prio_task_continue_with (task, continue_task, step_new (step->f, (char) (step->letter + 1), NULL, step->data), step_free);
-  else if (step->data != NULL)
-    ((void (*) (PrioTask *task)) step->data) (task);
+  g_string_append_printf (step->f->log, "%c%d", late ? g_ascii_toupper (step->letter) : step->letter,
+                          prio_react_get_current_level (step->f->scheduler));
 }
 
-static PrioTask *
-post_continued (Fixture *f, const PrioTaskOptions *options, void (*end) (PrioTask *task))
-{
-  return prio_scheduler_post_task (f->scheduler, options, continue_task, step_new (f, 'a', NULL, (gpointer) end), step_free);
-}
-
-/* The next function is called before new tasks of the priority, and after what is more urgent. */
 static void
-test_continuation (Fixture *f, gconstpointer data)
+schedule (Fixture *f, PrioReactLevel level, guint64 delay, char letter)
 {
-  g_autoptr (PrioTask) task = post_continued (f, NULL, NULL);
+  g_object_unref (prio_react_schedule_callback (f->scheduler, level, delay, tell_level, step_new (f, letter, NULL, NULL), step_free));
+}
 
-  post_letter (f, USER_VISIBLE, 'x');
-  post_letter (f, BACKGROUND, 'y');
-  assert_ran (f, "abcxy");
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FULFILLED);
+static void
+test_levels (Fixture *f, gconstpointer data)
+{
+  static const struct { PrioReactLevel level; PrioTaskPriority priority; gint timeout; } levels[] = {
+    { PRIO_REACT_LEVEL_IMMEDIATE, USER_BLOCKING, -1 }, { PRIO_REACT_LEVEL_USER_BLOCKING, USER_BLOCKING, 250 },
+    { PRIO_REACT_LEVEL_NORMAL, USER_VISIBLE, 5000 }, { PRIO_REACT_LEVEL_LOW, BACKGROUND, 10000 },
+    { PRIO_REACT_LEVEL_IDLE, BACKGROUND, 0 }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    {
+      g_assert_cmpint (levels[i].level, ==, i + 1);
+      g_assert_cmpint (prio_react_level_get_priority (levels[i].level), ==, levels[i].priority);
+      g_assert_cmpint (prio_react_level_get_timeout (levels[i].level), ==, levels[i].timeout);
+    }
+  schedule (f, PRIO_REACT_LEVEL_LOW, 0, 'd');
+  schedule (f, PRIO_REACT_LEVEL_IDLE, 0, 'e');
+  schedule (f, PRIO_REACT_LEVEL_NORMAL, 0, 'c');
+  schedule (f, PRIO_REACT_LEVEL_USER_BLOCKING, 0, 'b');
+  schedule (f, PRIO_REACT_LEVEL_IMMEDIATE, 0, 'a');
+  assert_ran (f, "A1b2c3d4e5");
   g_assert_cmpuint (step_n_freed, ==, 5);
 }
 
 static void
-return_five (PrioTask *task)
+test_level_timeouts (Fixture *f, gconstpointer data)
 {
-  prio_task_return_int (task, 5);
-}
+  for (PrioReactLevel level = PRIO_REACT_LEVEL_USER_BLOCKING; level <= PRIO_REACT_LEVEL_LOW; level++)
+    for (guint before = 0; before < 2; before++)
+      {
+        schedule (f, level, 20, 'a');
+        frozen_time += 20 * MS;
+        fixture_run (f);
+        g_string_truncate (f->log, 0);
 
-static PrioTask *deferred;
+        schedule (f, level, 0, 'a');
+        prio_scheduler_pause (f->scheduler);
+        frozen_time += (prio_react_level_get_timeout (level) - (gint) before) * MS;
+        prio_scheduler_resume (f->scheduler);
+        fixture_run (f);
+        g_assert_cmpint (f->log->str[0], ==, before ? 'a' : 'A');
+        g_string_truncate (f->log, 0);
+      }
 
-static void
-defer (PrioTask *task)
-{
-  prio_task_defer (task);
-  deferred = g_object_ref (task);
-}
-
-static void
-test_continuation_results (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTask) task = post_continued (f, NULL, return_five), later = NULL;
-  g_autoptr (GError) error = NULL;
-
-  assert_ran (f, "abc");
-  g_assert_cmpint (prio_task_propagate_int (task, &error), ==, 5);
-  g_assert_no_error (error);
-
-  later = post_continued (f, NULL, defer);
-  assert_ran (f, "abc");
-  g_assert_cmpint (prio_task_get_state (later), ==, PRIO_TASK_STATE_RUNNING);
-  prio_task_return_boolean (deferred, TRUE);
-  g_clear_object (&deferred);
-  fixture_run (f);
-  g_assert_true (prio_task_propagate_boolean (later, NULL));
-}
-
-/* One of a group keeps its place. */
-static void
-test_continuation_in_a_group (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
-
-  for (guint i = 0; i < 2; i++)
-    g_object_unref (prio_task_group_post_task (group, NULL, continue_task, step_new (f, 'a', NULL, NULL), step_free));
-  assert_ran (f, "abcabc");
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  /* Never. */
+  schedule (f, PRIO_REACT_LEVEL_IDLE, 0, 'a');
+  frozen_time += (gint64) 1073741823 * MS;
+  post_letter (f, USER_BLOCKING, 'x');
+  assert_ran (f, "xa5");
 }
 
 static void
-drop_scheduler (PrioTask *task, gpointer data)
+level_once (gpointer data)
 {
   Step *step = data;
 
-  g_clear_object (&step->f->scheduler);
-  prio_task_continue_with (task, continue_task, step, NULL);
+  g_string_append_printf (step->f->log, "%d", prio_react_get_current_level (step->f->scheduler));
 }
 
 static void
-test_continuation_scheduler_goes (Fixture *f, gconstpointer data)
-{
-  Step step = { f, 'a', NULL, NULL };
-  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, drop_scheduler, &step, NULL);
-
-  assert_ran (f, "abc");
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_FULFILLED);
-}
-
-static void
-abort_now (Step *step)
-{
-  prio_task_controller_abort (step->data, NULL);
-}
-
-/* If it is aborted between two of its functions, the next is not called. */
-static void
-test_continuation_aborted (Fixture *f, gconstpointer data)
-{
-  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (PrioTask) task = post_continued (f, &(PrioTaskOptions) { .signal = signal_of (controller) }, NULL);
-
-  prio_scheduler_set_time_slice (f->scheduler, 0);
-  while (f->log->len == 0)
-    g_main_context_iteration (f->context, FALSE);
-  post_step (f, USER_BLOCKING, 'x', abort_now, controller);
-  fixture_run (f);
-  g_assert_true (prio_task_get_completed (task));
-  g_assert_cmpstr (f->log->str, ==, "ax");
-  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
-  g_object_unref (controller);
-}
-
-static void
-continue_and_abort (PrioTask *task, gpointer data)
+yielded (GObject *source, GAsyncResult *result, gpointer data)
 {
   Step *step = data;
 
-  g_string_append_c (step->f->log, step->letter);
-  prio_task_continue_with (task, continue_task, step_new (step->f, 'b', NULL, NULL), step_free);
-  if (step->data != NULL)
-    prio_task_controller_abort (step->data, NULL);
-  else
-    prio_task_cancel (task);
+  g_assert_true (prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL));
+  g_string_append_c (step->f->log, 'y');
+  level_once (step);
 }
 
 static void
-test_continuation_is_not_called (Fixture *f, gconstpointer data)
+yield_once (gpointer data)
 {
-  PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
+  Step *step = data;
 
-  for (guint i = 0; i < 2; i++)
-    {
-      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) },
-                                                            continue_and_abort,
-                                                            step_new (f, 'a', NULL, i == 1 ? controller : NULL), step_free);
-
-      assert_ran (f, "a");
-      g_assert_true (g_error_matches (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_CANCELLED));
-      g_assert_cmpuint (step_n_freed, ==, 2 * i + 2);
-    }
-  g_object_unref (controller);
+  level_once (step);
+  prio_scheduler_yield_async (step->f->scheduler, NULL, yielded, step->data);
 }
 
 static void
-return_and_continue (PrioTask *task, gpointer data)
+step_other_levels (Step *step)
 {
-  prio_task_return_boolean (task, TRUE);
-  assert_told ("prio_task_continue_with: *is not in its function*", prio_task_continue_with (task, continue_task, NULL, NULL));
+  for (PrioReactLevel level = PRIO_REACT_LEVEL_IMMEDIATE; level <= PRIO_REACT_LEVEL_IDLE; level++)
+    prio_react_run_with_level (step->f->scheduler, level, level_once, step);
+  level_once (step);
+  prio_react_run_with_level (step->f->scheduler, PRIO_REACT_LEVEL_IMMEDIATE, yield_once, step);
+}
+
+/* That of a task that is late is its own; what follows a yield has the level that is closest to its priority. */
+static void
+test_run_with_level (Fixture *f, gconstpointer data)
+{
+  Step outside = { f, 'o', NULL, NULL }, after = { f, 'b', NULL, &outside };
+
+  level_once (&outside);
+  prio_react_run_with_level (f->scheduler, PRIO_REACT_LEVEL_IDLE, level_once, &outside);
+  level_once (&outside);
+  post_step (f, BACKGROUND, 'a', step_other_levels, &after);
+  post_letter (f, USER_BLOCKING, 'x');
+  assert_ran (f, "353xa1234541y2");
 }
 
 static void
-test_continuation_misused (Fixture *f, gconstpointer data)
+step_level (Step *step)
 {
-  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, return_and_continue, NULL, NULL);
+  level_once (step);
+}
 
-  assert_told ("prio_task_continue_with: *is not in its function*", prio_task_continue_with (task, continue_task, NULL, NULL));
-  fixture_run (f);
-  g_assert_true (prio_task_propagate_boolean (task, NULL));
+static void
+run_nested (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  level_once (step);
+  post_step (step->f, USER_BLOCKING, 'n', step_level, NULL);
+  fixture_run (step->f);
+  level_once (step);
+}
+
+/* previousPriorityLevel: after it the level is what it was before.  What a nested main loop runs has its own. */
+static void
+test_flush_work (Fixture *f, gconstpointer data)
+{
+  post_step (f, USER_BLOCKING, 'a', step_level, NULL);
+  post_step (f, BACKGROUND, 'b', step_level, NULL);
+  assert_ran (f, "a2b4");
+  g_assert_cmpint (prio_react_get_current_level (f->scheduler), ==, PRIO_REACT_LEVEL_NORMAL);
+  g_object_unref (prio_react_schedule_callback (f->scheduler, PRIO_REACT_LEVEL_IMMEDIATE, 0, run_nested,
+                                                step_new (f, 'c', NULL, NULL), step_free));
+  assert_ran (f, "1n21");
+}
+
+static gpointer
+level_elsewhere (gpointer data)
+{
+  Step step = { data, 't', NULL, NULL };
+
+  level_once (&step);
+  prio_react_run_with_level (((Fixture *) data)->scheduler, PRIO_REACT_LEVEL_IMMEDIATE, level_once, &step);
+  return NULL;
+}
+
+/* On another thread nothing has a state. */
+static void
+step_in_thread (Step *step)
+{
+  g_thread_join (g_thread_new ("another", level_elsewhere, step->f));
+}
+
+static void
+test_level_elsewhere (Fixture *f, gconstpointer data)
+{
+  post_step (f, USER_BLOCKING, 'a', step_in_thread, NULL);
+  assert_ran (f, "a33");
+}
+
+static void
+test_misused (Fixture *f, gconstpointer data)
+{
+  PrioReactLevel none = (PrioReactLevel) 6;
+
+  assert_told ("*prio_react_schedule_callback(): 6 is not a PrioReactLevel (1–5)*",
+               g_assert_null (prio_react_schedule_callback (f->scheduler, none, 0, tell_level, NULL, step_free)));
+  assert_told ("*prio_react_run_with_level(): 0 is not a PrioReactLevel*",
+               prio_react_run_with_level (f->scheduler, (PrioReactLevel) 0, level_once, NULL));
+  assert_told ("*prio_react_level_get_priority(): 6 *", prio_react_level_get_priority (none));
+  assert_told ("*prio_react_level_get_timeout(): 6 *", prio_react_level_get_timeout (none));
   if (HAS_CHECKS)
-    assert_told ("*func is NULL*", prio_task_continue_with (task, NULL, NULL, NULL));
-}
-
-/* What the context leaves behind. */
-static void
-test_continuation_context_goes (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTask) task = NULL;
-
-  prio_scheduler_set_time_slice (f->scheduler, 0);
-  task = post_continued (f, NULL, NULL);
-  while (f->log->len == 0)
-    g_main_context_iteration (f->context, FALSE);
-  fixture_drop_context (f);
-  g_assert_cmpuint (step_n_freed, ==, f->log->len == 3 ? 3 : f->log->len + 1);
-  g_assert_true (prio_task_get_completed (task));
+    assert_told ("*func != NULL*", g_assert_null (prio_react_schedule_callback (f->scheduler, PRIO_REACT_LEVEL_LOW, 0, NULL, NULL, NULL)));
 }
 
 int
@@ -480,6 +483,12 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
 #define add(path, func) g_test_add ("/react/" path, Fixture, NULL, set_up, func, fixture_tear_down)
+  add ("scheduleCallback: levels", test_levels);
+  add ("scheduleCallback: timeoutForPriorityLevel", test_level_timeouts);
+  add ("scheduleCallback: no level", test_misused);
+  add ("runWithPriority, getCurrentPriorityLevel", test_run_with_level);
+  add ("flushWork: previousPriorityLevel", test_flush_work);
+  add ("getCurrentPriorityLevel: on another thread", test_level_elsewhere);
   add ("forceFrameRate", test_force_frame_rate);
   add ("yieldInterval", test_yield_interval);
   add ("requestPaint: needsPaint", test_request_paint);
@@ -489,13 +498,5 @@ main (int argc, char *argv[])
   add ("getFirstCallbackNode", test_first_callback_node);
   add ("getFirstCallbackNode: groups", test_first_of_groups);
   add ("getFirstCallbackNode: on another thread", test_first_elsewhere);
-  add ("workLoop: a continuation that is another function", test_continuation);
-  add ("workLoop: results of continuations", test_continuation_results);
-  add ("workLoop: a continuation is aborted", test_continuation_aborted);
-  add ("workLoop: a continuation that is not called", test_continuation_is_not_called);
-  add ("workLoop: no continuation", test_continuation_misused);
-  add ("workLoop: a continuation in a group", test_continuation_in_a_group);
-  add ("workLoop: the scheduler goes", test_continuation_scheduler_goes);
-  add ("workLoop: the context goes", test_continuation_context_goes);
   return g_test_run ();
 }

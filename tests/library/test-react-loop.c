@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
 #include "frozen-fixture.h"
 
 static gint last_timeout;
@@ -335,19 +336,35 @@ test_pause_and_continue (Fixture *f, gconstpointer data)
 }
 
 static void
-step_run_with (Step *step)
+ask (Fixture *f)
 {
-  g_string_append_printf (step->f->log, "%d", prio_scheduler_get_current_priority (step->f->scheduler));
+  g_string_append_c (f->log, prio_scheduler_should_yield (f->scheduler) ? '1' : '0');
 }
 
-/* previousPriorityLevel: after it the level is what it was before. */
 static void
-test_flush_work (Fixture *f, gconstpointer data)
+step_end_slice (Step *step)
 {
-  post_step (f, USER_BLOCKING, 'a', step_run_with, NULL);
-  post_step (f, BACKGROUND, 'b', step_run_with, NULL);
-  assert_ran (f, "a3b1");
-  g_assert_cmpint (prio_scheduler_get_current_priority (f->scheduler), ==, USER_VISIBLE);
+  ask (step->f);
+  prio_scheduler_end_slice (step->f->scheduler);
+  ask (step->f);
+}
+
+static void
+step_ask (Step *step)
+{
+  ask (step->f);
+}
+
+/* needsPaint: other sources have their turn before the next task, and then it is over. */
+static void
+test_end_slice (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_end_slice (f->scheduler);
+  attach_source (f->context, G_PRIORITY_DEFAULT, log_host, f);
+  post_step (f, USER_BLOCKING, 'a', step_end_slice, NULL);
+  for (guint i = 0; i < 2; i++)
+    post_step (f, USER_BLOCKING, 'b', step_ask, NULL);
+  assert_ran (f, "a01hb0b0");
 }
 
 int
@@ -370,7 +387,7 @@ main (int argc, char *argv[])
   add ("shouldYield: between iterations", test_should_yield_between_iterations);
   add ("shouldYield: in another thread", test_should_yield_elsewhere);
   add ("workLoop: time slices", test_slices);
+  add ("requestPaint: needsPaint", test_end_slice);
   add ("pauseExecution, continueExecution", test_pause_and_continue);
-  add ("flushWork: previousPriorityLevel", test_flush_work);
   return g_test_run ();
 }

@@ -1,4 +1,4 @@
-/* test-react.c: what React's Scheduler has: timeouts of tasks, levels, and what runs now
+/* test-react.c: what React's Scheduler has: timeouts of tasks
  *
  * Tests are named after the functions of that Scheduler.
  *
@@ -61,36 +61,6 @@ test_timeout (Fixture *f, gconstpointer data)
   assert_ran (f, "ab");
 }
 
-static void
-test_level_timeouts (Fixture *f, gconstpointer data)
-{
-  static const struct { gint timeout, ms; } levels[] = {
-    { PRIO_TIMEOUT_IMMEDIATE, -1 }, { PRIO_TIMEOUT_USER_BLOCKING, 250 }, { PRIO_TIMEOUT_NORMAL, 5000 },
-    { PRIO_TIMEOUT_LOW, 10000 }
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-    {
-      g_assert_cmpint (levels[i].timeout, ==, levels[i].ms);
-      post_timed (f, USER_BLOCKING, 0, 'x');
-      post_timed (f, BACKGROUND, levels[i].timeout, 'a');
-      pass (MAX (levels[i].ms, 0));
-      assert_ran (f, "Ax");
-      if (i == 0)
-        continue;
-
-      post_timed (f, USER_BLOCKING, 0, 'x');
-      post_timed (f, BACKGROUND, levels[i].timeout, 'a');
-      pass (levels[i].ms - 1);
-      assert_ran (f, "xa");
-    }
-
-  post_timed (f, USER_BLOCKING, 0, 'x');
-  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IDLE, 'a');
-  pass (1073741823);
-  assert_ran (f, "xa");
-}
-
 /* Delayed tasks wait for their start, and the timeout counts from there. */
 static void
 test_delay_and_timeout (Fixture *f, gconstpointer data)
@@ -120,8 +90,8 @@ test_order_of_expired (Fixture *f, gconstpointer data)
   post_timed (f, USER_VISIBLE, 200, 'c');
   post_timed (f, BACKGROUND, 100, 'a');
   pass (300);
-  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'f');
-  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'g');
+  post_timed (f, BACKGROUND, -1, 'f');
+  post_timed (f, BACKGROUND, -1, 'g');
   post_timed (f, BACKGROUND, -150, 'y');
   assert_ran (f, "AYBCFGD");
 }
@@ -189,11 +159,11 @@ test_continuation_keeps_expiry (Fixture *f, gconstpointer data)
   assert_ran (f, "aaaA");
 
   left = 2;
-  post_timed (f, USER_VISIBLE, PRIO_TIMEOUT_IMMEDIATE, 'b');
+  post_timed (f, USER_VISIBLE, -1, 'b');
   pass (100);
   prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .timeout = -102 }, step_often,
                             step_new (f, 'a', NULL, &left), step_free);
-  post_timed (f, USER_VISIBLE, PRIO_TIMEOUT_IMMEDIATE, 'c');
+  post_timed (f, USER_VISIBLE, -1, 'c');
   assert_ran (f, "AABC");
 }
 
@@ -245,7 +215,7 @@ step_nested (Step *step)
 static void
 test_nested_loop_has_its_own_answer (Fixture *f, gconstpointer data)
 {
-  post_timed_step (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a', step_nested);
+  post_timed_step (f, BACKGROUND, -1, 'a', step_nested);
   assert_ran (f, "An");
   g_assert_false (prio_scheduler_did_timeout (f->scheduler));
 }
@@ -261,7 +231,7 @@ test_paused_scheduler_stays_paused (Fixture *f, gconstpointer data)
   prio_scheduler_pause (f->scheduler);
   prio_scheduler_post (other, USER_VISIBLE, step_run, step_new (f, 'x', NULL, NULL), step_free);
   pass (100);
-  post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a');
+  post_timed (f, BACKGROUND, -1, 'a');
   assert_ran (f, "x");
   prio_scheduler_resume (f->scheduler);
   assert_ran (f, "ABc");
@@ -336,7 +306,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   step_n_freed = 0;
   for (guint i = 0; i < 2; i++)
     {
-      post_timed (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a');
+      post_timed (f, BACKGROUND, -1, 'a');
       post_timed (f, BACKGROUND, 100, 'a');
       post_timed_full (f, &(PrioTaskOptions) { .signal = signal_of (controller), .timeout = 100 }, 'b');
       post_timed_full (f, &(PrioTaskOptions) { .delay = 1, .timeout = 100 }, 'b');
@@ -412,45 +382,9 @@ test_should_yield_to_expired (Fixture *f, gconstpointer data)
   post_step (f, USER_BLOCKING, 'a', step_expire_and_ask, NULL);
   assert_ran (f, "a01B");
 
-  post_timed_step (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a', step_ask);
+  post_timed_step (f, BACKGROUND, -1, 'a', step_ask);
   post_letter (f, USER_BLOCKING, 'b');
   assert_ran (f, "A0b");
-}
-
-static void
-step_levels (Step *step)
-{
-  PrioScheduler *scheduler = step->f->scheduler;
-
-  g_string_append_printf (step->f->log, "%d", prio_scheduler_get_current_priority (scheduler));
-}
-
-static void
-levels_once (gpointer data)
-{
-  step_levels (data);
-}
-
-static void
-step_other_levels (Step *step)
-{
-  Step after = { step->f, 'b', NULL, NULL };
-
-  step_levels (step);
-  prio_scheduler_run_with_priority (step->f->scheduler, USER_BLOCKING, levels_once, &after);
-  step_levels (step);
-}
-
-/* The priority of a task that is late is its own. */
-static void
-test_current_priority (Fixture *f, gconstpointer data)
-{
-  Step outside = { f, 'o', NULL, NULL };
-
-  levels_once (&outside);
-  prio_scheduler_run_with_priority (f->scheduler, BACKGROUND, levels_once, &outside);
-  post_timed_step (f, BACKGROUND, PRIO_TIMEOUT_IMMEDIATE, 'a', step_other_levels);
-  assert_ran (f, "21A131");
 }
 
 static gpointer
@@ -518,7 +452,6 @@ main (int argc, char *argv[])
 
 #define add(path, func) g_test_add ("/react/" path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
   add ("scheduleCallback: options.timeout", test_timeout);
-  add ("scheduleCallback: timeoutForPriorityLevel", test_level_timeouts);
   add ("scheduleCallback: options.delay, expirationTime = startTime + timeout", test_delay_and_timeout);
   add ("scheduleCallback: sortIndex", test_order_of_expired);
   add ("scheduleCallback: sortIndex, several schedulers", test_order_over_schedulers);
@@ -532,7 +465,6 @@ main (int argc, char *argv[])
   add ("the context goes", test_context_goes);
   add ("a group with a limit", test_group_with_a_limit);
   add ("shouldYield: what has expired", test_should_yield_to_expired);
-  add ("flushWork: currentPriorityLevel", test_current_priority);
   add ("from another thread", test_other_thread);
   add ("a runner's tasks", test_runner);
   return g_test_run ();

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-bindings.h>
 #include "helpers.h"
 
 /* Logs @letter when the yield that it was given to resumes, or '-' if it is rejected. */
@@ -500,6 +501,83 @@ test_a_destroy_notify_has_none (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "pvl");
 }
 
+static void
+expect_log (Fixture *f, const char *expected)
+{
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, expected);
+  g_string_truncate (f->log, 0);
+}
+
+static gpointer
+new_elsewhere (gpointer data)
+{
+  Fixture *f = data;
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_new (NULL, f->scheduler, BACKGROUND);
+  g_autoptr (PrioSchedulingState) inner = prio_scheduling_state_new (state, f->scheduler, USER_BLOCKING);
+
+  g_clear_pointer (&state, prio_scheduling_state_unref);
+  return g_steal_pointer (&inner);
+}
+
+static void
+yielded_in_new (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_true (prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL));
+  g_string_append_c (((Fixture *) data)->log, 'y');
+}
+
+static void
+tell_and_yield (gpointer data)
+{
+  Fixture *f = data;
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduling_state_dup_scheduler (state);
+
+  g_string_append_printf (f->log, "%d%s%s", prio_scheduling_state_get_priority (state),
+                          prio_scheduling_state_get_signal (state) != NULL ? "s" : "", prio_scheduler_did_timeout (f->scheduler) ? "!" : "");
+  g_assert_true (scheduler == f->scheduler);
+  prio_scheduler_yield_async (f->scheduler, NULL, yielded_in_new, f);
+}
+
+static void
+step_run_in_new (Step *step)
+{
+  g_autoptr (PrioSchedulingState) outer = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_new (outer, step->data, BACKGROUND);
+
+  prio_scheduling_state_run (state, tell_and_yield, step->f);
+}
+
+/* A new state has another priority, and the rest of its parent's: also the scheduler, if they have the same main context. */
+static void
+test_new (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) stranger = prio_scheduler_new (context);
+  g_autoptr (PrioSchedulingState) outside = prio_scheduling_state_new (NULL, f->scheduler, USER_BLOCKING);
+  g_autoptr (PrioSchedulingState) foreign = prio_scheduling_state_new (outside, stranger, USER_VISIBLE);
+  g_autoptr (PrioSchedulingState) made = NULL;
+  g_autoptr (PrioScheduler) own = prio_scheduling_state_dup_scheduler (foreign);
+
+  g_assert_true (own == stranger);
+  prio_scheduling_state_run (outside, tell_and_yield, f);
+  post_letter (f, USER_VISIBLE, 'x');
+  expect_log (f, "3yx");
+
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller), .timeout = -1 }, step_run,
+                            step_new (f, 'a', step_run_in_new, other), step_free);
+  post_letter (f, USER_VISIBLE, 'x');
+  expect_log (f, "a1s!yx");
+
+  /* Of another thread. */
+  made = g_thread_join (g_thread_new ("maker", new_elsewhere, f));
+  prio_scheduling_state_run (made, tell_and_yield, f);
+  expect_log (f, "3y");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -516,6 +594,7 @@ main (int argc, char **argv)
   add_test ("/scheduler/microtask/outside-any-task", test_microtasks_outside_any_task);
   add_test ("/state/callbacks-keep-that-of-registration", test_callbacks_keep_the_state_of_registration);
   add_test ("/state/captured", test_captured_state);
+  add_test ("/state/new", test_new);
   g_test_add_func ("/state/only-where-the-context-runs", test_only_where_the_context_runs);
   add_test ("/state/nested-main-loop", test_nested_main_loop);
   add_test ("/state/after-a-nested-main-loop", test_state_after_a_nested_main_loop);

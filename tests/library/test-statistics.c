@@ -95,7 +95,7 @@ test_each_kind (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_BLOCKING);
   PrioTaskOptions follows = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
-  PrioTaskOptions timed = { .priority = BACKGROUND, .timeout = PRIO_TIMEOUT_IMMEDIATE };
+  PrioTaskOptions timed = { .priority = BACKGROUND, .timeout = -1 };
   PrioTaskOptions late = { .priority = USER_BLOCKING, .delay = 1000000 };
   PrioRunner *runner;
   guint left = 3;
@@ -614,7 +614,7 @@ do_something (Program *program)
   options.signal = G_CANCELLABLE (prio_task_controller_get_signal (controllers[which]));
   options.delay = g_rand_int_range (program->random, 0, 4) == 0;
   if (g_rand_int_range (program->random, 0, 6) == 0)
-    options.timeout = PRIO_TIMEOUT_IMMEDIATE;
+    options.timeout = -1;
 
   switch (g_rand_int_range (program->random, 0, 8))
     {

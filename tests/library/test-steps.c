@@ -213,31 +213,6 @@ test_deferred (Fixture *f, gconstpointer data)
 }
 
 static void
-last (PrioTask *task, gpointer data)
-{
-  g_string_append_c (((Fixture *) data)->log, 'z');
-  prio_task_return_int (task, 9);
-}
-
-static Fixture *fixture;
-
-static void
-go_on_with_last (PrioTask *task)
-{
-  prio_task_continue_with (task, last, fixture, NULL);
-}
-
-static void
-test_continued (Fixture *f, gconstpointer data)
-{
-  fixture = f;
-  post_with (f, 100, 1, 7, go_on_with_last);
-  assert_ran (f, "aaaaaaaz");
-  g_assert_cmpint (prio_task_propagate_int (posted, NULL), ==, 9);
-  g_assert_cmpuint (n_released, ==, 1);
-}
-
-static void
 cancel (PrioTask *task)
 {
   prio_task_cancel (task);
@@ -263,6 +238,8 @@ abort_signal (PrioTask *task)
 
   prio_task_controller_abort (controller, reason);
 }
+
+static Fixture *fixture;
 
 static void
 run_nested (PrioTask *task)
@@ -514,7 +491,6 @@ main (int argc, char *argv[])
   add ("urgent", test_urgent);
   add ("results", test_results);
   add ("deferred", test_deferred);
-  add ("continued", test_continued);
   add ("ended-in-a-step", test_ended_in_a_step);
   add ("ended-between", test_ended_between);
   add ("priority", test_priority);

@@ -49,10 +49,10 @@ class Runner:
         self.work, self.build = work, build
         self.interpreters = {'python': python, 'js': gjs}
         self.environment = os.environ | {'PKG_CONFIG_PATH': f'{build}/meson-uninstalled', 'G_DEBUG': 'fatal-warnings',
-                                         'LD_LIBRARY_PATH': f'{build}/prio-sched:{build}/dex:{os.environ.get("LD_LIBRARY_PATH", "")}'}
+                                         'LD_LIBRARY_PATH': f'{build}/prio-sched:{build}/dex:{build}/react:{os.environ.get("LD_LIBRARY_PATH", "")}'}
 
     def flags(self, program):
-        ours = 'prio-sched-dex-1' if 'dex.h>' in program else 'prio-sched-1'
+        ours = next((name for name in ('prio-sched-dex', 'prio-sched-react') if f'<{name}.h>' in program), 'prio-sched') + '-1'
         package = 'gtk4' if '<gtk/' in program else 'gio-2.0'
         return run('pkg-config', '--cflags', '--libs', ours, package, env=self.environment).split()
 

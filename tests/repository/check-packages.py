@@ -90,7 +90,7 @@ def check_dependencies(packages):
     engine = re.search(r'NEEDED +(libmozjs\S+)', run('objdump', '-p', glob.glob('/usr/lib/*/libgjs.so.0')[0]))[1]
     said = run('dpkg-deb', '-f', packages['gjs-prio-sched'], 'Depends')
     assert owner(f'*/{engine}') in names(said), (engine, said)
-    for name in ('prio-sched', 'prio-sched-dex'):
+    for name in ('prio-sched', 'prio-sched-react', 'prio-sched-dex'):
         package = packages[f'lib{name}-dev']
         described = run('sh', '-c', 'dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards "*.pc"', 'sh', package)
         for module in set(re.findall(r'(?:^Requires\S*: |, )([\w.-]+)', described, re.M)) - {'prio-sched-1'}:

@@ -10,7 +10,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import pathlib
 import sys
 
-FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex', 'gtk')
+FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'react', 'dex', 'gtk')
 SUFFIXES = ('.c', '.cpp', '.h', '.py', '.js', '.ts', '.pyi', '.vala')
 FUNCTION = 60
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-FOLDERS = ('prio-sched', 'introspection', 'examples', 'gtk', 'monitor', 'dex')
+FOLDERS = ('prio-sched', 'introspection', 'examples', 'gtk', 'monitor', 'react', 'dex')
 SUFFIXES = ('.c', '.h', '.py', '.js', '.vala')
 ALL_MARKED = ('.desktop.in', '.metainfo.xml.in')
 MARKED = re.compile(r'''(?<![A-Za-z0-9_])(?:N|C|NC|Q)?_ ?\(["']|g_dgettext \(|ngettext \(''')

@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'dex', 'gtk', 'monitor')
+FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'react', 'dex', 'gtk', 'monitor')
 SUFFIXES = ('.c', '.h', '.cpp', '.py', '.js', '.ts', '.pyi', '.vala', '.md', '.build')
 SCRIPTS = ('find', 'install-dependencies', 'run', 'run-32', 'run-long', 'run-on', 'draw-pictures', 'screenshot')
 

@@ -7,6 +7,9 @@
 #define PRIO_SCHED_VERSION_MAX_ALLOWED PRIO_SCHED_VERSION_1_0
 
 #include <prio-sched-bindings.h>
+#ifdef WITH_REACT
+#include <prio-sched-react.h>
+#endif
 #include <prio-sched-watch.h>
 #include <prio-sched.h>
 

@@ -449,7 +449,7 @@ set_frame (World *world, PrioScheduler *scheduler, gboolean on)
   prio_scheduler_set_frame_share (scheduler, on ? 0.1 + 0.1 * dice (8) : 0);
   prio_scheduler_set_next_frame (scheduler, on ? g_get_monotonic_time () + dice (20) * 1000 : 0);
   if (is_owner (world))
-    prio_scheduler_request_paint (scheduler);
+    prio_scheduler_end_slice (scheduler);
 }
 
 static void

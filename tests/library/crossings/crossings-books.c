@@ -202,10 +202,10 @@ count_end (Payload *payload, gboolean is_aborted)
 
   if (book == NULL || !is_aborted)
     return;
-  if ((payload->kinds & (BIT (GOES_ON) | BIT (STEPS) | BIT (YIELD) | BIT (SLEEP))) != 0)
+  if ((payload->kinds & (BIT (STEPS) | BIT (YIELD) | BIT (SLEEP))) != 0)
     count_turn (payload->world, payload);
   /* What goes on may have got a result instead. */
-  if ((payload->kinds & (BIT (GOES_ON) | BIT (STEPS))) != 0 ||
+  if ((payload->kinds & BIT (STEPS)) != 0 ||
       (payload->n_runs > 0 && (payload->runs || g_atomic_int_get (&payload->aborted_in_run))))
     is_sure = FALSE;
   book->most_aborted++;

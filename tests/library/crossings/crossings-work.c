@@ -70,7 +70,7 @@ Mechanism
 enter_function (Payload *payload)
 {
   World *world = payload->world;
-  Origin *origin = payload->parent != NULL ? payload->parent->origin : payload->origin;
+  Origin *origin = payload->origin;
 
   g_assert_true (is_owner (world));
   g_assert_cmpint (g_atomic_int_get (&payload->ended), ==, 0);
@@ -156,55 +156,31 @@ give (PrioTask *task, Payload *payload)
     }
 }
 
-static void run_next (PrioTask *task, gpointer data);
-
-/* What a function of a task does at its end.  Returns: whether it goes on */
-static gboolean
-give_or_go_on (PrioTask *task, Payload *payload, gboolean may_go_on)
+/* What a function of a task does at its end. */
+static void
+give_or_wait (PrioTask *task, Payload *payload, gboolean may_wait)
 {
   World *world = payload->world;
-  Payload *top = payload->parent != NULL ? payload->parent : payload, *next = NULL;
 
-  switch (dice (5))
+  switch (dice (4))
     {
     case 0:
       if ((world->uses & BIT (DEFERRED)) != 0)
         keep_deferred (world, task);
-      return FALSE;
-
-    case 3:
-      return may_go_on && wait_in_task (world, task);
+      break;
 
     case 1:
-      if (may_go_on && (world->uses & BIT (GOES_ON)) != 0)
-        next = payload_new (world, BIT (GOES_ON), payload->book);
-      if (next == NULL)
-        return FALSE;
-      next->parent = top;
-      next->fixed = top->fixed;
-      prio_task_continue_with (task, run_next, next, end_payload);
-      if (dice (2) == 0)
-        act (world);
-      return TRUE;
+      if (may_wait)
+        wait_in_task (world, task);
+      break;
 
     case 2:
-      give (task, top);
-      return FALSE;
+      give (task, payload);
+      break;
 
     default:
-      return FALSE;
+      break;
     }
-}
-
-static void
-run_next (PrioTask *task, gpointer data)
-{
-  Payload *payload = data;
-  Mechanism outer = enter_function (payload);
-
-  act_some (payload->world, 2);
-  give_or_go_on (task, payload, TRUE);
-  leave_function (payload, outer, FALSE);
 }
 
 void
@@ -214,7 +190,7 @@ run_task (PrioTask *task, gpointer data)
   Mechanism outer = enter_function (payload);
 
   act_some (payload->world, 3);
-  give_or_go_on (task, payload, TRUE);
+  give_or_wait (task, payload, TRUE);
   leave_function (payload, outer, FALSE);
 }
 
@@ -227,7 +203,7 @@ run_step (PrioTask *task, gpointer data)
 
   act_some (payload->world, 2);
   if (!more)
-    give_or_go_on (task, payload, TRUE);
+    give_or_wait (task, payload, TRUE);
   return leave_function (payload, outer, more);
 }
 
@@ -244,7 +220,7 @@ run_in_thread (PrioTask *task, gpointer data)
   outer = enter_place (world, OTHER_THREAD);
   payload->n_runs++;
   act_some (world, 3);
-  give_or_go_on (task, payload, FALSE);
+  give_or_wait (task, payload, FALSE);
   leave_place (world, outer);
   end_turn (world);
 }

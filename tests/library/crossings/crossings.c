@@ -45,7 +45,7 @@ guint64 met[N_MECHANISMS][N_MECHANISMS];
 
 static const char *const names[] = {
   "statistics", "lending", "frame-share", "least-share", "pause", "observer", "trace", "long-tasks",
-  "closure", "repeated", "task", "steps", "goes-on", "deferred", "group", "wait", "runner", "thread",
+  "closure", "repeated", "task", "steps", "deferred", "group", "wait", "runner", "thread",
   "microtask", "idle", "yield", "sleep", "delayed", "timeout",
   "task-signal", "cancellable", "any-signal", "timed-signal",
   "function", "handler", "notify", "nested", "other-thread",

@@ -27,7 +27,6 @@ typedef enum
   REPEATED,
   TASK,
   STEPS,
-  GOES_ON,
   DEFERRED,
   GROUP,
   WAIT,
@@ -126,7 +125,6 @@ struct _Payload
   Origin *origin;  /* of its signal, or NULL */
   PrioTaskGroupWait until; /* of a wait */
   PrioTask *waiter; /* has its result when a wait is over, or NULL */
-  Payload *parent; /* of what a task goes on with */
   gint8 fixed; /* its priority, or 0 */
   gboolean foreign; /* another thread has posted it */
   gboolean has_result;

@@ -15,6 +15,7 @@ from ._priosched.arguments import (called_back, check_name, to_callback, to_dela
 from ._priosched.coroutines.run import EventLoop, run
 from ._priosched.coroutines.steps import with_progress
 from ._priosched.extras import groups, helpers, react
+from ._priosched.extras.react import TIMEOUT_IDLE, TIMEOUT_IMMEDIATE, TIMEOUT_LOW, TIMEOUT_NORMAL, TIMEOUT_USER_BLOCKING
 from ._priosched.futures import reasons
 from ._priosched.futures.future import Future, PostedTask
 from ._priosched.futures.reasons import AbortError
@@ -24,8 +25,9 @@ from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
-__all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'Statistics', 'TaskController',
-           'TaskGroup', 'TaskSignal', 'Times', 'run']
+__all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'Statistics', 'TIMEOUT_IDLE',
+           'TIMEOUT_IMMEDIATE', 'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal',
+           'Times', 'run']
 if EventLoop is not None:
     __all__.append('EventLoop')
 
@@ -53,7 +55,7 @@ class Scheduler(PrioSched.Scheduler):
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
     did_timeout, get_current_priority = react.did_timeout, react.get_current_priority
     run_with_priority, wrap_callback = react.run_with_priority, react.wrap_callback
-    force_frame_rate, get_first_task = react.force_frame_rate, react.get_first_task
+    force_frame_rate, request_paint, get_first_task = react.force_frame_rate, react.request_paint, react.get_first_task
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
     def yield_async(self, *args, **kwargs):

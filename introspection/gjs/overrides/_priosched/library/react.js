@@ -12,15 +12,25 @@ const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 const {State} = imports.overrides._priosched.core.states;
 
 const MAX_FRAME_RATE = 125;
+const DEFAULT_SLICE = 5000; // microseconds
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-// By the names of React's levels: the priority and the timeout in milliseconds.
+// Of React's levels, in milliseconds: negative has passed from the beginning, 0 is none.
+const TIMEOUTS = {
+    TIMEOUT_IMMEDIATE: -1,
+    TIMEOUT_USER_BLOCKING: 250,
+    TIMEOUT_NORMAL: 5000,
+    TIMEOUT_LOW: 10000,
+    TIMEOUT_IDLE: 0,
+};
+
+// By the names of React's levels: the priority and the timeout.
 const LEVELS = new Map([
-    ['immediate', [USER_BLOCKING, -1]],
-    ['user-blocking', [USER_BLOCKING, 250]],
-    ['normal', [USER_VISIBLE, 5000]],
-    ['low', [BACKGROUND, 10000]],
-    ['idle', [BACKGROUND, 0]],
+    ['immediate', [USER_BLOCKING, TIMEOUTS.TIMEOUT_IMMEDIATE]],
+    ['user-blocking', [USER_BLOCKING, TIMEOUTS.TIMEOUT_USER_BLOCKING]],
+    ['normal', [USER_VISIBLE, TIMEOUTS.TIMEOUT_NORMAL]],
+    ['low', [BACKGROUND, TIMEOUTS.TIMEOUT_LOW]],
+    ['idle', [BACKGROUND, TIMEOUTS.TIMEOUT_IDLE]],
 ]);
 
 function toLevel(value) {
@@ -184,10 +194,12 @@ var toTimed = function toTimed(timeout, delay) {
     return milliseconds === 0 ? null : new Timed(delay, milliseconds);
 };
 
-// Gives Scheduler its methods for JavaScript.
-function make({Scheduler}, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal}) {
+// Gives Scheduler its methods for JavaScript, and the library the timeouts of the levels.
+function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal}) {
     const {currentState, isInLibrary, pending, runIn, tableOf} = tasks;
-    const {did_timeout: didTimeout, force_frame_rate: forceFrameRate, get_first_task: getFirstTask} = Scheduler.prototype;
+    const {Scheduler} = library, {did_timeout: didTimeout, dup_first_task: dupFirstTask} = Scheduler.prototype;
+
+    Object.assign(library, TIMEOUTS);
 
     // Calls func now, as what belongs to state.  What it returns or throws.  If that is a promise, what awaits in func goes on with state.
     function runNow(state, func) {
@@ -242,7 +254,13 @@ function make({Scheduler}, tasks, {toDelay, toGivenPriority, toName, toOptions, 
     };
 
     Scheduler.prototype.force_frame_rate = function (fps) {
-        forceFrameRate.call(this, toFrameRate(fps));
+        const rate = toFrameRate(fps);
+        this.set_time_slice(rate === 0 ? DEFAULT_SLICE : Math.floor(1000 / rate) * 1000);
+    };
+
+    // Other sources of the main context have their turn, so that what has changed is drawn.
+    Scheduler.prototype.request_paint = function () {
+        this.end_slice();
     };
 
     // As React's: calls callback (didTimeout), and then, as continuations, the functions that it returns.
@@ -267,6 +285,6 @@ function make({Scheduler}, tasks, {toDelay, toGivenPriority, toName, toOptions, 
 
     // What schedule_callback () has returned, or a task of the library's own; null for other tasks, and if there is none.
     Scheduler.prototype.get_first_task = function () {
-        return tableOf(this).first?.watcher?.handle ?? getFirstTask.call(this);
+        return tableOf(this).first?.watcher?.handle ?? dupFirstTask.call(this);
     };
 }

@@ -21,20 +21,27 @@ PrioSched = get_introspection_module('PrioSched')
 
 _USER_VISIBLE = 2
 
+# Of React's levels, in milliseconds: negative has passed from the beginning, 0 is none.
+TIMEOUT_IMMEDIATE = -1
+TIMEOUT_USER_BLOCKING = 250
+TIMEOUT_NORMAL = 5000
+TIMEOUT_LOW = 10000
+TIMEOUT_IDLE = 0
+
 # By the names of React's levels: the priority and the timeout.
 _LEVELS = {
-    'immediate': (3, PrioSched.TIMEOUT_IMMEDIATE),
-    'user-blocking': (3, PrioSched.TIMEOUT_USER_BLOCKING),
-    'normal': (2, PrioSched.TIMEOUT_NORMAL),
-    'low': (1, PrioSched.TIMEOUT_LOW),
-    'idle': (1, PrioSched.TIMEOUT_IDLE),
+    'immediate': (3, TIMEOUT_IMMEDIATE),
+    'user-blocking': (3, TIMEOUT_USER_BLOCKING),
+    'normal': (2, TIMEOUT_NORMAL),
+    'low': (1, TIMEOUT_LOW),
+    'idle': (1, TIMEOUT_IDLE),
 }
 
+_DEFAULT_SLICE = 5000  # microseconds
+
 _copy_context = contextvars.copy_context
-_native_force_frame_rate = PrioSched.Scheduler.force_frame_rate
-_native_get_first_task = PrioSched.Scheduler.get_first_task
 _native_did_timeout = PrioSched.Scheduler.did_timeout
-_native_run_with_priority = PrioSched.Scheduler.run_with_priority
+_get_native_state, _new_native_state = PrioSched.SchedulingState.get_current, PrioSched.SchedulingState.new
 
 
 def did_timeout(self):
@@ -100,7 +107,7 @@ def _call_under(self, state, priority, func):
             running.state = in_library
             states.restore_state(former)
 
-    _native_run_with_priority(self, PrioSched.TaskPriority(priority), call)
+    _new_native_state(_get_native_state(), self, PrioSched.TaskPriority(priority)).run(call)
     value, error = outcome.pop()
     if error is not None:
         try:
@@ -157,7 +164,13 @@ def _steps_in(context, coroutine):
 
 def force_frame_rate(self, fps):
     """Sets the time slice to the whole milliseconds of a frame, of which there are 1 to 125 a second; 0 resets it."""
-    _native_force_frame_rate(self, to_frame_rate(fps))
+    rate = to_frame_rate(fps)
+    self.set_time_slice(1000 // rate * 1000 if rate else _DEFAULT_SLICE)
+
+
+def request_paint(self):
+    """Makes should_yield () true until every other source of the main context has had its turn, so that what has changed is drawn."""
+    self.end_slice()
 
 
 def get_first_task(self):
@@ -171,7 +184,7 @@ def get_first_task(self):
     task = table.get_first()
     if task is not None:
         return task
-    native = _native_get_first_task(self)
+    native = self.dup_first_task()
     return table.task_of(native) or native if native is not None else None
 
 

@@ -1,8 +1,9 @@
-/* test-continue.c: how a task ends that goes on with another function, and how it is counted
+/* test-react-continue.c: how a task ends that goes on with another function, as a callback of React's does, and how it is counted
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-react.h>
 #include <prio-sched-watch.h>
 #include "counted-fixture.h"
 
@@ -23,14 +24,6 @@ cancel_posted (Step *step)
   prio_task_cancel (posted);
 }
 
-static void
-abort_controller (Step *step)
-{
-  g_autoptr (GError) reason = g_error_new (G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "enough");
-
-  prio_task_controller_abort (controller, reason);
-}
-
 /* Goes on with 'b', and has what is in its data done before that. */
 static void
 go_on (PrioTask *task, gpointer data)
@@ -38,7 +31,7 @@ go_on (PrioTask *task, gpointer data)
   Step *step = data;
 
   g_string_append_c (step->f->log, step->letter);
-  prio_task_continue_with (task, step_run_task, step_new (step->f, 'b', NULL, NULL), step_free);
+  prio_react_continue_with (task, step_run_task, step_new (step->f, 'b', NULL, NULL), step_free);
   if (step->then != NULL)
     post_step (step->f, USER_BLOCKING, 'x', step->then, NULL);
 }
@@ -46,18 +39,30 @@ go_on (PrioTask *task, gpointer data)
 static PrioTask *
 post (Fixture *f, PrioTaskFunc func, void (*then) (Step *step))
 {
-  return posted = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, func,
-                                            step_new (f, 'a', then, NULL), step_free);
+  return posted = prio_react_schedule_callback (f->scheduler, PRIO_REACT_LEVEL_NORMAL, 0, func, step_new (f, 'a', then, NULL), step_free);
 }
 
+static void
+do_nothing (Step *step)
+{
+}
+
+/* The next function is called at once, or after what is more urgent. */
 static void
 test_counts (Fixture *f, gconstpointer data)
 {
   post (f, go_on, NULL);
   assert_ran (f, "ab");
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
-  expect_counts (f, 2, 1, 0);
+  expect_counts (f, 1, 0, 0);
   g_assert_cmpuint (step_n_freed, ==, 2);
+  g_clear_object (&posted);
+
+  post (f, go_on, do_nothing);
+  assert_ran (f, "axb");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
+  expect_counts (f, 3, 1, 0);
+  g_assert_cmpuint (step_n_freed, ==, 5);
 }
 
 /* While it waits, cancelled or aborted by its signal, it is what any other task is that waits. */
@@ -68,17 +73,6 @@ test_cancelled_while_it_waits (Fixture *f, gconstpointer data)
   assert_ran (f, "ax");
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_true (g_error_matches (prio_task_get_error (posted), G_IO_ERROR, G_IO_ERROR_CANCELLED));
-  expect_counts (f, 1, 0, 1);
-  g_assert_cmpuint (step_n_freed, ==, 3);
-}
-
-static void
-test_aborted_while_it_waits (Fixture *f, gconstpointer data)
-{
-  post (f, go_on, abort_controller);
-  assert_ran (f, "ax");
-  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
-  g_assert_true (g_error_matches (prio_task_get_error (posted), G_IO_ERROR, G_IO_ERROR_TIMED_OUT));
   expect_counts (f, 1, 0, 1);
   g_assert_cmpuint (step_n_freed, ==, 3);
 }
@@ -121,18 +115,27 @@ go_on_until_aborted (PrioTask *task, gpointer data)
   Step *step = data;
 
   g_string_append_c (step->f->log, step->letter);
-  prio_task_continue_with (task, go_on_and_cancel, step_new (step->f, 'b', NULL, NULL), step_free);
+  prio_react_continue_with (task, go_on_and_cancel, step_new (step->f, 'b', NULL, NULL), step_free);
+  if (step->then != NULL)
+    post_step (step->f, USER_BLOCKING, 'x', step->then, NULL);
 }
 
-/* In one that it goes on with. */
+/* In one that it goes on with, at once or after what is more urgent. */
 static void
 test_cancelled_in_another_function (Fixture *f, gconstpointer data)
 {
   post (f, go_on_until_aborted, NULL);
   assert_ran (f, "ab");
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
-  expect_counts (f, 2, 1, 0);
+  expect_counts (f, 1, 0, 0);
   g_assert_cmpuint (step_n_freed, ==, 3);
+  g_clear_object (&posted);
+
+  post (f, go_on_until_aborted, do_nothing);
+  assert_ran (f, "axb");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
+  expect_counts (f, 3, 1, 0);
+  g_assert_cmpuint (step_n_freed, ==, 7);
 }
 
 static gpointer
@@ -164,7 +167,7 @@ go_on_ended_elsewhere (PrioTask *task, gpointer data)
   Step *step = data;
 
   g_string_append_c (step->f->log, step->letter);
-  prio_task_continue_with (task, step_run_task, step_new (step->f, 'c', NULL, NULL), step_free);
+  prio_react_continue_with (task, step_run_task, step_new (step->f, 'c', NULL, NULL), step_free);
   g_thread_join (g_thread_new ("another", step->data, task));
 }
 
@@ -174,14 +177,14 @@ go_on_to_be_ended (PrioTask *task, gpointer data)
   Step *step = data;
 
   g_string_append_c (step->f->log, step->letter);
-  prio_task_continue_with (task, go_on_ended_elsewhere, step_new (step->f, 'b', NULL, step->data), step_free);
+  prio_react_continue_with (task, go_on_ended_elsewhere, step_new (step->f, 'b', NULL, step->data), step_free);
 }
 
 static void
 post_to_be_ended (Fixture *f, GThreadFunc by)
 {
-  posted = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, go_on_to_be_ended,
-                                     step_new (f, 'a', NULL, by), step_free);
+  posted = prio_react_schedule_callback (f->scheduler, PRIO_REACT_LEVEL_NORMAL, 0, go_on_to_be_ended, step_new (f, 'a', NULL, by),
+                                         step_free);
 }
 
 /* The call arrives while the library queues the next function. */
@@ -236,7 +239,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) other = NULL;
 
   prio_scheduler_set_time_slice (f->scheduler, 0);
-  post (f, go_on, NULL);
+  post (f, go_on, do_nothing);
   other = prio_scheduler_post_task (f->scheduler, NULL, step_run_task, step_new (f, 'y', NULL, NULL), step_free);
   while (f->log->len == 0)
     g_main_context_iteration (f->context, FALSE);
@@ -246,7 +249,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_assert_true (g_error_matches (prio_task_get_error (other), PRIO_ERROR, PRIO_ERROR_CLOSED));
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_true (g_error_matches (prio_task_get_error (posted), PRIO_ERROR, PRIO_ERROR_CLOSED));
-  g_assert_cmpuint (step_n_freed, ==, 3);
+  g_assert_cmpuint (step_n_freed, ==, 4);
 }
 
 static void
@@ -269,48 +272,153 @@ static void
 defer_and_go_on (PrioTask *task, gpointer data)
 {
   prio_task_defer (task);
-  assert_told ("prio_task_continue_with: *has deferred its result*", prio_task_continue_with (task, step_run_task, data, step_free));
-  prio_task_return_int (task, 1);
+  go_on (task, data);
+  g_object_ref (task);
+}
+
+/* A task that has deferred its result, or has one, does not go on. */
+static void
+test_result_before (Fixture *f, gconstpointer data)
+{
+  post (f, defer_and_go_on, NULL);
+  assert_ran (f, "a");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_RUNNING);
+  prio_task_return_int (posted, 1);
+  g_object_unref (posted);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_propagate_int (posted, NULL), ==, 1);
+  g_assert_cmpuint (step_n_freed, ==, 2);
 }
 
 static void
 go_on_twice (PrioTask *task, gpointer data)
 {
-  Step *step = data;
-
   go_on (task, data);
-  assert_told ("prio_task_continue_with: *goes on with another function already*",
-               prio_task_continue_with (task, step_run_task, step, step_free));
-  assert_told ("prio_task_defer: *goes on with another function*", prio_task_defer (task));
+  assert_told ("prio_react_continue_with(): *goes on with another function already*",
+               prio_react_continue_with (task, step_run_task, data, step_free));
 }
 
 static void
-go_on_with_two (PrioTask *task, gpointer data)
+go_on_within (gpointer data)
+{
+  prio_react_continue_with (posted, step_run_task, data, step_free);
+}
+
+static void
+go_on_with_level (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  prio_react_run_with_level (step->f->scheduler, PRIO_REACT_LEVEL_IDLE, go_on_within, step_new (step->f, 'b', NULL, NULL));
+}
+
+/* What the function calls may say it, with whatever level. */
+static void
+test_within_another_level (Fixture *f, gconstpointer data)
+{
+  post (f, go_on_with_level, NULL);
+  assert_ran (f, "b");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_cmpuint (step_n_freed, ==, 2);
+}
+
+static void
+go_on_as_another (PrioTask *task, gpointer data)
+{
+  assert_told ("prio_react_continue_with(): *is not one of prio_react_schedule_callback() that is in its function*",
+               prio_react_continue_with (task, step_run_task, data, step_free));
+}
+
+/* A task goes on with one function at a time, in its function; and only one of this library does. */
+static void
+test_misused (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) other = NULL;
+
+  post (f, go_on_twice, NULL);
+  assert_ran (f, "ab");
+  g_assert_cmpuint (step_n_freed, ==, 2);
+  go_on_as_another (posted, NULL);
+  other = prio_scheduler_post_task (f->scheduler, NULL, go_on_as_another, step_new (f, 'o', NULL, NULL), step_free);
+  fixture_run (f);
+  g_assert_cmpuint (step_n_freed, ==, 3);
+}
+
+static void
+go_on_after_slice (PrioTask *task, gpointer data)
+{
+  go_on (task, data);
+  frozen_time += 6 * MS;
+}
+
+static void
+count_down (PrioTask *task, gpointer data)
 {
   Step *step = data;
 
   g_string_append_c (step->f->log, step->letter);
-  prio_task_continue_with (task, go_on_twice, step_new (step->f, 'm', NULL, NULL), step_free);
+  if (step->letter-- > 'a')
+    prio_react_continue_with (task, count_down, step, NULL);
+  else
+    prio_task_return_int (task, 5);
 }
 
-/* A task goes on with one function at a time, and one that has deferred its result with none. */
-static void
-test_misused (Fixture *f, gconstpointer data)
+static gboolean
+log_source (gpointer data)
 {
-  post (f, defer_and_go_on, NULL);
-  assert_ran (f, "");
-  g_assert_cmpint (prio_task_propagate_int (posted, NULL), ==, 1);
-  g_assert_cmpuint (step_n_freed, ==, 1);
-  g_clear_object (&posted);
+  g_string_append_c (((Fixture *) data)->log, 's');
+  return G_SOURCE_REMOVE;
+}
 
-  post (f, go_on_twice, NULL);
-  assert_ran (f, "ab");
+/* The data of the first function are there until the task has ended; other sources and what is more urgent come in between, new tasks
+ * of the level do not. */
+static void
+test_goes_on_with_itself (Fixture *f, gconstpointer data)
+{
+  posted = prio_react_schedule_callback (f->scheduler, PRIO_REACT_LEVEL_NORMAL, 0, count_down, step_new (f, 'c', NULL, NULL), step_free);
+  post_letter (f, USER_VISIBLE, 'x');
+  post_letter (f, BACKGROUND, 'y');
+  assert_ran (f, "cbaxy");
+  g_assert_cmpint (prio_task_propagate_int (posted, NULL), ==, 5);
   g_assert_cmpuint (step_n_freed, ==, 3);
   g_clear_object (&posted);
-  post (f, go_on_with_two, NULL);
-  assert_ran (f, "amb");
-  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
-  g_assert_cmpuint (step_n_freed, ==, 6);
+
+  posted = prio_react_schedule_callback (f->scheduler, PRIO_REACT_LEVEL_NORMAL, 0, go_on_after_slice, step_new (f, 'd', NULL, NULL), step_free);
+  attach_source (f->context, G_PRIORITY_DEFAULT, log_source, f);
+  post_letter (f, USER_VISIBLE, 'x');
+  assert_ran (f, "dsbx");
+}
+
+static PrioTask *deferred;
+
+static void
+defer_later (PrioTask *task, gpointer data)
+{
+  step_run (data);
+  prio_task_defer (task);
+  deferred = g_object_ref (task);
+}
+
+static void
+go_on_and_defer (PrioTask *task, gpointer data)
+{
+  Step *step = data;
+
+  g_string_append_c (step->f->log, step->letter);
+  prio_react_continue_with (task, defer_later, step_new (step->f, 'b', NULL, NULL), step_free);
+}
+
+/* One of the functions that it goes on with defers the result. */
+static void
+test_defers (Fixture *f, gconstpointer data)
+{
+  post (f, go_on_and_defer, NULL);
+  assert_ran (f, "ab");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_RUNNING);
+  prio_task_return_boolean (deferred, TRUE);
+  g_clear_object (&deferred);
+  fixture_run (f);
+  g_assert_true (prio_task_propagate_boolean (posted, NULL));
 }
 
 static void
@@ -333,22 +441,21 @@ test_nested_loop (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
 }
 
-/* One of a group gives its place free. */
 /* What the function uses is there until it returns. */
 static void
 go_on_and_cancel_twice (PrioTask *task, gpointer data)
 {
   Step *step = data;
 
-  prio_task_continue_with (task, step_run_task, step_new (step->f, 'b', NULL, NULL), step_free);
-  g_cancellable_cancel (signal_of (controller));
+  prio_react_continue_with (task, step_run_task, step_new (step->f, 'b', NULL, NULL), step_free);
+  prio_task_cancel (task);
   prio_task_cancel (task);
   g_assert_cmpuint (step_n_freed, ==, 0);
   g_string_append_c (step->f->log, step->letter);
 }
 
 static void
-test_aborted_and_cancelled_while_it_runs (Fixture *f, gconstpointer data)
+test_cancelled_twice_while_it_runs (Fixture *f, gconstpointer data)
 {
   post (f, go_on_and_cancel_twice, NULL);
   assert_ran (f, "a");
@@ -357,36 +464,16 @@ test_aborted_and_cancelled_while_it_runs (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed, ==, 2);
 }
 
-static void
-test_group (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
-
-  for (guint i = 0; i < 2; i++)
-    {
-      posted = prio_task_group_post_task (group, NULL, go_on, step_new (f, 'a', cancel_posted, NULL), step_free);
-      g_object_unref (prio_task_group_post_task (group, NULL, step_run_task, step_new (f, 'z', NULL, NULL), step_free));
-      assert_ran (f, "axz");
-      g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
-      g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
-      g_clear_object (&posted);
-    }
-  posted = prio_task_group_post_task (group, NULL, go_on, step_new (f, 'a', NULL, NULL), step_free);
-  assert_ran (f, "ab");
-  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
-}
-
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-#define add(path, func) g_test_add ("/continue/" path, Fixture, NULL, counted_set_up, func, counted_tear_down)
+#define add(path, func) g_test_add ("/react/continuation/" path, Fixture, NULL, counted_set_up, func, counted_tear_down)
   add ("counts", test_counts);
   add ("cancelled-while-it-waits", test_cancelled_while_it_waits);
-  add ("aborted-while-it-waits", test_aborted_while_it_waits);
   add ("cancelled-while-it-runs", test_cancelled_while_it_runs);
-  add ("aborted-and-cancelled-while-it-runs", test_aborted_and_cancelled_while_it_runs);
+  add ("cancelled-twice-while-it-runs", test_cancelled_twice_while_it_runs);
   add ("cancelled-in-another-function", test_cancelled_in_another_function);
   add ("cancelled-elsewhere", test_cancelled_elsewhere);
   add ("cancelled-as-it-goes-on", test_cancelled_as_it_goes_on);
@@ -394,8 +481,11 @@ main (int argc, char *argv[])
   add ("given-its-result-while-it-waits", test_given_its_result_while_it_waits);
   add ("context-goes", test_context_goes);
   add ("scheduler-goes", test_scheduler_goes);
+  add ("result-before", test_result_before);
+  add ("goes-on-with-itself", test_goes_on_with_itself);
+  add ("defers", test_defers);
+  add ("within-another-level", test_within_another_level);
   add ("misused", test_misused);
   add ("nested-loop", test_nested_loop);
-  add ("group", test_group);
   return g_test_run ();
 }

@@ -1,0 +1,210 @@
+/* prio-react-callback.c: tasks of a level, which go on with other functions
+ *
+ * Such a task is one that is taken in steps: each function that it goes on with is a step.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-react-private.h"
+
+#include <prio-sched-bindings.h>
+
+typedef struct
+{
+  PrioTaskFunc func; /* NULL for none */
+  gpointer data;
+  GDestroyNotify notify;
+} Callback;
+
+/* Belongs to the task. */
+typedef struct
+{
+  PrioReactLevel level;
+  Callback first; /* its data are there until the task has ended */
+  Callback next;
+} Scheduled;
+
+static void
+callback_clear (Callback *self)
+{
+  Callback callback = *self;
+
+  *self = (Callback) { NULL, NULL, NULL };
+  if (callback.notify != NULL)
+    callback.notify (callback.data);
+}
+
+static void
+scheduled_free (gpointer data)
+{
+  Scheduled *self = data;
+
+  callback_clear (&self->next);
+  callback_clear (&self->first);
+  g_free (self);
+}
+
+/* The turn of the task has come.  Returns whether it goes on. */
+static gboolean
+call_next (PrioTask *task, gpointer data)
+{
+  Scheduled *self = data;
+  Callback now = self->next;
+  PrioReactFrame frame = { .level = self->level, .task = task, .data = self };
+
+  self->next = (Callback) { NULL, NULL, NULL };
+  prio_react_enter (&frame);
+  now.func (task, now.data);
+  prio_react_leave (&frame);
+
+  callback_clear (&now);
+  return self->next.func != NULL;
+}
+
+/**
+ * prio_react_schedule_callback:
+ * @scheduler: a scheduler
+ * @level: how urgent it is
+ * @delay: milliseconds to wait before the task is queued
+ * @func: (scope notified) (closure user_data) (destroy notify): the callback
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed, which is when the task has ended
+ *
+ * Posts a task of a level: React's `unstable_scheduleCallback()`.
+ *
+ * It has the priority of the level, and its timeout, which counts from the end of the delay.
+ * [method@PrioSched.Scheduler.did_timeout] tells @func whether that has passed.  The task goes on with another function, or with
+ * the same, by prio_react_continue_with(); otherwise @func gives it a result or an error, or defers the result, as that of
+ * [method@PrioSched.Scheduler.post_task] does.  React's `unstable_cancelCallback()` is [method@PrioSched.Task.cancel].
+ *
+ * ```c
+ * task = prio_react_schedule_callback (scheduler, PRIO_REACT_LEVEL_NORMAL, 0, parse, document, document_free);
+ * ```
+ *
+ * Tasks of the low and the idle level have the same priority, and the older one goes first, until the timeout of one of the low
+ * level has passed.
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ *
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, guint64 delay, PrioTaskFunc func, gpointer user_data,
+                              GDestroyNotify notify)
+{
+  PrioTaskOptions options = { .delay = delay };
+  Scheduled *self;
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
+  g_return_val_if_fail (func != NULL, NULL);
+  if (!prio_react_check_level (G_STRFUNC, level))
+    return NULL;
+
+  options.priority = prio_react_level_get_priority (level);
+  options.timeout = prio_react_level_get_timeout (level);
+  self = g_new0 (Scheduled, 1);
+  self->level = level;
+  self->first = (Callback) { func, user_data, notify };
+  self->next = (Callback) { func, user_data, NULL };
+  return prio_scheduler_post_steps (scheduler, &options, call_next, self, scheduled_free);
+}
+
+/**
+ * prio_react_continue_with:
+ * @task: a task of prio_react_schedule_callback(), in its function
+ * @func: (scope notified) (closure user_data) (destroy notify): what the task goes on with
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed, which is when @func has returned, or is not to be called any more
+ *
+ * Lets the task go on with another function, when this one has returned: as in React's Scheduler, where the
+ * function that a callback returns is its continuation.
+ *
+ * If nothing more urgent waits and the time slice lasts, as [method@PrioSched.Scheduler.should_yield] tells, @func is called at once.
+ * Otherwise the task yields, and @func is called as a continuation: with the priority and the timeout of the task, before new tasks of that
+ * priority.  It gives the task its result, defers that, or goes on with a function in turn; if it does nothing of this, the task is
+ * fulfilled without a value.
+ *
+ * ```c
+ * static void
+ * parse (PrioTask *task, gpointer document)
+ * {
+ *   if (parse_some (document))
+ *     prio_react_continue_with (task, parse, document, NULL);
+ *   else
+ *     prio_react_continue_with (task, lay_out, document, NULL);
+ * }
+ * ```
+ *
+ * If the task is cancelled before @func is called, it is not called, and the task is aborted; so it is with
+ * %PRIO_ERROR_CLOSED if the main context goes.  A task that has been given its result, or has deferred it, does not go on either.
+ *
+ * A task goes on with one function at a time: a second call is a mistake until @func is called.  Other tasks have other ways: one of
+ * [method@PrioSched.Scheduler.post] or [method@PrioSched.Scheduler.post_steps] keeps what to call next in its data, and returns
+ * %G_SOURCE_CONTINUE.
+ *
+ * Call it in the task's function, or in @func, on the thread that runs it.  Where it is a mistake, it logs a critical
+ * message, and does not call @notify.
+ *
+ * Since: 1.0
+ */
+void
+prio_react_continue_with (PrioTask *task, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  const char *wrong = NULL;
+  PrioReactFrame *frame;
+  Scheduled *self;
+
+  g_return_if_fail (PRIO_IS_TASK (task));
+  g_return_if_fail (func != NULL);
+
+  frame = prio_react_find (task);
+  self = frame != NULL ? frame->data : NULL;
+  if (self == NULL)
+    wrong = "is not one of prio_react_schedule_callback() that is in its function";
+  else if (self->next.func != NULL)
+    wrong = "goes on with another function already";
+
+  if (wrong != NULL)
+    g_critical ("%s(): the task “%s” %s", G_STRFUNC, prio_task_get_name (task) != NULL ? prio_task_get_name (task) : "", wrong);
+  else
+    self->next = (Callback) { func, user_data, notify };
+}
+
+/**
+ * prio_react_get_first_task:
+ * @scheduler: a scheduler
+ *
+ * Gets the task that comes next: React's `unstable_getFirstCallbackNode()`.
+ *
+ * It is the oldest of the highest priority, of @scheduler and of its groups that have a place, or the first of those whose timeout
+ * has passed.  It stays where it is, and runs when its turn comes; [method@PrioSched.Task.cancel] takes it out.  A delayed task is one
+ * of them when its delay is over.  It does not matter whether the scheduler is paused.
+ *
+ * If the first is a closure of [method@PrioSched.Scheduler.post], or what goes on after a yield, the result is %NULL, as it is if there is
+ * none.
+ *
+ * ```c
+ * g_autoptr (PrioTask) first = prio_react_get_first_task (scheduler);
+ *
+ * if (first != NULL)
+ *   prio_task_cancel (first);
+ * ```
+ *
+ * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical
+ * message, and returns %NULL.
+ *
+ * Returns: (transfer full) (nullable): the first task, or %NULL
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_react_get_first_task (PrioScheduler *scheduler)
+{
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
+
+  return prio_scheduler_dup_first_task (scheduler);
+}

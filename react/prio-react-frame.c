@@ -1,0 +1,71 @@
+/* prio-react-frame.c: how long callbacks run at a time
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-sched-react.h"
+
+#include <prio-sched-bindings.h>
+
+/* As in React's Scheduler. */
+#define MAX_FRAME_RATE 125
+#define DEFAULT_SLICE 5000 /* µs */
+
+/**
+ * prio_react_force_frame_rate:
+ * @scheduler: a scheduler
+ * @fps: frames per second, 1 to 125; 0 resets it
+ *
+ * Lets tasks run as long as such a frame at a time: React's `unstable_forceFrameRate()`.
+ *
+ * It sets [property@PrioSched.Scheduler:time-slice] to the whole milliseconds of a frame, 33 ms for 30, or
+ * back to 5 ms.  Frames whose time is known, by
+ * [method@PrioSched.Scheduler.follow_frame_clock], end the slice in any case.
+ *
+ * ```c
+ * prio_react_force_frame_rate (scheduler, 30);
+ * ```
+ *
+ * Another rate is refused with a critical message.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (scheduler));
+
+  if (fps >= 0 && fps <= MAX_FRAME_RATE)
+    prio_scheduler_set_time_slice (scheduler, fps == 0 ? DEFAULT_SLICE : 1000 / (guint) fps * 1000);
+  else
+    g_critical ("%s(): %d is no rate that can be forced, which is one of 0 to %d frames per second", G_STRFUNC, fps, MAX_FRAME_RATE);
+}
+
+/**
+ * prio_react_request_paint:
+ * @scheduler: a scheduler
+ *
+ * Asks what is running to let the main loop have its turn, so that what has changed is drawn: React's
+ * `unstable_requestPaint()`.
+ *
+ * [method@PrioSched.Scheduler.should_yield] returns %TRUE from now on, until every other source of the main
+ * context has had its turn; the same goes for the other schedulers of the context.
+ *
+ * ```c
+ * gtk_label_set_text (label, "Almost done");
+ * prio_react_request_paint (scheduler);
+ * return G_SOURCE_CONTINUE;
+ * ```
+ *
+ * Call it on the thread that runs the scheduler's main context; on others, and where no main loop runs, it does
+ * nothing.
+ *
+ * Since: 1.0
+ */
+void
+prio_react_request_paint (PrioScheduler *scheduler)
+{
+  g_return_if_fail (PRIO_IS_SCHEDULER (scheduler));
+
+  prio_scheduler_end_slice (scheduler);
+}

@@ -1,0 +1,226 @@
+/* prio-react-level.c: the five levels, and the level of what runs
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-react-private.h"
+
+#include <prio-sched-bindings.h>
+
+static const struct
+{
+  PrioTaskPriority priority;
+  gint timeout; /* ms */
+} levels[] = {
+  [PRIO_REACT_LEVEL_IMMEDIATE] = { PRIO_TASK_PRIORITY_USER_BLOCKING, PRIO_REACT_TIMEOUT_IMMEDIATE },
+  [PRIO_REACT_LEVEL_USER_BLOCKING] = { PRIO_TASK_PRIORITY_USER_BLOCKING, PRIO_REACT_TIMEOUT_USER_BLOCKING },
+  [PRIO_REACT_LEVEL_NORMAL] = { PRIO_TASK_PRIORITY_USER_VISIBLE, PRIO_REACT_TIMEOUT_NORMAL },
+  [PRIO_REACT_LEVEL_LOW] = { PRIO_TASK_PRIORITY_BACKGROUND, PRIO_REACT_TIMEOUT_LOW },
+  [PRIO_REACT_LEVEL_IDLE] = { PRIO_TASK_PRIORITY_BACKGROUND, PRIO_REACT_TIMEOUT_IDLE },
+};
+
+static __thread PrioReactFrame *running;
+
+/* @frame is on the stack, and has a level, until prio_react_leave (). */
+void
+prio_react_enter (PrioReactFrame *frame)
+{
+  frame->outer = running;
+  frame->depth = g_main_depth ();
+  running = frame;
+}
+
+void
+prio_react_leave (PrioReactFrame *frame)
+{
+  running = frame->outer;
+}
+
+/* The frame of the running code, or NULL. */
+PrioReactFrame *
+prio_react_top (void)
+{
+  return running != NULL && running->depth == g_main_depth () ? running : NULL;
+}
+
+/* The frame of the function of @task, if the running code is called by that, or NULL. */
+PrioReactFrame *
+prio_react_find (PrioTask *task)
+{
+  for (PrioReactFrame *frame = prio_react_top (); frame != NULL && frame->depth == g_main_depth (); frame = frame->outer)
+    if (frame->task == task)
+      return frame;
+  return NULL;
+}
+
+/* Whether @level is one; if not, says so for @function. */
+gboolean
+prio_react_check_level (const char *function, PrioReactLevel level)
+{
+  if (level >= PRIO_REACT_LEVEL_IMMEDIATE && level <= PRIO_REACT_LEVEL_IDLE)
+    return TRUE;
+  g_critical ("%s(): %d is not a PrioReactLevel (%d–%d)", function, (gint) level, PRIO_REACT_LEVEL_IMMEDIATE, PRIO_REACT_LEVEL_IDLE);
+  return FALSE;
+}
+
+/**
+ * prio_react_level_get_priority:
+ * @level: a level
+ *
+ * Gets the priority of the tasks of a level.  Any thread may call it.
+ *
+ * ```c
+ * PrioReactLevel level = PRIO_REACT_LEVEL_LOW;
+ * PrioTaskOptions options = { .priority = prio_react_level_get_priority (level),
+ *                             .timeout = prio_react_level_get_timeout (level) };
+ * ```
+ *
+ * Returns: the priority
+ *
+ * Since: 1.0
+ */
+PrioTaskPriority
+prio_react_level_get_priority (PrioReactLevel level)
+{
+  return prio_react_check_level (G_STRFUNC, level) ? levels[level].priority : PRIO_TASK_PRIORITY_USER_VISIBLE;
+}
+
+/**
+ * prio_react_level_get_timeout:
+ * @level: a level
+ *
+ * Gets the timeout of the tasks of a level: what React calls `timeoutForPriorityLevel()`.  Any thread may call it.
+ *
+ * Returns: milliseconds, as for the options of a task; 0 for none
+ *
+ * Since: 1.0
+ */
+gint
+prio_react_level_get_timeout (PrioReactLevel level)
+{
+  return prio_react_check_level (G_STRFUNC, level) ? levels[level].timeout : 0;
+}
+
+/* The state of what runs, if that belongs to the main context of @scheduler, or NULL. */
+static PrioSchedulingState *
+get_state (PrioScheduler *scheduler)
+{
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioScheduler) own = state != NULL ? prio_scheduling_state_dup_scheduler (state) : NULL;
+
+  if (own != NULL && prio_scheduler_get_context (own) != prio_scheduler_get_context (scheduler))
+    return NULL;
+  return g_steal_pointer (&state);
+}
+
+static PrioTaskPriority
+priority_of (PrioSchedulingState *state)
+{
+  gint priority = prio_scheduling_state_get_priority (state);
+  GCancellable *signal = prio_scheduling_state_get_signal (state);
+
+  if (priority != PRIO_PRIORITY_UNSET)
+    return (PrioTaskPriority) priority;
+  return PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal)) : PRIO_TASK_PRIORITY_USER_VISIBLE;
+}
+
+/* The level of what has @priority, and has not been given one. */
+static PrioReactLevel
+level_of (PrioTaskPriority priority)
+{
+  switch (priority)
+    {
+    case PRIO_TASK_PRIORITY_BACKGROUND:
+      return PRIO_REACT_LEVEL_LOW;
+    case PRIO_TASK_PRIORITY_USER_BLOCKING:
+      return PRIO_REACT_LEVEL_USER_BLOCKING;
+    default:
+      return PRIO_REACT_LEVEL_NORMAL;
+    }
+}
+
+/**
+ * prio_react_get_current_level:
+ * @scheduler: a scheduler
+ *
+ * Gets the level of what is running: React's `unstable_getCurrentPriorityLevel()`.
+ *
+ * It is that of the running task of prio_react_schedule_callback(), or what prio_react_run_with_level() has
+ * been given.  What runs later as a part of the task, after a yield or in a microtask, and tasks that have been posted by other
+ * functions, have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has passed does not
+ * change it.
+ *
+ * ```c
+ * if (prio_react_get_current_level (scheduler) == PRIO_REACT_LEVEL_IDLE)
+ *   return G_SOURCE_CONTINUE;
+ * ```
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: the level; %PRIO_REACT_LEVEL_NORMAL outside any task, and on other threads
+ *
+ * Since: 1.0
+ */
+PrioReactLevel
+prio_react_get_current_level (PrioScheduler *scheduler)
+{
+  g_autoptr (PrioSchedulingState) state = NULL;
+  PrioReactFrame *frame = prio_react_top ();
+  PrioTaskPriority priority;
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), PRIO_REACT_LEVEL_NORMAL);
+
+  state = get_state (scheduler);
+  if (state == NULL)
+    return PRIO_REACT_LEVEL_NORMAL;
+  priority = priority_of (state);
+  return frame != NULL && levels[frame->level].priority == priority ? frame->level : level_of (priority);
+}
+
+/**
+ * prio_react_run_with_level:
+ * @scheduler: a scheduler
+ * @level: a level
+ * @func: (scope call) (closure user_data): what to run
+ * @user_data: data for @func
+ *
+ * Calls @func now, as part of the running task but with another level: React's `unstable_runWithPriority()`.
+ *
+ * What it yields, and the callbacks that it registers, have the priority of the level, and the signal and the
+ * timeout of the running task.  Outside any task it runs as part of one of @scheduler that has neither.  What it posts has
+ * what it is posted with, as on the web.
+ *
+ * ```c
+ * static void
+ * save (gpointer document)
+ * {
+ *   prio_scheduler_yield_async (scheduler, NULL, saved, document);   // goes on as background
+ * }
+ *
+ * prio_react_run_with_level (scheduler, PRIO_REACT_LEVEL_LOW, save, document);
+ * ```
+ *
+ * To call something later under the state of now, there is prio_react_wrap_callback().
+ *
+ * Call it on the thread that runs the scheduler's main context, or has acquired it; on others @func runs
+ * without a state.
+ *
+ * Since: 1.0
+ */
+void
+prio_react_run_with_level (PrioScheduler *scheduler, PrioReactLevel level, GSourceOnceFunc func, gpointer user_data)
+{
+  g_autoptr (PrioSchedulingState) outer = NULL, state = NULL;
+  PrioReactFrame frame = { .level = level };
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (scheduler));
+  g_return_if_fail (func != NULL);
+  if (!prio_react_check_level (G_STRFUNC, level))
+    return;
+
+  outer = prio_scheduling_state_get_current ();
+  state = prio_scheduling_state_new (outer, scheduler, levels[level].priority);
+  prio_react_enter (&frame);
+  prio_scheduling_state_run (state, func, user_data);
+  prio_react_leave (&frame);
+}

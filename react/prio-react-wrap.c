@@ -1,0 +1,122 @@
+/* prio-react-wrap.c: functions that keep the state and the level under which they were wrapped
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "prio-react-private.h"
+
+#include <prio-sched-bindings.h>
+
+typedef struct
+{
+  PrioSchedulingState *state; /* owned */
+  PrioReactLevel level;
+  GSourceFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+} Wrapped;
+
+typedef struct
+{
+  const Wrapped *wrapped;
+  gboolean result;
+} Call;
+
+/**
+ * prio_react_wrap_callback: (skip)
+ * @scheduler: a scheduler
+ * @func: what to call
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Wraps a function, which then runs with the level and under the state of now, wherever and as often as it is called: React's
+ * `unstable_wrapCallback()`.
+ *
+ * Where it yields, and in the callbacks that it registers, it has the priority, the signal and the timeout of the running
+ * task; outside any task, it has the normal level, and neither.  What it posts inherits nothing, as on the web.  It is called by
+ * prio_react_call_wrapped(), and freed by prio_react_free_wrapped(), which fit GLib's functions:
+ *
+ * ```c
+ * g_timeout_add_full (G_PRIORITY_DEFAULT, 100, prio_react_call_wrapped,
+ *                     prio_react_wrap_callback (scheduler, look_again, self, NULL), prio_react_free_wrapped);
+ * ```
+ *
+ * For a [callback@Gio.AsyncReadyCallback] there is prio_scheduling_state_wrap().
+ *
+ * Call it on the thread that runs the scheduler's main context; what is wrapped on others has the normal level.
+ *
+ * Returns: (transfer full): what to give the two functions
+ *
+ * Since: 1.0
+ */
+gpointer
+prio_react_wrap_callback (PrioScheduler *scheduler, GSourceFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  Wrapped *wrapped;
+
+  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
+  g_return_val_if_fail (func != NULL, NULL);
+
+  wrapped = g_new (Wrapped, 1);
+  *wrapped = (Wrapped) { prio_scheduling_state_get_current (), prio_react_get_current_level (scheduler), func, user_data, notify };
+  if (wrapped->state == NULL)
+    wrapped->state = prio_scheduling_state_new (NULL, scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  return wrapped;
+}
+
+static void
+call (gpointer data)
+{
+  Call *self = data;
+
+  self->result = self->wrapped->func (self->wrapped->data);
+}
+
+/**
+ * prio_react_call_wrapped: (skip)
+ * @wrapped: what prio_react_wrap_callback() has returned
+ *
+ * Calls the wrapped function with the level and under the state with which it was wrapped: a [callback@GLib.SourceFunc].
+ *
+ * On a thread that does not own the main context of that state, it runs without a state.
+ *
+ * Returns: what the function returns
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_react_call_wrapped (gpointer wrapped)
+{
+  Call self = { wrapped, FALSE };
+  PrioReactFrame frame = { 0 };
+
+  g_return_val_if_fail (wrapped != NULL, FALSE);
+
+  frame.level = self.wrapped->level;
+  prio_react_enter (&frame);
+  prio_scheduling_state_run (self.wrapped->state, call, &self);
+  prio_react_leave (&frame);
+  return self.result;
+}
+
+/**
+ * prio_react_free_wrapped: (skip)
+ * @wrapped: (transfer full): what prio_react_wrap_callback() has returned
+ *
+ * Frees a wrapped function: a [callback@GLib.DestroyNotify].  Any thread may call it; its own destroy notify is
+ * called there.
+ *
+ * Since: 1.0
+ */
+void
+prio_react_free_wrapped (gpointer wrapped)
+{
+  Wrapped *self = wrapped;
+
+  g_return_if_fail (wrapped != NULL);
+
+  if (self->notify != NULL)
+    self->notify (self->data);
+  g_clear_pointer (&self->state, prio_scheduling_state_unref);
+  g_free (self);
+}

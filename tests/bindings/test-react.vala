@@ -1,0 +1,51 @@
+// test-react.vala: the words of React's Scheduler in Vala
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+using PrioSched;
+
+StringBuilder log;
+
+void run () {
+	while (MainContext.default ().iteration (false)) {
+	}
+}
+
+void test_schedule () {
+	var scheduler = Scheduler.get_default ();
+
+	log = new StringBuilder ();
+	PrioReact.schedule_callback (scheduler, PrioReact.Level.IDLE, 0, task => {
+		log.append (PrioReact.get_current_level (scheduler).to_string ().replace ("PRIO_REACT_LEVEL_", " "));
+		PrioReact.run_with_level (scheduler, PrioReact.Level.LOW, () => {
+			log.append_printf (" %d", PrioReact.get_current_level (scheduler));
+		});
+	});
+	var task = PrioReact.schedule_callback (scheduler, PrioReact.Level.IMMEDIATE, 0, task => {
+		log.append (scheduler.did_timeout () ? "late" : "early");
+		PrioReact.continue_with (task, task => {
+			log.append (" then");
+			PrioReact.request_paint (scheduler);
+			task.return_int (7);
+		});
+	});
+	assert (PrioReact.get_first_task (scheduler) == task);
+	assert (PrioReact.Level.LOW.get_priority () == TaskPriority.BACKGROUND);
+	assert (PrioReact.Level.LOW.get_timeout () == PrioReact.TIMEOUT_LOW);
+	PrioReact.force_frame_rate (scheduler, 30);
+	assert (scheduler.time_slice == 33000);
+	PrioReact.force_frame_rate (scheduler, 0);
+	run ();
+	assert (log.str == "late then IDLE 4");
+	try {
+		assert (task.propagate_int () == 7);
+	} catch (Error error) {
+		assert_not_reached ();
+	}
+}
+
+int main (string[] args) {
+	Test.init (ref args);
+	Test.add_func ("/vala/react", test_schedule);
+	return Test.run ();
+}
