@@ -126,20 +126,12 @@ PrioPosted  prio_runner_post_full    (PrioRunner       *self,
                                       gint              priority,
                                       GCancellable     *signal,
                                       guint64           delay,
-                                      gboolean          continuation);
-PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_post_timed   (PrioRunner       *self,
-                                      guint             id,
-                                      gint              priority,
-                                      GCancellable     *signal,
-                                      guint64           delay,
                                       gint              timeout);
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_yield        (PrioRunner       *self,
                                       guint             id);
-
 PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_yield_timed  (PrioRunner       *self,
+PrioPosted  prio_runner_yield_full   (PrioRunner       *self,
                                       guint             id,
                                       gint              priority,
                                       GCancellable     *signal,

@@ -60,8 +60,3 @@ prio_posted_name_clear (PrioPostedName *posted)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PrioPostedName, prio_posted_name_clear)
-
-/* For the functions that post. */
-gboolean prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective);
-PrioPosted prio_runner_posted_here (PrioRunner *self, gboolean accepted);
-PrioPosted prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective);

@@ -7,11 +7,8 @@
 
 #include "bindings/prio-runner-private.h"
 
-#include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
-#include "loop/prio-lending-private.h"
-#include "post/prio-scheduler-post-private.h"
-#include "signal/prio-registration-private.h"
+#include "scheduler/prio-scheduler-private.h"
 #include "signal/prio-util-private.h"
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
@@ -426,126 +423,28 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
   return rejected;
 }
 
-/* Owner thread.  Returns FALSE if the runner is closed. */
+/**
+ * prio_runner_is_owner:
+ * @self: a runner
+ *
+ * Tells whether the calling thread is the one that runs the main context: whoever has run it last or, before that, made its
+ * first scheduler.
+ *
+ * It is for language bindings, which raise an exception where a function that belongs to that thread would log a critical message.
+ *
+ * Any thread may call it.
+ *
+ * Returns: whether it is; %FALSE if the main context has gone
+ *
+ * Since: 1.0
+ */
 gboolean
-prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective)
+prio_runner_is_owner (PrioRunner *self)
 {
-  if (self->ids.run_queue == NULL)
+  g_return_val_if_fail (self != NULL, FALSE);
+
+  if (!prio_loop_enter (self->loop))
     return FALSE;
-
-  prio_id_queue_append (&self->ids, id, effective);
+  prio_loop_leave (self->loop);
   return TRUE;
-}
-
-/* Outside. */
-PrioPosted
-prio_runner_posted_here (PrioRunner *self, gboolean accepted)
-{
-  if (!accepted)
-    return PRIO_POSTED_REJECTED;
-  return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
-}
-
-static void
-op_post_id (PrioLoop *loop, const PrioOp *op)
-{
-  prio_runner_append_id (op->target, op->id, op->flag);
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, op->target);
-}
-
-/* Any thread: posts @id, without a signal. */
-PrioPosted
-prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective)
-{
-  PrioOp op = { .apply = op_post_id, .id = id, .flag = effective };
-
-  if (G_LIKELY (prio_loop_enter (self->loop)))
-    {
-      gboolean accepted = prio_runner_append_id (self, id, effective);
-
-      prio_loop_leave (self->loop);
-      return prio_runner_posted_here (self, accepted);
-    }
-
-  if (prio_loop_has_gone (self->loop))
-    return PRIO_POSTED_REJECTED;
-
-  op.target = prio_runner_ref (self);
-  prio_loop_submit (self->loop, &op);
-  return PRIO_POSTED_OUTSIDE;
-}
-
-/**
- * prio_runner_post:
- * @self: a runner
- * @id: the number that identifies the task; not 0
- * @priority: a [enum@PrioSched.TaskPriority]
- *
- * Posts a task without a signal: nothing can abort it (§2.2, §2.4.2 of the draft).
- *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task
- *
- * Since: 1.0
- */
-PrioPosted
-prio_runner_post (PrioRunner *self, guint id, gint priority)
-{
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
-
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
-
-  name = prio_runner_name_of_post (self, id, FALSE);
-  return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
-}
-
-/**
- * prio_runner_post_full:
- * @self: a runner
- * @id: the number that identifies the task; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
- *   any other cancellable
- * @delay: milliseconds to wait before the task is queued
- * @continuation: whether it is the continuation after a yield, which runs before the tasks
- *   of its priority
- *
- * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft).
- *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task; a task that is rejected here is not reported by
- *   [method@PrioSched.Runner.take_rejected]
- *
- * Since: 1.0
- */
-PrioPosted
-prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
-                       gboolean continuation)
-{
-  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
-
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
-
-  name = prio_runner_name_of_post (self, id, continuation);
-  /* What may be lent a priority has an entry. */
-  if (signal == NULL && delay == 0 && G_LIKELY (!prio_lending_is_used (self->loop)))
-    {
-      if (priority == PRIO_PRIORITY_UNSET)
-        priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-      return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
-    }
-
-  op.due = prio_due_after (delay);
-  return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, PRIO_NO_EXPIRY));
 }

@@ -78,7 +78,7 @@ LEFT_OUT = {
     '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
     'Scheduler': {'run_in_thread_under'},
-    'TaskGroup': {'cancel_id', 'finish_id', 'get_handle', 'new_lender', 'post_id', 'post_id_timed', 'return_id', 'wait_id'},
+    'TaskGroup': {'finish_id', 'new_lender', 'post_id', 'return_id', 'wait_id'},
     'TaskOptions': {'reserved'},
     'TaskSignal': {'pin'},
     'YieldOptions': {'reserved'},

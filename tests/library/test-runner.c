@@ -79,7 +79,7 @@ post (Run *run, char id, PrioTaskPriority priority)
 static gboolean
 post_full (Run *run, char id, gint priority, gpointer signal, guint64 delay)
 {
-  return prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, FALSE);
+  return prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0);
 }
 
 static void
@@ -93,7 +93,7 @@ test_order (Fixture *f, gconstpointer data)
   post (&run, 'c', USER_VISIBLE);
   post (&run, 'd', USER_VISIBLE);
   post_letter (f, USER_VISIBLE, 'E');
-  g_assert_true (prio_runner_post_full (run.runner, 'f', USER_VISIBLE, NULL, 0, TRUE));
+  g_assert_true (prio_runner_yield_full (run.runner, 'f', USER_VISIBLE, NULL, 0, -1));
   post (&run, 'g', USER_BLOCKING);
   frozen_time = g_get_monotonic_time ();
   fixture_run (f);
@@ -552,7 +552,7 @@ test_for_property (Fixture *f, gconstpointer data)
   g_signal_connect (target, "notify::time-slice", G_CALLBACK (log_slice), f);
   g_object_add_weak_pointer (G_OBJECT (target), (gpointer *) &target);
   g_object_unref (target);
-  prio_runner_post_full (runner, 'b', PRIO_PRIORITY_UNSET, NULL, 0, FALSE);
+  prio_runner_post_full (runner, 'b', PRIO_PRIORITY_UNSET, NULL, 0, 0);
   prio_runner_post (runner, 'a', USER_BLOCKING);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ab");
