@@ -107,7 +107,7 @@ prio_scheduler_get_current_priority (PrioScheduler *self)
  *
  * To call something later under the state of now, as React's `unstable_wrapCallback()` does, there is
  * prio_scheduler_wrap_callback(); bindings use [func@PrioSched.SchedulingState.get_current] and
- * [method@PrioSched.SchedulingState.run].
+ * prio_scheduling_state_run().
  *
  * Call it on the thread that runs the scheduler's main context, or has acquired it; on others @func runs
  * without a state.
@@ -132,5 +132,5 @@ prio_scheduler_run_with_priority (PrioScheduler *self, PrioTaskPriority priority
     inner = *current;
   inner.priority = (gint8) priority;
   state = prio_scheduling_state_new (&inner);
-  prio_scheduling_state_run (state, func, user_data);
+  prio_scheduling_state_call (state, func, user_data);
 }

@@ -209,7 +209,7 @@ prio_scheduler_call_wrapped (gpointer wrapped)
 
   g_return_val_if_fail (wrapped != NULL, FALSE);
 
-  prio_scheduling_state_run (self.wrapped->state, call, &self);
+  prio_scheduling_state_call (self.wrapped->state, call, &self);
   return self.result;
 }
 
