@@ -35,33 +35,22 @@ posted_here (PrioRunner *self, gboolean accepted)
   return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
 }
 
-static void
-op_post_id (PrioLoop *loop, const PrioOp *op)
-{
-  append_id (op->target, op->id, op->flag);
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, op->target);
-}
-
-/* Any thread: posts @id, without a signal. */
+/* Any thread: posts @op, which has no more than an id and a priority. */
 static PrioPosted
-post_plain (PrioRunner *self, guint id, PrioEffective effective)
+post_plain (PrioRunner *self, PrioOp *op)
 {
-  PrioOp op = { .apply = op_post_id, .id = id, .flag = effective };
+  gboolean accepted;
 
   if (G_LIKELY (prio_loop_enter (self->loop)))
     {
-      gboolean accepted = append_id (self, id, effective);
-
+      accepted = append_id (self, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag));
       prio_loop_leave (self->loop);
-      return posted_here (self, accepted);
     }
-
-  if (prio_loop_has_gone (self->loop))
-    return PRIO_POSTED_REJECTED;
-
-  op.target = prio_runner_ref (self);
-  prio_loop_submit (self->loop, &op);
-  return PRIO_POSTED_OUTSIDE;
+  else
+    {
+      accepted = prio_run_queue_post_id (self->loop, &self->ids, op, NULL, PRIO_NO_EXPIRY);
+    }
+  return posted_here (self, accepted);
 }
 
 /**
@@ -82,6 +71,7 @@ post_plain (PrioRunner *self, guint id, PrioEffective effective)
 PrioPosted
 prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
+  PrioOp op = { .id = id, .priority = (gint8) priority };
   g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
@@ -89,22 +79,18 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
 
   name = prio_runner_name_of_post (self, id, FALSE);
-  return post_plain (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
+  return post_plain (self, &op);
 }
 
 /* Any thread: posts what @op describes.  @expiry is that of its timeout, or PRIO_NO_EXPIRY. */
 static PrioPosted
 post_with (PrioRunner *self, PrioOp *op, GCancellable *signal, gint64 expiry)
 {
-  gint priority = op->priority;
-
+  if (signal == NULL && op->priority == PRIO_PRIORITY_UNSET)
+    op->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   /* What may be lent a priority has an entry. */
   if (signal == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY && G_LIKELY (!prio_lending_is_used (self->loop)))
-    {
-      if (priority == PRIO_PRIORITY_UNSET)
-        priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-      return post_plain (self, op->id, prio_effective ((PrioTaskPriority) priority, op->flag));
-    }
+    return post_plain (self, op);
 
   return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, op, signal, expiry));
 }
@@ -148,34 +134,28 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
   return post_with (self, &op, signal, timeout == 0 ? PRIO_NO_EXPIRY : prio_expiry_after (op.due, timeout));
 }
 
+/* When the timeout of what runs in @state passes. */
+static gint64
+expiry_of (const PrioState *state)
+{
+  return state->timed == PRIO_TIMED_NOT ? PRIO_NO_EXPIRY : prio_traits_of (state).expiry;
+}
+
 /* Owner thread: appends a continuation of the running task, whose signal cannot be reset, or which has none, but a timeout or
  * what may lend it a priority.
  * Returns FALSE if the runner is closed or the signal aborted. */
 static gboolean
 append_inherited (PrioRunner *self, guint id, const PrioState *state)
 {
+  PrioOp op = { .id = id, .priority = state->priority, .flag = TRUE, .data = &self->ids };
   PrioRegistration *registration = prio_registration_of (state->group);
-  PrioEntry *entry;
 
   if (self->ids.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
     return FALSE;
 
-  entry = prio_id_queue_new_entry (&self->ids, id, TRUE);
-  if (state->timed != PRIO_TIMED_NOT)
-    prio_entry_set_expiry (entry, prio_traits_of (state).expiry);
   if (registration != NULL)
     prio_registration_hold (registration);
-  entry->abort = prio_registration_group (registration);
-  if (state->priority != PRIO_PRIORITY_UNSET)
-    {
-      entry->priority = (guint8) state->priority;
-    }
-  else
-    {
-      prio_registration_hold (registration);
-      entry->follows = &registration->group;
-    }
-  prio_run_queue_add (entry, 0);
+  prio_run_queue_add_op (self->ids.run_queue, &op, registration, expiry_of (state));
   return TRUE;
 }
 
@@ -203,8 +183,7 @@ prio_runner_yield (PrioRunner *self, guint id)
 {
   const PrioState *current, *state = NULL;
   PrioRegistration *registration = NULL;
-  PrioTaskPriority priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-  PrioOp op = { .id = id, .flag = TRUE };
+  PrioOp op = { .id = id, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .flag = TRUE };
   g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
   gboolean accepted;
 
@@ -214,7 +193,7 @@ prio_runner_yield (PrioRunner *self, guint id)
   name = prio_runner_name_of_post (self, id, TRUE);
   current = prio_state_of_thread ();
   if (!prio_loop_enter (self->loop))
-    return post_plain (self, id, prio_effective (priority, TRUE));
+    return post_plain (self, &op);
 
   if (self->ids.run_queue != NULL && prio_state_is_of (current, self->ids.run_queue))
     state = current;
@@ -224,8 +203,7 @@ prio_runner_yield (PrioRunner *self, guint id)
     {
       prio_loop_leave (self->loop);
       op.priority = state->priority;
-      return post_with (self, &op, registration->signal,
-                        state->timed == PRIO_TIMED_NOT ? PRIO_NO_EXPIRY : prio_traits_of (state).expiry);
+      return post_with (self, &op, registration->signal, expiry_of (state));
     }
   if (registration != NULL ||
       (state != NULL && (state->timed != PRIO_TIMED_NOT || G_UNLIKELY (prio_lending_is_used (self->loop)))))
@@ -235,8 +213,8 @@ prio_runner_yield (PrioRunner *self, guint id)
   else
     {
       if (state != NULL)
-        priority = (PrioTaskPriority) state->priority;
-      accepted = append_id (self, id, prio_effective (priority, TRUE));
+        op.priority = state->priority;
+      accepted = append_id (self, id, prio_effective ((PrioTaskPriority) op.priority, TRUE));
     }
   prio_loop_leave (self->loop);
   return posted_here (self, accepted);
