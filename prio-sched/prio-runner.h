@@ -73,31 +73,12 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
  */
 typedef char *(*PrioRunnerNameFunc) (guint id, gpointer user_data);
 
-/**
- * PrioRunnerStoppedFunc: (skip)
- * @user_data: the data given to [method@PrioSched.Runner.set_stopped_func]
- *
- * Deals with a setter that something has stopped.  It is called on the thread that runs the scheduler's main context.
- *
- * Since: 1.0
- */
-typedef void (*PrioRunnerStoppedFunc) (gpointer user_data);
-
 PRIO_AVAILABLE_IN_ALL
 GType       prio_runner_get_type     (void) G_GNUC_CONST;
 
 PRIO_AVAILABLE_IN_ALL
 PrioRunner *prio_runner_new          (PrioScheduler    *scheduler,
                                       PrioRunnerFunc    func,
-                                      gpointer          user_data,
-                                      GDestroyNotify    notify);
-PRIO_AVAILABLE_IN_ALL
-PrioRunner *prio_runner_new_for_property (PrioScheduler *scheduler,
-                                      GObject          *target,
-                                      const char       *property);
-PRIO_AVAILABLE_IN_ALL
-void        prio_runner_set_stopped_func (PrioRunner    *self,
-                                      PrioRunnerStoppedFunc func,
                                       gpointer          user_data,
                                       GDestroyNotify    notify);
 PRIO_AVAILABLE_IN_ALL
@@ -110,11 +91,6 @@ void        prio_runner_set_name_func (PrioRunner       *self,
                                       PrioRunnerNameFunc func,
                                       gpointer          user_data,
                                       GDestroyNotify    notify);
-PRIO_AVAILABLE_IN_ALL
-void        prio_runner_set_name_properties (PrioRunner *self,
-                                      GObject          *target,
-                                      const char       *id_property,
-                                      const char       *name_property);
 
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_post         (PrioRunner       *self,

@@ -79,7 +79,6 @@ declare module '@girs/priosched-1' {
             /** Takes a task that is delayed or queued out of its queue; take_rejected() reports it. */
             cancel(id: number): boolean;
             set_name_func(func: RunnerNameFunc): void;
-            set_name_properties(target: GObject.Object, id_property: string, name_property: string): void;
         }
 
         interface Scheduler {

@@ -529,7 +529,6 @@ declare module '@girs/priosched-1' {
         class Runner {
             static $gtype: GObject.GType<Runner>; protected constructor();
             static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
-            static new_for_property(scheduler: Scheduler, target: GObject.Object, property: string): Runner;
             static end(): boolean;
             static next(): number;
             post(id: number, priority: number): Posted;

@@ -22,14 +22,12 @@ struct _PrioRunner
   gint refs;       /* atomic: one for all users of the id queue, and those of bindings and of pending operations */
   PrioLoop *loop;
   PrioRunnerFunc func; /* NULL once the runner is closed */
-  PrioRunnerFunc told; /* from then on: what is told of tasks that went with their context */
   gpointer data;
   GDestroyNotify notify;
   PrioRunnerNameFunc name_func; /* or NULL */
   gpointer name_data;
   GDestroyNotify name_notify;
   GArray *rejected; /* of guint */
-  GWeakRef *home;   /* the scheduler that tells of tasks which went with their context; NULL if nobody is told */
 };
 
 /* What a task is called, from before it is posted until it has been. */

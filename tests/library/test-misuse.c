@@ -349,11 +349,6 @@ test_runner (Fixture *f, gconstpointer data)
 
   assert_critical_for_bad (prio_runner_new (bad, runner_function, NULL, NULL));
   assert_critical (prio_runner_new (f->scheduler, NULL, NULL, NULL));
-  assert_critical_for_bad (prio_runner_new_for_property (bad, G_OBJECT (f->scheduler), "time-slice"));
-  assert_critical (prio_runner_new_for_property (f->scheduler, NULL, "time-slice"));
-  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), NULL));
-  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), "no-such-property"));
-  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), "next-frame"));
   assert_critical (prio_runner_ref (NULL));
   assert_critical (prio_runner_unref (NULL));
   assert_critical (prio_runner_post (NULL, 1, BACKGROUND));
@@ -371,10 +366,6 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_take_rejected (NULL, &n));
   assert_critical (prio_runner_take_rejected (runner, NULL));
 
-  assert_critical (prio_runner_set_stopped_func (NULL, g_free, NULL, NULL));
-  assert_critical (prio_runner_set_stopped_func (runner, NULL, NULL, NULL));
-  /* It sets no property. */
-  assert_critical (prio_runner_set_stopped_func (runner, g_free, NULL, NULL));
   assert_critical (prio_runner_add_interlude (f->context, NULL, NULL, NULL));
 
   /* Outside of a runner's function. */
