@@ -231,7 +231,7 @@ test_runner (Fixture *f, gconstpointer data)
   g_assert_finalize_object (driver);
 }
 
-/* Of tasks that go with another main context the property is told at home. */
+/* A task of the first scheduler sets the property where tasks have gone with another main context. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
