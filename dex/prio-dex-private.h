@@ -11,6 +11,8 @@
 
 #include "prio-sched-dex.h"
 
+#include <prio-sched-bindings.h>
+
 /* Any thread: whether libdex can be used; otherwise tells that @function was called too early. */
 gboolean prio_dex_is_ready (const char *function) G_GNUC_INTERNAL;
 

@@ -36,8 +36,6 @@ typedef void (*PrioIdleFunc) (PrioIdleDeadline *deadline,
 PRIO_AVAILABLE_IN_ALL
 GType             prio_idle_deadline_get_type       (void) G_GNUC_CONST;
 PRIO_AVAILABLE_IN_ALL
-PrioIdleDeadline *prio_idle_deadline_get_current    (void);
-PRIO_AVAILABLE_IN_ALL
 PrioIdleDeadline *prio_idle_deadline_copy           (const PrioIdleDeadline *deadline);
 PRIO_AVAILABLE_IN_ALL
 void              prio_idle_deadline_free           (PrioIdleDeadline       *deadline);

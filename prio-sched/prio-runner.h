@@ -73,31 +73,12 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
  */
 typedef char *(*PrioRunnerNameFunc) (guint id, gpointer user_data);
 
-/**
- * PrioRunnerStoppedFunc: (skip)
- * @user_data: the data given to [method@PrioSched.Runner.set_stopped_func]
- *
- * Deals with a setter that something has stopped.  It is called on the thread that runs the scheduler's main context.
- *
- * Since: 1.0
- */
-typedef void (*PrioRunnerStoppedFunc) (gpointer user_data);
-
 PRIO_AVAILABLE_IN_ALL
 GType       prio_runner_get_type     (void) G_GNUC_CONST;
 
 PRIO_AVAILABLE_IN_ALL
 PrioRunner *prio_runner_new          (PrioScheduler    *scheduler,
                                       PrioRunnerFunc    func,
-                                      gpointer          user_data,
-                                      GDestroyNotify    notify);
-PRIO_AVAILABLE_IN_ALL
-PrioRunner *prio_runner_new_for_property (PrioScheduler *scheduler,
-                                      GObject          *target,
-                                      const char       *property);
-PRIO_AVAILABLE_IN_ALL
-void        prio_runner_set_stopped_func (PrioRunner    *self,
-                                      PrioRunnerStoppedFunc func,
                                       gpointer          user_data,
                                       GDestroyNotify    notify);
 PRIO_AVAILABLE_IN_ALL
@@ -110,11 +91,6 @@ void        prio_runner_set_name_func (PrioRunner       *self,
                                       PrioRunnerNameFunc func,
                                       gpointer          user_data,
                                       GDestroyNotify    notify);
-PRIO_AVAILABLE_IN_ALL
-void        prio_runner_set_name_properties (PrioRunner *self,
-                                      GObject          *target,
-                                      const char       *id_property,
-                                      const char       *name_property);
 
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_post         (PrioRunner       *self,
@@ -126,20 +102,12 @@ PrioPosted  prio_runner_post_full    (PrioRunner       *self,
                                       gint              priority,
                                       GCancellable     *signal,
                                       guint64           delay,
-                                      gboolean          continuation);
-PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_post_timed   (PrioRunner       *self,
-                                      guint             id,
-                                      gint              priority,
-                                      GCancellable     *signal,
-                                      guint64           delay,
                                       gint              timeout);
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_yield        (PrioRunner       *self,
                                       guint             id);
-
 PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_yield_timed  (PrioRunner       *self,
+PrioPosted  prio_runner_yield_full   (PrioRunner       *self,
                                       guint             id,
                                       gint              priority,
                                       GCancellable     *signal,

@@ -11,6 +11,7 @@
 
 #define PRIO_SCHED_INSIDE
 
+#include "prio-hooks.h"
 #include "prio-runner.h"
 #include "prio-scheduler-bindings.h"
 #include "prio-task-group-id.h"

@@ -12,6 +12,7 @@
 #define PRIO_SCHED_INSIDE
 
 #include "prio-long-task.h"
+#include "prio-scheduler-list.h"
 #include "prio-statistics.h"
 #include "prio-trace.h"
 

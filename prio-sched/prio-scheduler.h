@@ -31,8 +31,6 @@ PrioScheduler *prio_scheduler_ref_thread_default (void);
 PRIO_AVAILABLE_IN_ALL
 PrioScheduler *prio_scheduler_new                (GMainContext        *context);
 PRIO_AVAILABLE_IN_ALL
-GPtrArray     *prio_scheduler_list_all           (void);
-PRIO_AVAILABLE_IN_ALL
 GMainContext  *prio_scheduler_get_context        (PrioScheduler       *self);
 
 PRIO_AVAILABLE_IN_ALL

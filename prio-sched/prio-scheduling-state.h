@@ -18,19 +18,6 @@ G_BEGIN_DECLS
 
 #define PRIO_TYPE_SCHEDULING_STATE (prio_scheduling_state_get_type ())
 
-/**
- * PrioSchedulingStateFinder: (skip)
- *
- * Tells the state of the code that calls it, if that is a fiber: see prio_scheduling_state_set_finder().
- *
- * It is called on any thread, and under locks of the library: it calls nothing of the library, and takes no lock.
- *
- * Returns: (transfer none) (nullable): the state, which lives on at least until the fiber is suspended, or %NULL
- *
- * Since: 1.0
- */
-typedef PrioSchedulingState *(*PrioSchedulingStateFinder) (void);
-
 PRIO_AVAILABLE_IN_ALL
 GType                prio_scheduling_state_get_type    (void) G_GNUC_CONST;
 PRIO_AVAILABLE_IN_ALL
@@ -45,14 +32,6 @@ PRIO_AVAILABLE_IN_ALL
 GCancellable        *prio_scheduling_state_get_signal  (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
 gint                 prio_scheduling_state_get_priority (PrioSchedulingState *state);
-PRIO_AVAILABLE_IN_ALL
-void                 prio_scheduling_state_run         (PrioSchedulingState *state,
-                                                        GSourceOnceFunc      func,
-                                                        gpointer             user_data);
-
-PRIO_AVAILABLE_IN_ALL
-void                 prio_scheduling_state_set_finder  (PrioSchedulingStateFinder find);
-
 PRIO_AVAILABLE_IN_ALL
 gpointer             prio_scheduling_state_wrap        (GAsyncReadyCallback  callback,
                                                         gpointer             user_data);

@@ -21,16 +21,6 @@ guint            prio_task_group_post_id       (PrioTaskGroup         *self,
                                                 gint                   priority,
                                                 GCancellable          *signal,
                                                 guint64                delay,
-                                                const char            *name,
-                                                GCancellable         **combined,
-                                                PrioPosted            *posted);
-PRIO_AVAILABLE_IN_ALL
-guint            prio_task_group_post_id_timed (PrioTaskGroup         *self,
-                                                PrioRunner            *runner,
-                                                guint                  id,
-                                                gint                   priority,
-                                                GCancellable          *signal,
-                                                guint64                delay,
                                                 gint                   timeout,
                                                 const char            *name,
                                                 GCancellable         **combined,
@@ -40,17 +30,8 @@ void             prio_task_group_return_id     (PrioTaskGroup         *self,
                                                 guint                  handle,
                                                 const char            *failure);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_group_cancel_id     (PrioTaskGroup         *self,
-                                                guint                  handle);
-PRIO_AVAILABLE_IN_ALL
 guint            prio_task_group_new_lender    (PrioTaskGroup         *self,
                                                 guint                  handle);
-PRIO_AVAILABLE_IN_ALL
-guint            prio_runner_get_id_of         (PrioRunner            *self,
-                                                PrioTask              *task);
-PRIO_AVAILABLE_IN_ALL
-guint            prio_task_group_get_handle    (PrioTaskGroup         *self,
-                                                PrioTask              *task);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_wait_id       (PrioTaskGroup         *self,
                                                 PrioTaskGroup         *own,
@@ -63,6 +44,7 @@ PRIO_AVAILABLE_IN_ALL
 gboolean         prio_task_group_finish_id     (PrioTaskGroup         *self,
                                                 guint                  id,
                                                 PrioTask             **task,
+                                                guint                 *handle,
                                                 GError               **error);
 
 G_END_DECLS

@@ -34,11 +34,7 @@ PrioTaskSignal  *prio_task_signal_new_any_following (GCancellable     **signals,
                                                      gsize              n_signals,
                                                      PrioTaskSignal    *priority_source);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_signal_pin               (PrioTaskSignal    *self);
-PRIO_AVAILABLE_IN_ALL
 PrioTaskPriority prio_task_signal_get_priority      (PrioTaskSignal    *self);
-PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_signal_has_fixed_priority (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean         prio_task_signal_is_aborted        (PrioTaskSignal    *self);
 PRIO_AVAILABLE_IN_ALL

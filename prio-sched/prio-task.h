@@ -58,25 +58,6 @@ typedef void (*PrioTaskFunc) (PrioTask *task,
 typedef gboolean (*PrioStepFunc) (PrioTask *task,
                                   gpointer  user_data);
 
-/**
- * PrioTaskReadyCallback:
- * @source_object: (nullable): the source object that the task was posted with, or else its
- *   scheduler, or %NULL if that is gone
- * @result: the task
- * @user_data: the data that was registered with the callback
- *
- * Called when a task has completed.
- *
- * It is called on the thread that runs the scheduler's main context.  Its arguments
- * are those of a [callback@Gio.AsyncReadyCallback], so that such a callback can be used
- * without a cast.
- *
- * Since: 1.0
- */
-typedef void (*PrioTaskReadyCallback) (GObject      *source_object,
-                                       GAsyncResult *result,
-                                       gpointer      user_data);
-
 PRIO_AVAILABLE_IN_ALL
 gboolean         prio_task_is_valid          (gpointer             result,
                                               gpointer             source_object,
@@ -103,11 +84,6 @@ PRIO_AVAILABLE_IN_ALL
 const GError    *prio_task_get_error         (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_cancel            (PrioTask            *self);
-PRIO_AVAILABLE_IN_ALL
-void             prio_task_then              (PrioTask              *self,
-                                              PrioTaskReadyCallback  callback,
-                                              gpointer               user_data,
-                                              GDestroyNotify         notify);
 
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_defer             (PrioTask            *self);

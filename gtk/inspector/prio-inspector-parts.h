@@ -9,7 +9,7 @@
 #pragma once
 
 #include <gtk/gtk.h>
-#include <prio-sched.h>
+#include <prio-sched-watch.h>
 
 #define PRIO_TYPE_INSPECTOR_SCHEDULER (prio_inspector_scheduler_get_type ())
 G_DECLARE_FINAL_TYPE (PrioInspectorScheduler, prio_inspector_scheduler, PRIO, INSPECTOR_SCHEDULER, GtkBox)

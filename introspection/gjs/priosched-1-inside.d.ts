@@ -65,16 +65,12 @@ declare module '@girs/priosched-1' {
         interface TaskGroup {
             /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
             post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
-                name: string | null): [number, Gio.Cancellable, number];
-            post_id_timed(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 timeout: number, name: string | null): [number, Gio.Cancellable, number];
             return_id(handle: number, failure: string | null): void;
-            cancel_id(handle: number): void;
             new_lender(handle: number): number;
-            get_handle(task: Task): number;
             wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 runner: Runner, id: number): void;
-            finish_id(id: number): [boolean, Task | null];
+            finish_id(id: number): [boolean, Task | null, number];
         }
 
         interface Runner {
@@ -82,10 +78,7 @@ declare module '@girs/priosched-1' {
             is_owner(): boolean;
             /** Takes a task that is delayed or queued out of its queue; take_rejected() reports it. */
             cancel(id: number): boolean;
-            /** The number of the task of a group for which the task stands, or 0. */
-            get_id_of(task: Task): number;
             set_name_func(func: RunnerNameFunc): void;
-            set_name_properties(target: GObject.Object, id_property: string, name_property: string): void;
         }
 
         interface Scheduler {

@@ -552,15 +552,12 @@ declare module '@girs/priosched-1' {
         class Runner {
             static $gtype: GObject.GType<Runner>; protected constructor();
             static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
-            static new_for_property(scheduler: Scheduler, target: GObject.Object, property: string): Runner;
             static end(): boolean;
             static next(): number;
             post(id: number, priority: number): Posted;
-            post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
-                continuation: boolean): Posted;
-            post_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number): Posted;
+            post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number): Posted;
             get_first(): number;
-            yield_timed(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number): Posted;
+            yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number): Posted;
             request_idle_callback(timeout: number): number;
             new_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
             free_lender(lender: number): void;

@@ -6,14 +6,31 @@
 #include "config.h"
 
 #include "bindings/prio-runner-private.h"
+#include "bindings/prio-task-group-id-private.h"
 
 #include "loop/prio-first-private.h"
+#include "task/prio-task-impl-private.h"
+
+/* The number of the first task of @queue, or 0 if that is none of @self, or a continuation. */
+static guint
+id_of_head (PrioRunner *self, PrioQueue *queue)
+{
+  PrioEntry *entry = (PrioEntry *) queue->head;
+
+  if (prio_id_queue_of_head (queue) == &self->ids && queue->kind == PRIO_QUEUE_IDS)
+    return (queue->effective & 1) == 0 ? GPOINTER_TO_UINT (queue->head->data) : 0;
+  if (queue->kind != PRIO_QUEUE_ENTRIES || entry->continuation)
+    return 0;
+  if (prio_id_queue_of_head (queue) == &self->ids)
+    return queue->head->id;
+  return entry->funcs->run == prio_task_entry_funcs.run ? prio_runner_id_of_task (self, prio_task_from_entry (entry)) : 0;
+}
 
 /**
  * prio_runner_get_first:
  * @self: a runner
  *
- * Gets the number of the task that comes next of all tasks of the scheduler, if it is one of this runner, and no
+ * Gets the number of the task that comes next of all tasks of the scheduler, if it is one of this runner, in a group or not, and no
  * continuation: see [method@PrioSched.Scheduler.dup_first_task].
  *
  * Call it on the thread that runs the main context; on others it returns 0.
@@ -34,13 +51,8 @@ prio_runner_get_first (PrioRunner *self)
     return 0;
   if (self->ids.run_queue != NULL)
     queue = prio_run_queue_first (self->ids.run_queue);
-  if (queue != NULL && prio_id_queue_of_head (queue) == &self->ids)
-    {
-      if (queue->kind == PRIO_QUEUE_IDS)
-        id = (queue->effective & 1) == 0 ? GPOINTER_TO_UINT (queue->head->data) : 0;
-      else
-        id = ((PrioEntry *) queue->head)->continuation ? 0 : queue->head->id;
-    }
+  if (queue != NULL)
+    id = id_of_head (self, queue);
   prio_loop_leave (self->loop);
   return id;
 }

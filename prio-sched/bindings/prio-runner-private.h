@@ -22,14 +22,12 @@ struct _PrioRunner
   gint refs;       /* atomic: one for all users of the id queue, and those of bindings and of pending operations */
   PrioLoop *loop;
   PrioRunnerFunc func; /* NULL once the runner is closed */
-  PrioRunnerFunc told; /* from then on: what is told of tasks that went with their context */
   gpointer data;
   GDestroyNotify notify;
   PrioRunnerNameFunc name_func; /* or NULL */
   gpointer name_data;
   GDestroyNotify name_notify;
   GArray *rejected; /* of guint */
-  GWeakRef *home;   /* the scheduler that tells of tasks which went with their context; NULL if nobody is told */
 };
 
 /* What a task is called, from before it is posted until it has been. */
@@ -60,8 +58,3 @@ prio_posted_name_clear (PrioPostedName *posted)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PrioPostedName, prio_posted_name_clear)
-
-/* For the functions that post. */
-gboolean prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective);
-PrioPosted prio_runner_posted_here (PrioRunner *self, gboolean accepted);
-PrioPosted prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective);

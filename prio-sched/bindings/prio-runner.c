@@ -7,11 +7,8 @@
 
 #include "bindings/prio-runner-private.h"
 
-#include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
-#include "loop/prio-lending-private.h"
-#include "post/prio-scheduler-post-private.h"
-#include "signal/prio-registration-private.h"
+#include "scheduler/prio-scheduler-private.h"
 #include "signal/prio-util-private.h"
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
@@ -39,51 +36,17 @@ run (PrioIdQueue *ids, guint id)
     runner->func (id, runner->data);
 }
 
-/* A task of another scheduler. */
-static gboolean
-tell_rejected (gpointer data)
-{
-  PrioRunner *runner = data;
-
-  runner->told (0, runner->data);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-told_rejected (gpointer data)
-{
-  PrioRunner *runner = data;
-
-  runner->notify (runner->data);
-  prio_runner_unref (runner);
-}
-
-/* Outside, on any thread: the context has gone, with tasks in it. */
-static void
-tell_at_home (gpointer data)
-{
-  PrioRunner *runner = data;
-  g_autoptr (PrioScheduler) home = g_weak_ref_get (runner->home);
-
-  if (home != NULL)
-    prio_scheduler_post (home, PRIO_TASK_PRIORITY_USER_BLOCKING, tell_rejected, runner, told_rejected);
-  else
-    told_rejected (runner);
-}
-
 /* No task runs any more, and none can be posted. */
 static void
 closed (PrioIdQueue *ids)
 {
   PrioRunner *runner = runner_of (ids);
 
-  runner->told = g_steal_pointer (&runner->func);
+  runner->func = NULL;
   runner->name_func = NULL;
   if (runner->name_notify != NULL)
     prio_loop_defer_release (runner->loop, g_steal_pointer (&runner->name_notify), runner->name_data);
-  if (runner->home != NULL && runner->rejected->len > 0)
-    prio_loop_defer_release (runner->loop, tell_at_home, prio_runner_ref (runner));
-  else if (runner->notify != NULL)
+  if (runner->notify != NULL)
     prio_loop_defer_release (runner->loop, g_steal_pointer (&runner->notify), runner->data);
   prio_loop_defer_release (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
 }
@@ -202,148 +165,6 @@ prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_da
   return self;
 }
 
-typedef struct
-{
-  GObject *target;
-  const char *property; /* the name of its GParamSpec */
-  gboolean tells;       /* by the property, which is not 0 as long as the setter runs */
-  PrioRunnerStoppedFunc stopped; /* or NULL */
-  gpointer data;
-  GDestroyNotify notify;
-} Setter;
-
-/* Whether the setter has come to its end.  It has if it has asked for tasks until there was none; what else it was called for it
- * tells itself. */
-static gboolean
-has_ended (Setter *setter, guint told)
-{
-  PrioBatch *batch = prio_thread.batch;
-  guint id = 0;
-
-  /* In the checkpoint of a task the setter is told of rejected ones: that of the task is looked at when it returns. */
-  if (batch != NULL && batch->ids != NULL && batch->running)
-    return told == 0;
-  if (setter->tells && (batch == NULL || batch->ids == NULL))
-    g_object_get (setter->target, setter->property, &id, NULL);
-  return id == 0;
-}
-
-static void
-set_property (guint id, gpointer user_data)
-{
-  Setter *setter = user_data;
-  g_auto (GValue) value = G_VALUE_INIT;
-
-  g_value_init (&value, G_TYPE_UINT);
-  g_value_set_uint (&value, id);
-  g_object_set_property (setter->target, setter->property, &value);
-  if (setter->stopped != NULL && !has_ended (setter, id))
-    setter->stopped (setter->data);
-}
-
-static void
-setter_free (gpointer data)
-{
-  Setter *setter = data;
-
-  if (setter->notify != NULL)
-    setter->notify (setter->data);
-  g_object_unref (setter->target);
-  g_free (setter);
-}
-
-/**
- * prio_runner_new_for_property:
- * @scheduler: a scheduler
- * @target: an object with @property
- * @property: a writable property of type `guint`
- *
- * Makes a runner that does not call a function, but sets a property to the number of the
- * task to run first.
- *
- * It is for bindings whose closures cannot be called at all times, but whose properties can
- * always be set: GJS blocks closures while its garbage collector works.  @target is kept
- * alive until the destroy notify of [ctor@PrioSched.Runner.new] would be called.
- *
- * A readable property must be 0 again when the setter has ended: see [method@PrioSched.Runner.set_stopped_func].
- *
- * If the main context of @scheduler is destroyed with tasks in it, the property is set to 0 once more, by a task of the
- * scheduler that was the thread's default in this call, and [method@PrioSched.Runner.take_rejected] returns their numbers.
- *
- * Any thread may call it.
- *
- * Returns: (transfer full): a new runner
- *
- * Since: 1.0
- */
-PrioRunner *
-prio_runner_new_for_property (PrioScheduler *scheduler, GObject *target, const char *property)
-{
-  g_autoptr (PrioScheduler) home = NULL;
-  PrioRunner *self;
-  Setter *setter;
-  GParamSpec *pspec;
-
-  g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
-  g_return_val_if_fail (G_IS_OBJECT (target), NULL);
-  g_return_val_if_fail (property != NULL, NULL);
-  pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (target), property);
-  g_return_val_if_fail (pspec != NULL && pspec->value_type == G_TYPE_UINT, NULL);
-  g_return_val_if_fail ((pspec->flags & G_PARAM_WRITABLE) != 0, NULL);
-
-  setter = g_new0 (Setter, 1);
-  setter->target = g_object_ref (target);
-  setter->property = pspec->name;
-  setter->tells = (pspec->flags & G_PARAM_READABLE) != 0;
-  self = prio_runner_new (scheduler, set_property, setter, setter_free);
-  home = prio_scheduler_ref_thread_default ();
-  if (home->run_queue->loop != self->loop)
-    {
-      self->home = g_new (GWeakRef, 1);
-      g_weak_ref_init (self->home, home);
-    }
-  return self;
-}
-
-/**
- * prio_runner_set_stopped_func: (skip)
- * @self: a runner that sets a property
- * @func: called when a setter has been stopped
- * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed, with the property's object
- *
- * Tells a binding when a setter has not come to its end: the property, if it is readable, is not 0, or the setter has not asked for
- * tasks until there was none.
- *
- * It is for interpreters that end all functions when the program is to exit, and then return to the main loop as if nothing had
- * happened: @func ends the program.
- *
- * Call it once, on the thread that runs the main context, before the first task is posted.
- *
- * Since: 1.0
- */
-void
-prio_runner_set_stopped_func (PrioRunner *self, PrioRunnerStoppedFunc func, gpointer user_data, GDestroyNotify notify)
-{
-  Setter *setter;
-
-  g_return_if_fail (self != NULL);
-  g_return_if_fail (func != NULL);
-
-  if (self->ids.run_queue == NULL)
-    {
-      /* Nothing will run any more. */
-      prio_release_now (notify, user_data);
-      return;
-    }
-  g_return_if_fail (self->func == set_property);
-  setter = self->data;
-  g_return_if_fail (setter->stopped == NULL);
-  setter->stopped = func;
-  setter->data = user_data;
-  setter->notify = notify;
-}
-
 /**
  * prio_runner_ref: (skip)
  * @self: a runner
@@ -381,9 +202,6 @@ prio_runner_unref (PrioRunner *self)
 
   prio_loop_unref (self->loop);
   g_array_unref (self->rejected);
-  if (self->home != NULL)
-    g_weak_ref_clear (self->home);
-  g_free (self->home);
   g_free (self);
 }
 
@@ -426,126 +244,28 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
   return rejected;
 }
 
-/* Owner thread.  Returns FALSE if the runner is closed. */
+/**
+ * prio_runner_is_owner:
+ * @self: a runner
+ *
+ * Tells whether the calling thread is the one that runs the main context: whoever has run it last or, before that, made its
+ * first scheduler.
+ *
+ * It is for language bindings, which raise an exception where a function that belongs to that thread would log a critical message.
+ *
+ * Any thread may call it.
+ *
+ * Returns: whether it is; %FALSE if the main context has gone
+ *
+ * Since: 1.0
+ */
 gboolean
-prio_runner_append_id (PrioRunner *self, guint id, PrioEffective effective)
+prio_runner_is_owner (PrioRunner *self)
 {
-  if (self->ids.run_queue == NULL)
+  g_return_val_if_fail (self != NULL, FALSE);
+
+  if (!prio_loop_enter (self->loop))
     return FALSE;
-
-  prio_id_queue_append (&self->ids, id, effective);
+  prio_loop_leave (self->loop);
   return TRUE;
-}
-
-/* Outside. */
-PrioPosted
-prio_runner_posted_here (PrioRunner *self, gboolean accepted)
-{
-  if (!accepted)
-    return PRIO_POSTED_REJECTED;
-  return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
-}
-
-static void
-op_post_id (PrioLoop *loop, const PrioOp *op)
-{
-  prio_runner_append_id (op->target, op->id, op->flag);
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, op->target);
-}
-
-/* Any thread: posts @id, without a signal. */
-PrioPosted
-prio_runner_post_id (PrioRunner *self, guint id, PrioEffective effective)
-{
-  PrioOp op = { .apply = op_post_id, .id = id, .flag = effective };
-
-  if (G_LIKELY (prio_loop_enter (self->loop)))
-    {
-      gboolean accepted = prio_runner_append_id (self, id, effective);
-
-      prio_loop_leave (self->loop);
-      return prio_runner_posted_here (self, accepted);
-    }
-
-  if (prio_loop_has_gone (self->loop))
-    return PRIO_POSTED_REJECTED;
-
-  op.target = prio_runner_ref (self);
-  prio_loop_submit (self->loop, &op);
-  return PRIO_POSTED_OUTSIDE;
-}
-
-/**
- * prio_runner_post:
- * @self: a runner
- * @id: the number that identifies the task; not 0
- * @priority: a [enum@PrioSched.TaskPriority]
- *
- * Posts a task without a signal: nothing can abort it (§2.2, §2.4.2 of the draft).
- *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task
- *
- * Since: 1.0
- */
-PrioPosted
-prio_runner_post (PrioRunner *self, guint id, gint priority)
-{
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
-
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
-
-  name = prio_runner_name_of_post (self, id, FALSE);
-  return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, FALSE));
-}
-
-/**
- * prio_runner_post_full:
- * @self: a runner
- * @id: the number that identifies the task; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
- *   any other cancellable
- * @delay: milliseconds to wait before the task is queued
- * @continuation: whether it is the continuation after a yield, which runs before the tasks
- *   of its priority
- *
- * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft).
- *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task; a task that is rejected here is not reported by
- *   [method@PrioSched.Runner.take_rejected]
- *
- * Since: 1.0
- */
-PrioPosted
-prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
-                       gboolean continuation)
-{
-  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = continuation != FALSE };
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
-
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
-
-  name = prio_runner_name_of_post (self, id, continuation);
-  /* What may be lent a priority has an entry. */
-  if (signal == NULL && delay == 0 && G_LIKELY (!prio_lending_is_used (self->loop)))
-    {
-      if (priority == PRIO_PRIORITY_UNSET)
-        priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-      return prio_runner_post_id (self, id, prio_effective ((PrioTaskPriority) priority, continuation));
-    }
-
-  op.due = prio_due_after (delay);
-  return prio_runner_posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, &op, signal, PRIO_NO_EXPIRY));
 }

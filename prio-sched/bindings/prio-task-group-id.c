@@ -8,7 +8,7 @@
 
 #include "config.h"
 
-#include "prio-task-group-id.h"
+#include "bindings/prio-task-group-id-private.h"
 
 #include "group/prio-task-group-private.h"
 
@@ -116,6 +116,8 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  *   @signal or, if it has none, that of the group
  * @signal: (nullable): what may abort the task, beside the group
  * @delay: milliseconds to wait before the task is queued
+ * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
+ *   task whose timeout has not passed; 0 for none
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: that
  *   of the group, or one that depends on it and on @signal
@@ -136,41 +138,7 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  */
 guint
 prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal, guint64 delay,
-                         const char *name, GCancellable **combined, PrioPosted *posted)
-{
-  return prio_task_group_post_id_timed (self, runner, id, priority, signal, delay, 0, name, combined, posted);
-}
-
-/**
- * prio_task_group_post_id_timed:
- * @self: a group
- * @runner: runs the task: a runner of the group's scheduler
- * @id: the number that identifies the task to @runner; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, that of the group
- * @signal: (nullable): what may abort the task, beside the group
- * @delay: milliseconds to wait before the task is queued
- * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
- *   task whose timeout has not passed; 0 for none
- * @name: (nullable): the task's name in messages and tools for developers; it is copied
- * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task, as for
- *   [method@PrioSched.TaskGroup.post_id]
- * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.Posted], as for
- *   [method@PrioSched.Runner.post_full]
- *
- * Posts a task with a timeout, which otherwise is one of [method@PrioSched.TaskGroup.post_id]: see
- * [struct@PrioSched.TaskOptions].
- *
- * Call it on the thread that runs the scheduler's main context.
- *
- * Returns: a number that identifies the task to the group, or 0 if it is rejected at once, as [method@PrioSched.TaskGroup.post_id]
- *   does
- *
- * Since: 1.0
- */
-guint
-prio_task_group_post_id_timed (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal,
-                               guint64 delay, gint timeout, const char *name, GCancellable **combined, PrioPosted *posted)
+                         gint timeout, const char *name, GCancellable **combined, PrioPosted *posted)
 {
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
                               .name = name, .source_tag = prio_task_group_post_id };
@@ -235,8 +203,9 @@ has_ended (PrioTaskGroup *self)
  *
  * Tells a group that a task of a runner has its result, and needs its place no longer.
  *
- * A wait for the group that ends with it tells by [method@PrioSched.TaskGroup.get_handle] which one it was.  If the task has been
- * cancelled, or aborted in its function, or its main context has gone, nothing happens.
+ * A wait for the group that ends with it tells by [method@PrioSched.TaskGroup.finish_id] which one it was.  A task that has not begun
+ * is cancelled, as by [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If the task has been cancelled, or
+ * aborted in its function, or its main context has gone, nothing happens.
  *
  * Call it on the thread that runs the scheduler's main context.
  *
@@ -254,8 +223,13 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   seat = get_seat (self, handle);
-  if (seat == NULL || seat->member == NULL || prio_task_get_completed (seat->task))
+  if (seat == NULL || prio_task_get_completed (seat->task))
     return;
+  if (seat->member == NULL)
+    {
+      prio_task_cancel (seat->task);
+      return;
+    }
 
   task = g_object_ref (seat->task);
   member = prio_member_ref (seat->member);
@@ -268,31 +242,6 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   if (prio_task_get_completed (task))
     prio_member_complete (member, task);
   prio_member_unref (member);
-}
-
-/**
- * prio_task_group_cancel_id:
- * @self: a group
- * @handle: what [method@PrioSched.TaskGroup.post_id] has returned
- *
- * Cancels a task of a runner that has not begun, as [method@PrioSched.Task.cancel] does: @runner is told that it is rejected.
- *
- * Call it on the thread that runs the scheduler's main context.
- *
- * Since: 1.0
- */
-void
-prio_task_group_cancel_id (PrioTaskGroup *self, guint handle)
-{
-  PrioSeat *seat;
-
-  if (has_ended (self))
-    return;
-  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
-
-  seat = get_seat (self, handle);
-  if (seat != NULL && seat->member == NULL)
-    prio_task_cancel (seat->task);
 }
 
 /**
@@ -329,67 +278,28 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
   return lender;
 }
 
-/**
- * prio_runner_get_id_of:
- * @self: a runner
- * @task: a task, as [method@PrioSched.Scheduler.dup_first_task] tells
- *
- * Gets the number of the task of a group for which @task stands, as long as that waits.
- *
- * Call it on the thread that runs the main context; on others it returns 0.
- *
- * Returns: what was given to [method@PrioSched.TaskGroup.post_id], or 0 if it is none of this runner
- *
- * Since: 1.0
- */
+/* Owner thread: which task of @runner @task stands for, that waits in its group; 0 if it is none. */
 guint
-prio_runner_get_id_of (PrioRunner *self, PrioTask *task)
+prio_runner_id_of_task (PrioRunner *runner, PrioTask *task)
 {
-  PrioEntryState state;
   PrioMember *member;
-  guint id = 0;
+  PrioSeat *seat;
 
-  g_return_val_if_fail (self != NULL, 0);
-  g_return_val_if_fail (PRIO_IS_TASK (task), 0);
-
-  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) || !prio_loop_enter (self->loop))
+  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id))
     return 0;
-
-  state = prio_entry_get_state (prio_task_get_entry (task));
-  if (state == PRIO_ENTRY_DELAYED || state == PRIO_ENTRY_QUEUED)
-    {
-      member = prio_task_get_entry (task)->job.data;
-      if (((PrioSeat *) member->data)->runner == self)
-        id = ((PrioSeat *) member->data)->id;
-    }
-  prio_loop_leave (self->loop);
-  return id;
+  member = prio_task_get_entry (task)->job.data;
+  seat = member->data;
+  return seat->runner == runner ? seat->id : 0;
 }
 
-/**
- * prio_task_group_get_handle:
- * @self: a group
- * @task: a task of it that has completed
- *
- * Gets which task of a runner @task stands for.
- *
- * Any thread may call it.
- *
- * Returns: what [method@PrioSched.TaskGroup.post_id] has returned, or 0 if @task stands for none, or was aborted
- *
- * Since: 1.0
- */
-guint
-prio_task_group_get_handle (PrioTaskGroup *self, PrioTask *task)
+/* The handle of the task that @task stands for, which has completed: 0 if it is none of a runner, or was aborted. */
+static guint
+handle_of (PrioTask *task)
 {
-  const GError *error;
+  const GError *error = prio_task_get_error (task);
 
-  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
-  g_return_val_if_fail (PRIO_IS_TASK (task), 0);
-
-  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) || !prio_task_get_completed (task))
+  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id))
     return 0;
-  error = prio_task_get_error (task);
   if (error != NULL)
     return error->domain == handle_quark () ? (guint) error->code : 0;
   return (guint) prio_task_propagate_int (task, NULL);
@@ -514,6 +424,8 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
  * @self: a group
  * @id: the number of the task that was posted because a wait is over
  * @task: (out) (optional) (nullable) (transfer full): as for [method@PrioSched.TaskGroup.wait_finish]
+ * @handle: (out) (optional): return location for what [method@PrioSched.TaskGroup.post_id] has returned for that task; 0 if there
+ *   is no such task, if it is none of a runner, or if it was aborted
  * @error: return location for a `GError`
  *
  * Ends a wait that has begun with [method@PrioSched.TaskGroup.wait_id].
@@ -525,7 +437,7 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
  * Since: 1.0
  */
 gboolean
-prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, GError **error)
+prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, guint *handle, GError **error)
 {
   PrioIdWaitEnd *end;
   gpointer stolen = NULL;
@@ -539,6 +451,8 @@ prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, GErro
 
   end = stolen;
   has_come = end->error == NULL;
+  if (handle != NULL)
+    *handle = end->task != NULL ? handle_of (end->task) : 0;
   if (!has_come)
     g_propagate_error (error, g_steal_pointer (&end->error));
   else if (task != NULL)

@@ -206,7 +206,7 @@ hear_of (PrioTask *task, PrioMember *member)
   const PrioState *outer = prio_thread.state;
 
   prio_thread.state = &prio_state_none;
-  prio_task_then (task, member_completed, member, member_reported);
+  prio_task_add_reaction (task, member_completed, member, member_reported);
   prio_thread.state = outer;
 }
 

@@ -290,7 +290,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
 
   task = prio_scheduler_make_task (self->parked, &options);
-  prio_task_then (task, callback, user_data, NULL);
+  prio_task_add_reaction (task, callback, user_data, NULL);
   wait = g_new (PrioWait, 1);
   *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until, .order = self->next_wait++,
                        .n_failed = self->n_failed };

@@ -13,6 +13,8 @@
 
 PrioRegistration *prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp *op, gboolean *aborted);
 
+void prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration, gint64 expiry);
+
 /* When the timeout in @options passes, for a task that is delayed until @due, or 0; PRIO_NO_EXPIRY if there is none. */
 static inline gint64
 prio_task_options_expiry (const PrioTaskOptions *options, gint64 due)

@@ -186,7 +186,7 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
  * @callback_data: data for @callback
  *
  * Posts a task, and calls @callback with its result, in the manner of GIO: the same as
- * [method@PrioSched.Scheduler.post_task] followed by [method@PrioSched.Task.then].
+ * [method@PrioSched.Scheduler.post_task] followed by prio_task_then().
  *
  * With a wrong argument it logs a critical message, posts nothing, and calls neither @notify
  * nor @callback.
@@ -208,7 +208,7 @@ prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *opti
   prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL));
 
   task = prio_scheduler_post_task (self, options, func, user_data, notify);
-  prio_task_then (task, callback, callback_data, NULL);
+  prio_task_add_reaction (task, callback, callback_data, NULL);
 }
 
 /**

@@ -8,6 +8,7 @@
 #include "post/prio-scheduler-post-private.h"
 
 #include "loop/prio-id-queue-private.h"
+#include "loop/prio-lending-private.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-dependence-private.h"
 #include "signal/prio-util-private.h"
@@ -113,12 +114,21 @@ prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp 
 }
 
 /* Owner thread: adds a closure of the user, or a task id.  @expiry is that of its timeout, or PRIO_NO_EXPIRY. */
-static void
-add_entry (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration, gint64 expiry)
+void
+prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration, gint64 expiry)
 {
-  PrioEntry *entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id, op->flag)
-                                 : prio_run_queue_new_entry (run_queue, op->func, op->data, op->notify);
+  gboolean is_plain = registration == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY;
+  PrioEntry *entry;
 
+  /* What may be lent a priority has an entry. */
+  if (op->id != 0 && is_plain && !prio_lending_is_used (run_queue->loop))
+    {
+      prio_id_queue_append (op->data, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag));
+      return;
+    }
+
+  entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id, op->flag)
+                      : prio_run_queue_new_entry (run_queue, op->func, op->data, op->notify);
   if (expiry != PRIO_NO_EXPIRY)
     prio_entry_set_expiry (entry, expiry);
   prio_entry_bind (entry, registration, (PrioTaskPriority) op->priority);
@@ -132,7 +142,7 @@ post_closure_op (PrioLoop *loop, const PrioOp *op, gint64 expiry)
   PrioRegistration *registration = prio_registration_for_op (loop, op->target, op, &aborted);
 
   if (!aborted)
-    add_entry (op->target, op, registration, expiry);
+    prio_run_queue_add_op (op->target, op, registration, expiry);
   else if (op->notify != NULL)
     prio_loop_defer_release (loop, op->notify, op->data);
 }
@@ -157,7 +167,7 @@ post_id_op (PrioLoop *loop, const PrioOp *op, gint64 expiry)
       if (aborted)
         ids->funcs->rejected (ids, op->id);
       else
-        add_entry (ids->run_queue, op, registration, expiry);
+        prio_run_queue_add_op (ids->run_queue, op, registration, expiry);
     }
   else if (op->signal != NULL)
     {
@@ -235,7 +245,7 @@ post_on_owner_thread (PrioLoop *loop, const PrioOp *op, PrioSignalNode *node, GC
     }
 
   if (result == POSTED)
-    add_entry (run_queue, op, registration, expiry);
+    prio_run_queue_add_op (run_queue, op, registration, expiry);
   prio_loop_leave (loop);
   return result;
 }

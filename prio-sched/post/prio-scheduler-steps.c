@@ -321,7 +321,7 @@ prio_scheduler_post_steps (PrioScheduler *self, const PrioTaskOptions *options, 
  * @callback_data: data for @callback
  *
  * Posts a task that is taken in steps, and calls @callback with its result, in the manner of GIO: the same as
- * [method@PrioSched.Scheduler.post_steps] followed by [method@PrioSched.Task.then].
+ * [method@PrioSched.Scheduler.post_steps] followed by prio_task_then().
  *
  * With a wrong argument it logs a critical message, posts nothing, and calls neither @notify
  * nor @callback.
@@ -342,7 +342,7 @@ prio_scheduler_post_steps_async (PrioScheduler *self, const PrioTaskOptions *opt
   prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL));
 
   task = prio_scheduler_post_steps (self, options, func, user_data, notify);
-  prio_task_then (task, callback, callback_data, NULL);
+  prio_task_add_reaction (task, callback, callback_data, NULL);
 }
 
 /**

@@ -430,7 +430,7 @@ prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *
     options = &prio_no_task_options;
 
   task = prio_scheduler_make_task (self, options);
-  prio_task_then (task, callback, callback_data, NULL);
+  prio_task_add_reaction (task, callback, callback_data, NULL);
   run_in_thread (task, options, func, user_data, notify);
 }
 

@@ -211,7 +211,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
       PrioState held;
 
       prio_scheduling_state_hold_for (options->state, loop, &held);
-      prio_task_then_under (task, &held, callback, data);
+      prio_task_add_reaction_under (task, &held, callback, data);
       if (prio_loop_enter (loop))
         {
           prio_task_lend (task);
@@ -219,7 +219,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
         }
     }
   else
-    prio_task_then (task, callback, data, notify);
+    prio_task_add_reaction (task, callback, data, notify);
 
   if (waits != NULL)
     *waits = task;
@@ -240,7 +240,7 @@ prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncR
   PrioResult result = PRIO_RESULT_OF_ERROR (error);
 
   prio_task_set_origin (task, &yield_origin);
-  prio_task_then_under (task, &(PrioState) { .run_queue = NULL }, callback, data);
+  prio_task_add_reaction_under (task, &(PrioState) { .run_queue = NULL }, callback, data);
   prio_task_return (task, &result);
   prio_before_unref (task);
   g_object_unref (task);

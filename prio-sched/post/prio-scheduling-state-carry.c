@@ -10,6 +10,7 @@
 #include "prio-error.h"
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-scheduler-private.h"
+#include "scheduler/prio-scheduling-state-private.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -101,7 +102,7 @@ prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpoin
     return;
 
   if (state != NULL)
-    prio_scheduling_state_run (state, call_wrapped, self);
+    prio_scheduling_state_call (state, call_wrapped, self);
   else
     call_wrapped (self);
 }

@@ -39,23 +39,6 @@
 G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_copy, prio_idle_deadline_free)
 
 /**
- * prio_idle_deadline_get_current:
- *
- * Gets the deadline of the idle callback that runs on the calling thread.  A runner's function
- * needs this, as it is not given the deadline ([method@PrioSched.Runner.request_idle_callback]).
- * Any thread may call it.
- *
- * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs
- *
- * Since: 1.0
- */
-PrioIdleDeadline *
-prio_idle_deadline_get_current (void)
-{
-  return g_memdup2 (prio_thread.deadline, sizeof (PrioIdleDeadline));
-}
-
-/**
  * prio_idle_deadline_copy:
  * @deadline: a deadline
  *

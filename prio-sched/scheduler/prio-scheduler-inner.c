@@ -22,12 +22,32 @@ op_set_full (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_set_full (op->target, TRUE);
 }
 
+static __thread gboolean hides;
+
+/* Whether the scheduler that this thread is making is one of the library's own. */
+gboolean
+prio_scheduler_is_inner_now (void)
+{
+  return hides;
+}
+
+static PrioScheduler *
+new_hidden (GMainContext *context)
+{
+  PrioScheduler *self;
+
+  hides = TRUE;
+  self = prio_scheduler_new (context);
+  hides = FALSE;
+  return self;
+}
+
 /* A scheduler whose tasks are said to be those of @outer, and run in its main context, and are paused with it, but
  * can be held back apart.  It does not keep the context alive. */
 PrioScheduler *
 prio_scheduler_new_inner (PrioScheduler *outer)
 {
-  PrioScheduler *self = prio_scheduler_new_hidden (outer->context);
+  PrioScheduler *self = new_hidden (outer->context);
   PrioOp op = { .apply = op_add_part, .target = self->run_queue, .data = outer->run_queue };
 
   prio_loop_submit (self->run_queue->loop, &op);
@@ -41,7 +61,7 @@ prio_scheduler_new_inner (PrioScheduler *outer)
 PrioScheduler *
 prio_scheduler_new_parked (PrioScheduler *outer)
 {
-  PrioScheduler *self = prio_scheduler_new_hidden (outer->context);
+  PrioScheduler *self = new_hidden (outer->context);
   PrioOp op = { .apply = op_set_full, .target = self->run_queue };
 
   prio_loop_submit (self->run_queue->loop, &op);

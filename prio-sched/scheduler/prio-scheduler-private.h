@@ -24,6 +24,7 @@ struct _PrioScheduler
   gint64 next_frame; /* atomic: what was reported last */
   PrioWatcher *watcher; /* of long tasks; under the lock of prio-long-task.c; or NULL */
   PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
+  gboolean is_hidden;   /* the library's own, which nobody is told of */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
@@ -81,8 +82,6 @@ void prio_scheduler_set_share (PrioScheduler *self, PrioShare share, double valu
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_notify_paused (PrioScheduler *self);
 void prio_scheduler_notify_share (PrioScheduler *self, PrioShare share);
-PrioScheduler *prio_scheduler_new_hidden (GMainContext *context);
-void prio_scheduler_enlist (PrioScheduler *self);
-void prio_scheduler_unlist (PrioScheduler *self);
+gboolean prio_scheduler_is_inner_now (void);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

@@ -116,9 +116,9 @@ prio_scheduler_constructed (GObject *object)
   prio_debug_look_up ();
   prio_debug ("A scheduler has been made for a main context%s",
               self->context == g_main_context_default () ? ", the default one" : "");
+  self->is_hidden = prio_scheduler_is_inner_now ();
   if (watch != NULL)
     watch->made (self);
-  prio_scheduler_enlist (self);
   prio_frame_hook_look (prio_clock_now ());
 }
 
@@ -154,7 +154,6 @@ prio_scheduler_finalize (GObject *object)
 
   prio_in_finalize (self);
   prio_debug ("A scheduler is finalized; what is queued still runs");
-  prio_scheduler_unlist (self);
   prio_scheduler_clear_follower (self);
   if (watch != NULL)
     watch->ends (self);

@@ -26,7 +26,7 @@
  *   `prio_scheduling_state_wrap()` as its data.
  * - For callbacks of other kinds, such as coroutines of a language binding, capture the state with
  *   [func@PrioSched.SchedulingState.get_current] where the callback is registered, and call
- *   the callback through [method@PrioSched.SchedulingState.run].
+ *   the callback through prio_scheduling_state_run(), of `<prio-sched-bindings.h>`.
  * - In Vala, capture the state in the task, and continue after the call with
  *   `yield state.resume_async ()`.
  *
@@ -98,7 +98,7 @@ prio_scheduling_state_make (const PrioState *current)
  *
  * Captures the state of what is running on the calling thread: a task, a microtask,
  * a callback of a task, or a function inside
- * [method@PrioSched.SchedulingState.run].
+ * prio_scheduling_state_run().
  *
  * Sources that a nested main loop dispatches while a task runs are not part of
  * that task, and have no state.
@@ -240,26 +240,12 @@ prio_scheduling_state_unref (PrioSchedulingState *state)
     prio_loop_submit (state->loop, &op);
 }
 
-/**
- * prio_scheduling_state_run:
- * @state: (nullable): a state, or %NULL for none
- * @func: (scope call) (closure user_data): what to run
- * @user_data: data for @func
- *
- * Calls @func with @state as the current one, and then restores the former one.
- *
- * If the thread does not own the main context of @state, that is, neither runs nor has acquired
- * it (see [method@GLib.MainContext.is_owner]), @func runs without a state.
- *
- * Since: 1.0
- */
+/* Calls @func with @state as the current one, or with none if that is NULL or another thread's. */
 void
-prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
+prio_scheduling_state_call (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
 {
   const PrioState *outer = prio_thread.state;
   PrioState inner;
-
-  g_return_if_fail (func != NULL);
 
   if (state != NULL && prio_loop_is_owner (state->loop))
     {
@@ -279,56 +265,11 @@ prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpo
     }
 }
 
-/* What the program or another library has given to find the states of its fibers; atomic. */
-static PrioSchedulingStateFinder public_finder;
-
-static const PrioState *
-find_state (void)
+/* What @state has captured, where this is the owner thread; NULL on others. */
+const PrioState *
+prio_scheduling_state_peek_here (PrioSchedulingState *state)
 {
-  PrioSchedulingState *state = __atomic_load_n (&public_finder, __ATOMIC_ACQUIRE) ();
-
-  return state != NULL && prio_loop_is_owner (state->loop) ? &state->state : NULL;
-}
-
-/**
- * prio_scheduling_state_set_finder: (skip)
- * @find: what knows the state of the code that calls it
- *
- * Lets code that runs on stacks of its own, such as fibers, have a state while it runs.
- *
- * A fiber begins in one dispatch of the main loop and goes on in another, so that
- * [method@PrioSched.SchedulingState.run] cannot be around it. Whoever runs fibers captures a state
- * for each, and tells here which fiber is running. The library `prio-sched-dex-1` does that
- * for those of libdex.
- *
- * ```c
- * static PrioSchedulingState *
- * state_of_fiber (void)
- * {
- *   return running_fiber != NULL ? running_fiber->state : NULL;
- * }
- *
- * prio_scheduling_state_set_finder (state_of_fiber);
- * ```
- *
- * @find is called where no task runs at the same depth of main loops, often and anywhere, on any thread and under locks
- * of this library. It calls nothing of this library, and takes no lock.
- *
- * There is one for the whole process: a second one is refused with a critical message. Any thread may call this.
- *
- * Since: 1.0
- */
-void
-prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
-{
-  PrioSchedulingStateFinder none = NULL;
-
-  g_return_if_fail (find != NULL);
-
-  if (__atomic_compare_exchange_n (&public_finder, &none, find, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    __atomic_store_n (&prio_state_finder, find_state, __ATOMIC_RELEASE);
-  else if (none != find)
-    g_critical ("%s: the finder cannot be %p: the process has one already, %p", G_STRFUNC, (gpointer) find, (gpointer) none);
+  return prio_loop_is_owner (state->loop) ? &state->state : NULL;
 }
 
 const PrioState *

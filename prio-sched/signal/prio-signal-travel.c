@@ -504,3 +504,14 @@ prio_signal_node_catch_up (PrioSignalNode *node)
     change_locked (node, source->priority, PRIO_NOTICE_IN_DISPOSE, &is_recursive);
   prio_lock_unlock (&prio_signal_lock);
 }
+
+/* Outside: pins the signal if it needs that, and emits what is due then.  Returns: whether this call has pinned it */
+gboolean
+prio_signal_node_keep (PrioSignalNode *node)
+{
+  gboolean pinned = prio_signal_node_pin (node);
+
+  if (pinned)
+    prio_signal_node_catch_up (node);
+  return pinned;
+}

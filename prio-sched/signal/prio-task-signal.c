@@ -223,24 +223,13 @@ prio_task_signal_cancelled (GCancellable *cancellable)
   prio_signal_node_cancelled (&PRIO_TASK_SIGNAL (cancellable)->node);
 }
 
-/* Returns: whether this call has pinned the signal */
-static gboolean
-pin (PrioTaskSignal *self)
-{
-  gboolean pinned = prio_signal_node_pin (&self->node);
-
-  if (pinned)
-    prio_signal_node_catch_up (&self->node);
-  return pinned;
-}
-
 static void
 prio_task_signal_dispose (GObject *object)
 {
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
   /* GObject's dispose () disconnects the handlers, so a pinned signal must not get there. */
-  if (pin (self))
+  if (prio_signal_node_keep (&self->node))
     return;
 
   G_OBJECT_CLASS (prio_task_signal_parent_class)->dispose (object);
@@ -523,29 +512,6 @@ prio_task_signal_new_any_following (GCancellable **signals, gsize n_signals, Pri
 }
 
 /**
- * prio_task_signal_pin:
- * @self: a signal
- *
- * Keeps a signal that depends on others alive, for as long as they can make it emit
- * something that a handler is connected to (§3.3.1 of the draft).
- *
- * This happens automatically when the last reference is dropped.  The function is for
- * bindings that have disconnected their handlers by then: they call it when a handler is
- * connected.
- *
- * Any thread may call it.
- *
- * Since: 1.0
- */
-void
-prio_task_signal_pin (PrioTaskSignal *self)
-{
-  g_return_if_fail (PRIO_IS_TASK_SIGNAL (self));
-
-  pin (self);
-}
-
-/**
  * prio_task_signal_get_priority: (get-property priority)
  * @self: a signal
  *
@@ -561,26 +527,6 @@ prio_task_signal_get_priority (PrioTaskSignal *self)
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
 
   return prio_signal_node_get_priority (&self->node);
-}
-
-/**
- * prio_task_signal_has_fixed_priority:
- * @self: a signal
- *
- * Tells whether the priority of the signal can never change: the signal was made from others
- * with a fixed priority, or the signal whose priority it followed has been finalized.  Any
- * thread may call it.
- *
- * Returns: whether the priority is fixed
- *
- * Since: 1.0
- */
-gboolean
-prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
-{
-  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
-
-  return prio_signal_node_has_fixed_priority (&self->node);
 }
 
 /**

@@ -45,7 +45,7 @@ typedef struct _PrioReaction PrioReaction;
 struct _PrioReaction
 {
   PrioReaction *next;
-  PrioTaskReadyCallback callback;
+  GAsyncReadyCallback callback;
   gpointer data;
   GDestroyNotify notify;
   PrioState state; /* held, if its run queue is set */

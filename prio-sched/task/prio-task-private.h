@@ -32,7 +32,8 @@ PrioTask *prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellab
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_task_set_source (PrioTask *task, GObject *source_object, gpointer source_tag);
 void prio_task_set_origin (PrioTask *task, const PrioTaskOrigin *origin);
-void prio_task_then_under (PrioTask *task, const PrioState *held, PrioTaskReadyCallback callback, gpointer data);
+void prio_task_add_reaction (PrioTask *task, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify);
+void prio_task_add_reaction_under (PrioTask *task, const PrioState *held, GAsyncReadyCallback callback, gpointer data);
 void prio_task_lend (PrioTask *task);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 

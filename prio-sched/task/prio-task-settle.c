@@ -477,9 +477,9 @@ capture_state (PrioTask *self, const PrioState *current, PrioState *state)
     prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* The fast path of prio_task_then (): registers the callback if this is the owner thread and the task has not completed. */
+/* The fast path of prio_task_add_reaction (): registers the callback if this is the owner thread and the task has not completed. */
 static inline gboolean
-register_on_owner_thread (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+register_on_owner_thread (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
   const PrioState *current = current_state (self);
@@ -505,7 +505,7 @@ register_on_owner_thread (PrioTask *self, PrioTaskReadyCallback callback, gpoint
 /* Registers a callback of a task that nobody else knows yet.  It is called with the state @held, which the task takes over, or
  * with none if @held has no run queue. */
 void
-prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallback callback, gpointer data)
+prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReadyCallback callback, gpointer data)
 {
   PrioReaction *reaction = append_reaction (self);
 
@@ -515,7 +515,7 @@ prio_task_then_under (PrioTask *self, const PrioState *held, PrioTaskReadyCallba
   reaction->state = *held;
 }
 
-/* Owner thread: whoever waits for the task by prio_task_then_under () lends it its priority, if its scheduler says so. */
+/* Owner thread: whoever waits for the task by prio_task_add_reaction_under () lends it its priority, if its scheduler says so. */
 void
 prio_task_lend (PrioTask *self)
 {
@@ -525,10 +525,10 @@ prio_task_lend (PrioTask *self)
     prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* The slow path of prio_task_then (): registers the callback from any thread or, if the task has
+/* The slow path of prio_task_add_reaction (): registers the callback from any thread or, if the task has
  * completed, calls it in a microtask. */
 static G_GNUC_NO_INLINE void
-register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GDestroyNotify notify)
+register_slow (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
   PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
   PrioLoop *loop = self->entry.run_queue->loop;
@@ -544,41 +544,16 @@ register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
   prio_loop_submit (loop, &op);
 }
 
-/**
- * prio_task_then:
- * @self: a task
- * @callback: (nullable) (scope notified) (closure user_data) (destroy notify): called when the
- *   task has completed; its source object is that of the task or, if it has none, the
- *   scheduler, or %NULL if that is gone
- * @user_data: data for @callback
- * @notify: (nullable): called when @user_data is no longer needed
- *
- * Registers @callback for the completion of the task.
- *
- * Callbacks are called in the order in which they were registered, in a microtask
- * on the thread that runs the scheduler's main context, with the scheduling state
- * that is current at the time of this call (§4.1.5 and §4.1.6 of the draft).  If the task has
- * completed already, the callback is called soon, but never within this call.  Once the main
- * context has gone no callback is called any more, and @notify is called at once.
- *
- * %NULL is accepted, as an `_async` function may be given it by its caller: then @notify is
- * called at once.
- *
- * Any thread may call it.
- *
- * Since: 1.0
- */
+/* Any thread: has @callback called when the task has completed: see prio_task_then (). */
 void
-prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify)
+prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
-
   if (G_UNLIKELY (callback == NULL))
     {
-      prio_release_now (notify, user_data);
+      prio_release_now (notify, data);
       return;
     }
 
-  if (!register_on_owner_thread (self, callback, user_data, notify))
-    register_slow (self, callback, user_data, notify);
+  if (!register_on_owner_thread (self, callback, data, notify))
+    register_slow (self, callback, data, notify);
 }

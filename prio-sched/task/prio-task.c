@@ -20,7 +20,7 @@
  *
  * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value or an error,
  * or defers the result and gives it later, from any thread.  To get the result, register a
- * callback with [method@PrioSched.Task.then], or listen to
+ * callback with prio_task_then(), or listen to
  * [property@PrioSched.Task:completed], and call one of the `prio_task_propagate_…` functions.
  * A task is a [iface@Gio.AsyncResult], so that a function of the usual `_async`/`_finish`
  * shape can hand it out.
@@ -306,7 +306,7 @@ install_properties (GObjectClass *object_class)
    * PrioTask:completed: (getter get_completed)
    *
    * Whether the task has a result.  It is notified on the thread that runs the
-   * scheduler's main context, after the callbacks of [method@PrioSched.Task.then].
+   * scheduler's main context, after the callbacks that were registered for it.
    *
    * Since: 1.0
    */

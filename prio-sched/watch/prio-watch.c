@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "watch/prio-long-task-private.h"
+#include "watch/prio-scheduler-list-private.h"
 #include "watch/prio-scheduler-statistics-private.h"
 #include "watch/prio-sysprof-private.h"
 #include "watch/prio-trace-private.h"
@@ -29,11 +30,13 @@ made (PrioScheduler *self)
   prio_trace_start_from_environment ();
   prio_sysprof_start ();
   prio_scheduler_watch_from_environment (self);
+  prio_scheduler_enlist (self);
 }
 
 static void
 ends (PrioScheduler *self)
 {
+  prio_scheduler_unlist (self);
   prio_scheduler_clear_watcher (self);
   prio_scheduler_end_statistics (self);
 }

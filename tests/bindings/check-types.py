@@ -79,7 +79,7 @@ LEFT_OUT = {
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
     'Scheduler': {'dup_first_task', 'end_slice', 'get_n_pending', 'run_in_thread_under'},
     'SchedulingState': {'new'},
-    'TaskGroup': {'cancel_id', 'dup_scheduler', 'finish_id', 'get_handle', 'get_n_pending', 'new_lender', 'post_id', 'post_id_timed', 'return_id', 'wait_id'},
+    'TaskGroup': {'dup_scheduler', 'finish_id', 'get_n_pending', 'new_lender', 'post_id', 'return_id', 'wait_id'},
     'TaskSignal': {'dup_reason', 'get_n_pending', 'new_any', 'new_any_following', 'pin'},
 }
 

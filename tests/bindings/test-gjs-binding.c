@@ -6,6 +6,7 @@
 #include "../library/frozen-fixture.h"
 
 #include <prio-sched-gjs.h>
+#include <prio-sched-watch.h>
 
 /* An interpreter: its source runs the jobs that are queued, and nothing where one of them runs already. */
 typedef struct
@@ -115,6 +116,144 @@ test_exit_without_an_interpreter (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
+/* What JavaScript has for a runner. */
+typedef struct
+{
+  GObject parent;
+  Fixture *f;
+  PrioRunner *runner;
+  guint running, asked;
+} Driver;
+
+typedef GObjectClass DriverClass;
+
+enum { ID = 1, ASKED, NAME };
+
+GType driver_get_type (void);
+G_DEFINE_TYPE (Driver, driver, G_TYPE_OBJECT)
+
+static void
+driver_init (Driver *self)
+{
+}
+
+static void
+driver_run (Driver *self, guint id)
+{
+  if (id == 0)
+    {
+      gsize n;
+      g_autofree guint *rejected = prio_runner_take_rejected (self->runner, &n);
+
+      for (gsize i = 0; i < n; i++)
+        g_string_append_printf (self->f->log, "-%c", (gchar) rejected[i]);
+    }
+  for (; id != 0; id = prio_runner_next ())
+    {
+      g_string_append_c (self->f->log, (gchar) id);
+      pass (1);
+    }
+}
+
+static void
+driver_set_property (GObject *object, guint property, const GValue *value, GParamSpec *pspec)
+{
+  Driver *self = (Driver *) object;
+
+  if (property == ASKED)
+    {
+      self->asked = g_value_get_uint (value);
+      return;
+    }
+  self->running++;
+  driver_run (self, g_value_get_uint (value));
+  self->running--;
+}
+
+static void
+driver_get_property (GObject *object, guint property, GValue *value, GParamSpec *pspec)
+{
+  Driver *self = (Driver *) object;
+
+  if (property == ID)
+    g_value_set_uint (value, self->running);
+  else
+    g_value_take_string (value, g_strdup_printf ("job %c", (gchar) self->asked));
+}
+
+static void
+driver_class_init (DriverClass *class)
+{
+  class->set_property = driver_set_property;
+  class->get_property = driver_get_property;
+  g_object_class_install_property (class, ID, g_param_spec_uint ("id", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_READWRITE));
+  g_object_class_install_property (class, ASKED, g_param_spec_uint ("asked", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_WRITABLE));
+  g_object_class_install_property (class, NAME, g_param_spec_string ("name", NULL, NULL, NULL, G_PARAM_READABLE));
+}
+
+static Driver *
+driver_new (Fixture *f, PrioScheduler *scheduler)
+{
+  Driver *driver = g_object_new (driver_get_type (), NULL);
+
+  driver->f = f;
+  driver->runner = prio_sched_gjs_new_runner (scheduler, G_OBJECT (driver));
+  return driver;
+}
+
+/* A runner calls by a property, and asks for names by two others. */
+static void
+test_runner (Fixture *f, gconstpointer data)
+{
+  Driver *driver = driver_new (f, f->scheduler);
+  g_autoptr (GPtrArray) longest = NULL;
+
+  assert_told ("*assertion*failed*", prio_sched_gjs_new_runner (NULL, G_OBJECT (driver)));
+  assert_told ("*assertion*failed*", prio_sched_gjs_new_runner (f->scheduler, NULL));
+  prio_scheduler_set_long_task_threshold (f->scheduler, 1000);
+  prio_runner_post (driver->runner, 'b', USER_VISIBLE);
+  prio_runner_post (driver->runner, 'a', USER_BLOCKING);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  longest = prio_scheduler_get_longest_tasks (f->scheduler);
+  g_assert_cmpuint (longest->len, ==, 2);
+  g_assert_true (g_str_has_prefix (((const PrioLongTask *) longest->pdata[0])->name, "job "));
+
+  /* One that has been stopped: where GJS has not been told to exit, the program goes on. */
+  driver->running++;
+  prio_runner_post (driver->runner, 'c', USER_VISIBLE);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abc");
+
+  prio_runner_unref (driver->runner);
+  g_clear_object (&f->scheduler);
+  fixture_run (f);
+  g_assert_finalize_object (driver);
+}
+
+/* A task of the first scheduler sets the property where tasks have gone with another main context. */
+static void
+test_context_goes (Fixture *f, gconstpointer data)
+{
+  GMainContext *context = g_main_context_new ();
+  PrioScheduler *scheduler = prio_scheduler_new (context);
+  g_autoptr (PrioScheduler) home = NULL;
+  Driver *driver;
+
+  g_main_context_push_thread_default (f->context);
+  home = prio_scheduler_ref_thread_default ();
+  driver = driver_new (f, scheduler);
+  g_main_context_pop_thread_default (f->context);
+  prio_runner_post (driver->runner, 'a', USER_VISIBLE);
+  g_object_unref (scheduler);
+  g_main_context_unref (context);
+  g_assert_cmpstr (f->log->str, ==, "");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "-a");
+  prio_runner_unref (driver->runner);
+  g_assert_finalize_object (driver);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -123,5 +262,7 @@ main (int argc, char *argv[])
 #define add(path, func) g_test_add (path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
   add ("/gjs-binding/exit-without-an-interpreter", test_exit_without_an_interpreter);
   add ("/gjs-binding/jobs", test_jobs);
+  add ("/gjs-binding/runner", test_runner);
+  add ("/gjs-binding/context-goes", test_context_goes);
   return g_test_run ();
 }

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <prio-sched.h>
+#include <prio-sched-bindings.h>
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include <prio-sched.h>
+#include <prio-sched-bindings.h>
 
 #define BACKGROUND PRIO_TASK_PRIORITY_BACKGROUND
 #define USER_VISIBLE PRIO_TASK_PRIORITY_USER_VISIBLE

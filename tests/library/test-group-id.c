@@ -16,6 +16,7 @@ typedef struct
   guint handles[128]; /* by number */
   GString *aborted;
   PrioTask *ended_by; /* what the last wait ended with, held, or NULL */
+  guint ended_with;   /* the handle of that, or 0 */
   GError *error;      /* of the last wait that failed */
   gboolean ends, waits_for_itself;
 } Run;
@@ -25,7 +26,7 @@ end_wait (Run *run, guint id)
 {
   g_clear_object (&run->ended_by);
   g_clear_error (&run->error);
-  if (!prio_task_group_finish_id (run->group, id, &run->ended_by, &run->error))
+  if (!prio_task_group_finish_id (run->group, id, &run->ended_by, &run->ended_with, &run->error))
     g_string_append_c (run->f->log, '!');
 }
 
@@ -80,7 +81,8 @@ post (Run *run, char id, gint priority, gpointer signal)
 {
   PrioPosted posted;
 
-  run->handles[(guint) id] = prio_task_group_post_id (run->group, run->runner, (guint) id, priority, signal, 0, "named", NULL, &posted);
+  run->handles[(guint) id] = prio_task_group_post_id (run->group, run->runner, (guint) id, priority, signal, 0, 0, "named", NULL,
+                                                           &posted);
   g_assert_cmpuint (run->handles[(guint) id], !=, 0);
   g_assert_cmpint (posted, ==, PRIO_POSTED_OUTSIDE);
 }
@@ -104,14 +106,13 @@ test_places (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 5);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ea");
-  return_id (&run, 'c', NULL); /* it has not begun */
+  return_id (&run, 'c', NULL); /* it has not begun, and is cancelled */
   return_id (&run, 'a', NULL);
   return_id (&run, 'a', NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "eab");
-  prio_task_group_cancel_id (run.group, run.handles['b']); /* it has begun */
-  prio_task_group_cancel_id (run.group, run.handles['c']);
-  prio_task_group_cancel_id (run.group, 12345);
+  return_id (&run, 'c', NULL);
+  prio_task_group_return_id (run.group, 12345, NULL);
   return_id (&run, 'e', "it has failed");
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "eabd");
@@ -137,7 +138,7 @@ test_waits (Fixture *f, gconstpointer data)
   return_id (&run, 'a', "it has failed");
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abF");
-  g_assert_cmpuint (prio_task_group_get_handle (run.group, run.ended_by), ==, run.handles['a']);
+  g_assert_cmpuint (run.ended_with, ==, run.handles['a']);
 
   prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_ANY, NULL, run.runner, 'N');
   prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_DRAINED, cancellable, run.runner, 'C');
@@ -148,7 +149,7 @@ test_waits (Fixture *f, gconstpointer data)
   return_id (&run, 'b', NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abFC!N");
-  g_assert_cmpuint (prio_task_group_get_handle (run.group, run.ended_by), ==, run.handles['b']);
+  g_assert_cmpuint (run.ended_with, ==, run.handles['b']);
   tear_down (&run);
 }
 
@@ -196,13 +197,13 @@ test_aborts (Fixture *f, gconstpointer data)
   return_id (&run, 'a', NULL);
 
   /* Aborted before it is posted: the runner is not told. */
-  g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_PRIORITY_UNSET, signal_of (controller), 0, NULL,
+  g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_PRIORITY_UNSET, signal_of (controller), 0, 0, NULL,
                                              &combined, &posted), ==, 0);
   g_assert_cmpint (posted, ==, PRIO_POSTED_REJECTED);
   g_assert_true (g_cancellable_is_cancelled (combined));
 
   other = prio_task_group_post_task (run.group, NULL, return_at_once, NULL, NULL);
-  g_assert_cmpuint (prio_task_group_get_handle (run.group, other), ==, 0);
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_FIRST, NULL, run.runner, 'F');
   prio_task_group_abort (run.group, NULL);
   fixture_run (f);
   g_assert_cmpstr (run.aborted->str, ==, "c");
@@ -226,14 +227,14 @@ test_bad_input (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   assert_told ("*have one main context*",
-               prio_task_group_post_id (elsewhere, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, NULL, NULL, NULL));
+               prio_task_group_post_id (elsewhere, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, NULL, NULL, NULL));
   assert_told ("*have one main context*",
                prio_task_group_wait_id (elsewhere, NULL, 0, PRIO_TASK_GROUP_ALL, NULL, run.runner, 'A'));
   assert_told ("*id != 0*",
-               prio_task_group_post_id (run.group, run.runner, 0, PRIO_PRIORITY_UNSET, NULL, 0, NULL, NULL, NULL));
-  assert_told ("*ended != NULL*", prio_task_group_finish_id (run.group, 'A', NULL, NULL));
+               prio_task_group_post_id (run.group, run.runner, 0, PRIO_PRIORITY_UNSET, NULL, 0, 0, NULL, NULL, NULL));
+  assert_told ("*ended != NULL*", prio_task_group_finish_id (run.group, 'A', NULL, NULL, NULL));
   assert_told ("*NULL is no PrioTaskGroup*",
-               prio_task_group_post_id (NULL, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, NULL, NULL, NULL));
+               prio_task_group_post_id (NULL, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, NULL, NULL, NULL));
   tear_down (&run);
 }
 
@@ -244,7 +245,6 @@ test_timeouts (Fixture *f, gconstpointer data)
   const char *ids = "abcd";
   const gint timeouts[] = { 0, 100000, -1, 0 };
   const guint64 delays[] = { 0, 0, 0, 1 };
-  g_autoptr (PrioTask) first = NULL;
   Run run;
 
   set_up (&run, f);
@@ -255,21 +255,17 @@ test_timeouts (Fixture *f, gconstpointer data)
     {
       g_autoptr (GCancellable) combined = NULL;
 
-      run.handles[(guint) ids[i]] = prio_task_group_post_id_timed (run.group, run.runner, (guint) ids[i], BACKGROUND, NULL, delays[i],
-                                                                   timeouts[i], NULL, &combined, NULL);
+      run.handles[(guint) ids[i]] = prio_task_group_post_id (run.group, run.runner, (guint) ids[i], BACKGROUND, NULL, delays[i],
+                                                             timeouts[i], NULL, &combined, NULL);
       g_assert_true (combined == G_CANCELLABLE (prio_task_group_get_signal (run.group)));
     }
   for (const char *id = "cab"; *id != 0; id++)
     {
-      first = prio_scheduler_dup_first_task (f->scheduler);
-      g_assert_cmpuint (prio_runner_get_id_of (run.runner, first), ==, *id);
+      g_assert_cmpuint (prio_runner_get_first (run.runner), ==, *id);
       fixture_run (f);
-      g_assert_cmpuint (prio_runner_get_id_of (run.runner, first), ==, 0);
-      g_clear_object (&first);
       return_id (&run, *id, NULL);
     }
-  first = prio_scheduler_dup_first_task (f->scheduler);
-  g_assert_null (first);
+  g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 0);
   frozen_time = 0;
   while (f->log->len < 4)
     g_main_context_iteration (f->context, TRUE);

@@ -350,32 +350,23 @@ test_runner (Fixture *f, gconstpointer data)
 
   assert_critical_for_bad (prio_runner_new (bad, runner_function, NULL, NULL));
   assert_critical (prio_runner_new (f->scheduler, NULL, NULL, NULL));
-  assert_critical_for_bad (prio_runner_new_for_property (bad, G_OBJECT (f->scheduler), "time-slice"));
-  assert_critical (prio_runner_new_for_property (f->scheduler, NULL, "time-slice"));
-  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), NULL));
-  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), "no-such-property"));
-  assert_critical (prio_runner_new_for_property (f->scheduler, G_OBJECT (f->scheduler), "next-frame"));
   assert_critical (prio_runner_ref (NULL));
   assert_critical (prio_runner_unref (NULL));
   assert_critical (prio_runner_post (NULL, 1, BACKGROUND));
   assert_critical (prio_runner_post (runner, 0, BACKGROUND));
   assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 0));
   assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 4));
-  assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 1, 4, NULL, 0, FALSE));
-  assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, FALSE));
+  assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, 0));
+  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, 0));
+  assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, 0));
+  assert_critical (prio_runner_post_full (runner, 1, 4, NULL, 0, 0));
+  assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, 0));
   assert_critical (prio_runner_yield (NULL, 1));
   assert_critical (prio_runner_yield (runner, 0));
   assert_critical (prio_runner_request_idle_callback (NULL, 0));
   assert_critical (prio_runner_take_rejected (NULL, &n));
   assert_critical (prio_runner_take_rejected (runner, NULL));
 
-  assert_critical (prio_runner_set_stopped_func (NULL, g_free, NULL, NULL));
-  assert_critical (prio_runner_set_stopped_func (runner, NULL, NULL, NULL));
-  /* It sets no property. */
-  assert_critical (prio_runner_set_stopped_func (runner, g_free, NULL, NULL));
   assert_critical (prio_runner_add_interlude (f->context, NULL, NULL, NULL));
 
   /* Outside of a runner's function. */

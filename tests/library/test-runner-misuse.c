@@ -30,14 +30,14 @@ test_posting (Fixture *f, gconstpointer data)
   g_autoptr (PrioRunner) runner = runner_new (f);
   GCancellable *bad = (gpointer) f->scheduler;
 
-  assert_critical (prio_runner_post_timed (NULL, 'x', BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_post_timed (runner, 0, BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_post_timed (runner, 'x', 4, NULL, 0, 1));
-  assert_critical (prio_runner_post_timed (runner, 'x', BACKGROUND, bad, 0, 1));
-  assert_critical (prio_runner_yield_timed (NULL, 'x', BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_yield_timed (runner, 0, BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_yield_timed (runner, 'x', 4, NULL, 0, 1));
-  assert_critical (prio_runner_yield_timed (runner, 'x', BACKGROUND, bad, 0, 1));
+  assert_critical (prio_runner_post_full (NULL, 'x', BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_post_full (runner, 'x', 4, NULL, 0, 1));
+  assert_critical (prio_runner_post_full (runner, 'x', BACKGROUND, bad, 0, 1));
+  assert_critical (prio_runner_yield_full (NULL, 'x', BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_yield_full (runner, 0, BACKGROUND, NULL, 0, 1));
+  assert_critical (prio_runner_yield_full (runner, 'x', 4, NULL, 0, 1));
+  assert_critical (prio_runner_yield_full (runner, 'x', BACKGROUND, bad, 0, 1));
   assert_critical (prio_runner_cancel (NULL, 'x'));
   assert_critical (prio_runner_cancel (runner, 0));
   assert_critical (prio_runner_get_first (NULL));
@@ -90,7 +90,7 @@ test_groups (Fixture *f, gconstpointer data)
   guint handle;
 
 #define POST_ID(group, runner, id, priority, signal) \
-  prio_task_group_post_id (group, runner, id, priority, signal, 0, NULL, NULL, &posted)
+  prio_task_group_post_id (group, runner, id, priority, signal, 0, 0, NULL, NULL, &posted)
   assert_told ("prio_task_group_post_id*(): NULL is no PrioTaskGroup*", POST_ID (NULL, runner, 'x', BACKGROUND, NULL));
   assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, NULL, 'x', BACKGROUND, NULL));
   assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, stranger, 'x', BACKGROUND, NULL));
@@ -99,12 +99,7 @@ test_groups (Fixture *f, gconstpointer data)
   assert_critical (POST_ID (group, runner, 0, BACKGROUND, NULL));
 
   assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_return_id (NULL, 1, NULL));
-  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_cancel_id (NULL, 1));
   assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_new_lender (NULL, 1));
-  assert_critical (prio_runner_get_id_of (NULL, NULL));
-  assert_critical (prio_runner_get_id_of (runner, NULL));
-  assert_critical (prio_task_group_get_handle (NULL, NULL));
-  assert_critical (prio_task_group_get_handle (group, NULL));
 
 #define WAIT_ID(group, own, until, cancellable, runner, id) prio_task_group_wait_id (group, own, 0, until, cancellable, runner, id)
   assert_told ("*NULL is no PrioTaskGroup*", WAIT_ID (NULL, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
@@ -113,8 +108,8 @@ test_groups (Fixture *f, gconstpointer data)
   assert_critical (WAIT_ID (group, NULL, (PrioTaskGroupWait) 9, NULL, runner, 'w'));
   assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, bad, runner, 'w'));
   assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 0));
-  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_finish_id (NULL, 'w', NULL, &error));
-  assert_critical (prio_task_group_finish_id (group, 'w', NULL, &error));
+  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_finish_id (NULL, 'w', NULL, NULL, &error));
+  assert_critical (prio_task_group_finish_id (group, 'w', NULL, NULL, &error));
   g_assert_no_error (error);
 
   handle = POST_ID (group, runner, 'a', BACKGROUND, NULL);
@@ -142,7 +137,7 @@ test_lender_of_a_group (Fixture *f, gconstpointer data)
   handle = POST_ID (group, runner, 'g', PRIO_PRIORITY_UNSET, NULL);
   fixture_run (f);
   prio_runner_post (runner, 'v', USER_VISIBLE);
-  prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, FALSE);
+  prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, 0);
   waiter = prio_task_group_new_lender (group, handle);
   awaited = prio_runner_new_lender (runner, 'b', PRIO_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (waiter, !=, 0);

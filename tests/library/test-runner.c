@@ -79,7 +79,7 @@ post (Run *run, char id, PrioTaskPriority priority)
 static gboolean
 post_full (Run *run, char id, gint priority, gpointer signal, guint64 delay)
 {
-  return prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, FALSE);
+  return prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0);
 }
 
 static void
@@ -93,7 +93,7 @@ test_order (Fixture *f, gconstpointer data)
   post (&run, 'c', USER_VISIBLE);
   post (&run, 'd', USER_VISIBLE);
   post_letter (f, USER_VISIBLE, 'E');
-  g_assert_true (prio_runner_post_full (run.runner, 'f', USER_VISIBLE, NULL, 0, TRUE));
+  g_assert_true (prio_runner_yield_full (run.runner, 'f', USER_VISIBLE, NULL, 0, -1));
   post (&run, 'g', USER_BLOCKING);
   frozen_time = g_get_monotonic_time ();
   fixture_run (f);
@@ -535,75 +535,6 @@ test_one_at_a_time (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ab");
 }
 
-/* A runner that sets a property: here that of an object which has one by chance. */
-static void
-log_slice (PrioScheduler *target, GParamSpec *pspec, Fixture *f)
-{
-  g_string_append_c (f->log, (gchar) prio_scheduler_get_time_slice (target));
-}
-
-static void
-test_for_property (Fixture *f, gconstpointer data)
-{
-  PrioScheduler *target = prio_scheduler_new (f->context);
-  PrioRunner *runner = prio_runner_new_for_property (f->scheduler, G_OBJECT (target), "time-slice");
-
-  g_boxed_free (PRIO_TYPE_RUNNER, g_boxed_copy (PRIO_TYPE_RUNNER, runner));
-  g_signal_connect (target, "notify::time-slice", G_CALLBACK (log_slice), f);
-  g_object_add_weak_pointer (G_OBJECT (target), (gpointer *) &target);
-  g_object_unref (target);
-  prio_runner_post_full (runner, 'b', PRIO_PRIORITY_UNSET, NULL, 0, FALSE);
-  prio_runner_post (runner, 'a', USER_BLOCKING);
-  fixture_run (f);
-  g_assert_cmpstr (f->log->str, ==, "ab");
-
-  g_assert_nonnull (target);
-  prio_runner_unref (runner);
-  g_clear_object (&f->scheduler);
-  fixture_run (f);
-  g_assert_null (target);
-}
-
-static void
-log_stopped (gpointer f)
-{
-  g_string_append_c (((Fixture *) f)->log, '!');
-}
-
-static void
-log_freed (gpointer f)
-{
-  g_string_append_c (((Fixture *) f)->log, '.');
-}
-
-/* A setter that has been stopped: it has asked for no other task, or its property is not 0 afterwards. */
-static void
-test_stopped (Fixture *f, gconstpointer data)
-{
-  PrioScheduler *target = prio_scheduler_new (f->context);
-  PrioRunner *runner = prio_runner_new_for_property (f->scheduler, G_OBJECT (target), "time-slice");
-
-  prio_runner_set_stopped_func (runner, log_stopped, f, log_freed);
-  assert_told ("*assertion*failed*", prio_runner_set_stopped_func (runner, log_stopped, f, log_freed));
-  g_signal_connect (target, "notify::time-slice", G_CALLBACK (log_slice), f);
-  prio_runner_post (runner, 'a', USER_BLOCKING);
-  prio_runner_request_idle_callback (runner, 0);
-  fixture_run (f);
-  g_assert_cmpuint (f->log->len, ==, 4);
-  g_assert_true (g_str_has_prefix (f->log->str, "a!"));
-  g_assert_cmpint (f->log->str[3], ==, '!');
-
-  g_string_truncate (f->log, 0);
-  g_object_unref (target);
-  g_clear_object (&f->scheduler);
-  fixture_run (f);
-  g_assert_cmpstr (f->log->str, ==, ".");
-  /* No task runs any more. */
-  prio_runner_set_stopped_func (runner, log_stopped, f, log_freed);
-  g_assert_cmpstr (f->log->str, ==, "..");
-  prio_runner_unref (runner);
-}
-
 int
 main (int argc, char **argv)
 {
@@ -626,8 +557,6 @@ main (int argc, char **argv)
   add_test ("/runner/scheduler-goes", test_scheduler_goes);
   add_test ("/runner/context-goes", test_context_goes);
   add_test ("/runner/one-at-a-time", test_one_at_a_time);
-  add_test ("/runner/for-property", test_for_property);
-  add_test ("/runner/stopped", test_stopped);
 
   return g_test_run ();
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-watch.h>
 #include "helpers.h"
 
 /* Where a scheduler stands in the list; -1 if it is not there. */

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include <prio-sched.h>
+#include <prio-sched-bindings.h>
 
 typedef struct
 {

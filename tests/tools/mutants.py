@@ -100,7 +100,7 @@ MUTANTS = [
     ('task-group.c', 'g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SIGNAL]);', ';'),
     ('lending.c', 'place (to);\n              g_ptr_array_add (self->stack, to);', 'place (to);'),
     ('count.c', 'count->n += other == count->run_queue || other->outer == count->run_queue;', 'count->n += other == count->run_queue;'),
-    ('scheduling-state-carry.c', 'prio_scheduling_state_run (state, call_wrapped, self);', 'call_wrapped (self);'),
+    ('scheduling-state-carry.c', 'prio_scheduling_state_call (state, call_wrapped, self);', 'call_wrapped (self);'),
     ('trace.c', '.priority_changed = priority_changed,', '.priority_changed = FALSE ? priority_changed : NULL,', 'trace'),
     ('observer.c', 'task->was_job = task->original == &prio_closure_funcs;', 'task->was_job = FALSE;'),
     ('observer.c', 'prio_thread.observed = task->outer;\n  TELL (ended', 'PRIO_TELL (ended'),

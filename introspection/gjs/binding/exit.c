@@ -39,30 +39,3 @@ prio_sched_gjs_exit (void)
   if (g_error_matches (error, g_quark_from_static_string ("gjs-error-quark"), SYSTEM_EXIT))
     exit (status);
 }
-
-static void
-stopped (gpointer data)
-{
-  prio_sched_gjs_exit ();
-}
-
-/**
- * prio_sched_gjs_new_runner:
- * @scheduler: a scheduler
- * @target: an object with @property
- * @property: a writable property of type `guint`
- *
- * Makes a runner that sets a property, as [ctor@PrioSched.Runner.new_for_property] does, and ends the program if GJS has been told to
- * exit meanwhile.
- *
- * Returns: (transfer full): a new runner
- */
-PrioRunner *
-prio_sched_gjs_new_runner (PrioScheduler *scheduler, GObject *target, const char *property)
-{
-  PrioRunner *runner = prio_runner_new_for_property (scheduler, target, property);
-
-  if (runner != NULL)
-    prio_runner_set_stopped_func (runner, stopped, NULL, NULL);
-  return runner;
-}

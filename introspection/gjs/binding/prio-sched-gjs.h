@@ -21,7 +21,6 @@ gboolean    prio_sched_gjs_guard_jobs (GSource       *source);
 
 PRIO_SCHED_GJS_EXPORT
 PrioRunner *prio_sched_gjs_new_runner (PrioScheduler *scheduler,
-                                       GObject       *target,
-                                       const char    *property);
+                                       GObject       *driver);
 
 G_END_DECLS

@@ -149,8 +149,10 @@ table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promis
 {
   Table *table = table_in (object);
   guint id = table->add (callback, promise);
+  PrioPosted posted = callback ? prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, 0)
+                               : prio_runner_yield_full (table->runner, id, (gint) priority, nullptr, 0, -1);
 
-  if (prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, !callback) == PRIO_POSTED_REJECTED)
+  if (posted == PRIO_POSTED_REJECTED)
     reject (table, id);
 }
 

@@ -154,73 +154,32 @@ function classesOf(PrioSched) {
     }
 }
 
-function _init() {
-    const PrioSched = this;
-    const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
-    Runner.guardJobs();
-    const tasks = Tasks.make(PrioSched);
-    const {keepResolvers, tableOf} = tasks;
-
-    const native = {
-        abort: TaskController.prototype.abort,
-        cancelIdle: Scheduler.prototype.cancel_idle_callback,
-        newAny: TaskSignal.new_any,
-        newAnyFollowing: TaskSignal.new_any_following,
-        newTimeout: TaskSignal.new_timeout,
-        newController: TaskController.new,
-        post: Scheduler.prototype.post,
-        setPriority: TaskController.prototype.set_priority,
-    };
+// The methods that take arguments of GLib's only.
+function checkScheduler(Scheduler) {
+    const {post} = Scheduler.prototype;
 
     // Where GJS takes an enumerator it takes anything, and makes a number of it.
     Scheduler.prototype.post = function (priority, callback) {
-        return native.post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
+        return post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
     };
+
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
-    Numbers.make(PrioSched, {checkProperty, defineProperty, toGivenPriority});
     for (const name of ['follow_frame_clock', 'unfollow_frame_clock']) {
         const method = Scheduler.prototype[name];
         Scheduler.prototype[name] = function (clock) {
             method.call(this, toFrameClock(clock));
         };
     }
-    TaskController.new = priority => native.newController.call(TaskController, toGivenPriority(priority));
-    // With a priority, or with properties.
-    TaskController.prototype._init = function (values = {}, ...others) {
-        const properties = values !== null && typeof values === 'object' ? values : {priority: values};
-        const given = properties.priority === undefined ? properties
-            : {...properties, priority: toGivenPriority(properties.priority)};
-        GObject.Object.prototype._init.call(this, given, ...others);
-    };
-    TaskController.prototype.set_priority = function (priority) {
-        return native.setPriority.call(this, toGivenPriority(priority));
-    };
-    definePriority(TaskController.prototype, 'controller', function () {
-        return this.signal.priority;
-    });
-    TaskSignal.any = (signals, priority) => native.newAny.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
-    TaskSignal.any_following = (signals, source) => {
-        const given = toSignals(signals);
-        if (!(source instanceof TaskSignal))
-            throw new TypeError(`${named(source)} is no signal of a task, whose priority could be followed`);
-        return native.newAnyFollowing.call(TaskSignal, given, source);
-    };
-    [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
-    // Where JavaScript has a name of its own.
-    TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
-    for (const {prototype} of [Scheduler, TaskSignal, PrioSched.TaskGroup])
-        prototype.get_pending = prototype.get_n_pending;
-    PrioSched.TaskGroup.prototype.ref_scheduler = PrioSched.TaskGroup.prototype.dup_scheduler;
-    TaskSignal.new_timeout = delay => native.newTimeout.call(TaskSignal, toGivenDelay(delay));
+}
 
-    // The fast path: no options, and the default scheduler.  The promise is made in the
-    // method itself: see keepResolvers.
-    const scheduler = Scheduler.get_default();
-    const table = tableOf(scheduler);
+// Posts tasks that are promises.  byDefault is the scheduler that has the fast path, which needs no options.  The promise is made in
+// the method itself: see keepResolvers.
+function addPosts(Scheduler, tasks, byDefault) {
+    const {keepResolvers, tableOf} = tasks, table = tableOf(byDefault);
 
     Scheduler.prototype.post_task = function (callback, options) {
-        if (options !== undefined || this !== scheduler || typeof callback !== 'function' || isStepped(callback))
+        if (options !== undefined || this !== byDefault || typeof callback !== 'function' || isStepped(callback))
             return postWith(this, toUnstepped(callback, 'post_task ()'), options);
         const promise = new Promise(keepResolvers);
         table.post(callback, USER_VISIBLE, promise);
@@ -238,9 +197,22 @@ function _init() {
         return promise;
     }
 
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', byDefault, ...STEPPED);
+
+    // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
+    Scheduler.prototype.post_steps = function (make, options) {
+        const steps = toSteps(this, make, toOptions(options).progress, tasks.watchAbort);
+        return postWith(this, steps, options);
+    };
+}
+
+// Yields, and waits that end with one.
+function addYields(Scheduler, tasks, byDefault) {
+    const {keepResolvers, tableOf} = tasks, table = tableOf(byDefault);
+
     // Options: signal and priority, each of which may be "inherit".
     Scheduler.prototype.yield = function (options) {
-        if (options !== undefined || this !== scheduler)
+        if (options !== undefined || this !== byDefault)
             return yieldWith(this, options);
         const promise = new Promise(keepResolvers);
         table.yield();
@@ -273,19 +245,7 @@ function _init() {
         return promise;
     };
 
-    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', scheduler, ...STEPPED);
-    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', scheduler);
-
-    // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
-    Scheduler.prototype.post_steps = function (make, options) {
-        const steps = toSteps(this, make, toOptions(options).progress, tasks.watchAbort);
-        return postWith(this, steps, options);
-    };
-
-    // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
-    Scheduler.prototype.each = function (items) {
-        return new Each(this, items, tasks.watchAbort);
-    };
+    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', byDefault);
 
     // Settles as promise does, and goes on as a continuation of the current task.
     Scheduler.prototype.adopt = function (promise) {
@@ -294,27 +254,18 @@ function _init() {
         return adopted;
     };
 
-    // A function that calls job (signal, …) as a task; its next call aborts that one.
-    Scheduler.prototype.latest = function (job, options = undefined) {
-        const {priority, signal} = toOptions(options);
-        const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
-        return newLatest(job, () => {
-            const controller = new TaskController({priority: givenPriority});
-            const own = givenSignal === null ? controller.signal : TaskSignal.any_following([controller.signal, givenSignal], controller.signal);
-            return {controller, signal: own, post: callback => this.post_task(callback, {signal: own})};
-        });
+    // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
+    Scheduler.prototype.each = function (items) {
+        return new Each(this, items, tasks.watchAbort);
     };
+}
 
-    // GJS would end the program where a second thread calls a function of JavaScript's.
-    for (const name of ['run_in_thread', 'run_in_thread_async', 'run_in_thread_under']) {
-        Scheduler.prototype[name] = function () {
-            throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
-                'yields, call an asynchronous function of GIO’s, or begin a Gio.Subprocess');
-        };
-    }
+// What is called in no task of its own.
+function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableOf}) {
+    const {cancel_idle_callback: cancelIdle} = Scheduler.prototype;
 
     Scheduler.prototype.queue_microtask = function (callback) {
-        tasks.queueMicrotask(toUnstepped(callback, 'queue_microtask ()'));
+        queueMicrotask(toUnstepped(callback, 'queue_microtask ()'));
     };
 
     Scheduler.prototype.request_idle_callback = function (callback, timeout = 0) {
@@ -326,9 +277,83 @@ function _init() {
     };
 
     Scheduler.prototype.cancel_idle_callback = function (id) {
-        native.cancelIdle.call(this, id);
-        tasks.cancelIdle(id);
+        cancelIdle.call(this, id);
+        forgetIdle(id);
     };
+}
+
+function addLatest({Scheduler, TaskController, TaskSignal}) {
+    // A function that calls job (signal, …) as a task; its next call aborts that one.
+    Scheduler.prototype.latest = function (job, options = undefined) {
+        const {priority, signal} = toOptions(options);
+        const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
+        return newLatest(job, () => {
+            const controller = new TaskController({priority: givenPriority});
+            const own = givenSignal === null ? controller.signal : TaskSignal.any_following([controller.signal, givenSignal], controller.signal);
+            return {controller, signal: own, post: callback => this.post_task(callback, {signal: own})};
+        });
+    };
+}
+
+function refuseThreads(Scheduler) {
+    // GJS would end the program where a second thread calls a function of JavaScript's.
+    for (const name of ['run_in_thread', 'run_in_thread_async', 'run_in_thread_under']) {
+        Scheduler.prototype[name] = function () {
+            throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
+                'yields, call an asynchronous function of GIO’s, or begin a Gio.Subprocess');
+        };
+    }
+}
+
+function adaptControllers(TaskController, tasks) {
+    const {new: newNative} = TaskController, {abort, set_priority: setPriority} = TaskController.prototype;
+
+    TaskController.new = priority => newNative.call(TaskController, toGivenPriority(priority));
+    // With a priority, or with properties.
+    TaskController.prototype._init = function (values = {}, ...others) {
+        const properties = values !== null && typeof values === 'object' ? values : {priority: values};
+        const given = properties.priority === undefined ? properties
+            : {...properties, priority: toGivenPriority(properties.priority)};
+        GObject.Object.prototype._init.call(this, given, ...others);
+    };
+    TaskController.prototype.set_priority = function (priority) {
+        return setPriority.call(this, toGivenPriority(priority));
+    };
+    definePriority(TaskController.prototype, 'controller', function () {
+        return this.signal.priority;
+    });
+
+    // The reason may be any value; dependent signals get it too.
+    TaskController.prototype.abort = function (reason = undefined) {
+        if (reason === undefined || reason instanceof GLib.Error)
+            abort.call(this, reason ?? null);
+        else if (!this.signal.is_cancelled())
+            abort.call(this, tasks.wrapReason(this.signal, reason));
+        tasks.beginAbort(tasks.reasonOf(this.signal));
+        tasks.takeRejected();
+    };
+}
+
+// Where JavaScript has a name of its own.
+function addNames({Scheduler, TaskGroup, TaskSignal}) {
+    [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
+    TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
+    for (const {prototype} of [Scheduler, TaskSignal, TaskGroup])
+        prototype.get_pending = prototype.get_n_pending;
+    TaskGroup.prototype.ref_scheduler = TaskGroup.prototype.dup_scheduler;
+}
+
+function adaptSignals(TaskSignal) {
+    const {new_any: newAny, new_any_following: newAnyFollowing, new_timeout: newTimeout} = TaskSignal;
+
+    TaskSignal.any = (signals, priority) => newAny.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
+    TaskSignal.any_following = (signals, source) => {
+        const given = toSignals(signals);
+        if (!(source instanceof TaskSignal))
+            throw new TypeError(`${named(source)} is no signal of a task, whose priority could be followed`);
+        return newAnyFollowing.call(TaskSignal, given, source);
+    };
+    TaskSignal.new_timeout = delay => newTimeout.call(TaskSignal, toGivenDelay(delay));
 
     // GObject's connect (name, callback), or Gio.Cancellable's, which takes no name.  The
     // signal is pinned, as handlers are lost with a wrapper that is collected.
@@ -343,21 +368,29 @@ function _init() {
         };
     }
 
-    // The reason may be any value; dependent signals get it too.
-    TaskController.prototype.abort = function (reason = undefined) {
-        if (reason === undefined || reason instanceof GLib.Error)
-            native.abort.call(this, reason ?? null);
-        else if (!this.signal.is_cancelled())
-            native.abort.call(this, tasks.wrapReason(this.signal, reason));
-        tasks.beginAbort(tasks.reasonOf(this.signal));
-        tasks.takeRejected();
-    };
-
     TaskSignal.prototype.cancel = function () {
         Gio.Cancellable.prototype.cancel.call(this);
         countAbort();
     };
+}
 
+function _init() {
+    const PrioSched = this;
+    const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
+    Runner.guardJobs();
+    const tasks = Tasks.make(PrioSched);
+    const byDefault = Scheduler.get_default();
+
+    checkScheduler(Scheduler);
+    Numbers.make(PrioSched, {checkProperty, defineProperty, toGivenPriority});
+    adaptControllers(TaskController, tasks);
+    adaptSignals(TaskSignal);
+    addNames(PrioSched);
+    addPosts(Scheduler, tasks, byDefault);
+    addYields(Scheduler, tasks, byDefault);
+    addCallbacks(Scheduler, tasks);
+    addLatest(PrioSched);
+    refuseThreads(Scheduler);
     React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});
     PrioSched.AbortError = AbortError;
     Groups.make(PrioSched, tasks, {definePriority, toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});

@@ -156,13 +156,9 @@ post_id (World *world)
     {
       Payload *payload = post.payload;
       PrioRunner *runner = prio_runner_ref (payload->book->runner);
-      PrioPosted posted;
+      PrioPosted posted = prio_runner_post_full (runner, payload->number, post.options.priority, post.signal, post.options.delay,
+                                                 payload->kinds & BIT (TIMEOUT) ? post.options.timeout : 0);
 
-      if (payload->kinds & BIT (TIMEOUT))
-        posted = prio_runner_post_timed (runner, payload->number, post.options.priority, post.signal, post.options.delay,
-                                         post.options.timeout);
-      else
-        posted = prio_runner_post_full (runner, payload->number, post.options.priority, post.signal, post.options.delay, FALSE);
       if (posted == PRIO_POSTED_REJECTED)
         end_payload (payload);
       prio_runner_unref (runner);

@@ -67,15 +67,19 @@ const Driver = GObject.registerClass({
         'name': GObject.ParamSpec.string('name', null, null, GObject.ParamFlags.READABLE, null),
     },
 }, class Driver extends GObject.Object {
-    // Not 0 after System.exit (), which no `finally` notices.
+    // How many setters are on the stack, and those that System.exit () has stopped, which no `finally` notices.
     get id() {
         return this.running;
     }
 
     set id(id) {
-        this.running = 1;
-        this.run(id);
-        this.running = 0;
+        const outer = this.running;
+        this.running = outer + 1;
+        try {
+            this.run(id);
+        } finally {
+            this.running = outer;
+        }
     }
 
     // What the task that is asked for is called, which the library wants to know while somebody looks.
@@ -97,9 +101,8 @@ const Driver = GObject.registerClass({
 // Calls run with the number of each task of scheduler, and find, which gives what its name and callback are known by.
 var newRunner = function newRunner(scheduler, run, find = () => null) {
     const driver = new Driver();
+    driver.running = 0;
     driver.run = run;
     driver.find = find;
-    const runner = imports.gi.PrioSchedGjs.new_runner(scheduler, driver, 'id');
-    runner.set_name_properties(driver, 'asked', 'name');
-    return runner;
+    return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
 };

@@ -21,6 +21,7 @@ const {newRunner} = imports.overrides._priosched.core.runner;
 const {Entry, adoptedEntry} = imports.overrides._priosched.core.settling;
 const {State, stateOf} = imports.overrides._priosched.core.states;
 
+const NO_EXPIRY = -1;
 const FOREVER = Number.MAX_SAFE_INTEGER; // milliseconds
 
 // The tasks of a scheduler, by the numbers that identify them in the library.
@@ -178,8 +179,8 @@ var Table = class Table {
     }
 
     #postFull(id, {signal, priority, expiry}, delay, continuation) {
-        return continuation && expiry ? this.#runner.yield_timed(id, priority, signal, delay, expiry)
-            : this.#runner.post_full(id, priority, signal, delay, continuation);
+        return continuation ? this.#runner.yield_full(id, priority, signal, delay, expiry ?? NO_EXPIRY)
+            : this.#runner.post_full(id, priority, signal, delay, 0);
     }
 
     // Counts entry, whose state is known now, until take ().

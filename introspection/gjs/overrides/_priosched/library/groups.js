@@ -101,7 +101,7 @@ class Member {
     post(runner, id, entry) {
         const {table, priority} = entry.state;
         const name = entry.name ?? (entry.callback.name || null);
-        const [handle, combined, posted] = this.#group.post_id_timed(runner, id, priority, this.#own, this.#delay, this.#timeout, name);
+        const [handle, combined, posted] = this.#group.post_id(runner, id, priority, this.#own, this.#delay, this.#timeout, name);
         if (combined !== null) {
             entry.state = new State(table, combined, priority, expiryAfter(this.#delay, this.#timeout));
             Object.assign(entry.state, {group: this.#group, handle, name});
@@ -167,9 +167,9 @@ class Wait {
         const {ended} = this.#group[WAITING];
         if (--this.#group[WAITING].n === 0)
             this.#group[WAITING] = undefined;
-        let task;
+        let task, handle;
         try {
-            [, task] = this.#group.finish_id(this.#id);
+            [, task, handle] = this.#group.finish_id(this.#id);
         } catch (error) {
             if (this.#cancellable?.is_cancelled())
                 throw tasks.reasonOf(this.#cancellable);
@@ -177,7 +177,7 @@ class Wait {
         }
         if (!returns)
             return undefined;
-        const outcome = ended.get(this.#group.get_handle(task));
+        const outcome = ended.get(handle);
         if (outcome?.isRejected)
             throw outcome.value;
         if (outcome === undefined && task.get_error() !== null)

@@ -82,10 +82,9 @@ class Timed {
             // The library reports it as rejected, and then its number is free.
             entry.isRejected = runner.cancel(id);
         };
-        if (this.#timeout === 0)
-            return runner.post_full(id, priority, signal, this.#delay, false);
-        entry.state = new State(table, signal, priority, expiryAfter(this.#delay, this.#timeout));
-        return runner.post_timed(id, priority, signal, this.#delay, this.#timeout);
+        if (this.#timeout !== 0)
+            entry.state = new State(table, signal, priority, expiryAfter(this.#delay, this.#timeout));
+        return runner.post_full(id, priority, signal, this.#delay, this.#timeout);
     }
 
     posted() {}

@@ -23,6 +23,7 @@ from ..futures.hot import running
 PrioSched = get_introspection_module('PrioSched')
 
 _REJECTED = 0
+_NO_EXPIRY = -1
 _USER_VISIBLE = 2
 _follow = PrioSched.TaskSignal.new_any_following
 
@@ -68,7 +69,8 @@ class _Lane:
 
     def _post(self, entry, delay, continues):
         number = self._table._add(entry)
-        if self._table._post_full(number, self._priority, self._signal, delay, continues) != _REJECTED:
+        post, last = (self._table._yield_full, _NO_EXPIRY) if continues else (self._table._post_full, 0)
+        if post(number, self._priority, self._signal, delay, last) != _REJECTED:
             return True
         self._table._take(number)
         return False

@@ -82,12 +82,12 @@ class _Wait(lending.Follower):
     def _end(self):
         # The library's task is nothing for a traceback: what that leads to through the library the collector cannot see.
         try:
-            _, task = self.group.finish_id(self.number)
+            _, task, handle = self.group.finish_id(self.number)
         except GLib.Error as error:
             if self.signal is not None and reasons.is_aborted(self.signal):
                 return None, reasons.reason_of(self.signal)
             return None, self.group._to_exception(error)
-        return self.group._outcome_of(task) if self.returns else (None, None)
+        return self.group._outcome_of(task, handle) if self.returns else (None, None)
 
 
 class TaskGroup(PrioSched.TaskGroup):
@@ -185,8 +185,8 @@ class TaskGroup(PrioSched.TaskGroup):
         state.group = self
         task = (lending.new_lending_task if table.lends else new_task)(callback, state, name)
         number = table._add(task)
-        state.handle, combined, _ = self.post_id_timed(table._runner, number, priority, signal, delay, milliseconds,
-                                                          name if name is not None else name_of_callable(callback))
+        state.handle, combined, _ = self.post_id(table._runner, number, priority, signal, delay, milliseconds,
+                                                    name if name is not None else name_of_callable(callback))
         if combined is None:
             table._take(number)
             self._check_scheduler()
@@ -215,8 +215,6 @@ class TaskGroup(PrioSched.TaskGroup):
             if error is not None and any(wait.takes_failures for wait in self._waits):
                 task._retrieved = True
         self.return_id(handle, None if error is None else f'{type(error).__name__}: {error}')
-        # If it was cancelled before it has begun.
-        self.cancel_id(handle)
 
     def abort(self, reason=None):
         """Aborts all tasks, queued and running.  The group goes on: what is posted from now on has another signal.
@@ -279,9 +277,9 @@ class TaskGroup(PrioSched.TaskGroup):
             return task._exception if task is not None else error
         return reasons.to_exception(error)
 
-    def _outcome_of(self, native):
+    def _outcome_of(self, native, handle):
         """The result and the exception of a task of the library's, one of which is None."""
-        task = self._done.get(self.get_handle(native))
+        task = self._done.get(handle)
         if task is not None:
             task._retrieved = True
             return task._value, task._exception

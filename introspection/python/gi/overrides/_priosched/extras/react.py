@@ -181,11 +181,7 @@ def get_first_task(self):
     """
     table = table_of(self)
     table.check_owner('the first task is told on')
-    task = table.get_first()
-    if task is not None:
-        return task
-    native = self.dup_first_task()
-    return table.task_of(native) or native if native is not None else None
+    return table.get_first() or self.dup_first_task()
 
 
 class _Scheduled:

@@ -152,14 +152,10 @@ class LendingTable(Table):
         state = LendingState(self, signal, own_priority(priority, signal), expiry_after(delay, timeout))
         return self._post_lending(callback, state, delay, name, timeout)
 
-    def _post_lending(self, callback, state, delay, name, timeout=None):
+    def _post_lending(self, callback, state, delay, name, timeout=0):
         task = new_lending_task(callback, state, name)
         number = self._add(task)
-        if timeout is None:
-            posted = self._post_full(number, state.priority, state.signal, delay, False)
-        else:
-            posted = self._runner.post_timed(number, state.priority, state.signal, delay, timeout)
-        if posted == _REJECTED:
+        if self._post_full(number, state.priority, state.signal, delay, timeout) == _REJECTED:
             self._reject(self._take(number))
         return task
 

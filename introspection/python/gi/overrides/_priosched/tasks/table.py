@@ -28,6 +28,7 @@ PrioSched = get_introspection_module('PrioSched')
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
 _REJECTED = 0
+_NO_EXPIRY = -1
 _copy_context = contextvars.copy_context
 _end_task = PrioSched.Runner.end
 
@@ -61,7 +62,7 @@ class Table(TableBase):
         self._runner = PrioSched.Runner.new(scheduler, _Entrance(self))
         self._runner.set_name_func(lambda number: name_of(self._peek(number)))
         self._post_full = self._runner.post_full
-        self._yield_timed = self._runner.yield_timed
+        self._yield_full = self._runner.yield_full
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
@@ -70,10 +71,6 @@ class Table(TableBase):
         """The PostedTask that comes next of all, or None."""
         entry = self._peek(self._runner.get_first())
         return entry if isinstance(entry, PostedTask) else None
-
-    def task_of(self, native):
-        """The PostedTask of a group for which a task of the library stands, or None."""
-        return self._peek(self._runner.get_id_of(native))
 
     def dequeue(self, entry):
         """Takes back an entry that has been cancelled: the library lets go of it at once or, from another thread, soon."""
@@ -203,15 +200,14 @@ class Table(TableBase):
         priority = own_priority(priority, signal)
         task = new_task(callback, State(self, signal, priority, expiry_after(delay, timeout)), name)
         number = self._add(task)
-        if self._runner.post_timed(number, priority, signal, delay, timeout) == _REJECTED:
+        if self._post_full(number, priority, signal, delay, timeout) == _REJECTED:
             self._reject(self._take(number))
         return task
 
     def _go_on(self, number, state, delay=0):
         """Posts a continuation with state."""
-        if state.expiry is None:
-            return self._post_full(number, state.priority, state.signal, delay, True)
-        return self._yield_timed(number, state.priority, state.signal, delay, state.expiry)
+        expiry = _NO_EXPIRY if state.expiry is None else state.expiry
+        return self._yield_full(number, state.priority, state.signal, delay, expiry)
 
     def call_soon(self, call):
         """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will.
@@ -224,7 +220,7 @@ class Table(TableBase):
             return True
         future = Continuation.calling(call)
         number = self._add(future)
-        if self._post_full(number, _USER_BLOCKING, None, 0, True) != _REJECTED:
+        if self._yield_full(number, _USER_BLOCKING, None, 0, _NO_EXPIRY) != _REJECTED:
             return True
         self._take(number)
         return False

@@ -5,6 +5,9 @@
 
 #include "config.h"
 
+#include "watch/prio-scheduler-list-private.h"
+
+#include "prio-scheduler-list.h"
 #include "scheduler/prio-scheduler-private.h"
 
 /* What the list has of a scheduler.  Who asks holds it outside the lock: to take a reference of the scheduler may call a binding,
@@ -19,9 +22,6 @@ struct _PrioListed
 /* A leaf: guards the list, from the oldest on. */
 static PrioLock lock = PRIO_LOCK_INIT;
 static GQueue list = G_QUEUE_INIT;
-
-/* Whether this thread makes a scheduler of the library's own. */
-static __thread gboolean hides;
 
 static void
 listed_unref (gpointer data)
@@ -47,7 +47,7 @@ prio_scheduler_enlist (PrioScheduler *self)
 {
   static gsize added = 0;
 
-  if (hides)
+  if (self->is_hidden)
     return;
   if (g_once_init_enter (&added))
     {
@@ -74,18 +74,6 @@ prio_scheduler_unlist (PrioScheduler *self)
   g_queue_unlink (&list, &self->listed->link);
   prio_lock_unlock (&lock);
   g_clear_pointer (&self->listed, listed_unref);
-}
-
-/* A scheduler of the library's own, which nobody is told of. */
-PrioScheduler *
-prio_scheduler_new_hidden (GMainContext *context)
-{
-  PrioScheduler *self;
-
-  hides = TRUE;
-  self = prio_scheduler_new (context);
-  hides = FALSE;
-  return self;
 }
 
 /**

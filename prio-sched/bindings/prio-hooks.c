@@ -1,0 +1,181 @@
+/* prio-hooks.c: what bindings for languages ask of tasks, signals, states and idle callbacks
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-hooks.h"
+
+#include "loop/prio-current-private.h"
+#include "loop/prio-idle-private.h"
+#include "scheduler/prio-scheduling-state-private.h"
+#include "signal/prio-dependence-private.h"
+#include "signal/prio-signal-travel-private.h"
+#include "signal/prio-util-private.h"
+#include "task/prio-task-impl-private.h"
+
+/**
+ * prio_task_then:
+ * @self: a task
+ * @callback: (nullable) (scope notified) (closure user_data) (destroy notify): called when the
+ *   task has completed; its source object is that of the task or, if it has none, the
+ *   scheduler, or %NULL if that is gone
+ * @user_data: data for @callback
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Registers @callback for the completion of the task.
+ *
+ * Callbacks are called in the order in which they were registered, in a microtask
+ * on the thread that runs the scheduler's main context, with the scheduling state
+ * that is current at the time of this call (§4.1.5 and §4.1.6 of the draft).  If the task has
+ * completed already, the callback is called soon, but never within this call.  Once the main
+ * context has gone no callback is called any more, and @notify is called at once.
+ *
+ * %NULL is accepted, as an `_async` function may be given it by its caller: then @notify is
+ * called at once.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify)
+{
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  prio_task_add_reaction (self, callback, user_data, notify);
+}
+
+/**
+ * prio_task_signal_pin:
+ * @self: a signal
+ *
+ * Keeps a signal that depends on others alive, for as long as they can make it emit
+ * something that a handler is connected to (§3.3.1 of the draft).
+ *
+ * This happens automatically when the last reference is dropped.  The function is for
+ * bindings that have disconnected their handlers by then: they call it when a handler is
+ * connected.
+ *
+ * Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_signal_pin (PrioTaskSignal *self)
+{
+  g_return_if_fail (PRIO_IS_TASK_SIGNAL (self));
+
+  prio_signal_node_keep (prio_signal_node_for (G_CANCELLABLE (self)));
+}
+
+/**
+ * prio_task_signal_has_fixed_priority:
+ * @self: a signal
+ *
+ * Tells whether the priority of the signal can never change: the signal was made from others
+ * with a fixed priority, or the signal whose priority it followed has been finalized.  Any
+ * thread may call it.
+ *
+ * Returns: whether the priority is fixed
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), TRUE);
+
+  return prio_signal_node_has_fixed_priority (prio_signal_node_for (G_CANCELLABLE (self)));
+}
+
+/**
+ * prio_scheduling_state_run:
+ * @state: (nullable): a state, or %NULL for none
+ * @func: (scope call) (closure user_data): what to run
+ * @user_data: data for @func
+ *
+ * Calls @func with @state as the current one, and then restores the former one.
+ *
+ * If the thread does not own the main context of @state, that is, neither runs nor has acquired
+ * it (see [method@GLib.MainContext.is_owner]), @func runs without a state.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
+{
+  g_return_if_fail (func != NULL);
+
+  prio_scheduling_state_call (state, func, user_data);
+}
+
+/* What the program or another library has given to find the states of its fibers; atomic. */
+static PrioSchedulingStateFinder public_finder;
+
+static const PrioState *
+find_state (void)
+{
+  PrioSchedulingState *state = __atomic_load_n (&public_finder, __ATOMIC_ACQUIRE) ();
+
+  return state != NULL ? prio_scheduling_state_peek_here (state) : NULL;
+}
+
+/**
+ * prio_scheduling_state_set_finder: (skip)
+ * @find: what knows the state of the code that calls it
+ *
+ * Lets code that runs on stacks of its own, such as fibers, have a state while it runs.
+ *
+ * A fiber begins in one dispatch of the main loop and goes on in another, so that
+ * [method@PrioSched.SchedulingState.run] cannot be around it. Whoever runs fibers captures a state
+ * for each, and tells here which fiber is running. The library `prio-sched-dex-1` does that
+ * for those of libdex.
+ *
+ * ```c
+ * static PrioSchedulingState *
+ * state_of_fiber (void)
+ * {
+ *   return running_fiber != NULL ? running_fiber->state : NULL;
+ * }
+ *
+ * prio_scheduling_state_set_finder (state_of_fiber);
+ * ```
+ *
+ * @find is called where no task runs at the same depth of main loops, often and anywhere, on any thread and under locks
+ * of this library. It calls nothing of this library, and takes no lock.
+ *
+ * There is one for the whole process: a second one is refused with a critical message. Any thread may call this.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
+{
+  PrioSchedulingStateFinder none = NULL;
+
+  g_return_if_fail (find != NULL);
+
+  if (__atomic_compare_exchange_n (&public_finder, &none, find, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    __atomic_store_n (&prio_state_finder, find_state, __ATOMIC_RELEASE);
+  else if (none != find)
+    g_critical ("%s: the finder cannot be %p: the process has one already, %p", G_STRFUNC, (gpointer) find, (gpointer) none);
+}
+
+/**
+ * prio_idle_deadline_get_current:
+ *
+ * Gets the deadline of the idle callback that runs on the calling thread.  A runner's function
+ * needs this, as it is not given the deadline ([method@PrioSched.Runner.request_idle_callback]).
+ * Any thread may call it.
+ *
+ * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs
+ *
+ * Since: 1.0
+ */
+PrioIdleDeadline *
+prio_idle_deadline_get_current (void)
+{
+  return g_memdup2 (prio_thread.deadline, sizeof (PrioIdleDeadline));
+}

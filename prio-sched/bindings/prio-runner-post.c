@@ -1,0 +1,346 @@
+/* prio-runner-post.c: how tasks of a runner, their continuations and its idle callbacks are queued, and taken back
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "bindings/prio-runner-private.h"
+
+#include "loop/prio-current-private.h"
+#include "loop/prio-idle-private.h"
+#include "loop/prio-lending-private.h"
+#include "loop/prio-traits-private.h"
+#include "post/prio-scheduler-post-private.h"
+#include "signal/prio-registration-private.h"
+#include "signal/prio-util-private.h"
+
+/* Owner thread.  Returns FALSE if the runner is closed. */
+static gboolean
+append_id (PrioRunner *self, guint id, PrioEffective effective)
+{
+  if (self->ids.run_queue == NULL)
+    return FALSE;
+
+  prio_id_queue_append (&self->ids, id, effective);
+  return TRUE;
+}
+
+/* Outside. */
+static PrioPosted
+posted_here (PrioRunner *self, gboolean accepted)
+{
+  if (!accepted)
+    return PRIO_POSTED_REJECTED;
+  return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+}
+
+/* Any thread: posts @op, which has no more than an id and a priority. */
+static PrioPosted
+post_plain (PrioRunner *self, PrioOp *op)
+{
+  gboolean accepted;
+
+  if (G_LIKELY (prio_loop_enter (self->loop)))
+    {
+      accepted = append_id (self, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag));
+      prio_loop_leave (self->loop);
+    }
+  else
+    {
+      accepted = prio_run_queue_post_id (self->loop, &self->ids, op, NULL, PRIO_NO_EXPIRY);
+    }
+  return posted_here (self, accepted);
+}
+
+/**
+ * prio_runner_post:
+ * @self: a runner
+ * @id: the number that identifies the task; not 0
+ * @priority: a [enum@PrioSched.TaskPriority]
+ *
+ * Posts a task without a signal: nothing can abort it (§2.2, §2.4.2 of the draft).
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it was posted from a task
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_post (PrioRunner *self, guint id, gint priority)
+{
+  PrioOp op = { .id = id, .priority = (gint8) priority };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
+
+  name = prio_runner_name_of_post (self, id, FALSE);
+  return post_plain (self, &op);
+}
+
+/* Any thread: posts what @op describes.  @expiry is that of its timeout, or PRIO_NO_EXPIRY. */
+static PrioPosted
+post_with (PrioRunner *self, PrioOp *op, GCancellable *signal, gint64 expiry)
+{
+  if (signal == NULL && op->priority == PRIO_PRIORITY_UNSET)
+    op->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  /* What may be lent a priority has an entry. */
+  if (signal == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY && G_LIKELY (!prio_lending_is_used (self->loop)))
+    return post_plain (self, op);
+
+  return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, op, signal, expiry));
+}
+
+/**
+ * prio_runner_post_full:
+ * @self: a runner
+ * @id: the number that identifies the task; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
+ *   any other cancellable
+ * @delay: milliseconds to wait before the task is queued
+ * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
+ *   task whose timeout has not passed; 0 for none
+ *
+ * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft), and with a timeout: see
+ * [struct@PrioSched.TaskOptions].
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it was posted from a task; a task that is rejected here is not reported by
+ *   [method@PrioSched.Runner.take_rejected]
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout)
+{
+  PrioOp op = { .id = id, .priority = (gint8) priority };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
+
+  name = prio_runner_name_of_post (self, id, FALSE);
+  op.due = prio_due_after (delay);
+  return post_with (self, &op, signal, timeout == 0 ? PRIO_NO_EXPIRY : prio_expiry_after (op.due, timeout));
+}
+
+/* When the timeout of what runs in @state passes. */
+static gint64
+expiry_of (const PrioState *state)
+{
+  return state->timed == PRIO_TIMED_NOT ? PRIO_NO_EXPIRY : prio_traits_of (state).expiry;
+}
+
+/* Owner thread: appends a continuation of the running task, whose signal cannot be reset, or which has none, but a timeout or
+ * what may lend it a priority.
+ * Returns FALSE if the runner is closed or the signal aborted. */
+static gboolean
+append_inherited (PrioRunner *self, guint id, const PrioState *state)
+{
+  PrioOp op = { .id = id, .priority = state->priority, .flag = TRUE, .data = &self->ids };
+  PrioRegistration *registration = prio_registration_of (state->group);
+
+  if (self->ids.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
+    return FALSE;
+
+  if (registration != NULL)
+    prio_registration_hold (registration);
+  prio_run_queue_add_op (self->ids.run_queue, &op, registration, expiry_of (state));
+  return TRUE;
+}
+
+/**
+ * prio_runner_yield:
+ * @self: a runner
+ * @id: the number that identifies the continuation; not 0
+ *
+ * Posts the continuation of the running task after a yield.  It inherits that task's
+ * signal and priority (§2.2, §2.4.2 of the draft).
+ *
+ * Outside any task of the scheduler its priority is
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
+ *   whether it was posted from a task; a task that is rejected here is not reported by
+ *   [method@PrioSched.Runner.take_rejected]
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_yield (PrioRunner *self, guint id)
+{
+  const PrioState *current, *state = NULL;
+  PrioRegistration *registration = NULL;
+  PrioOp op = { .id = id, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .flag = TRUE };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+  gboolean accepted;
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+
+  name = prio_runner_name_of_post (self, id, TRUE);
+  current = prio_state_of_thread ();
+  if (!prio_loop_enter (self->loop))
+    return post_plain (self, &op);
+
+  if (self->ids.run_queue != NULL && prio_state_is_of (current, self->ids.run_queue))
+    state = current;
+  if (state != NULL)
+    registration = prio_registration_of (state->group);
+  if (registration != NULL && (state->run_queue != self->ids.run_queue || !prio_registration_is_for_life (registration)))
+    {
+      prio_loop_leave (self->loop);
+      op.priority = state->priority;
+      return post_with (self, &op, registration->signal, expiry_of (state));
+    }
+  if (registration != NULL ||
+      (state != NULL && (state->timed != PRIO_TIMED_NOT || G_UNLIKELY (prio_lending_is_used (self->loop)))))
+    {
+      accepted = append_inherited (self, id, state);
+    }
+  else
+    {
+      if (state != NULL)
+        op.priority = state->priority;
+      accepted = append_id (self, id, prio_effective ((PrioTaskPriority) op.priority, TRUE));
+    }
+  prio_loop_leave (self->loop);
+  return posted_here (self, accepted);
+}
+
+/**
+ * prio_runner_yield_full:
+ * @self: a runner
+ * @id: the number that identifies the continuation; not 0
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
+ *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): what may abort the continuation: a [class@PrioSched.TaskSignal], or
+ *   any other cancellable
+ * @delay: milliseconds to wait before the continuation is queued
+ * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time(); -1 if it has none
+ *
+ * Posts the continuation of a task, which runs before the tasks of its priority.  It inherits nothing, and is for a binding that
+ * knows the task where the library does not: after an `await` of something else.  Elsewhere [method@PrioSched.Runner.yield]
+ * inherits all of this.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (type gint): a [enum@PrioSched.Posted], as [method@PrioSched.Runner.post_full] does
+ *
+ * Since: 1.0
+ */
+PrioPosted
+prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry)
+{
+  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = TRUE };
+  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+
+  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
+
+  name = prio_runner_name_of_post (self, id, TRUE);
+  op.due = prio_due_after (delay);
+  return post_with (self, &op, signal, expiry);
+}
+
+/**
+ * prio_runner_cancel:
+ * @self: a runner
+ * @id: the number of a task
+ *
+ * Aborts a task alone that is delayed or queued, as [method@PrioSched.Task.cancel] does with others: it leaves its queue at once,
+ * and [method@PrioSched.Runner.take_rejected] reports it.
+ *
+ * ```c
+ * prio_runner_post_full (runner, id, PRIO_TASK_PRIORITY_BACKGROUND, NULL, 10000, 0);
+ * …
+ * if (!prio_runner_cancel (runner, id))
+ *   forget_when_it_runs (id);
+ * ```
+ *
+ * A task without a signal, a delay and a timeout is found only if there are no more than a thousand older ones of its priority.
+ *
+ * Call it on the thread that runs the main context; on others it does nothing.
+ *
+ * Returns: whether it has been taken out; %FALSE if it runs, if its signal has been aborted, or if it is not found
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_runner_cancel (PrioRunner *self, guint id)
+{
+  gboolean cancelled;
+
+  g_return_val_if_fail (self != NULL, FALSE);
+  g_return_val_if_fail (id != 0, FALSE);
+
+  if (!prio_loop_enter (self->loop))
+    return FALSE;
+  cancelled = self->ids.run_queue != NULL && prio_id_queue_cancel (&self->ids, id);
+  prio_loop_leave (self->loop);
+  if (cancelled)
+    prio_loop_flush_releases (self->loop);
+  return cancelled;
+}
+
+/* Drops the operation's reference to the runner. */
+static void
+op_request (PrioLoop *loop, const PrioOp *op)
+{
+  PrioIdle *idle = op->target;
+  PrioRunner *runner = idle->data;
+
+  if (runner->ids.run_queue != NULL)
+    {
+      prio_id_queue_hold (&runner->ids);
+      idle->data = &runner->ids;
+      idle->run_queue = runner->ids.run_queue;
+      prio_idle_op_request (loop, op);
+    }
+  else
+    {
+      g_free (idle);
+    }
+  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
+}
+
+/**
+ * prio_runner_request_idle_callback:
+ * @self: a runner
+ * @timeout: milliseconds after which the function is called in any case, or 0 for never
+ *
+ * Calls the runner's function once, with the returned number, when the main context has
+ * nothing else to do.  The call is not for a task, so the function must not call
+ * [func@PrioSched.Runner.next].
+ *
+ * It is otherwise like [method@PrioSched.Scheduler.request_idle_callback];
+ * [func@PrioSched.IdleDeadline.get_current] returns the deadline.  The numbers may equal
+ * those of the runner's tasks, so a binding uses a separate runner for idle callbacks.
+ *
+ * Any thread may call it.  If the scheduler and its tasks have gone, nothing is called.
+ *
+ * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
+ *
+ * Since: 1.0
+ */
+guint
+prio_runner_request_idle_callback (PrioRunner *self, guint timeout)
+{
+  g_return_val_if_fail (self != NULL, 0);
+
+  return prio_idle_submit (self->loop, op_request, &(PrioIdle) { .data = prio_runner_ref (self) }, timeout);
+}

@@ -1,0 +1,72 @@
+/* prio-hooks.h: what bindings for languages ask of tasks, signals, states and idle callbacks
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched-bindings.h> can be included directly."
+#endif
+
+#include "prio-idle-deadline.h"
+#include "prio-scheduling-state.h"
+#include "prio-task-signal.h"
+#include "prio-task.h"
+
+G_BEGIN_DECLS
+
+/**
+ * PrioTaskReadyCallback:
+ * @source_object: (nullable): the source object that the task was posted with, or else its
+ *   scheduler, or %NULL if that is gone
+ * @result: the task
+ * @user_data: the data that was registered with the callback
+ *
+ * Called when a task has completed.
+ *
+ * It is called on the thread that runs the scheduler's main context.  Its arguments
+ * are those of a [callback@Gio.AsyncReadyCallback], so that such a callback can be used
+ * without a cast.
+ *
+ * Since: 1.0
+ */
+typedef void (*PrioTaskReadyCallback) (GObject      *source_object,
+                                       GAsyncResult *result,
+                                       gpointer      user_data);
+
+/**
+ * PrioSchedulingStateFinder: (skip)
+ *
+ * Tells the state of the code that calls it, if that is a fiber: see prio_scheduling_state_set_finder().
+ *
+ * It is called on any thread, and under locks of the library: it calls nothing of the library, and takes no lock.
+ *
+ * Returns: (transfer none) (nullable): the state, which lives on at least until the fiber is suspended, or %NULL
+ *
+ * Since: 1.0
+ */
+typedef PrioSchedulingState *(*PrioSchedulingStateFinder) (void);
+
+PRIO_AVAILABLE_IN_ALL
+void              prio_task_then                      (PrioTask                  *self,
+                                                       PrioTaskReadyCallback      callback,
+                                                       gpointer                   user_data,
+                                                       GDestroyNotify             notify);
+
+PRIO_AVAILABLE_IN_ALL
+void              prio_task_signal_pin                (PrioTaskSignal            *self);
+PRIO_AVAILABLE_IN_ALL
+gboolean          prio_task_signal_has_fixed_priority (PrioTaskSignal            *self);
+
+PRIO_AVAILABLE_IN_ALL
+void              prio_scheduling_state_run           (PrioSchedulingState       *state,
+                                                       GSourceOnceFunc            func,
+                                                       gpointer                   user_data);
+PRIO_AVAILABLE_IN_ALL
+void              prio_scheduling_state_set_finder    (PrioSchedulingStateFinder  find);
+
+PRIO_AVAILABLE_IN_ALL
+PrioIdleDeadline *prio_idle_deadline_get_current      (void);
+
+G_END_DECLS

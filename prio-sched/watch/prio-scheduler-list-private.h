@@ -1,0 +1,11 @@
+/* prio-scheduler-list-private.h: which schedulers there are
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-scheduler.h"
+
+void prio_scheduler_enlist (PrioScheduler *self);
+void prio_scheduler_unlist (PrioScheduler *self);
