@@ -170,14 +170,14 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 
   if (has_microtasks)
     step.name = name;
-  prio_observed_yields (task, &step);
   entry->continuation = TRUE;
   prio_run_queue_enqueue (entry);
-  prio_observed_queued (entry);
+  prio_observed_yielded (entry, &step);
   if (has_microtasks)
     {
       process_pending (loop);
       prio_observed_microtasks_ran (loop, &step);
+      loop->observed_end = 0;
     }
 }
 
@@ -250,7 +250,8 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 static G_GNUC_NO_INLINE void
 run_rare (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *outer)
 {
-  prio_traits_begin (entry, state);
+  if (entry->timed != PRIO_TIMED_NOT || state->run_queue->lends)
+    prio_traits_begin (entry, state);
   if (entry->is_observed)
     run_observed (loop, entry, outer);
   else
@@ -370,6 +371,7 @@ choose (PrioBatch *batch)
     turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
+  loop->observed_end = 0;
   return queue;
 }
 

@@ -124,6 +124,8 @@ struct _PrioLoop
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
   guint64 n_observed_runs; /* of tasks */
+  gint64 observed_end;     /* when the last of them was over, µs; 0 once anything else may have run since */
+  guint64 last_observed_id;
   PrioSlab jobs, entries;
   PrioSlab groups, observed; /* of records that embed a PrioGroup, and of observed tasks; initialized before the first is allocated */
   PrioReady ready;

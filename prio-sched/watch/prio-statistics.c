@@ -9,7 +9,7 @@
 
 #include "scheduler/prio-options-private.h"
 
-#define NS_PER_MS 1e6
+#define US_PER_MS 1e3
 
 /**
  * PrioStatistics:
@@ -41,7 +41,8 @@
  *
  * # How it is timed
  *
- * The clock is read when a task is queued, when it begins and when it is over.
+ * The clock is read when a task is queued, when it begins and when it is over.  One that follows another at once begins
+ * when that one is over.
  *
  * - A task *waits* from when it is queued until it begins: after a delay, from when it is due; from another thread,
  *   from when the main loop has it.  What waited already when the statistics began has waited from then on.
@@ -78,7 +79,7 @@ G_DEFINE_BOXED_TYPE (PrioStatistics, prio_statistics, prio_statistics_ref, prio_
 
 struct _PrioTimes
 {
-  PrioHistogram histogram; /* ns */
+  PrioHistogram histogram; /* µs */
 };
 
 G_DEFINE_BOXED_TYPE (PrioTimes, prio_times, prio_times_ref, prio_times_unref)
@@ -323,7 +324,7 @@ prio_times_get_total (const PrioTimes *self)
 {
   g_return_val_if_fail (self != NULL, 0);
 
-  return (double) self->histogram.total / NS_PER_MS;
+  return (double) self->histogram.total / US_PER_MS;
 }
 
 /**
@@ -341,7 +342,7 @@ prio_times_get_longest (const PrioTimes *self)
 {
   g_return_val_if_fail (self != NULL, 0);
 
-  return (double) self->histogram.longest / NS_PER_MS;
+  return (double) self->histogram.longest / US_PER_MS;
 }
 
 /**
@@ -377,5 +378,5 @@ prio_times_get_percentile (const PrioTimes *self, double percent)
   g_return_val_if_fail (self != NULL, 0);
   g_return_val_if_fail (percent >= 0 && percent <= 100, 0);
 
-  return (double) prio_histogram_time_at (&self->histogram, percent / 100) / NS_PER_MS;
+  return (double) prio_histogram_time_at (&self->histogram, percent / 100) / US_PER_MS;
 }
