@@ -11,7 +11,6 @@
 #include "prio-scheduler.h"
 
 typedef struct _PrioListed PrioListed;
-typedef struct _PrioWatcher PrioWatcher;
 
 struct _PrioScheduler
 {
@@ -22,7 +21,7 @@ struct _PrioScheduler
   gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
-  PrioWatcher *watcher; /* of long tasks; under the lock of prio-long-task.c; or NULL */
+  gint64 long_task_threshold; /* atomic, µs; 0 if it does not watch */
   PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
@@ -74,5 +73,7 @@ void prio_scheduler_notify_paused (PrioScheduler *self);
 PrioScheduler *prio_scheduler_new_hidden (GMainContext *context);
 void prio_scheduler_enlist (PrioScheduler *self);
 void prio_scheduler_unlist (PrioScheduler *self);
+GPtrArray *prio_schedulers_find (gboolean (*matches) (PrioScheduler *self, gconstpointer data), gconstpointer data);
+gint64 prio_schedulers_get_threshold (PrioLoop *loop);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

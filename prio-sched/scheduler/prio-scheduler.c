@@ -111,9 +111,9 @@ prio_scheduler_constructed (GObject *object)
   prio_debug_look_up ();
   prio_debug ("A scheduler has been made for a main context%s",
               self->context == g_main_context_default () ? ", the default one" : "");
+  prio_scheduler_enlist (self);
   if (watch != NULL)
     watch->made (self);
-  prio_scheduler_enlist (self);
 }
 
 static void

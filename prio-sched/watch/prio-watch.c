@@ -34,7 +34,7 @@ made (PrioScheduler *self)
 static void
 ends (PrioScheduler *self)
 {
-  prio_scheduler_clear_watcher (self);
+  prio_scheduler_end_long_tasks (self);
   prio_scheduler_end_statistics (self);
 }
 
