@@ -554,8 +554,6 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     loop->has_pending = TRUE;
   prio_stopwatch_start (&batch.watch, now);
   loop->asked = batch.watch;
-  if (G_UNLIKELY (loop->observing != NULL))
-    prio_observed_batch_begins (loop, lane, now);
 
   while ((queue = choose (&batch)) != NULL)
     {
@@ -572,7 +570,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 
   process_pending (loop);
   if (G_UNLIKELY (loop->observing != NULL))
-    prio_observed_batch_ended (loop, lane, batch.over);
+    prio_observed_batch_ended (loop, lane, batch.entered, batch.over);
   if (batch.begun)
     account (&batch);
   else

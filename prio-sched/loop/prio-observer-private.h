@@ -75,9 +75,8 @@ struct _PrioObserver
                             PrioTaskPriority to, gint64 now);
   /* The tasks of @scheduler are held back, or no longer. */
   void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
-  /* Tasks run one after another, until the batch ends: @cut if its time is over (the others' turn begins). */
-  void (*batch_begins) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 now);
-  void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gboolean cut, gint64 now);
+  /* Tasks have run one after another since @began: @cut if their time is over (the others' turn begins). */
+  void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut, gint64 now);
   /* The other sources have had their turn, from @began to @now; @whole if it went to the bottom. */
   void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
   /* GLib begins an iteration; then, after it may have slept, it checks its sources. */
@@ -124,8 +123,7 @@ PrioObservedTask *prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now);
 void prio_observed_idle_begins (PrioObservedTask *task);
 void prio_observed_idle_aborted (PrioObservedTask *task);
 
-void prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now);
-void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut);
+void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut);
 void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);
 void prio_observed_checks (PrioLoop *loop);

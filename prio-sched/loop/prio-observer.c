@@ -576,15 +576,9 @@ prio_observed_idle_aborted (PrioObservedTask *task)
 }
 
 void
-prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now)
+prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut)
 {
-  TELL (batch_begins, now, loop, lane);
-}
-
-void
-prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut)
-{
-  TELL (batch_ended, prio_clock_now (), loop, lane, cut);
+  TELL (batch_ended, prio_clock_now (), loop, lane, began, cut);
 }
 
 /* The turn of the other sources, if it is theirs, ends. */

@@ -17,7 +17,6 @@
 
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
-#include "loop/prio-dispatch-private.h"
 #include "loop/prio-observer-private.h"
 #include "watch/prio-trace-file-private.h"
 
@@ -364,7 +363,7 @@ adapt_observing (void)
 
 /* A whole slice, since the trace may begin or end in it. */
 static void
-batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gboolean cut, gint64 now)
+batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gint64 began, gboolean cut, gint64 now)
 {
   static const char *const names[] = {
     [PRIO_LANE_IDLE] = "idle",
@@ -372,7 +371,6 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
     [PRIO_LANE_USER_VISIBLE] = "user-visible",
     [PRIO_LANE_URGENT] = "urgent",
   };
-  gint64 began = prio_thread.batch->entered;
   Lines lines;
 
   if (begin (&lines))
