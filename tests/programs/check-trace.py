@@ -324,6 +324,23 @@ def check_reader_goes(traced, folder):
     assert program.returncode == 0 and printed.split()[0] == '10000' and not told, (program.returncode, printed, told)
 
 
+def check_reader_stops(traced, folder):
+    """A reader that reads no more holds up no program, however it got the pipe: what it has is whole lines."""
+    path = folder / 'pipe'
+    os.mkfifo(path)
+    (reader, writer), named = os.pipe(), os.open(path, os.O_RDWR)
+    for name, fd, passed in ((f'/dev/fd/{writer}', reader, [writer]), (path, named, []), (f'/proc/{os.getpid()}/fd/{writer}', reader, [])):
+        result = run(traced, 'many', env={'PRIO_SCHED_TRACE': str(name)}, pass_fds=passed)
+        assert result.stdout.split()[0] == '10000' and not result.stderr, result
+        read_pipe(fd, folder / 'read.json')
+        text = (folder / 'read.json').read_text(encoding='utf-8')
+        events = json.loads(text[:text.rindex(',\n')] + ']')
+        check_schema(events)
+        assert 0 < len(runs(events)) < 10000, len(runs(events))
+    for fd in named, reader, writer:
+        os.close(fd)
+
+
 def check_closed_descriptors(traced, folder):
     """A program that closes all descriptors, as a daemon does, ends the trace: it goes into no file that gets its descriptor's number."""
     trace, other = folder / 'closed.json', folder / 'other'
@@ -411,7 +428,7 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes, check_closed_descriptors, check_inherited,
+    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes, check_reader_stops, check_closed_descriptors, check_inherited,
                  check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))

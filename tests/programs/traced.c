@@ -252,6 +252,15 @@ do_results (PrioScheduler *scheduler)
   run_all (NULL);
 }
 
+/* The program at @path takes the place of this one. */
+static void
+do_exec (const char *path)
+{
+  do_each (NULL);
+  execl (path, path, "each", NULL);
+  exit (1);
+}
+
 /* So much that it is written in several blocks. */
 static void
 do_many (void)
@@ -331,6 +340,8 @@ do_mode (const char *mode, const char *argument)
     do_fork ();
   else if (g_str_equal (mode, "many"))
     do_many ();
+  else if (g_str_equal (mode, "exec"))
+    do_exec (argument);
   else if (g_str_equal (mode, "closes"))
     do_many_after_closing (argument);
   else if (g_str_equal (mode, "call"))
