@@ -111,7 +111,7 @@ def check_counts(events, printed):
 
 
 def bucket_start(time):
-    """Where the step of the histogram begins that a time of so many ns is in."""
+    """Where the step of the histogram begins that a time of so many µs is in."""
     if time < 4:
         return time
     power = time.bit_length() - 1
@@ -133,7 +133,7 @@ def check_statistics(events, printed):
             assert told[:3] == [len(times), sum(times) / 1000, max(times, default=0) / 1000], (priority, told, times)
             for number, percent in zip(told[3:], (50, 99)):
                 wanted = times[-(-len(times) * percent // 100) - 1] if times else 0
-                assert abs(number - bucket_start(wanted * 1000) / 1e6) <= 0.0005, (priority, percent, number, wanted)
+                assert abs(number - bucket_start(wanted) / 1000) <= 0.0005, (priority, percent, number, wanted)
 
 
 def check_each(traced, folder):
