@@ -27,6 +27,14 @@ G_DEFINE_BOXED_TYPE (PrioLongTask, prio_long_task, prio_long_task_copy, prio_lon
  *
  * Copies a record.  Any thread may call it.
  *
+ * ```c
+ * g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (scheduler);
+ *
+ * g_clear_pointer (&worst, prio_long_task_free);
+ * if (tasks->len > 0)
+ *   worst = prio_long_task_copy (tasks->pdata[0]);
+ * ```
+ *
  * Returns: (transfer full): the copy, for [method@PrioSched.LongTask.free]
  *
  * Since: 1.0
@@ -173,6 +181,12 @@ prio_scheduler_set_long_task_threshold (PrioScheduler *self, guint threshold)
  * @self: a scheduler
  *
  * Gets from which duration on what holds the scheduler's main context is told of.  Any thread may call it.
+ *
+ * ```c
+ * // Unless the user has set another one by PRIO_SCHED_LONG_TASKS.
+ * if (prio_scheduler_get_long_task_threshold (scheduler) == 0)
+ *   prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+ * ```
  *
  * Returns: milliseconds, or 0 if the scheduler does not watch
  *

@@ -190,6 +190,11 @@ prio_scheduler_set_collects_statistics (PrioScheduler *self, gboolean collects_s
  *
  * Tells whether the scheduler counts what its tasks do, and how long that takes.  Any thread may call it.
  *
+ * ```c
+ * // A menu item of the program's own page for developers.
+ * prio_scheduler_set_collects_statistics (scheduler, !prio_scheduler_get_collects_statistics (scheduler));
+ * ```
+ *
  * Returns: whether it counts
  *
  * Since: 1.0
@@ -261,6 +266,19 @@ op_reset (PrioLoop *loop, const PrioOp *op)
  *
  * Sets all numbers of [method@PrioSched.Scheduler.get_statistics] to 0, but for what waits.  A task that runs counts
  * when it has ended.
+ *
+ * ```c
+ * // Each minute, that minute's.
+ * static gboolean
+ * log_minute (gpointer scheduler)
+ * {
+ *   g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (scheduler);
+ *
+ *   prio_scheduler_reset_statistics (scheduler);
+ *   write_log (statistics);
+ *   return G_SOURCE_CONTINUE;
+ * }
+ * ```
  *
  * Any thread may call it.  From another thread than the one that runs the main context, it takes effect when that comes
  * to it.

@@ -26,6 +26,9 @@
  *
  * g_print ("%" G_GUINT64_FORMAT " ran, of which the longest took %.1f ms\n",
  *          prio_statistics_get_n_run (statistics, PRIO_TASK_PRIORITY_BACKGROUND), prio_times_get_longest (times));
+ * g_print ("%" G_GUINT64_FORMAT " wait, and %" G_GUINT64_FORMAT " for the end of a delay\n",
+ *          prio_statistics_get_n_queued (statistics, PRIO_TASK_PRIORITY_BACKGROUND),
+ *          prio_statistics_get_n_delayed (statistics, PRIO_TASK_PRIORITY_BACKGROUND));
  * ```
  *
  * Every kind of task is counted, those of the scheduler's groups included, under the priority that it has by itself at
@@ -90,6 +93,11 @@ G_DEFINE_BOXED_TYPE (PrioTimes, prio_times, prio_times_ref, prio_times_unref)
  *
  * Adds a reference.  Any thread may call it.
  *
+ * ```c
+ * // A thread that writes the log keeps them as long as it needs them.
+ * g_async_queue_push (log_queue, prio_statistics_ref (statistics));
+ * ```
+ *
  * Returns: (transfer full): @self
  *
  * Since: 1.0
@@ -107,6 +115,13 @@ prio_statistics_ref (PrioStatistics *self)
  * @self: (transfer full): statistics
  *
  * Drops a reference.  Any thread may call it.
+ *
+ * ```c
+ * PrioStatistics *statistics = g_async_queue_pop (log_queue);
+ *
+ * write_log (statistics);
+ * prio_statistics_unref (statistics);
+ * ```
  *
  * Since: 1.0
  */
@@ -262,6 +277,12 @@ prio_statistics_get_running_times (const PrioStatistics *self, PrioTaskPriority 
  * @self: times
  *
  * Adds a reference.  Any thread may call it.
+ *
+ * ```c
+ * // The times before the last change, to be compared with those after it.
+ * g_clear_pointer (&before, prio_times_unref);
+ * before = prio_times_ref (times);
+ * ```
  *
  * Returns: (transfer full): @self
  *

@@ -465,8 +465,8 @@ find_monitor (void)
  *
  * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
  * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
- * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`.  That one is taken as it
- * is: it has to be open for writing, and what the file has remains.  A descriptor of another process, as
+ * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`: see
+ * [func@PrioSched.trace_start_fd].  A descriptor of another process, as
  * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
  *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
@@ -485,9 +485,10 @@ find_monitor (void)
  * Times are those of g_get_monotonic_time(), in microseconds.
  *
  * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  After a crash, exec() or _exit() all but its last tenth of
- * a second can be read: the format allows that the end of the array is missing.  A pipe whose reader does not read makes the program
- * wait once it is full.  When the reader goes, or the program closes the trace's descriptor, the trace ends without a warning.  If the file cannot be written any more, for example because the disk is full, a
- * warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
+ * a second can be read: the format allows that the end of the array is missing.  A pipe whose reader does not read does not hold up the
+ * program: 64 MiB wait for the reader, what is more is left out and counted, and the end of the trace waits for a second at most.
+ * When the reader goes, or the program closes the trace's descriptor, the trace ends without a warning.  If the file cannot be
+ * written any more, for example because the disk is full, a warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
  * variable `PRIO_SCHED_TRACE_SIZE` says, where 0 sets no bound: the file is complete then.  A child of fork() writes no trace, or one of its own if there is `%p` in
  * the path.
  *
@@ -519,6 +520,45 @@ prio_trace_start (const char *path, GError **error)
   if (find_monitor () != NULL)
     prio_trace_start_from_environment ();
   return start (path, error);
+}
+
+/**
+ * prio_trace_start_fd:
+ * @fd: a file descriptor that is open for writing, as one end of a pipe; the trace keeps one of its own for the same file, so @fd can be
+ *   closed afterwards
+ * @error: return location for an error
+ *
+ * The same as [func@PrioSched.trace_start], for a file that is open: most often a pipe, of which another program, or a thread of this
+ * one, reads the trace while it is written.  In C, include `<prio-sched-watch.h>`.
+ *
+ * The file is taken as it is: what it has remains, and the trace is written where @fd writes.
+ *
+ * ```c
+ * g_autoptr (GError) error = NULL;
+ * int ends[2];
+ *
+ * if (g_unix_open_pipe (ends, FD_CLOEXEC, &error) && prio_trace_start_fd (ends[1], &error))
+ *   {
+ *     close (ends[1]);
+ *     show_trace (ends[0]);
+ *   }
+ * ```
+ *
+ * Any thread may call this, not from within a function that the library calls while another thread does.
+ *
+ * Returns: whether @fd can be written to; otherwise @error is set: one of [error@Gio.IOErrorEnum],
+ *   %G_IO_ERROR_BUSY if a trace is being written already
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_trace_start_fd (int fd, GError **error)
+{
+  g_autofree char *path = g_strdup_printf ("/dev/fd/%d", fd);
+
+  g_return_val_if_fail (fd >= 0, FALSE);
+
+  return prio_trace_start (path, error);
 }
 
 /**

@@ -17,7 +17,7 @@ import sys
 # By header: how many functions it may have, and how many of them nothing shows.  Bindings are shown by the bindings themselves.
 MOST = {
     'prio-sched.h': (131, 48),
-    'prio-sched-watch.h': (30, 10),
+    'prio-sched-watch.h': (31, 0),
     'prio-sched-bindings.h': (37, None),
 }
 
