@@ -65,6 +65,7 @@ static struct
   guint64 n_lost;
   int error;         /* what has ended the trace */
   gboolean told;     /* somebody has been told of @error, or @full */
+  gboolean is_followed; /* a file has been opened, and nobody has heard of its end, if that has come */
   gboolean forked;   /* this process is a child of the one whose file it was */
   gboolean has_writer; /* a thread of this process runs write_often () */
   guint generations;
@@ -306,7 +307,10 @@ close_file (void)
 static void
 at_exit (void)
 {
-  prio_trace_file_close ();
+  prio_lock_lock (&lock);
+  close_file ();
+  prio_lock_unlock (&lock);
+  prio_trace_file_tell ();
 }
 
 /* Locks are free: prio-loop.c has taken and released them.  The child's copy of the file's description is closed, which leaves the
@@ -540,6 +544,13 @@ open_file (void)
   return TRUE;
 }
 
+/* Whether this process is a child that gets a file of its own with its first event.  Called with the lock. */
+static gboolean
+is_to_be_opened (void)
+{
+  return trace.forked && trace.path != NULL && (strstr (trace.path, "%p") != NULL || trace.is_shared);
+}
+
 /* Opens a file at @path.  Any thread, outside. */
 gboolean
 prio_trace_file_open (const char *path, GError **error)
@@ -549,7 +560,7 @@ prio_trace_file_open (const char *path, GError **error)
 
   g_once (&once, prepare_process, NULL);
   prio_lock_lock (&lock);
-  if (trace.path != NULL && !trace.forked)
+  if (trace.path != NULL)
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("A trace is being written already, to “%s”"), trace.name);
     }
@@ -557,7 +568,7 @@ prio_trace_file_open (const char *path, GError **error)
     {
       g_free (trace.path);
       trace.path = g_strdup (path);
-      opened = open_file ();
+      opened = trace.is_followed = open_file ();
       if (!opened)
         {
           int saved = errno;
@@ -575,35 +586,14 @@ prio_trace_file_open (const char *path, GError **error)
   return opened;
 }
 
-/* Whether @path names a descriptor of another process, as a monitor's. */
-gboolean
-prio_trace_file_names_other (const char *path)
-{
-  int fd;
-
-  return find_descriptor (path, &fd) == DESCRIPTOR_OF_ANOTHER;
-}
-
-/* Whether the trace is written to @path, as it was given.  Any thread, outside. */
-gboolean
-prio_trace_file_goes_to (const char *path)
-{
-  gboolean goes;
-
-  prio_lock_lock (&lock);
-  goes = trace.path != NULL && g_str_equal (trace.path, path);
-  prio_lock_unlock (&lock);
-  return goes;
-}
-
-/* Completes the file.  Any thread, outside. */
+/* Completes the file, unless it is that of another process, as a monitor's, which has all until the program exits.  Any thread, outside. */
 void
 prio_trace_file_close (void)
 {
   prio_lock_lock (&lock);
-  close_file ();
+  if (!trace.is_shared)
+    close_file ();
   prio_lock_unlock (&lock);
-  prio_trace_file_tell ();
 }
 
 /* Whether events are to be gathered.  A child of fork () opens its own file here, with its first event.  Any thread, inside too. */
@@ -616,23 +606,11 @@ prio_trace_file_is_open (void)
     return TRUE;
 
   prio_lock_lock (&lock);
-  if (trace.forked && trace.path != NULL && ((strstr (trace.path, "%p") == NULL && !trace.is_shared) || !open_file ()))
+  if (is_to_be_opened () && !open_file ())
     g_clear_pointer (&trace.path, g_free);
   is_open = trace.fd >= 0;
   prio_lock_unlock (&lock);
   return is_open;
-}
-
-/* Whether there is a file, or there may be: a child of fork () opens its own later.  Any thread, inside too. */
-gboolean
-prio_trace_file_exists (void)
-{
-  gboolean exists;
-
-  prio_lock_lock (&lock);
-  exists = trace.path != NULL;
-  prio_lock_unlock (&lock);
-  return exists;
 }
 
 /* The process whose trace it is.  After prio_trace_file_is_open () has said so, on the same thread. */
@@ -688,11 +666,12 @@ prio_trace_file_add (const char *lines, gsize length)
 }
 
 /* Tells of an error, or the size, that has ended the trace, once.  Any thread, outside: a program's own function may be called for
- * messages. */
-void
+ * messages.  Returns whether a trace has ended since the last call: there is no file, and no child of fork () will open its own. */
+gboolean
 prio_trace_file_tell (void)
 {
   g_autofree char *name = NULL;
+  gboolean has_ended;
   int error = 0;
 
   prio_lock_lock (&lock);
@@ -704,6 +683,11 @@ prio_trace_file_tell (void)
       if (trace.fd >= 0)
         close_file ();
     }
+  if (trace.forked && !is_to_be_opened ())
+    g_clear_pointer (&trace.path, g_free);
+  has_ended = trace.is_followed && trace.path == NULL;
+  if (has_ended)
+    trace.is_followed = FALSE;
   prio_lock_unlock (&lock);
 
   /* A reader that has gone has seen enough.  Who has closed the descriptor may have closed that of the messages too. */
@@ -711,4 +695,5 @@ prio_trace_file_tell (void)
     g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
   else if (name != NULL && error == 0)
     g_warning ("The trace file '%s' ends early: it has reached its size; " SIZE_VARIABLE " sets another, in MiB", name);
+  return has_ended;
 }

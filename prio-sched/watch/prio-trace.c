@@ -336,29 +336,12 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
 
 static PrioObserver observer;
 
-/* Adds or removes the observer if that is a change. */
+/* Each trace is an observer from when its file is opened until somebody hears that it has ended: so the next one is told of what waits. */
 static void
-observe (gint on)
+end_observing (void)
 {
-  static gint is_added; /* atomic */
-
-  if (__atomic_exchange_n (&is_added, on, __ATOMIC_SEQ_CST) != on)
-    (on ? prio_observer_add : prio_observer_remove) (&observer);
-}
-
-/* This process is observed while there is a trace.  Several threads may be here at once, as destroy notifies may be called: the last act
- * is right. */
-static void
-adapt_observing (void)
-{
-  gboolean on;
-
-  do
-    {
-      on = prio_trace_file_exists ();
-      observe (on);
-    }
-  while (on != prio_trace_file_exists ());
+  if (prio_trace_file_tell ())
+    prio_observer_remove (&observer);
 }
 
 /* A whole slice, since the trace may begin or end in it. */
@@ -381,9 +364,7 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
       end_event (&lines);
       finish (&lines);
     }
-  prio_trace_file_tell ();
-  if (!prio_trace_file_exists ())
-    adapt_observing ();
+  end_observing ();
 }
 
 static void
@@ -437,22 +418,12 @@ static PrioObserver observer = {
 static gboolean
 start (const char *path, GError **error)
 {
+  end_observing ();
   if (!prio_trace_file_open (path, error))
     return FALSE;
-  /* One that has been left by the trace before does not know what waits. */
-  observe (FALSE);
-  adapt_observing ();
+  prio_observer_add (&observer);
   g_debug ("A trace is written to '%s'", path);
   return TRUE;
-}
-
-/* Returns: (nullable): the pipe of a monitor, in which this program has been started */
-static const char *
-find_monitor (void)
-{
-  const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
-
-  return path != NULL && prio_trace_file_names_other (path) ? path : NULL;
 }
 
 /**
@@ -470,7 +441,7 @@ find_monitor (void)
  * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
  *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
- * first scheduler.  While a monitor reads the trace, as `prio-sched-monitor`, the program cannot begin one of its own.
+ * first scheduler, or the first call of this: until it ends, the program cannot begin one of its own.
  *
  * | in the trace | category | what it tells |
  * | --- | --- | --- |
@@ -517,8 +488,7 @@ prio_trace_start (const char *path, GError **error)
   g_return_val_if_fail (path != NULL && *path != '\0', FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (find_monitor () != NULL)
-    prio_trace_start_from_environment ();
+  prio_trace_start_from_environment ();
   return start (path, error);
 }
 
@@ -565,7 +535,7 @@ prio_trace_start_fd (int fd, GError **error)
  * prio_trace_stop:
  *
  * Ends the trace that [func@PrioSched.trace_start] or `PRIO_SCHED_TRACE` has begun: its file is complete.  Does nothing if there is
- * none, or if `prio-sched-monitor` reads it.
+ * none, or if it goes to another process, as `prio-sched-monitor`: that reads it until the program exits.
  *
  * Any thread may call this.
  *
@@ -574,12 +544,8 @@ prio_trace_start_fd (int fd, GError **error)
 void
 prio_trace_stop (void)
 {
-  const char *monitor = find_monitor ();
-
-  if (monitor != NULL && prio_trace_file_goes_to (monitor))
-    return;
-  observe (FALSE);
   prio_trace_file_close ();
+  end_observing ();
 }
 
 static gpointer
@@ -595,7 +561,7 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Called with the first scheduler, outside. */
+/* Called with the first scheduler, and before a trace of the program's own, outside. */
 void
 prio_trace_start_from_environment (void)
 {
