@@ -273,7 +273,7 @@ do_results (PrioScheduler *scheduler)
 }
 
 /* The program at @path takes the place of this one. */
-static void
+static G_NORETURN void
 do_exec (const char *path)
 {
   do_each (NULL);
