@@ -113,11 +113,12 @@ def check_monitor_has_gone(traced, folder):
 
 
 def check_monitor_stops(monitor, traced, folder):
-    """A monitor that is stopped, or killed, holds up no program."""
+    """A monitor that is stopped, or killed, holds up no program, which warns at most."""
     for signal_name, code in (('STOP', 0), ('KILL', -signal.SIGKILL)):
         done = folder / f'done-{signal_name}'
         script = f'kill -{signal_name} $PPID; "{traced}" many && touch "{done}"'
-        with subprocess.Popen([monitor, 'sh', '-c', script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT) as process:
+        with subprocess.Popen([monitor, 'sh', '-c', script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              env=ENVIRONMENT | {'G_DEBUG': ''}) as process:
             end = time.monotonic() + 60
             while not done.exists():
                 assert time.monotonic() < end, signal_name
