@@ -22,5 +22,5 @@ typedef struct
   char name[PRIO_LONGEST_NAME];
 } PrioLongest;
 
-gint64 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now,
-                          gboolean goes_on);
+void prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now,
+                        gboolean goes_on);

@@ -40,14 +40,12 @@ find (PrioLongest *table, guint n, const char *name, gint priority)
   return least;
 }
 
-/* Notes a run of @time µs that has ended @now in @table, which has @n records; if it @goes_on, a part of it has been noted before.  Returns
- * how long a run of another name has to be, at the least, to be noted. */
-gint64
+/* Notes a run of @time µs that has ended @now in @table, which has @n records; if it @goes_on, a part of it has been noted before. */
+void
 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now, gboolean goes_on)
 {
   char copy[PRIO_LONGEST_NAME];
   PrioLongest *record;
-  gint64 enough = G_MAXINT64;
 
   copy_name (copy, name != NULL ? name : "");
   time = MAX (time, 0);
@@ -73,8 +71,4 @@ prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority,
       record->total = time <= G_MAXINT64 - record->total ? record->total + time : G_MAXINT64;
       record->n_runs += !goes_on;
     }
-
-  for (guint i = 0; i < n; i++)
-    enough = MIN (enough, table[i].longest);
-  return enough;
 }

@@ -171,14 +171,14 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 
   if (has_microtasks)
     step.name = name;
-  prio_observed_yields (task, &step);
   entry->continuation = TRUE;
   prio_run_queue_enqueue (entry);
-  prio_observed_queued (entry);
+  prio_observed_yielded (entry, &step);
   if (has_microtasks)
     {
       process_pending (loop);
       prio_observed_microtasks_ran (loop, &step);
+      loop->observed_end = 0;
     }
 }
 
@@ -251,7 +251,8 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 static G_GNUC_NO_INLINE void
 run_rare (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *outer)
 {
-  prio_traits_begin (entry, state);
+  if (entry->timed != PRIO_TIMED_NOT || state->run_queue->lends)
+    prio_traits_begin (entry, state);
   if (entry->is_observed)
     run_observed (loop, entry, outer);
   else
@@ -371,6 +372,7 @@ choose (PrioBatch *batch)
     turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
   loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
+  loop->observed_end = 0;
   return queue;
 }
 
@@ -553,8 +555,6 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     loop->has_pending = TRUE;
   prio_stopwatch_start (&batch.watch, now);
   loop->asked = batch.watch;
-  if (G_UNLIKELY (loop->observing != NULL))
-    prio_observed_batch_begins (loop, lane, now);
 
   while ((queue = choose (&batch)) != NULL)
     {
@@ -571,7 +571,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 
   process_pending (loop);
   if (G_UNLIKELY (loop->observing != NULL))
-    prio_observed_batch_ended (loop, lane, batch.over);
+    prio_observed_batch_ended (loop, lane, batch.entered, batch.over);
   if (batch.begun)
     account (&batch);
   else

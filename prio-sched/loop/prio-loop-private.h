@@ -123,7 +123,8 @@ struct _PrioLoop
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   const PrioObservingFuncs *observing; /* NULL while nobody observes */
-  guint64 n_observed_runs; /* of tasks */
+  guint64 n_observed_runs, last_observed_id; /* of tasks */
+  gint64 observed_end;     /* when the last of them was over, µs; 0 once anything else may have run since */
   PrioSlab jobs, entries;
   PrioSlab groups, observed; /* of records that embed a PrioGroup, and of observed tasks; initialized before the first is allocated */
   PrioReady ready;

@@ -38,18 +38,17 @@ typedef struct
 {
   guint64 id;            /* unique in the process, and the same until the end; from 1 */
   guint64 poster;        /* the id of the task that ran on this thread when this one was posted, or 0 */
-  PrioObservedKind kind;
-  const char *name;      /* or NULL; it may be known only when the task begins */
-  gint8 priority;        /* its own, PrioTaskPriority; it may change while the task waits */
-  gboolean continuation; /* it continues a task after a yield */
+  char *name;            /* or NULL; it may be known only when the task begins */
   gconstpointer group;   /* identifies the signal, at this scheduler, that may abort it, or NULL */
-  PrioTaskState state;   /* in `ended`: FULFILLED, FAILED or ABORTED; RUNNING if its result comes later */
-  gconstpointer scheduler; /* identifies the scheduler (its PrioRunQueue) */
-  gint64 posted;         /* when it was posted, or the loop heard of that; 0 if that was before the observation */
+  PrioRunQueue *scheduler; /* identifies the scheduler */
   gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */
-  gint64 queued;         /* when it entered its queue last, or 0 */
+  gint64 queued;         /* when it entered its queue last; 0 if that was before the observation, or has not been yet */
   gint64 begun;          /* when it began to run last, or 0; */
   guint64 run;           /* and the number of that run in its loop, from 1: it is more than that of every run that began before */
+  guint8 kind;           /* PrioObservedKind */
+  gint8 priority;        /* its own, PrioTaskPriority; it may change while the task waits */
+  guint8 state;          /* PrioTaskState in `ended`: FULFILLED, FAILED or ABORTED; RUNNING if its result comes later */
+  guint8 continuation;   /* whether it continues a task after a yield */
 } PrioObserved;
 
 typedef struct _PrioObserver PrioObserver;
@@ -76,9 +75,8 @@ struct _PrioObserver
                             PrioTaskPriority to, gint64 now);
   /* The tasks of @scheduler are held back, or no longer. */
   void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
-  /* Tasks run one after another, until the batch ends: @cut if its time is over (the others' turn begins). */
-  void (*batch_begins) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 now);
-  void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gboolean cut, gint64 now);
+  /* Tasks have run one after another since @began: @cut if their time is over (the others' turn begins). */
+  void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut, gint64 now);
   /* The other sources have had their turn, from @began to @now; @whole if it went to the bottom. */
   void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
   /* GLib begins an iteration; then, after it may have slept, it checks its sources. */
@@ -99,25 +97,24 @@ void prio_observer_remove (PrioObserver *observer);
 gboolean prio_observers_exist (void);
 void prio_observers_ensure (PrioLoop *loop);
 
-/* The rest is for the dispatch and the idle callbacks: the record of an observed task, on the owner thread. */
+/* The rest is for the dispatch and the idle callbacks: the record of an observed task, on the owner thread.  Each task that waits
+ * has one: it is small. */
 typedef struct _PrioObservedTask PrioObservedTask;
 
 struct _PrioObservedTask
 {
   PrioObserved told;
+  guint8 was_job : 1;
+  guint8 runs : 1;
+  guint8 was_aborted : 1;
   PrioEntryFuncs funcs;           /* of the entry meanwhile */
   const PrioEntryFuncs *original; /* of the entry */
-  PrioLoop *loop;
-  char *name;
-  gboolean was_job;
-  gboolean runs;
-  gboolean was_aborted;
-  PrioObservedTask *outer; /* while it runs: what prio_thread.observed was */
+  PrioObservedTask *outer;        /* while it runs: what prio_thread.observed was */
 };
 
 void prio_observed_queued (PrioEntry *entry);
 PrioObservedTask *prio_observed_begins (PrioEntry *entry);
-void prio_observed_yields (PrioObservedTask *task, const PrioObserved *step);
+void prio_observed_yielded (PrioEntry *entry, const PrioObserved *step);
 void prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step);
 void prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry);
 void prio_observed_ended (PrioObservedTask *task);
@@ -126,8 +123,7 @@ PrioObservedTask *prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now);
 void prio_observed_idle_begins (PrioObservedTask *task);
 void prio_observed_idle_aborted (PrioObservedTask *task);
 
-void prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now);
-void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut);
+void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut);
 void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);
 void prio_observed_checks (PrioLoop *loop);

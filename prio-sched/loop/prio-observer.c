@@ -16,7 +16,9 @@ static PrioLock lock = PRIO_LOCK_INIT;
 static PrioObserver *observers; /* atomic */
 static guint64 last_number;     /* of an observer */
 
-static guint64 last_id; /* atomic */
+/* Each loop takes so many ids at a time. */
+#define N_IDS 1024
+static guint64 taken_ids; /* atomic */
 
 /* Calls a function of every observer that has it, and that @of_loop knows: all are told of the same moment, which is their last
  * argument. */
@@ -41,11 +43,17 @@ task_of (PrioEntry *entry)
   return (gpointer) ((gchar *) entry->funcs - G_STRUCT_OFFSET (PrioObservedTask, funcs));
 }
 
+static inline PrioLoop *
+loop_of (PrioObservedTask *task)
+{
+  return task->told.scheduler->loop;
+}
+
 static void
 task_free (PrioObservedTask *task)
 {
-  g_free (task->name);
-  prio_slab_free (&task->loop->observed, task);
+  g_free (task->told.name);
+  prio_slab_free (&loop_of (task)->observed, task);
 }
 
 /* @entry is no longer observed: its functions are its own again.  @task remains. */
@@ -55,7 +63,7 @@ prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
   if (prio_entry_is_aborted (entry) && !task->was_aborted)
     {
       task->was_aborted = TRUE;
-      TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
+      TELL (aborted, prio_clock_now (), loop_of (task), &task->told, TRUE);
     }
   if (task->original->get_state != NULL)
     task->told.state = task->original->get_state (entry);
@@ -70,8 +78,16 @@ set_name (PrioObservedTask *task, char *name)
 {
   if (name == NULL)
     return;
-  g_free (task->name);
-  task->told.name = task->name = name;
+  g_free (task->told.name);
+  task->told.name = name;
+}
+
+/* The name that the task is being posted with. */
+static inline void
+take_posting_name (PrioObservedTask *task)
+{
+  if (prio_thread.posting_name != NULL)
+    set_name (task, g_strdup (g_steal_pointer (&prio_thread.posting_name)));
 }
 
 /* What may have changed since the post. */
@@ -95,7 +111,7 @@ observed_aborted (PrioEntry *entry)
   refresh (task, entry);
   entry->funcs = task->original;
   entry->is_observed = FALSE;
-  TELL (aborted, now, task->loop, &task->told, FALSE);
+  TELL (aborted, now, loop_of (task), &task->told, FALSE);
   task_free (task);
   entry->funcs->aborted (entry);
 }
@@ -107,7 +123,7 @@ observed_rejected (PrioEntry *entry)
   PrioObservedTask *task = task_of (entry);
 
   task->was_aborted = TRUE;
-  TELL (aborted, prio_clock_now (), task->loop, &task->told, TRUE);
+  TELL (aborted, prio_clock_now (), loop_of (task), &task->told, TRUE);
   if (task->original->rejected != NULL)
     task->original->rejected (entry);
 }
@@ -122,15 +138,25 @@ observed_released (PrioEntry *entry)
   entry->is_observed = FALSE;
   if (!task->runs)
     {
-      TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
+      TELL (aborted, prio_clock_now (), loop_of (task), &task->told, FALSE);
       task_free (task);
     }
   if (entry->funcs->released != NULL)
     entry->funcs->released (entry);
 }
 
+/* A number that no task of the process has had, and more than that of all before in @loop. */
+static guint64
+next_id (PrioLoop *loop)
+{
+  if (G_UNLIKELY (loop->last_observed_id % N_IDS == 0))
+    loop->last_observed_id = __atomic_fetch_add (&taken_ids, N_IDS, __ATOMIC_RELAXED);
+  return ++loop->last_observed_id;
+}
+
+/* @is_new unless it has been posted before. */
 static PrioObservedTask *
-task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gint64 posted)
+task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
 {
   PrioLoop *loop = run_queue->loop;
   PrioObservedTask *task;
@@ -138,29 +164,26 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gint64 posted)
   if (G_UNLIKELY (loop->observed.record_size == 0))
     prio_slab_init (&loop->observed, sizeof *task);
   task = prio_slab_alloc (&loop->observed);
-  *task = (PrioObservedTask) {
-    .loop = loop,
-    .told = {
-      .id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED),
-      .poster = posted != 0 && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
-      .kind = kind,
-      .priority = PRIO_TASK_PRIORITY_BACKGROUND,
-      .state = PRIO_TASK_STATE_FULFILLED,
-      .scheduler = run_queue,
-      .posted = posted,
-    },
+  task->told = (PrioObserved) {
+    .id = next_id (loop),
+    .poster = is_new && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
+    .scheduler = run_queue,
+    .kind = (guint8) kind,
+    .priority = PRIO_TASK_PRIORITY_BACKGROUND,
+    .state = PRIO_TASK_STATE_FULFILLED,
   };
+  task->was_job = task->runs = task->was_aborted = FALSE;
   return task;
 }
 
-/* @entry is observed from now on.  @posted is 0 if it has been posted before. */
-static void
-observe (PrioEntry *entry, gint64 posted, gint64 due)
+/* @entry is observed from now on. */
+static PrioObservedTask *
+observe (PrioEntry *entry, gboolean is_new, gint64 due)
 {
   PrioObservedKind kind = entry->use == PRIO_ENTRY_OF_ID         ? PRIO_OBSERVED_ID
                           : entry->funcs == &prio_closure_funcs ? PRIO_OBSERVED_CLOSURE
                                                                 : PRIO_OBSERVED_TASK;
-  PrioObservedTask *task = task_new (entry->run_queue, kind, posted);
+  PrioObservedTask *task = task_new (entry->run_queue, kind, is_new);
 
   task->told.due = due;
   task->original = entry->funcs;
@@ -174,6 +197,7 @@ observe (PrioEntry *entry, gint64 posted, gint64 due)
   entry->funcs = &task->funcs;
   entry->is_observed = TRUE;
   refresh (task, entry);
+  return task;
 }
 
 static gboolean
@@ -182,35 +206,42 @@ is_to_be_told (PrioEntry *entry)
   return entry->use != PRIO_ENTRY_OF_LIBRARY && entry->run_queue != entry->run_queue->loop->own;
 }
 
-void
-prio_observed_queued (PrioEntry *entry)
+static void
+queued_at (PrioEntry *entry, gint64 now)
 {
   PrioObservedTask *task = task_of (entry);
 
   refresh (task, entry);
-  task->told.queued = prio_clock_now ();
-  TELL (queued, task->told.queued, task->loop, &task->told);
+  task->told.queued = now;
+  TELL (queued, now, loop_of (task), &task->told);
+}
+
+void
+prio_observed_queued (PrioEntry *entry)
+{
+  queued_at (entry, prio_clock_now ());
 }
 
 static void
 added (PrioEntry *entry, gint64 due)
 {
+  PrioObservedTask *task;
   gint64 now;
 
   if (!is_to_be_told (entry))
     return;
 
   now = prio_clock_now ();
-  observe (entry, now, due);
-  set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
+  task = observe (entry, TRUE, due);
+  take_posting_name (task);
   if (due != 0)
     {
-      TELL (delayed, now, entry->run_queue->loop, &task_of (entry)->told);
+      TELL (delayed, now, loop_of (task), &task->told);
     }
   else
     {
-      task_of (entry)->told.queued = now;
-      TELL (queued, now, entry->run_queue->loop, &task_of (entry)->told);
+      task->told.queued = now;
+      TELL (queued, now, loop_of (task), &task->told);
     }
 }
 
@@ -241,13 +272,14 @@ entry_of_job (PrioQueue *queue, PrioJob *job)
   return entry;
 }
 
-static void
-set_queued (PrioEntry *entry, gint64 now)
+/* The same for one that was a job until now. */
+static PrioObservedTask *
+observe_job (PrioEntry *entry, gboolean is_new)
 {
-  PrioObservedTask *task = task_of (entry);
+  PrioObservedTask *task = observe (entry, is_new, 0);
 
   task->was_job = task->original == &prio_closure_funcs;
-  task->told.queued = now;
+  return task;
 }
 
 /* The only job of @queue, which is not in the ready group. */
@@ -257,7 +289,7 @@ take_job (PrioQueue *queue)
   PrioRunQueue *run_queue = queue->run_queue;
   PrioLoop *loop = run_queue->loop;
   PrioQueue *to = &run_queue->entries[queue->effective];
-  gint64 now = prio_clock_now ();
+  PrioObservedTask *task;
   PrioEntry *entry;
 
   if (run_queue == loop->own)
@@ -265,12 +297,12 @@ take_job (PrioQueue *queue)
 
   entry = entry_of_job (queue, prio_queue_pop_job (queue));
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-  observe (entry, now, 0);
-  set_queued (entry, now);
-  set_name (task_of (entry), g_strdup (g_steal_pointer (&prio_thread.posting_name)));
+  task = observe_job (entry, TRUE);
+  take_posting_name (task);
   if (prio_queue_append_entry (to, entry))
     prio_run_queue_make_ready (run_queue, to);
-  TELL (queued, now, loop, &task_of (entry)->told);
+  task->told.queued = prio_clock_now ();
+  TELL (queued, task->told.queued, loop, &task->told);
   return TRUE;
 }
 
@@ -303,8 +335,7 @@ move_jobs (PrioQueue *from, PrioQueue *to)
         {
           entry = entry_of_job (from, prio_queue_pop_job (from));
           prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-          observe (entry, 0, 0);
-          set_queued (entry, 0);
+          observe_job (entry, FALSE);
         }
       prio_queue_append_entry (to, entry);
     }
@@ -320,7 +351,7 @@ tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint6
   if (!is_to_be_told (entry))
     return;
   if (!entry->is_observed)
-    observe (entry, 0, due);
+    observe (entry, FALSE, due);
 
   told = &task_of (entry)->told;
   if (due != 0)
@@ -390,7 +421,7 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
       PrioIdle *idle = link->data;
 
       if (idle->observed == NULL)
-        idle->observed = task_new (idle->run_queue, PRIO_OBSERVED_IDLE, 0);
+        idle->observed = task_new (idle->run_queue, PRIO_OBSERVED_IDLE, FALSE);
       if (observer->queued != NULL)
         observer->queued (observer, loop, &idle->observed->told, now);
     }
@@ -453,14 +484,16 @@ static const PrioObservingFuncs funcs = {
 };
 
 static void
-begin (PrioObservedTask *task)
+begin (PrioObservedTask *task, gint64 now)
 {
+  PrioLoop *loop = loop_of (task);
+
   task->runs = TRUE;
   task->outer = prio_thread.observed;
   prio_thread.observed = task;
-  task->told.begun = prio_clock_now ();
-  task->told.run = ++task->loop->n_observed_runs;
-  TELL (begins, task->told.begun, task->loop, &task->told);
+  task->told.begun = now;
+  task->told.run = ++loop->n_observed_runs;
+  TELL (begins, now, loop, &task->told);
 }
 
 /* In a dispatch: the function of @entry is about to be called. */
@@ -469,25 +502,37 @@ prio_observed_begins (PrioEntry *entry)
 {
   PrioObservedTask *task = task_of (entry);
 
+  gint64 last = loop_of (task)->observed_end;
+
   refresh (task, entry);
   /* A continuation has the name of the task that has posted it, for want of a better one. */
-  if (task->told.kind == PRIO_OBSERVED_ID && (task->name == NULL || entry->continuation))
+  if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || entry->continuation))
     {
       PrioIdQueue *ids = entry->job.data;
 
       set_name (task, ids->funcs->get_name != NULL ? ids->funcs->get_name (ids, entry->job.id) : NULL);
     }
-  begin (task);
+  begin (task, last != 0 ? last : prio_clock_now ());
   return task;
 }
 
-/* In a dispatch: its function has returned, and it is about to be queued again.  @step is told, a copy of what is known of the task. */
-void
-prio_observed_yields (PrioObservedTask *task, const PrioObserved *step)
+/* The time, when a run of @task is over. */
+static gint64
+end (PrioObservedTask *task)
 {
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  TELL (yielded, prio_clock_now (), task->loop, step);
+  return loop_of (task)->observed_end = prio_clock_now ();
+}
+
+/* In a dispatch: the function of @entry has returned, and it is queued again.  @step is told, a copy of what was known of the task then. */
+void
+prio_observed_yielded (PrioEntry *entry, const PrioObserved *step)
+{
+  gint64 now = end (task_of (entry));
+
+  TELL (yielded, now, entry->run_queue->loop, step);
+  queued_at (entry, now);
 }
 
 void
@@ -500,8 +545,9 @@ prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
 void
 prio_observed_ended (PrioObservedTask *task)
 {
-  prio_thread.observed = task->outer;
-  TELL (ended, prio_clock_now (), task->loop, &task->told);
+  gint64 now = end (task);
+
+  TELL (ended, now, loop_of (task), &task->told);
   task_free (task);
 }
 
@@ -509,36 +555,30 @@ prio_observed_ended (PrioObservedTask *task)
 PrioObservedTask *
 prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
 {
-  PrioObservedTask *task = task_new (run_queue, PRIO_OBSERVED_IDLE, now);
+  PrioObservedTask *task = task_new (run_queue, PRIO_OBSERVED_IDLE, TRUE);
 
   task->told.queued = now;
-  TELL (queued, now, task->loop, &task->told);
+  TELL (queued, now, run_queue->loop, &task->told);
   return task;
 }
 
 void
 prio_observed_idle_begins (PrioObservedTask *task)
 {
-  begin (task);
+  begin (task, prio_clock_now ());
 }
 
 void
 prio_observed_idle_aborted (PrioObservedTask *task)
 {
-  TELL (aborted, prio_clock_now (), task->loop, &task->told, FALSE);
+  TELL (aborted, prio_clock_now (), loop_of (task), &task->told, FALSE);
   task_free (task);
 }
 
 void
-prio_observed_batch_begins (PrioLoop *loop, PrioLane lane, gint64 now)
+prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut)
 {
-  TELL (batch_begins, now, loop, lane);
-}
-
-void
-prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gboolean cut)
-{
-  TELL (batch_ended, prio_clock_now (), loop, lane, cut);
+  TELL (batch_ended, prio_clock_now (), loop, lane, began, cut);
 }
 
 /* The turn of the other sources, if it is theirs, ends. */

@@ -10,6 +10,8 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-shares-private.h"
 
+#include <string.h>
+
 static void
 op_add_run_queue (PrioLoop *loop, const PrioOp *op)
 {
@@ -225,11 +227,11 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
 {
   PrioEntry *entry = prio_slab_alloc (&run_queue->loop->entries);
 
-  *entry = (PrioEntry) {
-    .job = { .func = func, .data = data, .notify = notify },
-    .run_queue = run_queue,
-    .funcs = &prio_closure_funcs,
-  };
+  /* In two parts, for which compilers have better code than for the whole. */
+  entry->job = (PrioJob) { .func = func, .data = data, .notify = notify };
+  memset (&entry->job + 1, 0, sizeof *entry - sizeof entry->job);
+  entry->run_queue = run_queue;
+  entry->funcs = &prio_closure_funcs;
   return entry;
 }
 

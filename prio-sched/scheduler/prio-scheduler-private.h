@@ -11,7 +11,6 @@
 #include "prio-scheduler.h"
 
 typedef struct _PrioListed PrioListed;
-typedef struct _PrioWatcher PrioWatcher;
 
 struct _PrioScheduler
 {
@@ -22,7 +21,7 @@ struct _PrioScheduler
   gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
-  PrioWatcher *watcher; /* of long tasks; under the lock of prio-long-task.c; or NULL */
+  gint64 long_task_threshold; /* atomic, µs; 0 if it does not watch */
   PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
   gboolean is_hidden;   /* the library's own, which nobody is told of */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */

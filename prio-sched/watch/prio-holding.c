@@ -155,8 +155,8 @@ begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *ta
 {
   if (watched (loop) == NULL)
     return;
-  loop->holding->in_batch = TRUE;
   pass_on (loop, now, now);
+  loop->holding->in_batch = TRUE;
   loop->holding->task = task;
 }
 
@@ -198,15 +198,8 @@ checks (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 }
 
 static void
-batch_begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gint64 now)
-{
-  if (watched (loop) != NULL)
-    pass_on (loop, now, now);
-}
-
-static void
-batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gboolean cut G_GNUC_UNUSED,
-             gint64 now)
+batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gint64 began G_GNUC_UNUSED,
+             gboolean cut G_GNUC_UNUSED, gint64 now)
 {
   if (watched (loop) == NULL)
     return;
@@ -221,7 +214,6 @@ static PrioObserver observer = {
   .ended = ran,
   .prepares = prepares,
   .checks = checks,
-  .batch_begins = batch_begins,
   .batch_ended = batch_ended,
 };
 

@@ -13,4 +13,4 @@ void prio_long_task_held (PrioHeld *held);
 
 GParamSpec *prio_scheduler_make_long_task (GType type);
 void prio_scheduler_watch_from_environment (PrioScheduler *self);
-void prio_scheduler_clear_watcher (PrioScheduler *self);
+void prio_scheduler_end_long_tasks (PrioScheduler *self);

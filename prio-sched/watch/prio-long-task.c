@@ -11,21 +11,9 @@
 #include "base/prio-environment-private.h"
 #include "scheduler/prio-scheduler-private.h"
 #include "watch/prio-holding-private.h"
+#include "watch/prio-scheduler-list-private.h"
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"
-
-/* A scheduler that is told of what is long. */
-struct _PrioWatcher
-{
-  gint refs; /* atomic; the list has one while the threshold is not 0 */
-  GWeakRef scheduler;
-  PrioLoop *loop;
-  gint64 threshold; /* µs */
-};
-
-/* A leaf: guards the list, and the thresholds. */
-static PrioLock lock = PRIO_LOCK_INIT;
-static GSList *watchers;
 
 /* What the environment sets, ms, and whether each long task is a message. */
 static guint from_environment;
@@ -39,6 +27,14 @@ G_DEFINE_BOXED_TYPE (PrioLongTask, prio_long_task, prio_long_task_copy, prio_lon
  * @task: a record
  *
  * Copies a record.  Any thread may call it.
+ *
+ * ```c
+ * g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (scheduler);
+ *
+ * g_clear_pointer (&worst, prio_long_task_free);
+ * if (tasks->len > 0)
+ *   worst = prio_long_task_copy (tasks->pdata[0]);
+ * ```
  *
  * Returns: (transfer full): the copy, for [method@PrioSched.LongTask.free]
  *
@@ -73,25 +69,6 @@ prio_long_task_free (PrioLongTask *task)
   g_free (task);
 }
 
-static PrioWatcher *
-watcher_ref (PrioWatcher *watcher)
-{
-  g_atomic_int_inc (&watcher->refs);
-  return watcher;
-}
-
-static void
-watcher_unref (gpointer data)
-{
-  PrioWatcher *watcher = data;
-
-  if (!g_atomic_int_dec_and_test (&watcher->refs))
-    return;
-  g_weak_ref_clear (&watcher->scheduler);
-  prio_loop_unref (watcher->loop);
-  g_free (watcher);
-}
-
 /* What the log says of @held. */
 static char *
 to_sentence (const PrioHeld *held)
@@ -112,22 +89,28 @@ to_sentence (const PrioHeld *held)
   return g_strdup_printf ("Something that is neither a task nor a source which is known held the main loop for %.1f ms", ms);
 }
 
+static gint64
+get_threshold (PrioScheduler *self)
+{
+  return __atomic_load_n (&self->long_task_threshold, __ATOMIC_SEQ_CST);
+}
+
+/* Whether @self wants to be told of @held. */
+static gboolean
+watches (PrioScheduler *self, gconstpointer held)
+{
+  gint64 threshold = get_threshold (self);
+
+  return self->run_queue->loop == ((const PrioHeld *) held)->loop && threshold != 0 &&
+         ((const PrioHeld *) held)->duration >= threshold;
+}
+
 /* Outside, in the main context that was held: takes @held. */
 void
 prio_long_task_held (PrioHeld *held)
 {
-  g_autoptr (GPtrArray) told = g_ptr_array_new_with_free_func (watcher_unref);
+  g_autoptr (GPtrArray) told = prio_schedulers_find (watches, held);
   g_autofree char *name = held->name != NULL ? g_utf8_make_valid (held->name, -1) : NULL;
-
-  prio_lock_lock (&lock);
-  for (GSList *link = watchers; link != NULL; link = link->next)
-    {
-      PrioWatcher *watcher = link->data;
-
-      if (watcher->loop == held->loop && held->duration >= watcher->threshold)
-        g_ptr_array_add (told, watcher_ref (watcher));
-    }
-  prio_lock_unlock (&lock);
 
   if (told->len > 0 && (from_environment > 0 || prio_is_debugging ()))
     {
@@ -136,62 +119,22 @@ prio_long_task_held (PrioHeld *held)
       g_log (G_LOG_DOMAIN, from_environment > 0 ? G_LOG_LEVEL_MESSAGE : G_LOG_LEVEL_DEBUG, "%s", sentence);
     }
   for (guint i = 0; i < told->len; i++)
-    {
-      g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioWatcher *) told->pdata[i])->scheduler);
-
-      if (scheduler != NULL)
-        g_signal_emit (scheduler, signal_id, 0, name, held->priority, held->duration);
-    }
+    g_signal_emit (told->pdata[i], signal_id, 0, name, held->priority, held->duration);
   prio_held_free (held);
 }
 
-/* The least threshold of the watchers of @loop, or 0. */
 static void
 op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
-  gint64 threshold = 0;
-
-  prio_lock_lock (&lock);
-  for (GSList *link = watchers; link != NULL; link = link->next)
-    {
-      PrioWatcher *watcher = link->data;
-
-      if (watcher->loop == loop && (threshold == 0 || watcher->threshold < threshold))
-        threshold = watcher->threshold;
-    }
-  prio_lock_unlock (&lock);
-  prio_holding_set (loop, threshold);
+  prio_holding_set (loop, prio_schedulers_get_threshold (loop));
 }
 
 /* Returns whether that is a change. */
 static gboolean
 set_threshold (PrioScheduler *self, gint64 threshold)
 {
-  PrioWatcher *watcher, *removed = NULL;
-  gint64 before;
+  gint64 before = __atomic_exchange_n (&self->long_task_threshold, threshold, __ATOMIC_SEQ_CST);
 
-  prio_lock_lock (&lock);
-  watcher = self->watcher;
-  before = watcher != NULL ? watcher->threshold : 0;
-  if (watcher == NULL && threshold != 0)
-    {
-      self->watcher = watcher = g_new0 (PrioWatcher, 1);
-      watcher->refs = 1;
-      watcher->loop = prio_loop_ref (self->run_queue->loop);
-      g_weak_ref_init (&watcher->scheduler, self);
-      watchers = g_slist_prepend (watchers, watcher);
-    }
-  else if (watcher != NULL && threshold == 0)
-    {
-      watchers = g_slist_remove (watchers, watcher);
-      removed = g_steal_pointer (&self->watcher);
-    }
-  if (threshold != 0)
-    watcher->threshold = threshold;
-  prio_lock_unlock (&lock);
-
-  if (removed != NULL)
-    watcher_unref (removed);
   if (before == threshold)
     return FALSE;
   if (before == 0)
@@ -204,10 +147,9 @@ set_threshold (PrioScheduler *self, gint64 threshold)
 
 /* @self ends. */
 void
-prio_scheduler_clear_watcher (PrioScheduler *self)
+prio_scheduler_end_long_tasks (PrioScheduler *self)
 {
-  if (self->watcher != NULL)
-    set_threshold (self, 0);
+  set_threshold (self, 0);
 }
 
 /**
@@ -241,6 +183,12 @@ prio_scheduler_set_long_task_threshold (PrioScheduler *self, guint threshold)
  *
  * Gets from which duration on what holds the scheduler's main context is told of.  Any thread may call it.
  *
+ * ```c
+ * // Unless the user has set another one by PRIO_SCHED_LONG_TASKS.
+ * if (prio_scheduler_get_long_task_threshold (scheduler) == 0)
+ *   prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+ * ```
+ *
  * Returns: milliseconds, or 0 if the scheduler does not watch
  *
  * Since: 1.0
@@ -248,14 +196,9 @@ prio_scheduler_set_long_task_threshold (PrioScheduler *self, guint threshold)
 guint
 prio_scheduler_get_long_task_threshold (PrioScheduler *self)
 {
-  gint64 threshold;
-
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
 
-  prio_lock_lock (&lock);
-  threshold = self->watcher != NULL ? self->watcher->threshold : 0;
-  prio_lock_unlock (&lock);
-  return (guint) (threshold / 1000);
+  return (guint) (get_threshold (self) / 1000);
 }
 
 static PrioLongTask *
@@ -323,7 +266,6 @@ read_environment (gpointer data G_GNUC_UNUSED)
   const char *text = prio_environment_get (VARIABLE);
   guint64 threshold = 0;
 
-  prio_loop_add_leaf_lock (&lock);
   if (text == NULL || *text == '\0')
     return NULL;
   if (g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &threshold, NULL))

@@ -41,8 +41,7 @@ typedef struct
 static PrioCounts *
 counts_of (const PrioObserved *task)
 {
-  const PrioRunQueue *run_queue = task->scheduler;
-  PrioCounts *counts = __atomic_load_n (&run_queue->counts, __ATOMIC_ACQUIRE);
+  PrioCounts *counts = __atomic_load_n (&task->scheduler->counts, __ATOMIC_ACQUIRE);
 
   return counts != NULL && counts->on && task->kind != PRIO_OBSERVED_IDLE ? counts : NULL;
 }
@@ -60,8 +59,8 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioO
   count = &counts->of[prio_count_index ((PrioTaskPriority) task->priority)];
   count->n_run++;
   count->n_continued += task->continuation;
-  prio_histogram_add (&count->waits, (task->begun - (task->queued != 0 ? task->queued : counts->since)) * 1000);
-  prio_histogram_add (&count->runs, (now - task->begun) * 1000);
+  prio_histogram_add (&count->waits, task->begun - (task->queued != 0 ? task->queued : counts->since));
+  prio_histogram_add (&count->runs, now - task->begun);
 }
 
 static void
@@ -168,8 +167,8 @@ prio_scheduler_end_statistics (PrioScheduler *self)
  * It begins at 0.  When it ends, the numbers stay for [method@PrioSched.Scheduler.get_statistics].  A task that runs
  * when it begins is not counted.
  *
- * Off, which is the default, nothing is counted, and costs nothing.  On, the clock is read when each task begins and ends, which
- * costs about as much as posting and running two more.
+ * Off, which is the default, nothing is counted, and costs nothing.  On, the clock is read when a task is posted and when it
+ * ends: that takes about 150 ns a task.
  *
  * Any thread may call it.  From another thread than the one that runs the main context, it begins, or ends, when that
  * comes to it.
@@ -190,6 +189,11 @@ prio_scheduler_set_collects_statistics (PrioScheduler *self, gboolean collects_s
  * @self: a scheduler
  *
  * Tells whether the scheduler counts what its tasks do, and how long that takes.  Any thread may call it.
+ *
+ * ```c
+ * // A menu item of the program's own page for developers.
+ * prio_scheduler_set_collects_statistics (scheduler, !prio_scheduler_get_collects_statistics (scheduler));
+ * ```
  *
  * Returns: whether it counts
  *
@@ -262,6 +266,19 @@ op_reset (PrioLoop *loop, const PrioOp *op)
  *
  * Sets all numbers of [method@PrioSched.Scheduler.get_statistics] to 0, but for what waits.  A task that runs counts
  * when it has ended.
+ *
+ * ```c
+ * // Each minute, that minute's.
+ * static gboolean
+ * log_minute (gpointer scheduler)
+ * {
+ *   g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (scheduler);
+ *
+ *   prio_scheduler_reset_statistics (scheduler);
+ *   write_log (statistics);
+ *   return G_SOURCE_CONTINUE;
+ * }
+ * ```
  *
  * Any thread may call it.  From another thread than the one that runs the main context, it takes effect when that comes
  * to it.

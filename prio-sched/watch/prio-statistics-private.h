@@ -13,7 +13,7 @@
 typedef struct
 {
   guint64 n_run, n_continued, n_aborted;
-  PrioHistogram waits, runs; /* ns */
+  PrioHistogram waits, runs; /* µs */
 } PrioCount;
 
 /* Nothing in it changes once it has been given away. */

@@ -9,7 +9,7 @@
 
 #include "scheduler/prio-options-private.h"
 
-#define NS_PER_MS 1e6
+#define US_PER_MS 1e3
 
 /**
  * PrioStatistics:
@@ -26,6 +26,9 @@
  *
  * g_print ("%" G_GUINT64_FORMAT " ran, of which the longest took %.1f ms\n",
  *          prio_statistics_get_n_run (statistics, PRIO_TASK_PRIORITY_BACKGROUND), prio_times_get_longest (times));
+ * g_print ("%" G_GUINT64_FORMAT " wait, and %" G_GUINT64_FORMAT " for the end of a delay\n",
+ *          prio_statistics_get_n_queued (statistics, PRIO_TASK_PRIORITY_BACKGROUND),
+ *          prio_statistics_get_n_delayed (statistics, PRIO_TASK_PRIORITY_BACKGROUND));
  * ```
  *
  * Every kind of task is counted, those of the scheduler's groups included, under the priority that it has by itself at
@@ -41,7 +44,8 @@
  *
  * # How it is timed
  *
- * The clock is read when a task is queued, when it begins and when it is over.
+ * The clock is read when a task is queued, when it begins and when it is over.  One that follows another at once begins
+ * when that one is over.
  *
  * - A task *waits* from when it is queued until it begins: after a delay, from when it is due; from another thread,
  *   from when the main loop has it.  What waited already when the statistics began has waited from then on.
@@ -78,7 +82,7 @@ G_DEFINE_BOXED_TYPE (PrioStatistics, prio_statistics, prio_statistics_ref, prio_
 
 struct _PrioTimes
 {
-  PrioHistogram histogram; /* ns */
+  PrioHistogram histogram; /* µs */
 };
 
 G_DEFINE_BOXED_TYPE (PrioTimes, prio_times, prio_times_ref, prio_times_unref)
@@ -88,6 +92,11 @@ G_DEFINE_BOXED_TYPE (PrioTimes, prio_times, prio_times_ref, prio_times_unref)
  * @self: statistics
  *
  * Adds a reference.  Any thread may call it.
+ *
+ * ```c
+ * // A thread that writes the log keeps them as long as it needs them.
+ * g_async_queue_push (log_queue, prio_statistics_ref (statistics));
+ * ```
  *
  * Returns: (transfer full): @self
  *
@@ -106,6 +115,13 @@ prio_statistics_ref (PrioStatistics *self)
  * @self: (transfer full): statistics
  *
  * Drops a reference.  Any thread may call it.
+ *
+ * ```c
+ * PrioStatistics *statistics = g_async_queue_pop (log_queue);
+ *
+ * write_log (statistics);
+ * prio_statistics_unref (statistics);
+ * ```
  *
  * Since: 1.0
  */
@@ -262,6 +278,12 @@ prio_statistics_get_running_times (const PrioStatistics *self, PrioTaskPriority 
  *
  * Adds a reference.  Any thread may call it.
  *
+ * ```c
+ * // The times before the last change, to be compared with those after it.
+ * g_clear_pointer (&before, prio_times_unref);
+ * before = prio_times_ref (times);
+ * ```
+ *
  * Returns: (transfer full): @self
  *
  * Since: 1.0
@@ -323,7 +345,7 @@ prio_times_get_total (const PrioTimes *self)
 {
   g_return_val_if_fail (self != NULL, 0);
 
-  return (double) self->histogram.total / NS_PER_MS;
+  return (double) self->histogram.total / US_PER_MS;
 }
 
 /**
@@ -341,7 +363,7 @@ prio_times_get_longest (const PrioTimes *self)
 {
   g_return_val_if_fail (self != NULL, 0);
 
-  return (double) self->histogram.longest / NS_PER_MS;
+  return (double) self->histogram.longest / US_PER_MS;
 }
 
 /**
@@ -361,5 +383,5 @@ prio_times_get_percentile (const PrioTimes *self, double percent)
   g_return_val_if_fail (self != NULL, 0);
   g_return_val_if_fail (percent >= 0 && percent <= 100, 0);
 
-  return (double) prio_histogram_time_at (&self->histogram, percent / 100) / NS_PER_MS;
+  return (double) prio_histogram_time_at (&self->histogram, percent / 100) / US_PER_MS;
 }

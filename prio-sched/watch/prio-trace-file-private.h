@@ -2,7 +2,8 @@
  *
  * Promises: an array of events in the Chrome trace event format, one a line.  Events are gathered in a block.  The thread
  * that fills it writes it, while the others gather in the next one, and a thread of the trace writes what there is ten times a
- * second.  What is in the file is readable at every moment, but for the
+ * second.  That one alone waits for the reader of a pipe: what it does not read is gathered, and beyond 64 MiB it is left out.
+ * What is in the file is readable at every moment, but for the
  * array's end, which comes when the file is closed or the program exits.  A child of fork () does not write to its parent's
  * file: it gets one of its own if the path has %p, and none otherwise.  The file is its owner's alone.
  *
@@ -32,12 +33,9 @@ typedef enum
 } PrioTraceKind;
 
 gboolean prio_trace_file_open (const char *path, GError **error);
-gboolean prio_trace_file_names_other (const char *path);
-gboolean prio_trace_file_goes_to (const char *path);
 void prio_trace_file_close (void);
 gboolean prio_trace_file_is_open (void);
-gboolean prio_trace_file_exists (void);
 gint64 prio_trace_file_get_pid (void);
 guint prio_trace_file_get_number (PrioTraceKind kind, gconstpointer thing);
 void prio_trace_file_add (const char *lines, gsize length);
-void prio_trace_file_tell (void);
+gboolean prio_trace_file_tell (void);

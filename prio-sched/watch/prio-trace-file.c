@@ -33,6 +33,10 @@
 #define DEFAULT_SIZE 1024 /* MiB */
 /* For the end of the array. */
 #define END_SIZE 256
+/* How long the end of a trace waits for a reader at most, µs. */
+#define END_TIME G_USEC_PER_SEC
+/* How long until it looks again where there was less room than poll () had said, µs. */
+#define ROOM_INTERVAL 1000
 
 gint prio_trace_generation;
 
@@ -49,8 +53,11 @@ static struct
   GString *gathered;
   GString *spare;
   gboolean writing;  /* a thread writes, with the lock released; @fd and @written are its own meanwhile */
+  gboolean ending;   /* a thread ends the trace: no other one begins to write */
+  gboolean stalled;  /* a reader has made no room: only the thread of the trace, and its end, wait for that */
   gboolean may_seek; /* it is a plain file of this trace alone; */
-  gboolean is_shared; /* or a pipe that other processes write to, those of forks too */
+  gboolean is_stream; /* it is no plain file, but a pipe, a device or a socket; */
+  gboolean is_shared; /* and a pipe that other processes write to, those of forks too */
   goffset written;   /* whole lines, bytes */
   guint64 size;      /* of all that has been gathered for this file, bytes */
   guint64 max_size;  /* bytes */
@@ -58,21 +65,13 @@ static struct
   guint64 n_lost;
   int error;         /* what has ended the trace */
   gboolean told;     /* somebody has been told of @error, or @full */
+  gboolean is_followed; /* a file has been opened, and nobody has heard of its end, if that has come */
   gboolean forked;   /* this process is a child of the one whose file it was */
   gboolean has_writer; /* a thread of this process runs write_often () */
   guint generations;
   /* gconstpointer → guint: what the trace calls things of which the library knows the address only */
   GHashTable *numbers[PRIO_TRACE_N_KINDS];
 } trace = { .fd = -1 };
-
-/* Whether a write that has failed is to be tried again.  An inherited descriptor may be one that does not wait by itself. */
-static gboolean
-is_to_be_repeated (int fd)
-{
-  struct pollfd room = { .fd = fd, .events = POLLOUT };
-
-  return errno == EINTR || (errno == EAGAIN && (poll (&room, 1, -1) >= 0 || errno == EINTR));
-}
 
 /* As write (), but a reader that has gone, or a limit on sizes of files, is an error and no signal. */
 static gssize
@@ -91,7 +90,7 @@ write_quietly (int fd, const char *data, gsize length)
 
   do
     n = write (fd, data, length);
-  while (n < 0 && is_to_be_repeated (fd));
+  while (n < 0 && errno == EINTR);
   error = errno;
 
   /* There is a signal after a short write too, if the reader has taken a part.  One that was pending before is somebody else's. */
@@ -107,18 +106,33 @@ write_quietly (int fd, const char *data, gsize length)
   return n;
 }
 
-/* How much of @length bytes of @lines is to be written at once.  What goes into a pipe that processes share is not mixed with
- * that of another one: whole lines, of PIPE_BUF bytes at most. */
+/* How much of @length bytes of @lines is to be written at once.  What goes into a pipe is not mixed with what other processes
+ * write: whole lines, of PIPE_BUF bytes at most.  For so much there is room where poll () finds any. */
 static gsize
 get_part (const char *lines, gsize length)
 {
   gsize part = MIN (length, PIPE_BUF);
 
-  if (!trace.is_shared)
+  if (!trace.is_stream)
     return length;
   while (part > 0 && lines[part - 1] != '\n')
     part--;
-  return part > 0 ? part : length;
+  return part > 0 ? part : MIN (length, PIPE_BUF);
+}
+
+/* Waits for a reader to make room, until that time at most, µs. */
+static gboolean
+await_room (gint64 until)
+{
+  struct pollfd room = { .fd = trace.fd, .events = POLLOUT };
+  int n;
+
+  if (!trace.is_stream)
+    return TRUE;
+  do
+    n = poll (&room, 1, (int) (CLAMP (until - prio_clock_now (), 0, G_USEC_PER_SEC) / 1000));
+  while (n < 0 && errno == EINTR);
+  return n > 0;
 }
 
 /* Whether trace.fd is the trace's still.  A program that closes all descriptors, as a daemon does, gives its number to others. */
@@ -140,41 +154,55 @@ count_lines (const char *lines, gsize length)
   return n;
 }
 
-/* Writes all of @lines.  Returns 0, or what is wrong: then whole lines remain in the file, and @n_lost are not there. */
-static int
-write_lines (const char *lines, gsize length, guint64 *n_lost)
+/* A plain file keeps whole lines, and has room for the end of the array, when a write has failed after @done bytes of @lines.  Returns
+ * how many remain. */
+static gsize
+keep_lines (const char *lines, gsize done)
 {
-  gsize done = 0;
-  int error = is_still_open () ? 0 : EBADF;
-
-  while (done < length && error == 0)
-    {
-      gssize n = write_quietly (trace.fd, lines + done, get_part (lines + done, length - done));
-
-      if (n <= 0)
-        error = n < 0 ? errno : EIO;
-      else
-        done += (gsize) n;
-    }
-
-  /* There has to be room for the end of the array. */
-  if (error != 0 && trace.may_seek)
+  if (trace.may_seek)
     done -= MIN (done, END_SIZE);
   while (done > 0 && lines[done - 1] != '\n')
     done--;
-  trace.written += (goffset) done;
-  *n_lost = count_lines (lines + done, length - done);
-  if (error != 0 && error != EBADF && trace.may_seek && ftruncate (trace.fd, trace.written) == 0)
-    lseek (trace.fd, trace.written, SEEK_SET);
+  if (trace.may_seek && ftruncate (trace.fd, trace.written + (goffset) done) == 0)
+    lseek (trace.fd, trace.written + (goffset) done, SEEK_SET);
+  return done;
+}
+
+/* Writes @lines, and tells how much of them, @done.  Returns 0, or what is wrong: EAGAIN if nobody has read enough until then. */
+static int
+write_lines (const char *lines, gsize length, gint64 until, gsize *done)
+{
+  int error = is_still_open () ? 0 : EBADF;
+
+  *done = 0;
+  while (*done < length && error == 0)
+    {
+      gssize n = -1;
+
+      errno = EAGAIN;
+      if (await_room (until))
+        n = write_quietly (trace.fd, lines + *done, get_part (lines + *done, length - *done));
+      if (n > 0)
+        *done += (gsize) n;
+      else if (n < 0 && errno == EAGAIN && prio_clock_now () < until)
+        g_usleep (ROOM_INTERVAL);
+      else
+        error = n < 0 ? errno : EIO;
+    }
+
+  if (error != 0 && error != EAGAIN && error != EBADF)
+    *done = keep_lines (lines, *done);
+  trace.written += (goffset) *done;
   return error;
 }
 
-/* Writes what has been gathered.  Called with the lock, which it releases meanwhile. */
+/* Writes what has been gathered, and waits for a reader until then.  What that leaves is gathered still.  Called with the lock, which
+ * it releases meanwhile. */
 static void
-write_gathered (void)
+write_gathered (gint64 until)
 {
   GString *block = trace.gathered;
-  guint64 n_lost;
+  gsize done;
   int error;
 
   trace.gathered = g_steal_pointer (&trace.spare);
@@ -183,12 +211,25 @@ write_gathered (void)
   trace.writing = TRUE;
   prio_lock_unlock (&lock);
 
-  error = write_lines (block->str, block->len, &n_lost);
+  error = write_lines (block->str, block->len, until, &done);
 
   prio_lock_lock (&lock);
-  trace.error = error;
-  trace.n_lost += n_lost;
   trace.writing = FALSE;
+  trace.stalled = error == EAGAIN;
+  g_string_erase (block, 0, (gssize) done);
+  if (trace.stalled)
+    {
+      GString *later = trace.gathered;
+
+      g_string_append_len (block, later->str, (gssize) later->len);
+      trace.gathered = block;
+      block = later;
+    }
+  else
+    {
+      trace.error = error;
+      trace.n_lost += count_lines (block->str, block->len);
+    }
   g_string_truncate (block, 0);
   if (trace.spare == NULL && block->allocated_len <= 4 * BLOCK_SIZE)
     trace.spare = block;
@@ -200,12 +241,14 @@ write_gathered (void)
 static void
 await_writer (void)
 {
+  trace.ending = TRUE;
   while (trace.writing)
     {
       prio_lock_unlock (&lock);
       g_usleep (100);
       prio_lock_lock (&lock);
     }
+  trace.ending = FALSE;
 }
 
 static void
@@ -226,30 +269,19 @@ drop_file (void)
 static void
 end_array (void)
 {
+  gint64 until = prio_clock_now () + END_TIME;
   g_autofree char *end =
       g_strdup_printf ("{\"name\":\"lost events\",\"cat\":\"trace\",\"ph\":\"M\",\"pid\":%" G_GINT64_FORMAT
                        ",\"args\":{\"count\":%" G_GUINT64_FORMAT "}}\n]\n",
                        trace.pid, trace.n_lost);
-  gsize length = strlen (end);
-  gsize done = 0;
+  gsize done;
+  int error;
 
-  if (!is_still_open () || (trace.error != 0 && !trace.may_seek))
+  if (trace.stalled || !is_still_open () || (trace.error != 0 && !trace.may_seek))
     return;
-
-  while (done < length)
-    {
-      gssize n = write_quietly (trace.fd, end + done, length - done);
-
-      if (n <= 0)
-        break;
-      done += (gsize) n;
-    }
-  if (done < length)
-    {
-      trace.error = trace.error != 0 ? trace.error : errno;
-      if (trace.may_seek && ftruncate (trace.fd, trace.written) != 0)
-        trace.may_seek = FALSE;
-    }
+  error = write_lines (end, strlen (end), until, &done);
+  if (trace.error == 0 && error != EAGAIN)
+    trace.error = error;
 }
 
 /* Called with the lock. */
@@ -259,8 +291,11 @@ close_file (void)
   await_writer ();
   if (trace.fd >= 0 && !trace.forked)
     {
-      while (trace.error == 0 && trace.gathered->len > 0)
-        write_gathered ();
+      gint64 until = prio_clock_now () + END_TIME;
+
+      trace.stalled = FALSE;
+      while (trace.error == 0 && !trace.stalled && trace.gathered->len > 0)
+        write_gathered (until);
       trace.n_lost += count_lines (trace.gathered->str, trace.gathered->len);
       end_array ();
     }
@@ -272,7 +307,10 @@ close_file (void)
 static void
 at_exit (void)
 {
-  prio_trace_file_close ();
+  prio_lock_lock (&lock);
+  close_file ();
+  prio_lock_unlock (&lock);
+  prio_trace_file_tell ();
 }
 
 /* Locks are free: prio-loop.c has taken and released them.  The child's copy of the file's description is closed, which leaves the
@@ -284,7 +322,7 @@ after_fork_in_child (void)
   if (trace.path == NULL)
     return;
   drop_file ();
-  trace.writing = FALSE;
+  trace.writing = trace.ending = FALSE;
   trace.forked = TRUE;
 }
 
@@ -394,6 +432,7 @@ take (int fd, Descriptor descriptor)
   trace.device = status.st_dev;
   trace.inode = status.st_ino;
   trace.may_seek = S_ISREG (status.st_mode) && descriptor != OWN_DESCRIPTOR;
+  trace.is_stream = !S_ISREG (status.st_mode);
   trace.is_shared = descriptor == DESCRIPTOR_OF_ANOTHER;
   if (descriptor == OWN_DESCRIPTOR)
     return 0;
@@ -401,23 +440,26 @@ take (int fd, Descriptor descriptor)
     return EPERM;
   if (trace.may_seek && flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return EBUSY;
-  if ((trace.may_seek && ftruncate (fd, 0) != 0) || fcntl (fd, F_SETFL, 0) != 0)
-    return errno;
-  return 0;
+  return trace.may_seek && ftruncate (fd, 0) != 0 ? errno : 0;
 }
 
-/* Another descriptor for what the own @fd is open for: it writes where that one does.  Returns -1 with errno if it cannot write. */
+/* Another descriptor for what the own @fd is open for: it writes where that one does.  That of a pipe does not wait, where the system
+ * lets that be had without a change for others.  Returns -1 with errno if it cannot write. */
 static int
 duplicate (int fd)
 {
-  int flags = fcntl (fd, F_GETFL);
+  g_autofree char *name = g_strdup_printf ("/proc/self/fd/%d", fd);
+  int flags = fcntl (fd, F_GETFL), other = -1;
+  struct stat status;
 
   if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)
     {
       errno = EBADF;
       return -1;
     }
-  return flags >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+  if (flags >= 0 && fstat (fd, &status) == 0 && S_ISFIFO (status.st_mode))
+    other = open (name, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  return flags >= 0 && other < 0 ? fcntl (fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : other;
 }
 
 /* Opens @name, empty unless it is an own descriptor.  Returns the descriptor, or -1 with errno: EBUSY if another process writes to a
@@ -443,20 +485,22 @@ open_name (const char *name)
   return -1;
 }
 
-/* In a thread of its own, while there is a trace: writes what has been gathered.  The program may wait for something, or a
- * task may run for long.  A trace that begins right after the end of another one has the same thread. */
+/* In a thread of its own, while there is a trace: writes what has been gathered.  The program may wait for something, a
+ * task may run for long, or a reader may be slow.  A trace that begins right after the end of another one has the same thread. */
 static gpointer
 write_often (gpointer data G_GNUC_UNUSED)
 {
-  gboolean goes_on = TRUE;
+  gboolean goes_on = TRUE, stalls = FALSE;
 
   while (goes_on)
     {
-      g_usleep (WRITE_INTERVAL);
+      if (!stalls)
+        g_usleep (WRITE_INTERVAL);
       prio_lock_lock (&lock);
       goes_on = trace.fd >= 0 && trace.error == 0;
-      if (goes_on && !trace.writing && trace.gathered->len > 0)
-        write_gathered ();
+      if (goes_on && !trace.writing && !trace.ending && trace.gathered->len > 0)
+        write_gathered (prio_clock_now () + WRITE_INTERVAL);
+      stalls = trace.stalled && !trace.writing && !trace.ending;
       trace.has_writer = goes_on;
       prio_lock_unlock (&lock);
     }
@@ -488,7 +532,7 @@ open_file (void)
     return FALSE;
 
   trace.pid = getpid ();
-  trace.forked = trace.told = trace.full = FALSE;
+  trace.forked = trace.told = trace.full = trace.stalled = FALSE;
   trace.error = 0;
   trace.written = 0;
   if (trace.gathered == NULL)
@@ -500,6 +544,13 @@ open_file (void)
   return TRUE;
 }
 
+/* Whether this process is a child that gets a file of its own with its first event.  Called with the lock. */
+static gboolean
+is_to_be_opened (void)
+{
+  return trace.forked && trace.path != NULL && (strstr (trace.path, "%p") != NULL || trace.is_shared);
+}
+
 /* Opens a file at @path.  Any thread, outside. */
 gboolean
 prio_trace_file_open (const char *path, GError **error)
@@ -509,7 +560,7 @@ prio_trace_file_open (const char *path, GError **error)
 
   g_once (&once, prepare_process, NULL);
   prio_lock_lock (&lock);
-  if (trace.path != NULL && !trace.forked)
+  if (trace.path != NULL)
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("A trace is being written already, to “%s”"), trace.name);
     }
@@ -517,7 +568,7 @@ prio_trace_file_open (const char *path, GError **error)
     {
       g_free (trace.path);
       trace.path = g_strdup (path);
-      opened = open_file ();
+      opened = trace.is_followed = open_file ();
       if (!opened)
         {
           int saved = errno;
@@ -535,35 +586,14 @@ prio_trace_file_open (const char *path, GError **error)
   return opened;
 }
 
-/* Whether @path names a descriptor of another process, as a monitor's. */
-gboolean
-prio_trace_file_names_other (const char *path)
-{
-  int fd;
-
-  return find_descriptor (path, &fd) == DESCRIPTOR_OF_ANOTHER;
-}
-
-/* Whether the trace is written to @path, as it was given.  Any thread, outside. */
-gboolean
-prio_trace_file_goes_to (const char *path)
-{
-  gboolean goes;
-
-  prio_lock_lock (&lock);
-  goes = trace.path != NULL && g_str_equal (trace.path, path);
-  prio_lock_unlock (&lock);
-  return goes;
-}
-
-/* Completes the file.  Any thread, outside. */
+/* Completes the file, unless it is that of another process, as a monitor's, which has all until the program exits.  Any thread, outside. */
 void
 prio_trace_file_close (void)
 {
   prio_lock_lock (&lock);
-  close_file ();
+  if (!trace.is_shared)
+    close_file ();
   prio_lock_unlock (&lock);
-  prio_trace_file_tell ();
 }
 
 /* Whether events are to be gathered.  A child of fork () opens its own file here, with its first event.  Any thread, inside too. */
@@ -576,23 +606,11 @@ prio_trace_file_is_open (void)
     return TRUE;
 
   prio_lock_lock (&lock);
-  if (trace.forked && trace.path != NULL && ((strstr (trace.path, "%p") == NULL && !trace.is_shared) || !open_file ()))
+  if (is_to_be_opened () && !open_file ())
     g_clear_pointer (&trace.path, g_free);
   is_open = trace.fd >= 0;
   prio_lock_unlock (&lock);
   return is_open;
-}
-
-/* Whether there is a file, or there may be: a child of fork () opens its own later.  Any thread, inside too. */
-gboolean
-prio_trace_file_exists (void)
-{
-  gboolean exists;
-
-  prio_lock_lock (&lock);
-  exists = trace.path != NULL;
-  prio_lock_unlock (&lock);
-  return exists;
 }
 
 /* The process whose trace it is.  After prio_trace_file_is_open () has said so, on the same thread. */
@@ -641,18 +659,19 @@ prio_trace_file_add (const char *lines, gsize length)
         {
           trace.n_lost += count_lines (lines, length);
         }
-      while (!trace.writing && trace.error == 0 && trace.gathered->len >= BLOCK_SIZE)
-        write_gathered ();
+      while (!trace.writing && !trace.stalled && trace.error == 0 && trace.gathered->len >= BLOCK_SIZE)
+        write_gathered (0);
     }
   prio_lock_unlock (&lock);
 }
 
 /* Tells of an error, or the size, that has ended the trace, once.  Any thread, outside: a program's own function may be called for
- * messages. */
-void
+ * messages.  Returns whether a trace has ended since the last call: there is no file, and no child of fork () will open its own. */
+gboolean
 prio_trace_file_tell (void)
 {
   g_autofree char *name = NULL;
+  gboolean has_ended;
   int error = 0;
 
   prio_lock_lock (&lock);
@@ -664,6 +683,11 @@ prio_trace_file_tell (void)
       if (trace.fd >= 0)
         close_file ();
     }
+  if (trace.forked && !is_to_be_opened ())
+    g_clear_pointer (&trace.path, g_free);
+  has_ended = trace.is_followed && trace.path == NULL;
+  if (has_ended)
+    trace.is_followed = FALSE;
   prio_lock_unlock (&lock);
 
   /* A reader that has gone has seen enough.  Who has closed the descriptor may have closed that of the messages too. */
@@ -671,4 +695,5 @@ prio_trace_file_tell (void)
     g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
   else if (name != NULL && error == 0)
     g_warning ("The trace file '%s' ends early: it has reached its size; " SIZE_VARIABLE " sets another, in MiB", name);
+  return has_ended;
 }

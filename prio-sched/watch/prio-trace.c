@@ -17,7 +17,6 @@
 
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
-#include "loop/prio-dispatch-private.h"
 #include "loop/prio-observer-private.h"
 #include "watch/prio-trace-file-private.h"
 
@@ -337,34 +336,17 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
 
 static PrioObserver observer;
 
-/* Adds or removes the observer if that is a change. */
+/* Each trace is an observer from when its file is opened until somebody hears that it has ended: so the next one is told of what waits. */
 static void
-observe (gint on)
+end_observing (void)
 {
-  static gint is_added; /* atomic */
-
-  if (__atomic_exchange_n (&is_added, on, __ATOMIC_SEQ_CST) != on)
-    (on ? prio_observer_add : prio_observer_remove) (&observer);
-}
-
-/* This process is observed while there is a trace.  Several threads may be here at once, as destroy notifies may be called: the last act
- * is right. */
-static void
-adapt_observing (void)
-{
-  gboolean on;
-
-  do
-    {
-      on = prio_trace_file_exists ();
-      observe (on);
-    }
-  while (on != prio_trace_file_exists ());
+  if (prio_trace_file_tell ())
+    prio_observer_remove (&observer);
 }
 
 /* A whole slice, since the trace may begin or end in it. */
 static void
-batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gboolean cut, gint64 now)
+batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gint64 began, gboolean cut, gint64 now)
 {
   static const char *const names[] = {
     [PRIO_LANE_IDLE] = "idle",
@@ -372,7 +354,6 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
     [PRIO_LANE_USER_VISIBLE] = "user-visible",
     [PRIO_LANE_URGENT] = "urgent",
   };
-  gint64 began = prio_thread.batch->entered;
   Lines lines;
 
   if (begin (&lines))
@@ -383,9 +364,7 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
       end_event (&lines);
       finish (&lines);
     }
-  prio_trace_file_tell ();
-  if (!prio_trace_file_exists ())
-    adapt_observing ();
+  end_observing ();
 }
 
 static void
@@ -439,22 +418,12 @@ static PrioObserver observer = {
 static gboolean
 start (const char *path, GError **error)
 {
+  end_observing ();
   if (!prio_trace_file_open (path, error))
     return FALSE;
-  /* One that has been left by the trace before does not know what waits. */
-  observe (FALSE);
-  adapt_observing ();
+  prio_observer_add (&observer);
   g_debug ("A trace is written to '%s'", path);
   return TRUE;
-}
-
-/* Returns: (nullable): the pipe of a monitor, in which this program has been started */
-static const char *
-find_monitor (void)
-{
-  const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
-
-  return path != NULL && prio_trace_file_names_other (path) ? path : NULL;
 }
 
 /**
@@ -467,12 +436,12 @@ find_monitor (void)
  *
  * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
  * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
- * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`.  That one is taken as it
- * is: it has to be open for writing, and what the file has remains.  A descriptor of another process, as
+ * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`: see
+ * [func@PrioSched.trace_start_fd].  A descriptor of another process, as
  * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
  *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
- * first scheduler.  While a monitor reads the trace, as `prio-sched-monitor`, the program cannot begin one of its own.
+ * first scheduler, or the first call of this: until it ends, the program cannot begin one of its own.
  *
  * | in the trace | category | what it tells |
  * | --- | --- | --- |
@@ -487,9 +456,10 @@ find_monitor (void)
  * Times are those of g_get_monotonic_time(), in microseconds.
  *
  * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  After a crash, exec() or _exit() all but its last tenth of
- * a second can be read: the format allows that the end of the array is missing.  A pipe whose reader does not read makes the program
- * wait once it is full.  When the reader goes, or the program closes the trace's descriptor, the trace ends without a warning.  If the file cannot be written any more, for example because the disk is full, a
- * warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
+ * a second can be read: the format allows that the end of the array is missing.  A pipe whose reader does not read does not hold up the
+ * program: 64 MiB wait for the reader, what is more is left out and counted, and the end of the trace waits for a second at most.
+ * When the reader goes, or the program closes the trace's descriptor, the trace ends without a warning.  If the file cannot be
+ * written any more, for example because the disk is full, a warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
  * variable `PRIO_SCHED_TRACE_SIZE` says, where 0 sets no bound: the file is complete then.  A child of fork() writes no trace, or one of its own if there is `%p` in
  * the path.
  *
@@ -518,16 +488,54 @@ prio_trace_start (const char *path, GError **error)
   g_return_val_if_fail (path != NULL && *path != '\0', FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (find_monitor () != NULL)
-    prio_trace_start_from_environment ();
+  prio_trace_start_from_environment ();
   return start (path, error);
+}
+
+/**
+ * prio_trace_start_fd:
+ * @fd: a file descriptor that is open for writing, as one end of a pipe; the trace keeps one of its own for the same file, so @fd can be
+ *   closed afterwards
+ * @error: return location for an error
+ *
+ * The same as [func@PrioSched.trace_start], for a file that is open: most often a pipe, of which another program, or a thread of this
+ * one, reads the trace while it is written.  In C, include `<prio-sched-watch.h>`.
+ *
+ * The file is taken as it is: what it has remains, and the trace is written where @fd writes.
+ *
+ * ```c
+ * g_autoptr (GError) error = NULL;
+ * int ends[2];
+ *
+ * if (g_unix_open_pipe (ends, FD_CLOEXEC, &error) && prio_trace_start_fd (ends[1], &error))
+ *   {
+ *     close (ends[1]);
+ *     show_trace (ends[0]);
+ *   }
+ * ```
+ *
+ * Any thread may call this, not from within a function that the library calls while another thread does.
+ *
+ * Returns: whether @fd can be written to; otherwise @error is set: one of [error@Gio.IOErrorEnum],
+ *   %G_IO_ERROR_BUSY if a trace is being written already
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_trace_start_fd (int fd, GError **error)
+{
+  g_autofree char *path = g_strdup_printf ("/dev/fd/%d", fd);
+
+  g_return_val_if_fail (fd >= 0, FALSE);
+
+  return prio_trace_start (path, error);
 }
 
 /**
  * prio_trace_stop:
  *
  * Ends the trace that [func@PrioSched.trace_start] or `PRIO_SCHED_TRACE` has begun: its file is complete.  Does nothing if there is
- * none, or if `prio-sched-monitor` reads it.
+ * none, or if it goes to another process, as `prio-sched-monitor`: that reads it until the program exits.
  *
  * Any thread may call this.
  *
@@ -536,12 +544,8 @@ prio_trace_start (const char *path, GError **error)
 void
 prio_trace_stop (void)
 {
-  const char *monitor = find_monitor ();
-
-  if (monitor != NULL && prio_trace_file_goes_to (monitor))
-    return;
-  observe (FALSE);
   prio_trace_file_close ();
+  end_observing ();
 }
 
 static gpointer
@@ -557,7 +561,7 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Called with the first scheduler, outside. */
+/* Called with the first scheduler, and before a trace of the program's own, outside. */
 void
 prio_trace_start_from_environment (void)
 {

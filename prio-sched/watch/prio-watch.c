@@ -27,17 +27,17 @@ class_init (GObjectClass *class, guint first)
 static void
 made (PrioScheduler *self)
 {
+  prio_scheduler_enlist (self);
   prio_trace_start_from_environment ();
   prio_sysprof_start ();
   prio_scheduler_watch_from_environment (self);
-  prio_scheduler_enlist (self);
 }
 
 static void
 ends (PrioScheduler *self)
 {
   prio_scheduler_unlist (self);
-  prio_scheduler_clear_watcher (self);
+  prio_scheduler_end_long_tasks (self);
   prio_scheduler_end_statistics (self);
 }
 

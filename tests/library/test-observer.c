@@ -33,7 +33,7 @@ delayed (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 no
 static void
 queued (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
-  note (task->posted != 0 ? 'q' : 'w', task);
+  note (task->queued != 0 ? 'q' : 'w', task);
 }
 
 static void

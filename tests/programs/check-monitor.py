@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 
 ENVIRONMENT = os.environ | {'LC_ALL': 'C.UTF-8', 'LANGUAGE': 'C'}
 
@@ -109,6 +110,30 @@ def check_monitor_has_gone(traced, folder):
             assert result.stdout == '204\n2\n1\n' and told in result.stderr and bool(told) == bool(result.stderr), result
         os.close(write)
     assert precious.read_text() == 'keep'
+
+
+def check_monitor_stops(monitor, traced, folder):
+    """A monitor that is stopped, or killed, holds up no program, which warns at most."""
+    for signal_name, code in (('STOP', 0), ('KILL', -signal.SIGKILL)):
+        done = folder / f'done-{signal_name}'
+        script = f'kill -{signal_name} $PPID; "{traced}" many && touch "{done}"'
+        with subprocess.Popen([monitor, 'sh', '-c', script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              env=ENVIRONMENT | {'G_DEBUG': ''}) as process:
+            end = time.monotonic() + 60
+            while not done.exists():
+                assert time.monotonic() < end, signal_name
+                time.sleep(0.01)
+            process.send_signal(signal.SIGCONT)
+            printed = process.communicate(timeout=60)[0]
+        assert process.returncode == code and printed.startswith('10000\n'), (process.returncode, printed)
+        assert code or 0 < rows(printed, 'Running times')['user-visible'] < 10000, printed
+
+
+def check_exec(monitor, traced):
+    """A program that another one becomes goes on with its trace."""
+    result = run(monitor, traced, 'exec', traced)
+    assert result.stdout.count('Process ') == 1 and result.stdout.startswith('204\n2\n1\n'), result.stdout
+    assert 200 <= rows(result.stdout, 'Running times')['user-visible'] <= 400, result.stdout
 
 
 class Terminal:
@@ -257,6 +282,7 @@ def main(monitor, traced):
     check_summary(monitor, traced)
     check_threads(monitor, traced)
     check_fork(monitor, traced)
+    check_exec(monitor, traced)
     check_other_processes(monitor, pathlib.Path(traced).resolve())
     with tempfile.TemporaryDirectory() as folder:
         check_bad_programs(monitor, traced, pathlib.Path(folder))
@@ -269,6 +295,7 @@ def main(monitor, traced):
         check_names(monitor, pathlib.Path(folder))
         check_full(monitor, traced)
         check_monitor_has_gone(traced, pathlib.Path(folder))
+        check_monitor_stops(monitor, pathlib.Path(traced).resolve(), pathlib.Path(folder))
 
 
 if __name__ == '__main__':

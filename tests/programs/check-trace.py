@@ -111,7 +111,7 @@ def check_counts(events, printed):
 
 
 def bucket_start(time):
-    """Where the step of the histogram begins that a time of so many ns is in."""
+    """Where the step of the histogram begins that a time of so many µs is in."""
     if time < 4:
         return time
     power = time.bit_length() - 1
@@ -133,7 +133,7 @@ def check_statistics(events, printed):
             assert told[:3] == [len(times), sum(times) / 1000, max(times, default=0) / 1000], (priority, told, times)
             for number, percent in zip(told[3:], (50, 99)):
                 wanted = times[-(-len(times) * percent // 100) - 1] if times else 0
-                assert abs(number - bucket_start(wanted * 1000) / 1e6) <= 0.0005, (priority, percent, number, wanted)
+                assert abs(number - bucket_start(wanted) / 1000) <= 0.0005, (priority, percent, number, wanted)
 
 
 def check_each(traced, folder):
@@ -309,19 +309,61 @@ def check_pipes(traced, folder):
         os.close(fd)
 
 
-def check_reader_goes(traced, folder):
-    """A reader that goes while it has a part of a large write ends the trace, and not the program."""
+def check_descriptor(traced, folder):
+    """A trace into a descriptor: of a pipe, or of a file, of which what it has remains."""
+    path = folder / 'read.json'
     reader, writer = os.pipe()
-    size = fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 1 << 20)
+    printed = run(traced, 'descriptor', writer, pass_fds=[writer]).stdout
+    os.close(writer)
+    read_pipe(reader, path)
+    check_counts(check(path), printed)
+    assert not os.read(reader, 1)
+    os.close(reader)
+
+    path.write_text('before\n')
+    with path.open('a') as file:
+        printed = run(traced, 'descriptor', file.fileno(), pass_fds=[file.fileno()]).stdout
+    text = path.read_text(encoding='utf-8')
+    assert text.startswith('before\n[\n')
+    path.write_text(text.removeprefix('before\n'), encoding='utf-8')
+    check_counts(check(path), printed)
+    # One that there is not, or that is open for reading alone.
+    with path.open() as file:
+        for fd, passed in ((999, []), (file.fileno(), [file.fileno()])):
+            assert f'/dev/fd/{fd}' in run(traced, 'descriptor', fd, pass_fds=passed, code=1).stdout
+
+
+def check_reader_goes(traced, folder):
+    """A reader that goes while it has a part of the trace ends the trace, and not the program."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
     with subprocess.Popen([traced, 'many'], env=os.environ | {'PRIO_SCHED_TRACE': f'/dev/fd/{writer}'}, pass_fds=[writer],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         os.close(writer)
-        # Until it is full: the program waits within a write then.
-        while struct.unpack('i', fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0] < size:
+        # Until there is something in it, and not room for all.
+        while struct.unpack('i', fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0] == 0:
             assert program.poll() is None, program.returncode
         os.close(reader)
         printed, told = program.communicate(timeout=60)
     assert program.returncode == 0 and printed.split()[0] == '10000' and not told, (program.returncode, printed, told)
+
+
+def check_reader_stops(traced, folder):
+    """A reader that reads no more holds up no program, however it got the pipe: what it has is whole lines."""
+    path = folder / 'pipe'
+    os.mkfifo(path)
+    (reader, writer), named = os.pipe(), os.open(path, os.O_RDWR)
+    for name, fd, passed in ((f'/dev/fd/{writer}', reader, [writer]), (path, named, []), (f'/proc/{os.getpid()}/fd/{writer}', reader, [])):
+        result = run(traced, 'many', env={'PRIO_SCHED_TRACE': str(name)}, pass_fds=passed)
+        assert result.stdout.split()[0] == '10000' and not result.stderr, result
+        read_pipe(fd, folder / 'read.json')
+        text = (folder / 'read.json').read_text(encoding='utf-8')
+        events = json.loads(text[:text.rindex(',\n')] + ']')
+        check_schema(events)
+        assert events and len(runs(events)) < 10000, len(events)
+    for fd in named, reader, writer:
+        os.close(fd)
 
 
 def check_closed_descriptors(traced, folder):
@@ -411,7 +453,7 @@ def check_indexer(indexer, folder):
 
 
 def main(traced, indexer=None):
-    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_reader_goes, check_closed_descriptors, check_inherited,
+    for test in (check_each, check_each_statistics, check_results, check_call, check_threads, check_fork, check_failures, check_size, check_pipes, check_descriptor, check_reader_goes, check_reader_stops, check_closed_descriptors, check_inherited,
                  check_other_files, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))

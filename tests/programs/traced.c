@@ -172,6 +172,26 @@ do_by_call (const char *path)
   prio_trace_stop ();
 }
 
+/* A trace into the descriptor @fd, which is closed meanwhile. */
+static void
+do_by_descriptor (int fd)
+{
+  g_autoptr (GError) error = NULL;
+
+  do_each (NULL);
+  n_ended = n_yielded = n_aborted = 0;
+  if (!prio_trace_start_fd (fd, &error))
+    {
+      printf ("%s\n", error->message);
+      exit (1);
+    }
+  close (fd);
+  g_assert_false (prio_trace_start_fd (STDOUT_FILENO, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  do_each (NULL);
+  prio_trace_stop ();
+}
+
 /* A trace of its own, from before the first scheduler; tasks within it, and after it. */
 static void
 do_own (const char *path)
@@ -250,6 +270,15 @@ do_results (PrioScheduler *scheduler)
   run_all (NULL);
   prio_scheduler_resume (scheduler);
   run_all (NULL);
+}
+
+/* The program at @path takes the place of this one. */
+static G_NORETURN void
+do_exec (const char *path)
+{
+  do_each (NULL);
+  execl (path, path, "each", NULL);
+  exit (1);
 }
 
 /* So much that it is written in several blocks. */
@@ -331,10 +360,14 @@ do_mode (const char *mode, const char *argument)
     do_fork ();
   else if (g_str_equal (mode, "many"))
     do_many ();
+  else if (g_str_equal (mode, "exec"))
+    do_exec (argument);
   else if (g_str_equal (mode, "closes"))
     do_many_after_closing (argument);
   else if (g_str_equal (mode, "call"))
     do_by_call (argument);
+  else if (g_str_equal (mode, "descriptor"))
+    do_by_descriptor (atoi (argument));
   else if (g_str_equal (mode, "inside"))
     do_inside (scheduler, argument);
   else if (g_str_equal (mode, "results"))

@@ -16,8 +16,8 @@ import sys
 
 # By header: how many functions it may have, and how many of them nothing shows.  Bindings are shown by the bindings themselves.
 MOST = {
-    'prio-sched.h': (115, 25),
-    'prio-sched-watch.h': (30, 10),
+    'prio-sched.h': (113, 17),
+    'prio-sched-watch.h': (31, 0),
     'prio-sched-bindings.h': (38, None),
     'prio-sched-react.h': (12, 0),
 }

@@ -103,7 +103,7 @@ MUTANTS = [
     ('scheduling-state-carry.c', 'prio_scheduling_state_call (state, call_wrapped, self);', 'call_wrapped (self);'),
     ('trace.c', '.priority_changed = priority_changed,', '.priority_changed = FALSE ? priority_changed : NULL,', 'trace'),
     ('observer.c', 'task->was_job = task->original == &prio_closure_funcs;', 'task->was_job = FALSE;'),
-    ('observer.c', 'prio_thread.observed = task->outer;\n  TELL (ended', 'PRIO_TELL (ended'),
+    ('observer.c', 'prio_thread.observed = task->outer;\n  task->runs = FALSE;', 'task->runs = FALSE;'),
     ('introspection/python/gi/overrides/_priosched/tasks/threads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
     ('introspection/python/gi/overrides/_priosched/extras/groups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),
     ('introspection/gjs/overrides/_priosched/library/steps.js', "last = {};\n            try", "try", 'steps.js'),
