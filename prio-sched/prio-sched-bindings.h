@@ -13,5 +13,6 @@
 
 #include "prio-runner.h"
 #include "prio-task-group-id.h"
+#include "prio-thread-under.h"
 
 #undef PRIO_SCHED_INSIDE

@@ -104,8 +104,11 @@ void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
   PrioRunQueue *run_queue = self->places->run_queue;
-  gboolean full = self->n_begun >= self->limit;
+  gboolean full;
 
+  if (self->threads != NULL)
+    prio_task_group_let_threads_in (self);
+  full = self->n_begun >= self->limit;
   if (full == run_queue->full || !prio_loop_enter (run_queue->loop))
     return;
 
@@ -173,6 +176,7 @@ prio_task_group_finalize (GObject *object)
   g_clear_error (&self->last_error);
   g_clear_pointer (&self->waits_for, g_hash_table_unref);
   g_clear_pointer (&self->waited_by, g_hash_table_unref);
+  g_clear_pointer (&self->threads, prio_places_unref);
   g_clear_object (&self->places);
   g_clear_object (&self->parked);
   g_clear_object (&self->controller);
@@ -313,6 +317,7 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
   object_class->set_property = prio_task_group_set_property;
 
   install_properties (object_class);
+  prio_loop_add_leaf_lock (&prio_gone_lock);
 }
 
 /**
@@ -531,7 +536,7 @@ prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
       prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
 
   prio_task_controller_abort (controller, reason);
-  prio_task_group_drop (taken);
+  prio_task_group_drop (self, taken);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SIGNAL]);
   g_object_unref (self);
 }

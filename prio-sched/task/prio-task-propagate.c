@@ -37,6 +37,17 @@ miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
     *error = g_error_copy (self->result.value.error);
 }
 
+/* Whether @self, which has completed, was fulfilled; for the public function @function. */
+gboolean
+prio_task_succeeds (PrioTask *self, GError **error, const char *function)
+{
+  if (prio_task_get_state (self) == PRIO_TASK_STATE_FULFILLED)
+    return TRUE;
+
+  miss (self, PRIO_RESULT_NONE, error, function);
+  return FALSE;
+}
+
 static inline gboolean
 has_result_of (PrioTask *self, PrioResultKind kind)
 {

@@ -275,7 +275,7 @@ dup_reason (PrioTask *self)
 }
 
 /**
- * prio_task_return_error_if_cancelled:
+ * prio_task_return_error_if_aborted:
  * @self: a task whose function has begun
  *
  * If the task has been cancelled, or its signal aborted, ends the task with the reason for
@@ -289,7 +289,7 @@ dup_reason (PrioTask *self)
  * {
  *   for (guint i = 0; i < n_rows; i++)
  *     {
- *       if (prio_task_return_error_if_cancelled (task))
+ *       if (prio_task_return_error_if_aborted (task))
  *         return;
  *       index_row (rows, i);
  *     }
@@ -311,7 +311,7 @@ dup_reason (PrioTask *self)
  * Since: 1.0
  */
 gboolean
-prio_task_return_error_if_cancelled (PrioTask *self)
+prio_task_return_error_if_aborted (PrioTask *self)
 {
   GError *reason;
   PrioResult result;

@@ -44,6 +44,8 @@ source_of (PrioTask *self, PrioLoop *loop)
 
   if (G_UNLIKELY (self->origin != NULL && self->origin->source_object != NULL))
     return self->origin->source_object;
+  if (!self->entry.continuation)
+    return self;
   return run_queue == loop->source_run_queue ? loop->source : prio_loop_get_source (loop, run_queue);
 }
 
@@ -548,8 +550,7 @@ register_slow (PrioTask *self, PrioTaskReadyCallback callback, gpointer data, GD
  * prio_task_then:
  * @self: a task
  * @callback: (nullable) (scope notified) (closure user_data) (destroy notify): called when the
- *   task has completed; its source object is that of the task or, if it has none, the
- *   scheduler, or %NULL if that is gone
+ *   task has completed; its source object is that of the task's options or, if they have none, the task
  * @user_data: data for @callback
  * @notify: (nullable): called when @user_data is no longer needed
  *

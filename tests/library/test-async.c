@@ -18,7 +18,7 @@ thing_do_async (GObject *thing, PrioScheduler *scheduler, GAsyncReadyCallback ca
   PrioTaskOptions options = { .source_object = thing, .source_tag = thing_do_async };
   g_autoptr (PrioTask) task = prio_scheduler_post_task (scheduler, &options, return_true, NULL, NULL);
 
-  prio_task_then (task, callback, user_data, NULL);
+  prio_task_wait_async (task, callback, user_data);
 }
 
 static gboolean
@@ -70,7 +70,7 @@ test_own_function (Fixture *f, gconstpointer data)
 }
 
 static void
-heard_by_post_task_async (GObject *source, GAsyncResult *result, gpointer data)
+heard_by_wait (GObject *source, GAsyncResult *result, gpointer data)
 {
   Heard *heard = data;
 
@@ -81,14 +81,13 @@ heard_by_post_task_async (GObject *source, GAsyncResult *result, gpointer data)
 
 /* Nobody holds the task: it is used again, and the object is let go. */
 static void
-test_post_task_async (Fixture *f, gconstpointer data)
+test_used_again (Fixture *f, gconstpointer data)
 {
   Heard heard = { .thing = g_object_new (G_TYPE_OBJECT, NULL) };
   GObject *thing = heard.thing;
   g_autoptr (PrioTask) another = NULL;
 
-  prio_scheduler_post_task_async (f->scheduler, &(PrioTaskOptions) { .source_object = thing, .source_tag = thing_do_async },
-                                  return_true, NULL, NULL, heard_by_post_task_async, &heard);
+  thing_do_async (thing, f->scheduler, heard_by_wait, &heard);
   g_object_add_weak_pointer (thing, (gpointer *) &thing);
   g_object_unref (thing);
   fixture_run (f);
@@ -98,7 +97,7 @@ test_post_task_async (Fixture *f, gconstpointer data)
   another = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
   g_assert_false (g_async_result_is_tagged (G_ASYNC_RESULT (another), thing_do_async));
   g_assert_null (g_async_result_get_user_data (G_ASYNC_RESULT (another)));
-  g_assert_true (prio_task_is_valid (another, f->scheduler, NULL));
+  g_assert_true (prio_task_is_valid (another, another, NULL));
 }
 
 static void
@@ -106,29 +105,30 @@ test_valid (Fixture *f, gconstpointer data)
 {
   g_autoptr (GObject) thing = g_object_new (G_TYPE_OBJECT, NULL);
   g_autoptr (PrioTask) of_thing = NULL;
-  g_autoptr (PrioTask) of_scheduler = NULL;
+  g_autoptr (PrioTask) of_itself = NULL;
   g_autoptr (PrioTask) tagged = NULL;
   g_autoptr (GTask) foreign = g_task_new (thing, NULL, NULL, NULL);
 
   of_thing = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .source_object = thing }, return_true, NULL, NULL);
-  of_scheduler = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
+  of_itself = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
   tagged = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .source_tag = test_valid }, return_true, NULL, NULL);
 
   g_assert_true (prio_task_is_valid (of_thing, thing, NULL));
   g_assert_false (prio_task_is_valid (of_thing, thing, test_valid));
   g_assert_false (prio_task_is_valid (of_thing, f->scheduler, NULL));
   g_assert_false (prio_task_is_valid (of_thing, NULL, NULL));
-  g_assert_true (prio_task_is_valid (of_scheduler, f->scheduler, NULL));
-  g_assert_false (prio_task_is_valid (of_scheduler, thing, NULL));
-  g_assert_true (prio_task_is_valid (tagged, f->scheduler, test_valid));
-  g_assert_false (prio_task_is_valid (tagged, f->scheduler, test_post_task_async));
+  g_assert_true (prio_task_is_valid (of_itself, of_itself, NULL));
+  g_assert_false (prio_task_is_valid (of_itself, thing, NULL));
+  g_assert_false (prio_task_is_valid (of_itself, f->scheduler, NULL));
+  g_assert_true (prio_task_is_valid (tagged, tagged, test_valid));
+  g_assert_false (prio_task_is_valid (tagged, tagged, test_used_again));
   g_assert_false (prio_task_is_valid (foreign, thing, NULL));
   g_assert_false (prio_task_is_valid (NULL, thing, NULL));
 
   fixture_run (f);
   g_clear_object (&f->scheduler);
   fixture_run (f);
-  g_assert_true (prio_task_is_valid (of_scheduler, NULL, NULL));
+  g_assert_true (prio_task_is_valid (of_itself, of_itself, NULL));
   g_assert_true (prio_task_is_valid (of_thing, thing, NULL));
 }
 
@@ -149,10 +149,10 @@ test_data_of_the_first_callback (Fixture *f, gconstpointer data)
   Step steps[] = { { f, 'a' }, { f, 'b' }, { f, 'c' } };
 
   g_assert_null (g_async_result_get_user_data (G_ASYNC_RESULT (task)));
-  prio_task_then (task, append_own_data, &steps[0], NULL);
-  prio_task_then (task, append_own_data, &steps[1], NULL);
+  prio_task_wait_async (task, append_own_data, &steps[0]);
+  prio_task_wait_async (task, append_own_data, &steps[1]);
   fixture_run (f);
-  prio_task_then (task, append_own_data, &steps[2], NULL);
+  prio_task_wait_async (task, append_own_data, &steps[2]);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "aabaca");
 }
@@ -163,7 +163,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   add_test ("/task/async/own-function", test_own_function);
-  add_test ("/task/async/post-task-async", test_post_task_async);
+  add_test ("/task/async/used-again", test_used_again);
   add_test ("/task/async/valid", test_valid);
   add_test ("/task/async/data-of-the-first-callback", test_data_of_the_first_callback);
 

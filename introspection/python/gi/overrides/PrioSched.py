@@ -46,8 +46,6 @@ class Scheduler(PrioSched.Scheduler):
     yield_async = called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
     yield_full_async = called_back(PrioSched.Scheduler, 'yield_full_async', 1, 'yield_')
     sleep_async = called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
-    post_task_async = called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
-    run_in_thread_async = called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
     did_timeout, get_current_priority = react.did_timeout, react.get_current_priority
