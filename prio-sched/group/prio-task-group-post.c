@@ -28,7 +28,7 @@ prio_member_enqueue (PrioMember *member)
   g_queue_push_tail_link (&self->queued, &member->link);
   self->n_queued_in_threads += member->in_thread;
   if (self->threads != NULL)
-    prio_task_group_let_threads_in (self);
+    prio_task_group_update_places (self);
 }
 
 void
@@ -51,7 +51,7 @@ prio_member_take_out_of_queue (PrioMember *member)
   else
     prio_loop_leave (loop);
   if (is_inside && self->threads != NULL)
-    prio_task_group_let_threads_in (self);
+    prio_task_group_update_places (self);
 }
 
 PrioMember *
@@ -371,6 +371,11 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
  * Posts a task that is taken in steps, and begins when a place is free: like
  * [method@PrioSched.Scheduler.post_steps] apart from that.  It keeps its place to its end.
  *
+ * ```c
+ * for (guint i = 0; i < n_folders; i++)
+ *   g_object_unref (prio_task_group_post_steps (group, NULL, index_some, index_new (folders[i]), index_free));
+ * ```
+ *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
  * Call it on the thread that runs the scheduler's main context.
@@ -397,6 +402,16 @@ prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options,
  *
  * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Those that are
  * running go on, and so does the group, with what a destroy notify posts meanwhile.
+ *
+ * ```c
+ * static void
+ * stop_clicked (GtkButton *button, PrioTaskGroup *conversions)
+ * {
+ *   prio_task_group_cancel_queued (conversions);
+ * }
+ *
+ * g_signal_connect (button, "clicked", G_CALLBACK (stop_clicked), conversions);
+ * ```
  *
  * Call it on the thread that runs the scheduler's main context.
  *

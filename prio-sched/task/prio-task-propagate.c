@@ -223,6 +223,19 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  * returned as %G_TYPE_POINTER, and transferred to the caller, who frees it: unsetting @value does
  * not free it.  A second call then logs a critical, and returns %FALSE.
  *
+ * ```c
+ * static void
+ * show_result (GObject *source, GAsyncResult *result, gpointer label)
+ * {
+ *   g_auto (GValue) value = G_VALUE_INIT;
+ *   g_autofree char *text = NULL;
+ *
+ *   if (prio_task_propagate_value (PRIO_TASK (result), &value, NULL) && G_IS_VALUE (&value))
+ *     text = g_strdup_value_contents (&value);
+ *   gtk_label_set_text (label, text != NULL ? text : "nothing");
+ * }
+ * ```
+ *
  * Any thread that sees the task completed may call it; but if the result is a pointer, not two
  * threads at a time.
  *

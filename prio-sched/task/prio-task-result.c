@@ -164,6 +164,18 @@ value_free (gpointer data)
  *
  * Fulfils the task with a value, which is copied.
  *
+ * ```c
+ * static void
+ * find_place (PrioTask *task, gpointer name)
+ * {
+ *   g_auto (GValue) value = G_VALUE_INIT;
+ *
+ *   g_value_init (&value, MY_TYPE_PLACE);
+ *   g_value_take_boxed (&value, my_place_find (name));
+ *   prio_task_return_value (task, &value);
+ * }
+ * ```
+ *
  * Only one of the `prio_task_return_…` functions may be called, once: in the task's function
  * or, after [method@PrioSched.Task.defer], later, on any thread that holds a reference to the
  * task.

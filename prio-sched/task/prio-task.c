@@ -450,6 +450,16 @@ prio_task_get_priority (PrioTask *self)
  *
  * Gets the name of the task.
  *
+ * ```c
+ * static void
+ * tell (PrioTask *task, GParamSpec *pspec, gpointer data)
+ * {
+ *   g_message ("%s is at %.0f %%", prio_task_get_name (task), 100 * prio_task_get_progress (task));
+ * }
+ *
+ * g_signal_connect (task, "notify::progress", G_CALLBACK (tell), NULL);
+ * ```
+ *
  * Any thread may call it, as long as no other thread changes the name meanwhile.  If one may,
  * get [property@PrioSched.Task:name] instead, which returns a copy.
  *

@@ -157,6 +157,169 @@ test_data_of_the_first_callback (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aabaca");
 }
 
+static void
+note_end (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Step *step = data;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (source == G_OBJECT (result));
+  if (prio_task_wait_finish (PRIO_TASK (source), result, &error))
+    g_string_append_c (step->f->log, step->letter);
+  else
+    g_string_append_c (step->f->log, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY) ? '-' : '!');
+}
+
+/* Several wait for one task, before and after it has ended: each is called, and none within its own call. */
+static void
+test_several_waits (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
+  Step steps[] = { { f, 'a' }, { f, 'b' }, { f, 'c' }, { f, 'd' } };
+
+  prio_task_wait_async (task, note_end, &steps[0]);
+  prio_task_wait_async (task, note_end, &steps[1]);
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  prio_task_wait_async (task, note_end, &steps[2]);
+  prio_task_wait_async (task, note_end, &steps[3]);
+  g_assert_cmpstr (f->log->str, ==, "ab");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "abcd");
+  g_assert_true (prio_task_propagate_boolean (task, NULL));
+}
+
+static gpointer
+wait_elsewhere (gpointer data)
+{
+  Step *step = data;
+
+  prio_task_wait_async (step->data, note_end, step);
+  return NULL;
+}
+
+/* From another thread, for a task that is queued, and for one that has ended. */
+static void
+test_wait_from_another_thread (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
+  Step step = { f, 'a', NULL, task };
+
+  g_assert_true (g_main_context_acquire (f->context));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_thread_join (g_thread_new ("wait", wait_elsewhere, &step));
+      g_assert_cmpuint (f->log->len, ==, i);
+      fixture_run (f);
+      g_assert_cmpuint (f->log->len, ==, i + 1);
+    }
+  g_main_context_release (f->context);
+}
+
+/* An abort ends the wait with its reason, also if it comes from another thread or before the post. */
+static void
+test_wait_for_what_is_aborted (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "a reason");
+  PrioTaskOptions options = { .signal = signal_of (controller) };
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &options, return_true, NULL, NULL);
+  g_autoptr (PrioTask) late = NULL;
+  Step step = { f, 'a' };
+
+  prio_task_wait_async (task, note_end, &step);
+  prio_task_controller_abort (controller, reason);
+  g_assert_cmpstr (f->log->str, ==, "");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "-");
+  late = prio_scheduler_post_task (f->scheduler, &options, return_true, NULL, NULL);
+  prio_task_wait_async (late, note_end, &step);
+  g_assert_cmpstr (f->log->str, ==, "-");
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "--");
+}
+
+static void
+drop_last (GObject *source, GAsyncResult *result, gpointer data)
+{
+  PrioTask **task = data;
+
+  g_assert_true (G_OBJECT (*task) == source);
+  g_object_unref (g_steal_pointer (task));
+  g_assert_true (prio_task_propagate_boolean (PRIO_TASK (result), NULL));
+}
+
+/* The task is there until the callback has returned. */
+static void
+test_callback_drops_the_task (Fixture *f, gconstpointer data)
+{
+  PrioTask *task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
+
+  prio_task_wait_async (task, drop_last, &task);
+  fixture_run (f);
+  g_assert_null (task);
+
+  task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
+  fixture_run (f);
+  prio_task_wait_async (task, drop_last, &task);
+  fixture_run (f);
+  g_assert_null (task);
+}
+
+static void
+look_at_state (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+
+  g_assert_true (state != NULL && prio_scheduling_state_get_signal (state) == data);
+  g_assert_cmpint (prio_scheduling_state_get_priority (state), ==, BACKGROUND);
+  g_object_set_data (G_OBJECT (data), "seen", data);
+}
+
+static void
+wait_in_task (PrioTask *task, gpointer other)
+{
+  prio_task_wait_async (other, look_at_state, prio_task_get_signal (task));
+}
+
+/* The callback goes on in the state of the task that waits, whether the other one has ended or not. */
+static void
+test_wait_keeps_the_state (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) other = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .delay = 1 }, return_true, NULL, NULL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+      GCancellable *signal = signal_of (controller);
+
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal }, wait_in_task, other, NULL));
+      while (g_object_get_data (G_OBJECT (signal), "seen") == NULL)
+        g_main_context_iteration (f->context, TRUE);
+    }
+}
+
+static void
+not_called (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+/* The context goes first: nobody is called. */
+static void
+test_wait_in_a_context_that_goes (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
+  g_autoptr (PrioTask) late = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .delay = 5000 }, return_true, NULL, NULL);
+
+  fixture_run (f);
+  prio_task_wait_async (task, not_called, NULL);
+  prio_task_wait_async (late, not_called, NULL);
+  fixture_drop_context (f);
+  prio_task_wait_async (late, not_called, NULL);
+  g_assert_error (prio_task_get_error (late), PRIO_ERROR, PRIO_ERROR_CLOSED);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -166,6 +329,12 @@ main (int argc, char **argv)
   add_test ("/task/async/used-again", test_used_again);
   add_test ("/task/async/valid", test_valid);
   add_test ("/task/async/data-of-the-first-callback", test_data_of_the_first_callback);
+  add_test ("/task/async/several-waits", test_several_waits);
+  add_test ("/task/async/wait-from-another-thread", test_wait_from_another_thread);
+  add_test ("/task/async/wait-for-what-is-aborted", test_wait_for_what_is_aborted);
+  add_test ("/task/async/callback-drops-the-task", test_callback_drops_the_task);
+  add_test ("/task/async/wait-keeps-the-state", test_wait_keeps_the_state);
+  add_test ("/task/async/wait-in-a-context-that-goes", test_wait_in_a_context_that_goes);
 
   return g_test_run ();
 }

@@ -480,7 +480,6 @@ test_waits (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "waited");
   let_go (&yard, 2);
-  wait_until_ended (&yard, 2);
   held = g_object_get_data (G_OBJECT (threads), "held");
   while (yard.outcomes->len < 2)
     g_main_context_iteration (f->context, TRUE);

@@ -16,9 +16,9 @@ import sys
 
 # By header: how many functions it may have, and how many of them nothing shows.  Bindings are shown by the bindings themselves.
 MOST = {
-    'prio-sched.h': (131, 48),
+    'prio-sched.h': (127, 32),
     'prio-sched-watch.h': (30, 10),
-    'prio-sched-bindings.h': (37, None),
+    'prio-sched-bindings.h': (38, None),
 }
 
 

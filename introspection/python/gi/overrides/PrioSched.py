@@ -41,6 +41,9 @@ def _to_shared(value):
     return PrioSched.TaskPriority(number)
 
 
+PrioSched.Task.wait_async = called_back(PrioSched.Task, 'wait_async', 0)
+
+
 class Scheduler(PrioSched.Scheduler):
 
     yield_async = called_back(PrioSched.Scheduler, 'yield_async', 0, 'yield_')
