@@ -554,25 +554,20 @@ end_by_chance (PrioTask *task, gpointer data)
     prio_task_return_int (task, 'x');
 }
 
-static gpointer
-abort_and_drop (gpointer controller)
-{
-  prio_task_controller_abort (controller, NULL);
-  g_object_unref (controller);
-  return NULL;
-}
-
 /* Everything at once. */
 static void
 test_crossing (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, BACKGROUND);
-  g_autoptr (PrioTaskController) row = prio_task_controller_new (BACKGROUND);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autoptr (GPtrArray) threads = g_ptr_array_new_with_free_func ((GDestroyNotify) g_thread_join);
+  PrioTaskController *row = prio_task_controller_new (BACKGROUND);
   guint n = 0;
   Yard yard;
 
   yard_init (&yard, f);
-  for (guint i = 0; i < 3000; i++)
+  g_ptr_array_add (rows, row);
+  for (guint i = 0; i < times (3000); i++)
     {
       gint32 what = g_test_rand_int_range (0, 16);
 
@@ -585,11 +580,11 @@ test_crossing (Fixture *f, gconstpointer data)
       else if (what == 3)
         prio_task_group_cancel_queued (group);
       else if (what == 4)
-        g_thread_unref (g_thread_new ("abort", abort_and_drop, g_object_ref (row)));
+        g_ptr_array_add (threads, g_thread_new ("abort", abort_elsewhere, row));
       else if (what == 5)
         {
-          g_object_unref (row);
           row = prio_task_controller_new (USER_VISIBLE);
+          g_ptr_array_add (rows, row);
         }
       else if (what < 8)
         post_here (&yard, group, 'L', (PrioTaskPriority) g_test_rand_int_range (PRIO_PRIORITY_UNSET, USER_BLOCKING + 1)), n++;
