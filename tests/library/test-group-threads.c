@@ -203,19 +203,25 @@ assert_begun (Yard *yard, const char *letters)
   pthread_mutex_unlock (&yard->lock);
 }
 
+static guint
+count_freed (Yard *yard)
+{
+  guint n;
+
+  pthread_mutex_lock (&yard->lock);
+  n = yard->n_freed;
+  pthread_mutex_unlock (&yard->lock);
+  return n;
+}
+
 /* The main loop runs until nothing is left in the group, and all data are freed. */
 static void
 finish (Yard *yard, PrioTaskGroup *group, guint n)
 {
-  guint n_freed = 0;
+  guint n_freed;
 
-  while (prio_task_group_get_pending (group) > 0 || n_freed < n || yard->outcomes->len > n)
-    {
-      g_main_context_iteration (yard->f->context, TRUE);
-      pthread_mutex_lock (&yard->lock);
-      n_freed = yard->n_freed;
-      pthread_mutex_unlock (&yard->lock);
-    }
+  while ((n_freed = count_freed (yard)) < n || prio_task_group_get_pending (group) > 0)
+    g_main_context_iteration (yard->f->context, TRUE);
   fixture_run (yard->f);
   g_assert_cmpuint (n_freed, ==, n);
 }
@@ -403,7 +409,7 @@ test_deferred (Fixture *f, gconstpointer data)
   yard_init (&yard, f);
   run_with (&yard, group, work_defer, 'a', NULL);
   run (&yard, group, "b");
-  while (yard.n_freed == 0)
+  while (count_freed (&yard) == 0)
     g_main_context_iteration (f->context, TRUE);
   fixture_run (f);
   assert_begun (&yard, "a");
@@ -418,7 +424,7 @@ test_deferred (Fixture *f, gconstpointer data)
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*has deferred its result, and the last reference*");
   run_with (&yard, group, work_defer, 'c', NULL);
   run (&yard, group, "d");
-  while (yard.n_freed < 3)
+  while (count_freed (&yard) < 3)
     g_main_context_iteration (f->context, TRUE);
   g_ptr_array_set_size (yard.deferred, 0);
   let_go (&yard, 1);
