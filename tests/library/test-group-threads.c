@@ -560,13 +560,19 @@ end_by_chance (PrioTask *task, gpointer data)
     prio_task_return_int (task, 'x');
 }
 
+static void
+join (gpointer thread)
+{
+  g_thread_join (thread);
+}
+
 /* Everything at once. */
 static void
 test_crossing (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, BACKGROUND);
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func (g_object_unref);
-  g_autoptr (GPtrArray) threads = g_ptr_array_new_with_free_func ((GDestroyNotify) g_thread_join);
+  g_autoptr (GPtrArray) threads = g_ptr_array_new_with_free_func (join);
   PrioTaskController *row = prio_task_controller_new (BACKGROUND);
   guint n = 0;
   Yard yard;
