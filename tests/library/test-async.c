@@ -293,13 +293,14 @@ test_wait_keeps_the_state (Fixture *f, gconstpointer data)
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
       GCancellable *signal = signal_of (controller);
 
-      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal }, wait_in_task, other, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal, .priority = BACKGROUND }, wait_in_task,
+                                                other, NULL));
       while (g_object_get_data (G_OBJECT (signal), "seen") == NULL)
         g_main_context_iteration (f->context, TRUE);
     }
 }
 
-static void
+G_GNUC_NORETURN static void
 not_called (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_assert_not_reached ();

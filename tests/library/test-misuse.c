@@ -162,7 +162,6 @@ test_yielding (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, task_function, NULL, NULL);
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
-  g_auto (GValue) value = G_VALUE_INIT;
 
 #define YIELD(options) prio_scheduler_yield_full_async (f->scheduler, options, callback, NULL)
   assert_told_for_bad ("prio_scheduler_yield_async", prio_scheduler_yield_async (bad, callback, NULL));
