@@ -92,7 +92,7 @@ on_settled (DexFuture *future, gpointer data)
     return NULL;
 
   value = dex_future_get_value (future, &error);
-  if (prio_task_return_error_if_cancelled (self->task))
+  if (prio_task_return_error_if_aborted (self->task))
     g_clear_error (&error);
   else if (value != NULL)
     prio_task_return_value (self->task, value);
@@ -110,7 +110,7 @@ on_aborted (GCancellable *signal G_GNUC_UNUSED, gpointer data)
 
   if (claim (self))
     {
-      if (!prio_task_return_error_if_cancelled (self->task))
+      if (!prio_task_return_error_if_aborted (self->task))
         prio_task_return_error (self->task, prio_task_signal_dup_reason (self->signal));
       let_go (self);
     }

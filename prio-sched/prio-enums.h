@@ -63,7 +63,7 @@ typedef enum
  * @PRIO_TASK_STATE_FULFILLED: completed, with or without a value
  * @PRIO_TASK_STATE_FAILED: completed with an error of its own
  * @PRIO_TASK_STATE_ABORTED: completed by its signal's abort, by
- *   [method@PrioSched.Task.cancel] or [method@PrioSched.Task.return_error_if_cancelled], or because
+ *   [method@PrioSched.Task.cancel] or [method@PrioSched.Task.return_error_if_aborted], or because
  *   its context was destroyed
  *
  * Where a [class@PrioSched.Task] is in its life.

@@ -18,8 +18,8 @@ G_BEGIN_DECLS
 
 /**
  * PrioTaskReadyCallback:
- * @source_object: (nullable): the source object that the task was posted with, or else its
- *   scheduler, or %NULL if that is gone
+ * @source_object: (nullable): the source object that the task was posted with, or else the
+ *   task
  * @result: the task
  * @user_data: the data that was registered with the callback
  *

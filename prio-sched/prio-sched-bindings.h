@@ -15,5 +15,6 @@
 #include "prio-runner.h"
 #include "prio-scheduler-bindings.h"
 #include "prio-task-group-id.h"
+#include "prio-thread-under.h"
 
 #undef PRIO_SCHED_INSIDE

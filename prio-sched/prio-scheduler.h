@@ -52,19 +52,6 @@ PrioTask      *prio_scheduler_post_task          (PrioScheduler          *self,
                                                   gpointer                user_data,
                                                   GDestroyNotify          notify);
 
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_post_task_async    (PrioScheduler          *self,
-                                                  const PrioTaskOptions  *options,
-                                                  PrioTaskFunc            func,
-                                                  gpointer                user_data,
-                                                  GDestroyNotify          notify,
-                                                  GAsyncReadyCallback     callback,
-                                                  gpointer                callback_data);
-PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_post_task_finish   (PrioScheduler       *self,
-                                                  GAsyncResult        *result,
-                                                  GValue              *value,
-                                                  GError             **error);
 
 PRIO_AVAILABLE_IN_ALL
 PrioTask      *prio_scheduler_post_steps         (PrioScheduler          *self,
@@ -72,40 +59,13 @@ PrioTask      *prio_scheduler_post_steps         (PrioScheduler          *self,
                                                   PrioStepFunc            func,
                                                   gpointer                user_data,
                                                   GDestroyNotify          notify);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_post_steps_async   (PrioScheduler          *self,
-                                                  const PrioTaskOptions  *options,
-                                                  PrioStepFunc            func,
-                                                  gpointer                user_data,
-                                                  GDestroyNotify          notify,
-                                                  GAsyncReadyCallback     callback,
-                                                  gpointer                callback_data);
-PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_post_steps_finish  (PrioScheduler       *self,
-                                                  GAsyncResult        *result,
-                                                  GValue              *value,
-                                                  GError             **error);
 
 PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_run_in_thread_async (PrioScheduler         *self,
+PrioTask      *prio_scheduler_run_in_thread      (PrioScheduler          *self,
                                                   const PrioTaskOptions  *options,
                                                   PrioTaskFunc            func,
                                                   gpointer                user_data,
-                                                  GDestroyNotify          notify,
-                                                  GAsyncReadyCallback     callback,
-                                                  gpointer                callback_data);
-PRIO_AVAILABLE_IN_ALL
-PrioTask      *prio_scheduler_run_in_thread_under (PrioScheduler         *self,
-                                                   GCancellable          *signal,
-                                                   const char            *name,
-                                                   PrioTaskFunc           func,
-                                                   gpointer               user_data,
-                                                   GDestroyNotify         notify);
-PRIO_AVAILABLE_IN_ALL
-gboolean       prio_scheduler_run_in_thread_finish (PrioScheduler      *self,
-                                                  GAsyncResult         *result,
-                                                  GValue               *value,
-                                                  GError              **error);
+                                                  GDestroyNotify          notify);
 
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_yield_async        (PrioScheduler          *self,

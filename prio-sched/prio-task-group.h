@@ -54,6 +54,12 @@ PrioTask        *prio_task_group_post_steps    (PrioTaskGroup         *self,
                                                 gpointer               user_data,
                                                 GDestroyNotify         notify);
 PRIO_AVAILABLE_IN_ALL
+PrioTask        *prio_task_group_run_in_thread (PrioTaskGroup         *self,
+                                                const PrioTaskOptions *options,
+                                                PrioTaskFunc           func,
+                                                gpointer               user_data,
+                                                GDestroyNotify         notify);
+PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_cancel_queued (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_abort         (PrioTaskGroup         *self,

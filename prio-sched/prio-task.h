@@ -33,7 +33,7 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
  * has called [method@PrioSched.Task.defer].
  *
  * It is called on the thread that runs the scheduler's main context, and by
- * [method@PrioSched.Scheduler.run_in_thread_async] in a thread of its pool.
+ * [method@PrioSched.Scheduler.run_in_thread] in a thread of its pool.
  *
  * Since: 1.0
  */
@@ -65,8 +65,6 @@ gboolean         prio_task_is_valid          (gpointer             result,
 PRIO_AVAILABLE_IN_ALL
 PrioTaskState    prio_task_get_state         (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_get_completed     (PrioTask            *self);
-PRIO_AVAILABLE_IN_ALL
 PrioTaskPriority prio_task_get_priority      (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 const char      *prio_task_get_name          (PrioTask            *self);
@@ -82,6 +80,14 @@ PRIO_AVAILABLE_IN_ALL
 GCancellable    *prio_task_get_signal        (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 const GError    *prio_task_get_error         (PrioTask            *self);
+PRIO_AVAILABLE_IN_ALL
+void             prio_task_wait_async        (PrioTask            *self,
+                                              GAsyncReadyCallback  callback,
+                                              gpointer             user_data);
+PRIO_AVAILABLE_IN_ALL
+gboolean         prio_task_wait_finish       (PrioTask            *self,
+                                              GAsyncResult        *result,
+                                              GError             **error);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_cancel            (PrioTask            *self);
 
@@ -110,7 +116,7 @@ void             prio_task_return_new_error  (PrioTask            *self,
                                               const char          *format,
                                               ...) G_GNUC_PRINTF (4, 5);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_return_error_if_cancelled (PrioTask    *self);
+gboolean         prio_task_return_error_if_aborted (PrioTask     *self);
 
 PRIO_AVAILABLE_IN_ALL
 gpointer         prio_task_propagate_pointer (PrioTask            *self,

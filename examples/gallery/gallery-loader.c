@@ -127,14 +127,15 @@ load (PrioTask *task, guint row, gpointer data)
   GalleryLoader *self = data;
   Load *new_load = g_new (Load, 1);
   PrioTaskOptions options = PRIO_TASK_OPTIONS (.signal = prio_task_get_signal (task), .name = "thumbnail");
+  g_autoptr (PrioTask) decoding = NULL;
 
   say (self, "begin", row, nick (prio_task_get_priority (task)));
   *new_load = (Load) { self, row, g_object_ref (task) };
   self->n_loads++;
   prio_task_defer (task);
-  prio_scheduler_run_in_thread_async (self->scheduler, &options, decode,
-                                      g_object_ref (gallery_model_get_file (self->model, row)), g_object_unref, decoded,
-                                      new_load);
+  decoding = prio_scheduler_run_in_thread (self->scheduler, &options, decode,
+                                           g_object_ref (gallery_model_get_file (self->model, row)), g_object_unref);
+  prio_task_wait_async (decoding, decoded, new_load);
 }
 
 /* A step: posts some rows of all that are left. */

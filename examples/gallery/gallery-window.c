@@ -135,6 +135,7 @@ open_folder (Window *self)
   g_autoptr (GPtrArray) folders = NULL;
   g_autofree char *name = NULL;
   PrioTaskOptions options = PRIO_TASK_OPTIONS (.name = "find pictures");
+  g_autoptr (PrioTask) task = NULL;
 
   close_folder (self);
   if (self->options.folder == NULL)
@@ -150,8 +151,9 @@ open_folder (Window *self)
 
   self->finding = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_BLOCKING);
   options.signal = G_CANCELLABLE (prio_task_controller_get_signal (self->finding));
-  prio_scheduler_run_in_thread_async (prio_scheduler_get_default (), &options, find, g_ptr_array_ref (folders),
-                                      (GDestroyNotify) g_ptr_array_unref, found, self);
+  task = prio_scheduler_run_in_thread (prio_scheduler_get_default (), &options, find, g_ptr_array_ref (folders),
+                                       (GDestroyNotify) g_ptr_array_unref);
+  prio_task_wait_async (task, found, self);
 }
 
 static void

@@ -271,13 +271,9 @@ declare module '@girs/priosched-1' {
             /** Posts a task without a result, which is called again as long as it returns GLib.SOURCE_CONTINUE. */
             post(priority: Nick | TaskPriority, func: () => boolean): void;
             post_full(options: TaskOptions | null, func: () => boolean): boolean;
-            post_task_async(options: TaskOptions | null, func: TaskFunc, callback: Gio.AsyncReadyCallback<this> | null): void;
-            post_task_finish(result: Gio.AsyncResult): [boolean, unknown];
             /** Throws an error: the functions of JavaScript run in one thread. */
             run_in_thread(...args: any[]): never;
-            run_in_thread_async(...args: any[]): never;
             run_in_thread_under(...args: any[]): never;
-            run_in_thread_finish(result: Gio.AsyncResult): [boolean, unknown];
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;
@@ -402,7 +398,6 @@ declare module '@girs/priosched-1' {
 
         namespace Task {
             interface SignalSignatures extends GObject.Object.SignalSignatures {
-                'notify::completed': (pspec: GObject.ParamSpec) => void;
                 'notify::progress': (pspec: GObject.ParamSpec) => void;
                 'notify::name': (pspec: GObject.ParamSpec) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
@@ -416,11 +411,10 @@ declare module '@girs/priosched-1' {
 
         interface Task extends Gio.AsyncResult {}
 
-        /** A task that has a result: what the function of Scheduler.post_task_async() is given. */
+        /** A task that has a result: one that a program in C has posted. */
         class Task extends GObject.Object {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
-            get completed(): boolean;
             get progress(): number; set progress(value: number);
             get name(): string | null; set name(value: string | null);
             get priority(): TaskPriority;
@@ -439,7 +433,6 @@ declare module '@girs/priosched-1' {
             cancel(): void;
             /** The result is returned after the function's end. */
             defer(): void;
-            get_completed(): boolean;
             get_progress(): number;
             set_progress(progress: number): void;
             get_error(): GLib.Error | null;
@@ -452,11 +445,13 @@ declare module '@girs/priosched-1' {
             propagate_value(): [boolean, unknown];
             return_boolean(result: boolean): void;
             return_error(error: GLib.Error): void;
-            return_error_if_cancelled(): boolean;
+            return_error_if_aborted(): boolean;
             return_int(result: number): void;
             return_value(result: unknown): void;
             set_name(name: string | null): void;
             then(callback: TaskReadyCallback | null): void;
+            wait_async(callback: Gio.AsyncReadyCallback<this> | null): void;
+            wait_finish(result: Gio.AsyncResult): boolean;
         }
 
         namespace TaskGroup {
@@ -570,7 +565,7 @@ declare module '@girs/priosched-1' {
             yield(id: number): Posted;
         }
 
-        /** Options of Scheduler.post_full() and post_task_async(). */
+        /** Options of Scheduler.post_full(). */
         class TaskOptions {
             static $gtype: GObject.GType<TaskOptions>;
             constructor(properties?: Partial<Omit<TaskOptions, 'name' | 'source_tag'>>);

@@ -19,8 +19,7 @@
  * prio_task_then:
  * @self: a task
  * @callback: (nullable) (scope notified) (closure user_data) (destroy notify): called when the
- *   task has completed; its source object is that of the task or, if it has none, the
- *   scheduler, or %NULL if that is gone
+ *   task has completed; its source object is that of the task's options or, if they have none, the task
  * @user_data: data for @callback
  * @notify: (nullable): called when @user_data is no longer needed
  *

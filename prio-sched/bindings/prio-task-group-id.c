@@ -172,7 +172,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   task = prio_task_group_post_task (self, &options, run_seat, seat, end_seat);
   if (combined != NULL)
     g_set_object (combined, prio_task_get_signal (task));
-  if (prio_task_get_completed (task))
+  if (prio_task_is_completed (task))
     return 0;
 
   seat->task = g_object_ref (task);
@@ -223,7 +223,7 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   seat = get_seat (self, handle);
-  if (seat == NULL || prio_task_get_completed (seat->task))
+  if (seat == NULL || prio_task_is_completed (seat->task))
     return;
   if (seat->member == NULL)
     {
@@ -239,7 +239,7 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
     prio_task_return_int (task, handle);
 
   /* Whoever waits for the group from now on does not wait for it, though no microtask has run yet. */
-  if (prio_task_get_completed (task))
+  if (prio_task_is_completed (task))
     prio_member_complete (member, task);
   prio_member_unref (member);
 }
@@ -270,7 +270,7 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
 
   seat = get_seat (self, handle);
   loop = prio_task_group_get_loop (self);
-  if (seat == NULL || prio_task_get_completed (seat->task) || !prio_loop_enter (loop))
+  if (seat == NULL || prio_task_is_completed (seat->task) || !prio_loop_enter (loop))
     return 0;
   if (loop->lending != NULL)
     lender = prio_lending_keep (prio_task_get_entry (seat->task));

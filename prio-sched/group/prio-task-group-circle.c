@@ -176,7 +176,7 @@ list_awaited (PrioTaskGroup *from)
 static gboolean
 has_free (PrioTaskGroup *group)
 {
-  guint n_held = group->n_waiting + (group->n_begun >= group->limit ? group->queued.length : 0);
+  guint n_held = group->n_waiting + prio_task_group_n_held_back (group);
 
   for (GList *link = group->crossing.head; link != NULL; link = link->next)
     n_held += ((PrioMember *) link->data)->n_waits == 0;
@@ -275,7 +275,7 @@ prio_wait_closes_circle (PrioWait *wait)
 static gboolean
 may_be_stuck (PrioTaskGroup *self)
 {
-  guint n_held = self->n_waiting + self->crossing.length + (self->n_begun >= self->limit ? self->queued.length : 0);
+  guint n_held = self->n_waiting + self->crossing.length + prio_task_group_n_held_back (self);
 
   return self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_FIRST][0].length > 0 && self->n_open <= n_held &&
          leads_to (self, self);

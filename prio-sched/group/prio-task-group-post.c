@@ -16,14 +16,42 @@
  * younger, and runs. */
 #define MAX_NUMBER (G_MAXUINT - 1)
 
-static void
-take_out_of_queue (PrioMember *member)
-{
-  if (member->link.data == NULL)
-    return;
+/* Guards the queues of groups whose contexts have gone: functions in threads may end then. */
+PrioLock prio_gone_lock = PRIO_LOCK_INIT;
 
-  g_queue_unlink (&member->group->queued, &member->link);
-  member->link.data = NULL;
+void
+prio_member_enqueue (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  member->link.data = member;
+  g_queue_push_tail_link (&self->queued, &member->link);
+  self->n_queued_in_threads += member->in_thread;
+  if (self->threads != NULL)
+    prio_task_group_update_places (self);
+}
+
+void
+prio_member_take_out_of_queue (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+  PrioLoop *loop = prio_task_group_get_loop (self);
+  gboolean is_inside = prio_loop_enter (loop);
+
+  if (!is_inside)
+    prio_lock_lock (&prio_gone_lock);
+  if (member->link.data != NULL)
+    {
+      g_queue_unlink (&self->queued, &member->link);
+      member->link.data = NULL;
+      self->n_queued_in_threads -= member->in_thread;
+    }
+  if (!is_inside)
+    prio_lock_unlock (&prio_gone_lock);
+  else
+    prio_loop_leave (loop);
+  if (is_inside && self->threads != NULL)
+    prio_task_group_update_places (self);
 }
 
 PrioMember *
@@ -98,8 +126,8 @@ prio_member_leave_place (PrioMember *member)
 }
 
 /* The task is not pending any more.  After the context has gone that may be on any thread. */
-static void
-leave (PrioMember *member)
+void
+prio_member_leave (PrioMember *member)
 {
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
@@ -129,8 +157,8 @@ prio_member_complete (PrioMember *member, PrioTask *task)
     return;
 
   member->completed = TRUE;
-  take_out_of_queue (member);
-  leave (member);
+  prio_member_take_out_of_queue (member);
+  prio_member_leave (member);
   self->n_open--;
   if (member->n_waits > 0)
     self->n_waiting--;
@@ -145,8 +173,8 @@ member_release_data (gpointer data)
 {
   PrioMember *member = data;
 
-  take_out_of_queue (member);
-  leave (member);
+  prio_member_take_out_of_queue (member);
+  prio_member_leave (member);
   if (member->notify != NULL)
     member->notify (member->data);
   prio_member_unref (member);
@@ -162,13 +190,14 @@ member_run (PrioTask *task, gpointer data)
 
   /* A destroy notify that the post has released may run it before the post returns. */
   member->task = task;
-  take_out_of_queue (member);
   /* It may have been aborted since its turn came. */
   if (!member->left)
     {
       number (member, prio_task_group_get_loop (self));
       prio_member_take_place (member);
     }
+  /* It has its place: no other one gets it. */
+  prio_member_take_out_of_queue (member);
 
   state.traits = prio_traits_new_for_member (prio_task_group_get_loop (self), outer, member->number);
   prio_thread.state = &state;
@@ -195,18 +224,18 @@ member_reported (gpointer data)
 {
   PrioMember *member = data;
 
-  leave (member);
+  prio_member_leave (member);
   prio_member_unref (member);
 }
 
 /* Whatever posts the task does not wait for it. */
-static void
-hear_of (PrioTask *task, PrioMember *member)
+void
+prio_member_hear_of (PrioMember *member)
 {
   const PrioState *outer = prio_thread.state;
 
   prio_thread.state = &prio_state_none;
-  prio_task_add_reaction (task, member_completed, member, member_reported);
+  prio_task_add_reaction (member->task, member_completed, member, member_reported);
   prio_thread.state = outer;
 }
 
@@ -222,10 +251,16 @@ taken_free (gpointer data)
 static void
 take (GPtrArray *taken, PrioMember *member)
 {
+  /* A thread has begun its function, and the group has not heard of it yet. */
+  if (member->in_thread && prio_task_get_state (member->task) == PRIO_TASK_STATE_RUNNING)
+    {
+      prio_member_take_out_of_queue (member);
+      return;
+    }
   g_object_ref (member->task);
   g_ptr_array_add (taken, prio_member_ref (member));
-  take_out_of_queue (member);
-  leave (member);
+  prio_member_take_out_of_queue (member);
+  prio_member_leave (member);
 }
 
 /* Takes the tasks that are queued, and those whose functions are on the stack if it is to be @all: they are pending no more.  The
@@ -235,6 +270,9 @@ prio_task_group_take (PrioTaskGroup *self, gboolean all)
 {
   GPtrArray *taken = g_ptr_array_new_with_free_func (taken_free);
 
+  /* None of them begins meanwhile. */
+  self->n_taking++;
+  prio_task_group_update_places (self);
   for (PrioMember *member = all ? self->running : NULL; member != NULL; member = member->outer)
     take (taken, member);
   while (self->queued.length > 0)
@@ -244,16 +282,35 @@ prio_task_group_take (PrioTaskGroup *self, gboolean all)
 
 /* The tasks have been ended: the waits hear of those that have their result.  In a destroy notify that may come later. */
 void
-prio_task_group_drop (GPtrArray *taken)
+prio_task_group_drop (PrioTaskGroup *self, GPtrArray *taken)
 {
   for (guint i = 0; i < taken->len; i++)
     {
       PrioMember *member = taken->pdata[i];
 
-      if (prio_task_get_completed (member->task))
+      if (prio_task_is_completed (member->task))
         prio_member_complete (member, member->task);
     }
   g_ptr_array_unref (taken);
+  self->n_taking--;
+  prio_task_group_update_places (self);
+}
+
+/* A new member, whose task is posted with @own: @options, and what aborts the group. */
+PrioMember *
+prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskOptions *own, PrioTaskFunc func,
+                     gpointer user_data, GDestroyNotify notify)
+{
+  PrioMember *member = g_new (PrioMember, 1);
+
+  *own = options != NULL ? *options : prio_no_task_options;
+  own->signal = G_CANCELLABLE (own->signal != NULL ? prio_task_group_combine (self, own->signal)
+                                                   : g_object_ref (prio_task_group_get_signal (self)));
+  *member = (PrioMember) { .refs = 2, .group = g_object_ref (self), .func = func, .data = user_data, .notify = notify };
+  __atomic_add_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  self->n_open++;
+  prio_task_group_pending_changed (self);
+  return member;
 }
 
 /**
@@ -283,7 +340,7 @@ PrioTask *
 prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                            GDestroyNotify notify)
 {
-  g_autoptr (PrioTaskSignal) signal = NULL;
+  g_autoptr (GCancellable) signal = NULL;
   PrioTaskOptions own;
   PrioMember *member;
   PrioTask *task;
@@ -293,24 +350,13 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
   prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
                                                  options != NULL ? options->name : NULL), NULL);
 
-  own = options != NULL ? *options : prio_no_task_options;
-  signal = own.signal != NULL ? prio_task_group_combine (self, own.signal) : g_object_ref (prio_task_group_get_signal (self));
-  own.signal = G_CANCELLABLE (signal);
-
-  member = g_new (PrioMember, 1);
-  *member = (PrioMember) { .refs = 2, .group = g_object_ref (self), .func = func, .data = user_data, .notify = notify };
-  __atomic_add_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
-  self->n_open++;
-  prio_task_group_pending_changed (self);
-
+  member = prio_task_group_add (self, options, &own, func, user_data, notify);
+  signal = own.signal;
   task = prio_scheduler_post_task (self->places, &own, member_run, member, member_release_data);
   member->task = task;
   if (prio_task_get_state (task) == PRIO_TASK_STATE_PENDING)
-    {
-      member->link.data = member;
-      g_queue_push_tail_link (&self->queued, &member->link);
-    }
-  hear_of (task, member);
+    prio_member_enqueue (member);
+  prio_member_hear_of (member);
   return task;
 }
 
@@ -324,6 +370,11 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
  *
  * Posts a task that is taken in steps, and begins when a place is free: like
  * [method@PrioSched.Scheduler.post_steps] apart from that.  It keeps its place to its end.
+ *
+ * ```c
+ * for (guint i = 0; i < n_folders; i++)
+ *   g_object_unref (prio_task_group_post_steps (group, NULL, index_some, index_new (folders[i]), index_free));
+ * ```
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
@@ -352,6 +403,16 @@ prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options,
  * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Those that are
  * running go on, and so does the group, with what a destroy notify posts meanwhile.
  *
+ * ```c
+ * static void
+ * stop_clicked (GtkButton *button, PrioTaskGroup *conversions)
+ * {
+ *   prio_task_group_cancel_queued (conversions);
+ * }
+ *
+ * g_signal_connect (button, "clicked", G_CALLBACK (stop_clicked), conversions);
+ * ```
+ *
  * Call it on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
@@ -369,6 +430,6 @@ prio_task_group_cancel_queued (PrioTaskGroup *self)
   for (guint i = 0; i < taken->len; i++)
     prio_task_cancel_quietly (((PrioMember *) taken->pdata[i])->task);
   prio_loop_flush_releases (prio_task_group_get_loop (self));
-  prio_task_group_drop (taken);
+  prio_task_group_drop (self, taken);
   g_object_unref (self);
 }

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "scheduler/prio-scheduler-private.h"
+#include "post/prio-scheduler-thread-private.h"
+#include "task/prio-task-impl-private.h"
 #include "prio-task-controller.h"
 #include "prio-task-group.h"
 
@@ -28,7 +30,8 @@ struct _PrioMember
   GQueue crossing;      /* PrioWait: those for other groups */
   GList crossing_link;  /* in @crossing of the group while there are any */
   guint n_blocked;      /* of @crossing, while a circle is looked for: it is stuck unless there are none */
-  gboolean has_place;
+  gboolean has_place;   /* not while its function runs in a thread: those places are counted, and change hands */
+  gboolean in_thread;   /* its function runs in one */
   gboolean completed;   /* the waits have heard of its result */
 };
 
@@ -67,6 +70,9 @@ struct _PrioTaskGroup
   guint n_pending; /* queued or begun */
   guint n_open;    /* those, and those whose result the waits have not heard of yet */
   guint n_begun;   /* those that have a place */
+  guint n_begun_in_threads; /* of those: that have been let in, and whose function has not returned and given its place back */
+  guint n_queued_in_threads; /* of @queued */
+  guint n_taking; /* calls that are ending what is queued */
   guint n_waiting; /* those of @n_open that wait for the others */
   gboolean will_notify; /* `pending` has changed */
 
@@ -83,16 +89,23 @@ struct _PrioTaskGroup
   GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for it; NULL until needed */
   GHashTable *waited_by;  /* the groups that have this one there; NULL until needed */
 
+  PrioPlaces *threads; /* prio-task-group-thread.c: those that wait for a place in a thread; NULL until needed */
+
   /* prio-task-group-id.c; both NULL until they are needed. */
   GHashTable *seats; /* what runners run, by their handles */
   GHashTable *ended; /* how waits that are tasks of runners have ended, by their ids */
   guint last_handle;
 };
 
+extern PrioLock prio_gone_lock G_GNUC_INTERNAL;
+
 PrioMember *prio_member_ref (PrioMember *member);
 void prio_member_unref (PrioMember *member);
 void prio_member_complete (PrioMember *member, PrioTask *task);
 PrioMember *prio_member_current (PrioLoop *loop);
+void prio_member_enqueue (PrioMember *member);
+void prio_member_take_out_of_queue (PrioMember *member);
+void prio_member_leave (PrioMember *member);
 void prio_member_leave_place (PrioMember *member);
 void prio_member_take_place (PrioMember *member);
 void prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *task);
@@ -107,14 +120,26 @@ PrioTaskSignal *prio_task_group_combine (PrioTaskGroup *self, GCancellable *own)
 void prio_task_group_forget_combined (PrioTaskGroup *self);
 void prio_task_group_pending_changed (PrioTaskGroup *self);
 void prio_task_group_update_places (PrioTaskGroup *self);
+void prio_task_group_let_threads_in (PrioTaskGroup *self);
+PrioMember *prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskOptions *own, PrioTaskFunc func,
+                                 gpointer user_data, GDestroyNotify notify);
+void prio_member_hear_of (PrioMember *member);
 GPtrArray *prio_task_group_take (PrioTaskGroup *self, gboolean all);
-void prio_task_group_drop (GPtrArray *taken);
+void prio_task_group_drop (PrioTaskGroup *self, GPtrArray *taken);
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 
 static inline gboolean
 prio_wait_is_for_all (const PrioWait *wait)
 {
   return wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL;
+}
+
+/* How many of those that are queued cannot begin.  One that has a place in a thread does not wait for the tasks of a group: it ends,
+ * and the next begins. */
+static inline guint
+prio_task_group_n_held_back (PrioTaskGroup *self)
+{
+  return self->n_begun >= self->limit && self->n_begun_in_threads == 0 ? self->queued.length : 0;
 }
 
 static inline PrioLoop *

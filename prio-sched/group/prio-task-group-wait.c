@@ -304,7 +304,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
   prio_scheduler_submit_task (g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
 
-  if (prio_task_get_completed (task))
+  if (prio_task_is_completed (task))
     return;
   if (member != NULL && member->group != self)
     prio_wait_begin_crossing (wait, member);

@@ -104,8 +104,11 @@ void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
   PrioRunQueue *run_queue = self->places->run_queue;
-  gboolean full = self->n_begun >= self->limit;
+  gboolean full;
 
+  if (self->threads != NULL)
+    prio_task_group_let_threads_in (self);
+  full = self->n_begun >= self->limit;
   if (full == run_queue->full || !prio_loop_enter (run_queue->loop))
     return;
 
@@ -173,6 +176,7 @@ prio_task_group_finalize (GObject *object)
   g_clear_error (&self->last_error);
   g_clear_pointer (&self->waits_for, g_hash_table_unref);
   g_clear_pointer (&self->waited_by, g_hash_table_unref);
+  g_clear_pointer (&self->threads, prio_places_unref);
   g_clear_object (&self->places);
   g_clear_object (&self->parked);
   g_clear_object (&self->controller);
@@ -313,6 +317,7 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
   object_class->set_property = prio_task_group_set_property;
 
   install_properties (object_class);
+  prio_loop_add_leaf_lock (&prio_gone_lock);
 }
 
 /**
@@ -346,6 +351,13 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
  *
  * Gets the scheduler that the group was made for, which it does not keep alive.  Any thread may call
  * it.
+ *
+ * ```c
+ * g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
+ *
+ * if (scheduler != NULL)
+ *   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, show_rows, g_object_ref (list), g_object_unref);
+ * ```
  *
  * Returns: (transfer full) (nullable): the scheduler, or %NULL if it is gone
  *
@@ -384,6 +396,16 @@ prio_task_group_get_limit (PrioTaskGroup *self)
  *
  * Sets how many tasks run at a time.  If more are running, they go on, and the next one begins when
  * there are fewer.
+ *
+ * ```c
+ * static void
+ * network_changed (GNetworkMonitor *monitor, gboolean available, PrioTaskGroup *downloads)
+ * {
+ *   prio_task_group_set_limit (downloads, g_network_monitor_get_network_metered (monitor) ? 1 : 8);
+ * }
+ *
+ * g_signal_connect (g_network_monitor_get_default (), "network-changed", G_CALLBACK (network_changed), downloads);
+ * ```
  *
  * Call it on the thread that runs the scheduler's main context.
  *
@@ -430,6 +452,11 @@ prio_task_group_get_n_pending (PrioTaskGroup *self)
  *
  * Gets the signal that the next abort of the group will abort, for whatever else belongs to it.
  *
+ * ```c
+ * g_file_enumerate_children_async (folder, "standard::name", G_FILE_QUERY_INFO_NONE, G_PRIORITY_DEFAULT,
+ *                                  G_CANCELLABLE (prio_task_group_get_signal (group)), enumerated, list);
+ * ```
+ *
  * Call it on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer none): the signal
@@ -470,6 +497,17 @@ prio_task_group_get_priority (PrioTaskGroup *self)
  * @error: return location for a `GError`
  *
  * Changes the priority of all tasks, queued or running, that have none of their own.
+ *
+ * ```c
+ * static void
+ * mapped (GtkWidget *page, PrioTaskGroup *previews)
+ * {
+ *   if (prio_task_group_get_priority (previews) == PRIO_TASK_PRIORITY_BACKGROUND)
+ *     prio_task_group_set_priority (previews, PRIO_TASK_PRIORITY_USER_VISIBLE, NULL);
+ * }
+ *
+ * g_signal_connect (page, "map", G_CALLBACK (mapped), previews);
+ * ```
  *
  * Fails with %PRIO_ERROR_NOT_ALLOWED while a change is being announced, as
  * [method@PrioSched.TaskController.set_priority] does.
@@ -531,7 +569,7 @@ prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
       prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
 
   prio_task_controller_abort (controller, reason);
-  prio_task_group_drop (taken);
+  prio_task_group_drop (self, taken);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SIGNAL]);
   g_object_unref (self);
 }

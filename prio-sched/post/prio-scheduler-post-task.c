@@ -129,7 +129,7 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
  *                                                        .source_object = G_OBJECT (self),
  *                                                        .source_tag = thing_load_async),
  *                                    load, g_object_ref (self), g_object_unref);
- *   prio_task_then (task, callback, user_data, NULL);
+ *   prio_task_wait_async (task, callback, user_data);
  * }
  *
  * gboolean
@@ -172,88 +172,4 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
         return task;
     }
   return post_new_task (self, options, func, user_data, notify);
-}
-
-/**
- * prio_scheduler_post_task_async:
- * @self: a scheduler
- * @options: (nullable): what to post it with, or %NULL for the defaults
- * @func: (scope notified) (closure user_data) (destroy notify): the work
- * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed
- * @callback: (nullable) (scope async) (closure callback_data): called when the task has
- *   completed
- * @callback_data: data for @callback
- *
- * Posts a task, and calls @callback with its result, in the manner of GIO: the same as
- * [method@PrioSched.Scheduler.post_task] followed by prio_task_then().
- *
- * With a wrong argument it logs a critical message, posts nothing, and calls neither @notify
- * nor @callback.
- *
- * Any thread may call it; both functions are called on the thread that runs the
- * scheduler's main context.
- *
- * Since: 1.0
- */
-void
-prio_scheduler_post_task_async (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func,
-                                gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
-                                gpointer callback_data)
-{
-  g_autoptr (PrioTask) task = NULL;
-
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
-  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, options));
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL));
-
-  task = prio_scheduler_post_task (self, options, func, user_data, notify);
-  prio_task_add_reaction (task, callback, callback_data, NULL);
-}
-
-/**
- * prio_scheduler_post_task_finish:
- * @self: what the callback was given: the scheduler, or %NULL if it is gone
- * @result: what the callback was given
- * @value: (out caller-allocates) (optional): return location for the result, to be
- *   unset when no longer needed; not set if the task has none
- * @error: return location for a `GError`
- *
- * Gets the result of a task, of any type, as [method@PrioSched.Task.propagate_value] does.  If
- * @value is given, the ownership of a pointer passes to the caller.
- *
- * Fails with the error of the task, or the reason of its abort.  For the result of a yield it
- * logs a critical message and returns %FALSE.
- *
- * A task that was posted with a source object has that as what the callback was given: it is
- * finished by that object's own `_finish` function, with `prio_task_is_valid()` and one of
- * the `prio_task_propagate_…` functions.
- *
- * Any thread may call it; it is meant for the callback.
- *
- * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
- *
- * Since: 1.0
- */
-gboolean
-prio_scheduler_post_task_finish (PrioScheduler *self, GAsyncResult *result, GValue *value, GError **error)
-{
-  g_auto (GValue) unwanted = G_VALUE_INIT;
-  PrioTask *task;
-
-  prio_return_val_if_wrong (self == NULL || prio_check_scheduler (G_STRFUNC, self), FALSE);
-  g_return_val_if_fail (PRIO_IS_TASK (result), FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
-
-  task = PRIO_TASK (result);
-  if (prio_task_get_entry (task)->continuation)
-    {
-      g_critical ("%s: what the callback was given is the result of a yield, which prio_scheduler_yield_finish() gets",
-                  G_STRFUNC);
-      return FALSE;
-    }
-  /* A pointer that the caller does not want stays with the task. */
-  if (value == NULL && prio_task_get_state (task) == PRIO_TASK_STATE_FULFILLED)
-    return TRUE;
-  return prio_task_propagate_value_for (task, value != NULL ? value : &unwanted, error, G_STRFUNC);
 }

@@ -1,14 +1,14 @@
 /* prio-scheduler-thread.c: tasks that run in a thread of a pool
  *
  * The threads are GLib's.  What waits for one of them waits here, in a heap by priority and age: each item in the pool's own
- * queue only stands for "the most urgent one".
+ * queue only stands for "the most urgent one".  What has no place yet waits in the heap of those places: prio-scheduler-thread-private.h.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "scheduler/prio-scheduler-private.h"
+#include "post/prio-scheduler-thread-private.h"
 
 #include "base/prio-heap-private.h"
 #include "prio-task-signal.h"
@@ -27,18 +27,34 @@ typedef struct
   PrioTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
-  PrioTaskPriority fixed; /* or PRIO_PRIORITY_UNSET */
   gulong cancelled, priority_changed; /* handlers of the task's signal */
-  gboolean is_nested; /* a function in a thread of the pool has asked for it */
+  gboolean is_nested; /* a function in a thread of the pool has asked for it; has a thread more */
+  PrioPlaces *places; /* held, or NULL */
+  guint64 order;      /* its age for the one whose places they are */
 
   /* Under the lock. */
   PrioHeapNode node;
-  gboolean is_waiting; /* in the heap */
+  guint64 age;
+  PrioHeap *heap; /* where it waits: for a thread, or for a place; or NULL.  Then its task knows it. */
+  gboolean has_place;
 } PrioWork;
+
+struct _PrioPlaces
+{
+  gint refs; /* atomic */
+  PrioLoop *loop; /* held */
+  const PrioPlacesFuncs *funcs;
+
+  /* Under the lock. */
+  PrioHeap waiting; /* by priority and age */
+  gboolean passes;  /* what ends gives its place to the next one */
+  GList link;       /* in @all_places */
+};
 
 static PrioLock work_lock = PRIO_LOCK_INIT;
 static PrioHeap waiting; /* under the lock: by priority and age */
-static guint64 next_order; /* under the lock */
+static GQueue all_places = G_QUEUE_INIT; /* under the lock */
+static guint64 next_age; /* under the lock */
 static guint n_nested; /* under the lock: works that have a thread more */
 static PRIO_TLS gboolean is_in_pool;
 
@@ -79,8 +95,11 @@ work_unref (gpointer data)
 {
   PrioWork *work = data;
 
-  if (g_atomic_int_dec_and_test (&work->refs))
-    g_free (work);
+  if (!g_atomic_int_dec_and_test (&work->refs))
+    return;
+
+  g_clear_pointer (&work->places, prio_places_unref);
+  g_free (work);
 }
 
 static void
@@ -128,25 +147,90 @@ work_end (PrioWork *work)
 static guint64
 key_of (PrioWork *work)
 {
-  GCancellable *signal = work->task->signal;
-  PrioTaskPriority priority = work->fixed;
-
-  if (priority == PRIO_PRIORITY_UNSET)
-    priority = PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal))
-                                            : PRIO_TASK_PRIORITY_USER_VISIBLE;
-  return PRIO_TASK_PRIORITY_USER_BLOCKING - priority;
+  return PRIO_TASK_PRIORITY_USER_BLOCKING - prio_task_get_priority (work->task);
 }
 
+static PrioWork *
+work_of_item (PrioHeapItem *item)
+{
+  return (gpointer) ((gchar *) item->node - G_STRUCT_OFFSET (PrioWork, node));
+}
+
+/* Under the lock. */
+static void
+put_in (PrioHeap *heap, PrioWork *work)
+{
+  work->heap = heap;
+  work->task->entry.job.data = work;
+  prio_heap_insert (heap, &work->node, key_of (work), work->age);
+}
+
+/* Under the lock. */
+static void
+take_out (PrioWork *work)
+{
+  prio_heap_remove (work->heap, &work->node);
+  work->heap = NULL;
+  work->task->entry.job.data = NULL;
+}
+
+/* Under the lock: the most urgent one that waits for a place has one, and waits for a thread.
+ *
+ * Returns: whether there is one */
+static gboolean
+let_in (PrioPlaces *places)
+{
+  PrioWork *work;
+
+  if (places->waiting.n_items == 0)
+    return FALSE;
+
+  work = work_of_item (prio_heap_first (&places->waiting));
+  take_out (work);
+  work->has_place = TRUE;
+  put_in (&waiting, work);
+  return TRUE;
+}
+
+static gboolean
+is_deferred (PrioTask *task)
+{
+  return (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) & (PRIO_TASK_DEFERRED | PRIO_TASK_RETURNED)) == PRIO_TASK_DEFERRED;
+}
+
+/* The function of @work has returned, and its place is free, unless the task keeps it.
+ *
+ * Returns: whether it has given it to another one, which waits for a thread */
+static gboolean
+leave_place (PrioWork *work)
+{
+  PrioPlaces *places = work->places;
+  gboolean keeps = is_deferred (work->task), passed;
+
+  prio_lock_lock (&work_lock);
+  work->has_place = FALSE;
+  passed = !keeps && places->passes && let_in (places);
+  prio_lock_unlock (&work_lock);
+
+  if (!passed)
+    call_on_loop (places->loop, keeps ? places->funcs->place_kept : places->funcs->place_free, work->data);
+  return passed;
+}
+
+static GThreadPool *get_pool (void);
 static void set_nested (gboolean more);
 
-static void
+/* Returns: whether a work that nobody else stands for waits for a thread: the caller does */
+static gboolean
 run (PrioWork *work)
 {
   PrioTask *task = work->task;
   PrioResult none = { .kind = PRIO_RESULT_NONE };
-  gboolean is_nested = work->is_nested;
+  gboolean is_nested = work->is_nested, passed;
 
   is_in_pool = TRUE;
+  if (work->places != NULL)
+    call_on_loop (work->places->loop, work->places->funcs->begun, work->data);
 
   __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (prio_task_is_listened_to (task))
@@ -158,28 +242,43 @@ run (PrioWork *work)
       __atomic_fetch_or (&task->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) == 0)
     prio_task_return (task, &none);
   is_in_pool = FALSE;
+  passed = work->places != NULL && leave_place (work);
   work_end (work);
-  if (is_nested)
-    set_nested (FALSE);
+  if (!is_nested)
+    return passed;
+
+  /* The pool may have a thread too many. */
+  if (passed)
+    g_thread_pool_push (get_pool (), GUINT_TO_POINTER (1), NULL);
+  set_nested (FALSE);
+  return FALSE;
 }
 
-/* In a thread of the pool: runs what is the most urgent now, if it has not been aborted. */
-static void
-run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+/* Returns: (nullable): what is the most urgent now */
+static PrioWork *
+take_next (void)
 {
   PrioWork *work = NULL;
 
   prio_lock_lock (&work_lock);
   if (waiting.n_items > 0)
     {
-      work = (gpointer) ((gchar *) prio_heap_first (&waiting)->node - G_STRUCT_OFFSET (PrioWork, node));
-      prio_heap_remove (&waiting, &work->node);
-      work->is_waiting = FALSE;
+      work = work_of_item (prio_heap_first (&waiting));
+      take_out (work);
     }
   prio_lock_unlock (&work_lock);
+  return work;
+}
 
-  if (work != NULL)
-    run (work);
+/* In a thread of the pool: runs what is the most urgent now, if it has not been aborted, and what is let in when that ends. */
+static void
+run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioWork *work;
+
+  do
+    work = take_next ();
+  while (work != NULL && run (work));
 }
 
 static GThreadPool *
@@ -216,13 +315,44 @@ take_back (PrioWork *work)
   gboolean was_waiting;
 
   prio_lock_lock (&work_lock);
-  was_waiting = work->is_waiting;
-  work->is_waiting = FALSE;
+  was_waiting = work->heap != NULL;
   if (was_waiting)
-    prio_heap_remove (&waiting, &work->node);
+    take_out (work);
   prio_lock_unlock (&work_lock);
 
   return was_waiting;
+}
+
+/* Outside, on the owner thread: nobody runs the work, which has been taken back. */
+static void
+end_taken (gpointer data)
+{
+  PrioWork *work = data;
+
+  if (work->is_nested)
+    set_nested (FALSE);
+  if (work->has_place)
+    work->places->funcs->place_free (work->data);
+  work_end (work);
+}
+
+/* Inside: @task, which runs in a thread, has been cancelled.
+ *
+ * Returns: whether it has not begun: then the caller aborts it */
+static gboolean
+take_back_cancelled (PrioTask *task)
+{
+  PrioWork *work;
+
+  prio_lock_lock (&work_lock);
+  work = task->entry.job.data;
+  if (work != NULL)
+    take_out (work);
+  prio_lock_unlock (&work_lock);
+
+  if (work != NULL)
+    prio_loop_defer_release (task->entry.run_queue->loop, end_taken, work);
+  return work != NULL;
 }
 
 static void
@@ -239,10 +369,11 @@ abort_taken (PrioWork *work)
   PrioTask *task = work->task;
   PrioLoop *loop = task->entry.run_queue->loop;
   PrioOp abort = { .apply = op_abort, .target = task };
-  PrioOp end = { .apply = op_call, .data = work, .notify = (GDestroyNotify) work_end };
+  PrioOp end = { .apply = op_call, .data = work, .notify = end_taken };
 
   if (work->is_nested)
     set_nested (FALSE);
+  work->is_nested = FALSE;
   g_object_ref (task);
   prio_loop_submit_quietly (loop, &abort);
   prio_loop_submit_quietly (loop, &end);
@@ -266,14 +397,14 @@ typedef struct
 static void
 list_work (PrioHeapItem *item, gpointer data)
 {
-  PrioWork *work = (gpointer) ((gchar *) item->node - G_STRUCT_OFFSET (PrioWork, node));
+  PrioWork *work = work_of_item (item);
   Listing *listing = data;
 
   if (work->task->entry.run_queue->loop == listing->loop)
     g_ptr_array_add (listing->works, work);
 }
 
-/* The context has gone: what still waits for a thread is aborted. */
+/* The context has gone: what still waits for a thread or a place is aborted. */
 static void
 end_waiting (PrioLoop *loop)
 {
@@ -281,13 +412,10 @@ end_waiting (PrioLoop *loop)
 
   prio_lock_lock (&work_lock);
   prio_heap_foreach (&waiting, list_work, &(Listing) { loop, works });
+  for (GList *link = all_places.head; link != NULL; link = link->next)
+    prio_heap_foreach (&((PrioPlaces *) link->data)->waiting, list_work, &(Listing) { loop, works });
   for (guint i = 0; i < works->len; i++)
-    {
-      PrioWork *work = works->pdata[i];
-
-      prio_heap_remove (&waiting, &work->node);
-      work->is_waiting = FALSE;
-    }
+    take_out (works->pdata[i]);
   prio_lock_unlock (&work_lock);
 
   for (guint i = 0; i < works->len; i++)
@@ -305,8 +433,8 @@ static void
 priority_changed (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_GNUC_UNUSED, PrioWork *work)
 {
   prio_lock_lock (&work_lock);
-  if (work->is_waiting)
-    prio_heap_rekey (&waiting, &work->node, key_of (work));
+  if (work->heap != NULL)
+    prio_heap_rekey (work->heap, &work->node, key_of (work));
   prio_lock_unlock (&work_lock);
   prio_before_unref (work);
 }
@@ -317,23 +445,26 @@ follow (PrioWork *work)
   GCancellable *signal = work->task->signal;
 
   work->cancelled = g_signal_connect_data (signal, "cancelled", G_CALLBACK (cancelled), work_ref (work), closure_unref, 0);
-  if (PRIO_IS_TASK_SIGNAL (signal) && work->fixed == PRIO_PRIORITY_UNSET)
+  if (PRIO_IS_TASK_SIGNAL (signal) && work->task->priority == PRIO_PRIORITY_UNSET)
     work->priority_changed = g_signal_connect_data (signal, "priority-change", G_CALLBACK (priority_changed),
                                                     work_ref (work), closure_unref, 0);
 }
 
+/* The work waits for a thread or, if it has places, for one of them. */
 static void
-wait_for_thread (PrioWork *work)
+begin_to_wait (PrioWork *work)
 {
   GThreadPool *pool = get_pool ();
+  gboolean for_thread = work->places == NULL;
 
   work_ref (work);
   __atomic_store_n (&work->task->entry.run_queue->loop->at_end, end_waiting, __ATOMIC_RELEASE);
+  __atomic_store_n (&prio_task_take_back, take_back_cancelled, __ATOMIC_RELEASE);
   if (work->is_nested)
     set_nested (TRUE);
   prio_lock_lock (&work_lock);
-  work->is_waiting = TRUE;
-  prio_heap_insert (&waiting, &work->node, key_of (work), next_order++);
+  work->age = next_age++;
+  put_in (for_thread ? &waiting : &work->places->waiting, work);
   prio_lock_unlock (&work_lock);
 
   /* What has come before the work was in the heap has not been noticed. */
@@ -343,40 +474,121 @@ wait_for_thread (PrioWork *work)
       if (g_cancellable_is_cancelled (work->task->signal))
         abort_work (work);
     }
-  g_thread_pool_push (pool, GUINT_TO_POINTER (1), NULL);
+  if (for_thread)
+    g_thread_pool_push (pool, GUINT_TO_POINTER (1), NULL);
   work_unref (work);
 }
 
-/* Returns @task. */
-static PrioTask *
-run_in_thread (PrioTask *task, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
+/* Runs @func in a thread as @task, which is new: at once or, if there are @places, when it has one of them.  @order is its age for
+ * the one whose places they are, and @data what that hears of.
+ *
+ * Returns: @task */
+PrioTask *
+prio_task_run_in_thread (PrioTask *task, PrioPlaces *places, guint64 order, PrioTaskFunc func, gpointer data,
+                         GDestroyNotify notify)
 {
   PrioWork *work = g_new (PrioWork, 1);
 
-  *work = (PrioWork) { .refs = 1, .task = g_object_ref (task), .func = func, .data = user_data, .notify = notify,
-                       .fixed = options->priority, .is_nested = is_in_pool };
-  if (options->signal != NULL)
+  *work = (PrioWork) { .refs = 1, .task = g_object_ref (task), .func = func, .data = data, .notify = notify,
+                       .is_nested = is_in_pool, .places = places, .order = order };
+  if (places != NULL)
+    g_atomic_int_inc (&places->refs);
+  task->entry.use = PRIO_ENTRY_IN_THREAD;
+  task->entry.job.data = NULL;
+  if (task->signal != NULL)
     follow (work);
-  wait_for_thread (work);
+  begin_to_wait (work);
   return task;
 }
 
+PrioPlaces *
+prio_places_new (PrioLoop *loop, const PrioPlacesFuncs *funcs)
+{
+  PrioPlaces *places = g_new0 (PrioPlaces, 1);
+
+  get_pool ();
+  *places = (PrioPlaces) { .refs = 1, .loop = prio_loop_ref (loop), .funcs = funcs };
+  places->link.data = places;
+  prio_lock_lock (&work_lock);
+  g_queue_push_tail_link (&all_places, &places->link);
+  prio_lock_unlock (&work_lock);
+  return places;
+}
+
+void
+prio_places_unref (PrioPlaces *places)
+{
+  if (!g_atomic_int_dec_and_test (&places->refs))
+    return;
+
+  prio_lock_lock (&work_lock);
+  g_queue_unlink (&all_places, &places->link);
+  prio_lock_unlock (&work_lock);
+  prio_heap_clear (&places->waiting);
+  prio_loop_unref (places->loop);
+  g_free (places);
+}
+
+/* Tells of the most urgent work that waits for a place.
+ *
+ * Returns: whether there is one */
+gboolean
+prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint64 *order)
+{
+  gboolean any;
+
+  prio_lock_lock (&work_lock);
+  any = places->waiting.n_items > 0;
+  if (any)
+    {
+      PrioWork *work = work_of_item (prio_heap_first (&places->waiting));
+
+      *priority = prio_task_get_priority (work->task);
+      *order = work->order;
+    }
+  prio_lock_unlock (&work_lock);
+  return any;
+}
+
+/* The most urgent work that waits for a place has one.
+ *
+ * Returns: whether there is one */
+gboolean
+prio_places_let_in (PrioPlaces *places)
+{
+  gboolean any;
+
+  prio_lock_lock (&work_lock);
+  any = let_in (places);
+  prio_lock_unlock (&work_lock);
+
+  if (any)
+    g_thread_pool_push (get_pool (), GUINT_TO_POINTER (1), NULL);
+  return any;
+}
+
+/* Whether a function that ends gives its place to the next one, without asking. */
+void
+prio_places_set_passes (PrioPlaces *places, gboolean passes)
+{
+  prio_lock_lock (&work_lock);
+  places->passes = passes;
+  prio_lock_unlock (&work_lock);
+}
+
 /**
- * prio_scheduler_run_in_thread_async:
+ * prio_scheduler_run_in_thread:
  * @self: a scheduler
  * @options: (nullable): what to run it with, or %NULL for the defaults; there is no delay and no timeout
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
- * @callback: (nullable) (scope async) (closure callback_data): called when the task has completed
- * @callback_data: data for @callback
  *
- * Runs a function in a thread of a pool, and calls @callback with its result: like
- * [method@Gio.Task.run_in_thread], under a priority and a signal.
+ * Runs a function in a thread of a pool: like [method@Gio.Task.run_in_thread], under a priority and a signal.
  *
  * All threads that are waited for are shared out by priority, and then by age.  A priority that
  * changes counts until a thread has taken the task.  An abort until then ends it at once, and later
- * what [method@PrioSched.Task.return_error_if_cancelled] makes of it.
+ * what [method@PrioSched.Task.return_error_if_aborted] makes of it.
  *
  * ```c
  * static void
@@ -391,8 +603,9 @@ run_in_thread (PrioTask *task, const PrioTaskOptions *options, PrioTaskFunc func
  *     prio_task_return_error (task, error);
  * }
  *
- * prio_scheduler_run_in_thread_async (scheduler, &PRIO_TASK_OPTIONS (.signal = row->signal),
- *                                     decode, g_object_ref (file), g_object_unref, decoded, row);
+ * task = prio_scheduler_run_in_thread (scheduler, &PRIO_TASK_OPTIONS (.signal = row->signal),
+ *                                      decode, g_object_ref (file), g_object_unref);
+ * prio_task_wait_async (task, decoded, row);
  * ```
  *
  * @func runs in another thread, with no scheduling state, and gives the result there.  If it returns
@@ -404,93 +617,26 @@ run_in_thread (PrioTask *task, const PrioTaskOptions *options, PrioTaskFunc func
  *
  * If the main context goes, what still waits for a thread is aborted with %PRIO_ERROR_CLOSED, and
  * released on the thread that destroys the context.  A function that runs then goes on; @notify is
- * called in its thread when it has ended, and @callback is not called.
+ * called in its thread when it has ended.
  *
- * With a wrong argument it logs a critical message, runs nothing, and calls neither @notify nor
- * @callback.
- *
- * Any thread may call it; @callback and @notify are called on the thread that runs the scheduler's
- * main context.
- *
- * Since: 1.0
- */
-void
-prio_scheduler_run_in_thread_async (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func,
-                                    gpointer user_data, GDestroyNotify notify, GAsyncReadyCallback callback,
-                                    gpointer callback_data)
-{
-  g_autoptr (PrioTask) task = NULL;
-
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
-  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, options));
-  prio_return_if_wrong (prio_check_no_delay (G_STRFUNC, options));
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL));
-
-  if (options == NULL)
-    options = &prio_no_task_options;
-
-  task = prio_scheduler_make_task (self, options);
-  prio_task_add_reaction (task, callback, callback_data, NULL);
-  run_in_thread (task, options, func, user_data, notify);
-}
-
-/**
- * prio_scheduler_run_in_thread_under:
- * @self: a scheduler
- * @signal: (nullable): what may abort the task, and has its priority
- * @name: (nullable): the task's name in messages and tools for developers; it is copied
- * @func: (scope notified) (closure user_data) (destroy notify): the work
- * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed
- *
- * Runs a function in a thread of a pool, as [method@PrioSched.Scheduler.run_in_thread_async] does, and returns the task,
- * for a language that cannot let go of what it has put into a structure of options.
- *
- * ```c
- * g_autoptr (PrioTask) task = prio_scheduler_run_in_thread_under (scheduler, signal, "decode", decode, file, g_object_unref);
- *
- * prio_task_then (task, decoded, row, NULL);
- * ```
+ * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
  *
  * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
  *
- * Returns: (transfer full) (nullable): the task, or %NULL with a wrong argument
+ * Returns: (transfer full): the task
  *
  * Since: 1.0
  */
 PrioTask *
-prio_scheduler_run_in_thread_under (PrioScheduler *self, GCancellable *signal, const char *name, PrioTaskFunc func,
-                                    gpointer user_data, GDestroyNotify notify)
+prio_scheduler_run_in_thread (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
+                              GDestroyNotify notify)
 {
-  PrioTaskOptions options = { .signal = signal, .name = name };
-
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, &options), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, name), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL), NULL);
 
-  return run_in_thread (prio_scheduler_make_task (self, &options), &options, func, user_data, notify);
-}
-
-/**
- * prio_scheduler_run_in_thread_finish:
- * @self: what the callback was given: the scheduler, or %NULL if it is gone
- * @result: what the callback was given
- * @value: (out caller-allocates) (optional): return location for the result, to be
- *   unset when no longer needed; not set if the task has none
- * @error: return location for a `GError`
- *
- * Gets the result of a task, of any type, as [method@PrioSched.Scheduler.post_task_finish] does.
- *
- * Fails with the error of the task, or the reason of its abort.
- *
- * Any thread may call it; it is meant for the callback.
- *
- * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
- *
- * Since: 1.0
- */
-gboolean
-prio_scheduler_run_in_thread_finish (PrioScheduler *self, GAsyncResult *result, GValue *value, GError **error)
-{
-  return prio_scheduler_post_task_finish (self, result, value, error);
+  if (options == NULL)
+    options = &prio_no_task_options;
+  return prio_task_run_in_thread (prio_scheduler_make_task (self, options), NULL, 0, func, user_data, notify);
 }

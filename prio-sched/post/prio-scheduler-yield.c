@@ -327,8 +327,8 @@ prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError *
 
   if (!g_async_result_is_tagged (result, prio_scheduler_yield_async))
     {
-      g_critical ("%s: what the callback was given is the result of no yield: prio_scheduler_sleep_finish(), "
-                  "prio_scheduler_post_task_finish() or a prio_task_propagate_…() function gets it", G_STRFUNC);
+      g_critical ("%s: what the callback was given is the result of no yield: prio_scheduler_sleep_finish() "
+                  "or a prio_task_propagate_…() function gets it", G_STRFUNC);
       return FALSE;
     }
   return prio_task_propagate_value_for (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error, G_STRFUNC);

@@ -94,7 +94,8 @@ typedef enum
 {
   PRIO_ENTRY_OF_PROGRAM = 0,
   PRIO_ENTRY_OF_ID = 1 << 0,     /* a task id, whose PrioIdQueue is in `data` */
-  PRIO_ENTRY_OF_LIBRARY = 1 << 1 /* nobody is told of it */
+  PRIO_ENTRY_OF_LIBRARY = 1 << 1, /* nobody is told of it */
+  PRIO_ENTRY_IN_THREAD = 1 << 2   /* in no queue of the loop: its function runs in a thread, and `data` is its work while that waits */
 } PrioEntryUse;
 
 /* The functions of an entry, called on the owner thread.  `get_name`, `get_state`, `released` and `rejected` may be NULL; so may `run` and
@@ -132,7 +133,7 @@ struct _PrioEntry
   guint8 continuation;
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
   /* One byte, since every task looks whether it has anything of this. */
-  guint8 use : 2;                     /* PrioEntryUse */
+  guint8 use : 3;                     /* PrioEntryUse */
   guint8 timed : 2;                   /* PrioTimed */
   guint8 lends : 1;                   /* whether prio-lending knows it; */
   guint8 boosted : 1;                 /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */

@@ -41,8 +41,7 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * for runs with the highest priority of all who wait for it, until it has its result.  It keeps its age, so
  * that it is found in order among the tasks of the lent priority.
  *
- * A task waits for another if it calls prio_task_then() or a function such as
- * [method@PrioSched.Scheduler.post_task_async], in its own function, in a callback of what it has waited for, or in a
+ * A task waits for another if it calls [method@PrioSched.Task.wait_async], in its own function, in a callback of what it has waited for, or in a
  * continuation; it waits for its own continuations as well.  What it is lent it lends on to what it waits for.  Code
  * that runs in a task that has no result lends the priority of that task.
  *

@@ -39,7 +39,7 @@ set_paused (PrioScheduler *self, gboolean paused)
  *
  * Holds the scheduler's tasks back.  What is posted meanwhile is queued, and delays
  * continue.  Microtasks, other schedulers of the main context, and what
- * [method@PrioSched.Scheduler.run_in_thread_async] runs in threads, are not affected.
+ * [method@PrioSched.Scheduler.run_in_thread] runs in threads, are not affected.
  *
  * It takes the same time however many tasks are queued; a pause, and the end of one, visits each of the scheduler's
  * groups, those without tasks included.

@@ -52,11 +52,10 @@ static GObject *
 prio_task_get_source_object (GAsyncResult *result)
 {
   PrioTask *self = PRIO_TASK (result);
-  PrioRunQueue *run_queue = self->entry.run_queue;
 
   if (self->origin != NULL && self->origin->source_object != NULL)
     return g_object_ref (self->origin->source_object);
-  return run_queue != NULL ? g_weak_ref_get (run_queue->scheduler) : NULL;
+  return self->entry.continuation ? g_weak_ref_get (self->entry.run_queue->scheduler) : g_object_ref (result);
 }
 
 static gboolean
@@ -76,8 +75,17 @@ prio_task_is_tagged (GAsyncResult *result, gpointer tag)
  * Tells whether @result is a task that was posted for @source_object, as
  * [func@Gio.Task.is_valid] does.  A `_finish` function checks this first.
  *
- * If a task was posted with no source object, its source object is its scheduler, or %NULL
- * once that is gone.  Any thread may call it.
+ * ```c
+ * gboolean
+ * thing_load_finish (Thing *self, GAsyncResult *result, GError **error)
+ * {
+ *   g_return_val_if_fail (prio_task_is_valid (result, self, thing_load_async), FALSE);
+ *
+ *   return prio_task_propagate_boolean (PRIO_TASK (result), error);
+ * }
+ * ```
+ *
+ * A task that was posted with no source object is its own.  Any thread may call it.
  *
  * Returns: whether @result is such a task
  *

@@ -7,6 +7,9 @@
 
 #include "task/prio-task-impl-private.h"
 
+/* Of a task that runs in a thread: takes it back if it has not begun.  Atomic; set before there is one. */
+gboolean (*prio_task_take_back) (PrioTask *self);
+
 static void
 op_cancel (PrioLoop *loop, const PrioOp *op)
 {
@@ -39,9 +42,10 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
     default:
       if (prio_task_is_completed (self))
         break;
-      /* The task may have deferred its result: prio_task_return_error_if_cancelled () finds this. */
+      /* The task may have deferred its result: prio_task_return_error_if_aborted () finds this. */
       __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
-      if (self->next != NULL || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0)
+      if (self->next != NULL || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
+          (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self)))
         {
           prio_task_abort (self);
           return;
@@ -57,10 +61,10 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  *
  * Cancels this task alone: its result is %G_IO_ERROR_CANCELLED.
  *
- * A task that is delayed or queued leaves its queue.  If its function is running, it goes on,
+ * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, it goes on,
  * but the task has the error as its result at once.  A task that has deferred its result, and
  * whose function has returned, is not ended by the call: it hears of it when it calls
- * [method@PrioSched.Task.return_error_if_cancelled].  One that is taken in steps,
+ * [method@PrioSched.Task.return_error_if_aborted].  One that is taken in steps,
  * [method@PrioSched.Scheduler.post_steps], is as one that is queued or runs.  For a completed task the call does nothing.
  *
  * Any thread may call it.  A call from a thread other than the one that runs the scheduler's main

@@ -95,7 +95,7 @@ struct _PrioTask
   /* Set before the task is posted. */
   GCancellable *signal; /* what the task was posted with */
   char *name;           /* under prio_signal_lock once the task is posted */
-  const PrioTaskOrigin *origin; /* NULL: the scheduler, with no tag */
+  const PrioTaskOrigin *origin; /* NULL: the task or the scheduler, with no tag */
 
   PrioTaskNext *next; /* owner thread; NULL unless it goes on: the continuation has it, or this one until it begins */
 
@@ -123,6 +123,7 @@ void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);
 void prio_task_pool_init (void);
+gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *function);
 gboolean prio_task_is_listened_to_slow (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);
 gboolean prio_task_fail_if_dropped (PrioTask *self);

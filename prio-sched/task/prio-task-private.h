@@ -23,7 +23,7 @@ typedef enum
 /* The _async function whose result a task is.  Few tasks have one. */
 typedef struct
 {
-  GObject *source_object; /* owned, or NULL: the scheduler */
+  GObject *source_object; /* owned, or NULL: the task or, for a continuation, the scheduler */
   gpointer tag;
   gboolean is_constant;   /* no task owns it */
 } PrioTaskOrigin;
@@ -44,6 +44,7 @@ void prio_task_abort (PrioTask *task);
 void prio_task_settle_queued (PrioTask *task, GObject *value, GError *error);
 
 /* prio-task-cancel.c */
+extern gboolean (*prio_task_take_back) (PrioTask *task) G_GNUC_INTERNAL;
 void prio_task_cancel_quietly (PrioTask *task);
 
 /* prio-task-pool.c */

@@ -78,7 +78,7 @@ prio_task_get_progress (PrioTask *self)
  *
  * A value that is out of range is refused with a critical.  When the task has completed, the call does nothing.
  *
- * Any thread may call it, such as that of [method@PrioSched.Scheduler.run_in_thread_async].
+ * Any thread may call it, such as that of [method@PrioSched.Scheduler.run_in_thread].
  *
  * Since: 1.0
  */

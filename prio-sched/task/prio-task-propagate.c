@@ -37,6 +37,17 @@ miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
     *error = g_error_copy (self->result.value.error);
 }
 
+/* Whether @self, which has completed, was fulfilled; for the public function @function. */
+gboolean
+prio_task_succeeds (PrioTask *self, GError **error, const char *function)
+{
+  if (prio_task_get_state (self) == PRIO_TASK_STATE_FULFILLED)
+    return TRUE;
+
+  miss (self, PRIO_RESULT_NONE, error, function);
+  return FALSE;
+}
+
 static inline gboolean
 has_result_of (PrioTask *self, PrioResultKind kind)
 {
@@ -211,6 +222,19 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  * asked for.  A boolean is returned as %G_TYPE_BOOLEAN, an int as %G_TYPE_INT64.  A pointer is
  * returned as %G_TYPE_POINTER, and transferred to the caller, who frees it: unsetting @value does
  * not free it.  A second call then logs a critical, and returns %FALSE.
+ *
+ * ```c
+ * static void
+ * show_result (GObject *source, GAsyncResult *result, gpointer label)
+ * {
+ *   g_auto (GValue) value = G_VALUE_INIT;
+ *   g_autofree char *text = NULL;
+ *
+ *   if (prio_task_propagate_value (PRIO_TASK (result), &value, NULL) && G_IS_VALUE (&value))
+ *     text = g_strdup_value_contents (&value);
+ *   gtk_label_set_text (label, text != NULL ? text : "nothing");
+ * }
+ * ```
  *
  * Any thread that sees the task completed may call it; but if the result is a pointer, not two
  * threads at a time.

@@ -164,6 +164,18 @@ value_free (gpointer data)
  *
  * Fulfils the task with a value, which is copied.
  *
+ * ```c
+ * static void
+ * find_place (PrioTask *task, gpointer name)
+ * {
+ *   g_auto (GValue) value = G_VALUE_INIT;
+ *
+ *   g_value_init (&value, MY_TYPE_PLACE);
+ *   g_value_take_boxed (&value, my_place_find (name));
+ *   prio_task_return_value (task, &value);
+ * }
+ * ```
+ *
  * Only one of the `prio_task_return_…` functions may be called, once: in the task's function
  * or, after [method@PrioSched.Task.defer], later, on any thread that holds a reference to the
  * task.
@@ -275,7 +287,7 @@ dup_reason (PrioTask *self)
 }
 
 /**
- * prio_task_return_error_if_cancelled:
+ * prio_task_return_error_if_aborted:
  * @self: a task whose function has begun
  *
  * If the task has been cancelled, or its signal aborted, ends the task with the reason for
@@ -289,7 +301,7 @@ dup_reason (PrioTask *self)
  * {
  *   for (guint i = 0; i < n_rows; i++)
  *     {
- *       if (prio_task_return_error_if_cancelled (task))
+ *       if (prio_task_return_error_if_aborted (task))
  *         return;
  *       index_row (rows, i);
  *     }
@@ -311,7 +323,7 @@ dup_reason (PrioTask *self)
  * Since: 1.0
  */
 gboolean
-prio_task_return_error_if_cancelled (PrioTask *self)
+prio_task_return_error_if_aborted (PrioTask *self)
 {
   GError *reason;
   PrioResult result;

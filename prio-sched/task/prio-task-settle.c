@@ -44,6 +44,8 @@ source_of (PrioTask *self, PrioLoop *loop)
 
   if (G_UNLIKELY (self->origin != NULL && self->origin->source_object != NULL))
     return self->origin->source_object;
+  if (!self->entry.continuation)
+    return self;
   return run_queue == loop->source_run_queue ? loop->source : prio_loop_get_source (loop, run_queue);
 }
 

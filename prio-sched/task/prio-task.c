@@ -19,9 +19,8 @@
  * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) returns.
  *
  * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value or an error,
- * or defers the result and gives it later, from any thread.  To get the result, register a
- * callback with prio_task_then(), or listen to
- * [property@PrioSched.Task:completed], and call one of the `prio_task_propagate_…` functions.
+ * or defers the result and gives it later, from any thread.  To get the result, wait for the task with
+ * [method@PrioSched.Task.wait_async], and call one of the `prio_task_propagate_…` functions.
  * A task is a [iface@Gio.AsyncResult], so that a function of the usual `_async`/`_finish`
  * shape can hand it out.
  *
@@ -45,7 +44,7 @@
  *   gtk_label_set_text (label, error != NULL ? error->message : text);
  * }
  *
- * prio_task_then (task, counted, g_object_ref (label), g_object_unref);
+ * prio_task_wait_async (task, counted, label);
  * ```
  *
  * A result has a type: a pointer, a boolean, an int, a [struct@GObject.Value], or none at all.
@@ -71,7 +70,6 @@ enum
   PROP_NAME,
   PROP_PRIORITY,
   PROP_STATE,
-  PROP_COMPLETED,
   PROP_PROGRESS,
   N_PROPS
 };
@@ -208,10 +206,6 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
       g_value_set_enum (value, prio_task_get_state (self));
       break;
 
-    case PROP_COMPLETED:
-      g_value_set_boolean (value, prio_task_is_completed (self));
-      break;
-
     case PROP_PROGRESS:
       g_value_set_double (value, prio_task_get_progress (self));
       break;
@@ -293,25 +287,26 @@ install_properties (GObjectClass *object_class)
    * The state of the task.
    *
    * It is notified on the thread that runs the scheduler's main context: when the task
-   * begins to run, right before its function is called, and when it has completed,
-   * together with [property@PrioSched.Task:completed].
+   * begins to run, right before its function is called, and when it has completed, after
+   * the callbacks of [method@PrioSched.Task.wait_async].
+   *
+   * A task has completed from %PRIO_TASK_STATE_FULFILLED on:
+   *
+   * ```c
+   * static void
+   * state_changed (PrioTask *task, GParamSpec *pspec, GtkWidget *spinner)
+   * {
+   *   gtk_widget_set_visible (spinner, prio_task_get_state (task) < PRIO_TASK_STATE_FULFILLED);
+   * }
+   *
+   * g_signal_connect (task, "notify::state", G_CALLBACK (state_changed), spinner);
+   * ```
    *
    * Since: 1.0
    */
   properties[PROP_STATE] =
       g_param_spec_enum ("state", NULL, NULL, PRIO_TYPE_TASK_STATE, PRIO_TASK_STATE_PENDING,
                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-
-  /**
-   * PrioTask:completed: (getter get_completed)
-   *
-   * Whether the task has a result.  It is notified on the thread that runs the
-   * scheduler's main context, after the callbacks that were registered for it.
-   *
-   * Since: 1.0
-   */
-  properties[PROP_COMPLETED] =
-      g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_PROGRESS] = make_progress ();
 
@@ -396,7 +391,7 @@ prio_task_notify_progress (PrioTask *self)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PROGRESS]);
 }
 
-/* Notifies `state` and `completed`, once, after the callbacks have been called. */
+/* Notifies the `state` at the end, once, after the callbacks have been called. */
 void
 prio_task_notify (PrioTask *self)
 {
@@ -405,10 +400,7 @@ prio_task_notify (PrioTask *self)
   /* A handler may run a nested main loop, which gets here again. */
   self->notified = TRUE;
   if (!notified && prio_task_is_listened_to (self))
-    {
-      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
-      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COMPLETED]);
-    }
+    prio_task_notify_state (self);
 }
 
 /**
@@ -427,22 +419,6 @@ prio_task_get_state (PrioTask *self)
   g_return_val_if_fail (PRIO_IS_POSTED (self), PRIO_TASK_STATE_ABORTED);
 
   return (PrioTaskState) __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
-}
-
-/**
- * prio_task_get_completed: (get-property completed)
- * @self: a task
- *
- * Tells whether the task has a result.  Any thread may call it.
- *
- * Returns: whether it has completed
- *
- * Since: 1.0
- */
-gboolean
-prio_task_get_completed (PrioTask *self)
-{
-  return prio_task_get_state (self) >= PRIO_TASK_STATE_FULFILLED;
 }
 
 /**
@@ -473,6 +449,16 @@ prio_task_get_priority (PrioTask *self)
  * @self: a task
  *
  * Gets the name of the task.
+ *
+ * ```c
+ * static void
+ * tell (PrioTask *task, GParamSpec *pspec, gpointer data)
+ * {
+ *   g_message ("%s is at %.0f %%", prio_task_get_name (task), 100 * prio_task_get_progress (task));
+ * }
+ *
+ * g_signal_connect (task, "notify::progress", G_CALLBACK (tell), NULL);
+ * ```
  *
  * Any thread may call it, as long as no other thread changes the name meanwhile.  If one may,
  * get [property@PrioSched.Task:name] instead, which returns a copy.

@@ -48,7 +48,7 @@ async def main() -> None:
     scheduler.yield_async(lambda source, result: print(source.yield_finish(result)))
     options = PrioSched.TaskOptions()
     options.delay = 5
-    scheduler.post_task_async(options, lambda task: task.return_int(5), callback=lambda source, result: None)
+    scheduler.post_full(options, lambda: False)
     signal: Optional[Gio.Cancellable] = options.signal
     controller = PrioSched.TaskController()
     for either in (signal, Gio.Cancellable(), controller.signal, PrioSched.TaskSignal.any([Gio.Cancellable(), controller.signal])):

@@ -427,27 +427,16 @@ add('first-task', (program, here) => {
     someScheduler(program, here).get_first_task();
 });
 
-// Tasks of the library's own, without a result, and with one.
+// Tasks of the library's own.
 add('native', (program, here) => {
     const scheduler = someScheduler(program, here), inner = here.inner(null);
     let left = here.random.below(3);
     program.nCalls++;
-    if (here.random.chance(.5)) {
-        scheduler.post(here.random.pick(PRIORITIES), () => {
-            program.act(inner);
-            if (--left < 0)
-                program.nCalls--;
-            return left >= 0;
-        });
-        return;
-    }
-    scheduler.post_task_async(null, task => {
+    scheduler.post(here.random.pick(PRIORITIES), () => {
         program.act(inner);
-        task.return_value(5);
-    }, (_, result) => {
-        program.nCalls--;
-        if (scheduler.post_task_finish(result)[1] !== 5)
-            program.fail('a task of the library has lost its result');
+        if (--left < 0)
+            program.nCalls--;
+        return left >= 0;
     });
 });
 add('state', (program, here) => {

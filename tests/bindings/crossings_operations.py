@@ -490,7 +490,7 @@ def first_task(program, here):
 
 @operation('native')
 def native(program, here):
-    """Tasks of the library's own, without a result, and with one."""
+    """Tasks of the library's own."""
     scheduler, inner = some_scheduler(program, here), here.inner(None)
     program.calls += 1
     left = [here.rng.randrange(3)]
@@ -501,19 +501,7 @@ def native(program, here):
         if left[0] < 0:
             program.calls -= 1
         return left[0] >= 0
-    if here.rng.random() < .5:
-        scheduler.post(PrioSched.TaskPriority(here.rng.randrange(1, 4)), run)
-        return
-
-    def task_function(task, *_):
-        program.act(inner)
-        task.return_value(5)
-
-    def ended(source, result):
-        program.calls -= 1
-        if source.post_task_finish(result)[1] != 5:
-            program.fail('a task of the library has lost its result')
-    scheduler.post_task_async(None, task_function, callback=ended)
+    scheduler.post(PrioSched.TaskPriority(here.rng.randrange(1, 4)), run)
 
 
 @operation('state')

@@ -13,7 +13,7 @@ const {web} = PrioSched;
 
 // GJS makes methods as they are asked for.
 const METHODS = {
-    Scheduler: ['post_task', 'post_task_async', 'post_task_finish', 'yield', 'yield_async',
+    Scheduler: ['post_task', 'yield', 'yield_async',
         'yield_finish', 'queue_microtask', 'request_idle_callback', 'cancel_idle_callback', 'get_context',
         'follow_frame_clock', 'unfollow_frame_clock', 'get_next_frame', 'set_next_frame', 'should_yield', 'get_time_slice', 'set_time_slice', 'pause',
         'resume', 'get_paused'],
@@ -21,7 +21,7 @@ const METHODS = {
     TaskSignal: ['get_priority', 'get_reason', 'has_fixed_priority', 'is_aborted', 'pin', 'connect', 'cancel'],
     Runner: ['post', 'post_full', 'yield', 'take_rejected'],
     SchedulingState: ['dup_scheduler', 'get_signal', 'get_priority', 'run'],
-    Task: ['cancel', 'defer', 'then', 'get_completed', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',
+    Task: ['cancel', 'defer', 'then', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',
         'propagate_boolean', 'propagate_int', 'propagate_value', 'return_boolean', 'return_error', 'return_int', 'return_value'],
     IdleDeadline: ['copy', 'did_timeout', 'time_remaining'],
 };

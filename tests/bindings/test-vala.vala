@@ -14,11 +14,14 @@ async int count_in_slices (Scheduler scheduler, StringBuilder log, string letter
 
 async void check_results (Scheduler scheduler) throws Error {
 	Value answer;
-	yield scheduler.post_task_async (TaskOptions () { priority = USER_BLOCKING, name = "answer" }, (task) => task.return_value (42), out answer);
+	var task = scheduler.post_task (TaskOptions () { priority = USER_BLOCKING, name = "answer" }, (task) => task.return_value (42));
+	yield task.wait_async ();
+	task.propagate_value (out answer);
 	assert (answer.get_int () == 42);
+	yield task.wait_async ();
 
 	try {
-		yield scheduler.post_task_async (null, (task) => task.return_error (new IOError.FAILED ("no luck")), null);
+		yield scheduler.post_task (null, (task) => task.return_error (new IOError.FAILED ("no luck"))).wait_async ();
 		assert_not_reached ();
 	} catch (IOError.FAILED error) {
 		assert (error.message == "no luck");
@@ -48,7 +51,7 @@ async void check_order (Scheduler scheduler) throws Error {
 		scheduler.queue_microtask (() => log.append ("m"));
 		return Source.REMOVE;
 	});
-	yield scheduler.post_task_async (TaskOptions () { priority = BACKGROUND }, (task) => {}, null);
+	yield scheduler.post_task (TaskOptions () { priority = BACKGROUND }, (task) => {}).wait_async ();
 
 	assert (log.str == "umbbbl");
 	assert (found == 3);
@@ -70,7 +73,7 @@ async void check_abort (Scheduler scheduler) throws Error {
 		return Source.REMOVE;
 	});
 	try {
-		yield scheduler.post_task_async (TaskOptions () { @signal = controller.signal }, (task) => assert_not_reached (), null);
+		yield scheduler.post_task (TaskOptions () { @signal = controller.signal }, (task) => assert_not_reached ()).wait_async ();
 		assert_not_reached ();
 	} catch (IOError.TIMED_OUT error) {
 	}
@@ -172,11 +175,13 @@ async void check_thread (Scheduler scheduler) throws Error {
 	unowned Thread<void*> here = Thread.self<void*> ();
 	Value answer;
 
-	yield scheduler.run_in_thread_async (null, (task) => {
+	var task = scheduler.run_in_thread (null, (task) => {
 		assert (Thread.self<void*> () != here);
 		task.return_value (42);
-	}, out answer);
+	});
+	yield task.wait_async ();
 	assert (Thread.self<void*> () == here);
+	task.propagate_value (out answer);
 	assert (answer.get_int () == 42);
 }
 
@@ -185,12 +190,14 @@ async void check_steps (Scheduler scheduler) throws Error {
 	Value sum;
 	int n = 0, left = 3;
 
-	yield scheduler.post_steps_async (TaskOptions () { priority = BACKGROUND }, (task) => {
+	var task = scheduler.post_steps (TaskOptions () { priority = BACKGROUND }, (task) => {
 		if (++n < 10)
 			return Source.CONTINUE;
 		task.return_value (n);
 		return Source.REMOVE;
-	}, out sum);
+	});
+	yield task.wait_async ();
+	task.propagate_value (out sum);
 	assert (sum.get_int () == 10);
 
 	group.post_steps (null, (task) => --left > 0);

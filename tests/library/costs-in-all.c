@@ -213,7 +213,7 @@ abort_signal (guint n)
 static void
 end_deferred (GCancellable *signal, gpointer task)
 {
-  prio_task_return_error_if_cancelled (task);
+  prio_task_return_error_if_aborted (task);
 }
 
 /* So many tasks that go on, and listen to their signal. */
@@ -313,7 +313,7 @@ cancel_chain (guint n)
 {
   for (guint i = 0; i < n; i++)
     prio_task_cancel (tasks->pdata[i]);
-  prio_task_return_error_if_cancelled (tasks->pdata[0]);
+  prio_task_return_error_if_aborted (tasks->pdata[0]);
   run_all ();
 }
 

@@ -328,9 +328,16 @@ dropped (World *world)
 }
 
 static void
-from_completed (World *world)
+state_changed (PrioTask *task, GParamSpec *pspec, World *world)
 {
-  g_signal_connect_swapped (world->task, "notify::completed", G_CALLBACK (dropped), world);
+  if (prio_task_get_state (task) >= PRIO_TASK_STATE_FULFILLED)
+    drop_all (world);
+}
+
+static void
+from_state_changed (World *world)
+{
+  g_signal_connect (world->task, "notify::state", G_CALLBACK (state_changed), world);
 }
 
 #if !GLIB_CHECK_VERSION (2, 80, 0)
@@ -450,7 +457,7 @@ static void (*const places[]) (World *world) = {
   from_continuation,
   from_destroy_notify_of_abort,
   from_destroy_notify_of_result,
-  from_completed,
+  from_state_changed,
 #if !GLIB_CHECK_VERSION (2, 80, 0)
   from_cancelled,
 #endif

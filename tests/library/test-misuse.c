@@ -119,13 +119,6 @@ test_posting (Fixture *f, gconstpointer data)
   assert_told ("prio_scheduler_post_task(): a GObject is no GCancellable*(task \"mine\")",
                POST_TASK (OPTIONS (.signal = no_signal, .name = "mine")));
 
-  assert_told_for_bad ("prio_scheduler_post_task_async",
-                       prio_scheduler_post_task_async (bad, NULL, task_function, NULL, NULL, callback, NULL));
-  assert_told ("prio_scheduler_post_task_async(): func is NULL*",
-               prio_scheduler_post_task_async (s, NULL, NULL, NULL, NULL, callback, NULL));
-  assert_told ("prio_scheduler_post_task_async(): 9 is no PrioTaskPriority*",
-               prio_scheduler_post_task_async (s, OPTIONS (.priority = 9), task_function, NULL, NULL, callback, NULL));
-
   assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
   assert_critical (prio_scheduler_queue_microtask (s, NULL, NULL, NULL));
   assert_critical_for_bad (prio_scheduler_request_idle_callback (bad, 0, idle_function, NULL, NULL));
@@ -171,7 +164,6 @@ test_yielding (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, task_function, NULL, NULL);
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
-  g_auto (GValue) value = G_VALUE_INIT;
 
 #define YIELD(options) prio_scheduler_yield_async (f->scheduler, options, callback, NULL)
   assert_told ("prio_scheduler_yield_async(): callback is NULL*", prio_scheduler_yield_async (f->scheduler, NULL, NULL, NULL));
@@ -192,11 +184,6 @@ test_yielding (Fixture *f, gconstpointer data)
   assert_told ("prio_scheduler_yield_finish: *no yield*",
                prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), NULL));
   assert_critical (prio_scheduler_yield_finish (f->scheduler, G_ASYNC_RESULT (task), &error));
-
-  assert_told ("prio_scheduler_post_task_finish(): a GObject is no PrioScheduler",
-               prio_scheduler_post_task_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), &value, NULL));
-  assert_critical_for_bad (prio_scheduler_post_task_finish (f->scheduler, bad, &value, NULL));
-  assert_critical (prio_scheduler_post_task_finish (f->scheduler, G_ASYNC_RESULT (task), &value, &error));
 }
 
 static void
@@ -239,7 +226,11 @@ test_task (Fixture *f, gconstpointer data)
 
   fixture_run (f);
   assert_critical_for_bad (prio_task_get_state (bad));
-  assert_critical_for_bad (prio_task_get_completed (bad));
+  assert_critical_for_bad (prio_task_wait_async (bad, callback, NULL));
+  assert_critical_for_bad (prio_task_wait_finish (bad, G_ASYNC_RESULT (completed), NULL));
+  assert_critical (prio_task_wait_finish (completed, G_ASYNC_RESULT (pending), NULL));
+  assert_critical (prio_task_wait_finish (completed, G_ASYNC_RESULT (completed), &error));
+  assert_told ("prio_task_wait_finish: *has not completed*", prio_task_wait_finish (pending, G_ASYNC_RESULT (pending), NULL));
   assert_critical_for_bad (prio_task_get_priority (bad));
   assert_critical_for_bad (prio_task_get_name (bad));
   assert_critical_for_bad (prio_task_get_signal (bad));

@@ -5,6 +5,8 @@
 
 #define _GNU_SOURCE /* RTLD_NEXT */
 
+#include <prio-sched-bindings.h>
+
 #include "helpers.h"
 #include "tsan-suppressions.h"
 
@@ -85,7 +87,7 @@ done (GObject *source, GAsyncResult *result, gpointer data)
   Pool *pool = data;
 
   g_assert_true (g_main_context_is_owner (pool->f->context));
-  if (prio_scheduler_run_in_thread_finish (PRIO_SCHEDULER (source), result, &value, &error))
+  if (prio_task_propagate_value (PRIO_TASK (result), &value, &error))
     pool->last = G_IS_VALUE (&value) ? g_value_get_int64 (&value) : -1;
   else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     pool->n_aborted++;
@@ -122,6 +124,14 @@ block (PrioTask *task, gpointer data)
   pthread_mutex_unlock (&pool->lock);
 }
 
+/* Waits for the task, and drops it. */
+static void
+wait_for (PrioTask *task, GAsyncReadyCallback callback, gpointer data)
+{
+  prio_task_wait_async (task, callback, data);
+  g_object_unref (task);
+}
+
 static void
 run_in_thread (Pool *pool, PrioTaskFunc func, char letter, PrioTaskPriority priority, gpointer signal)
 {
@@ -129,9 +139,8 @@ run_in_thread (Pool *pool, PrioTaskFunc func, char letter, PrioTaskPriority prio
 
   pool->n_run++;
   *work = (Work) { pool, letter };
-  prio_scheduler_run_in_thread_async (pool->f->scheduler,
-                                      &(PrioTaskOptions) { .priority = priority, .signal = signal }, func, work,
-                                      work_free, done, pool);
+  wait_for (prio_scheduler_run_in_thread (pool->f->scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, func,
+                                          work, work_free), done, pool);
 }
 
 static void
@@ -246,7 +255,7 @@ static void
 fail_if_cancelled (PrioTask *task, gpointer data)
 {
   block (task, data);
-  g_assert_true (prio_task_return_error_if_cancelled (task));
+  g_assert_true (prio_task_return_error_if_aborted (task));
 }
 
 /* Once a thread has it, the function finds out. */
@@ -405,8 +414,9 @@ test_context_goes_while_tasks_wait (Fixture *f, gconstpointer data)
   n = block_all (&pool);
   short_begin (&short_lived, &pool);
   for (guint i = 0; i < 20; i++)
-    prio_scheduler_run_in_thread_async (short_lived.scheduler, &(PrioTaskOptions) { .signal = signals[i % G_N_ELEMENTS (signals)] },
-                                        never_run, &short_lived, short_free, not_called, NULL);
+    wait_for (prio_scheduler_run_in_thread (short_lived.scheduler,
+                                            &(PrioTaskOptions) { .signal = signals[i % G_N_ELEMENTS (signals)] }, never_run,
+                                            &short_lived, short_free), not_called, NULL);
   prio_task_controller_abort (doomed, NULL);
   run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, NULL);
   short_end (&short_lived);
@@ -438,7 +448,7 @@ test_function_outlives_its_context (Fixture *f, gconstpointer data)
   pool_init (&pool, f);
   short_begin (&short_lived, &pool);
   for (guint i = 0; i < 4; i++)
-    prio_scheduler_run_in_thread_async (short_lived.scheduler, NULL, block_short, &short_lived, short_free, not_called, NULL);
+    wait_for (prio_scheduler_run_in_thread (short_lived.scheduler, NULL, block_short, &short_lived, short_free), not_called, NULL);
   pthread_mutex_lock (&pool.lock);
   while (pool.n_blocked < 4)
     pthread_cond_wait (&pool.changed, &pool.lock);
@@ -468,7 +478,7 @@ wait_for_another (PrioTask *task, gpointer data)
     pthread_cond_wait (&pool->changed, &pool->lock);
   pthread_mutex_unlock (&pool->lock);
 
-  prio_scheduler_run_in_thread_async (pool->f->scheduler, NULL, block, inner, g_free, done, pool);
+  wait_for (prio_scheduler_run_in_thread (pool->f->scheduler, NULL, block, inner, g_free), done, pool);
   pthread_mutex_lock (&pool->lock);
   while (pool->n_blocked < 2 * n)
     pthread_cond_wait (&pool->changed, &pool->lock);
@@ -503,8 +513,8 @@ abort_another (PrioTask *task, gpointer data)
 
   *inner = (Work) { pool, 'i' };
   prio_task_controller_abort (controller, NULL);
-  prio_scheduler_run_in_thread_async (pool->f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, run_work,
-                                      inner, g_free, done, pool);
+  wait_for (prio_scheduler_run_in_thread (pool->f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, run_work,
+                                          inner, g_free), done, pool);
   g_assert_cmpint (g_atomic_int_get (&max_threads), ==, n);
 }
 
@@ -530,9 +540,9 @@ test_bad_input (Fixture *f, gconstpointer data)
     return;
 
   assert_told ("*a delay of 5 ms, which tasks in threads do not have (task \"slow\")*",
-               prio_scheduler_run_in_thread_async (f->scheduler, &(PrioTaskOptions) { .delay = 5, .name = "slow" },
-                                                   end_without_a_result, NULL, NULL, NULL, NULL));
-  assert_told ("*func is NULL*", prio_scheduler_run_in_thread_async (f->scheduler, NULL, NULL, NULL, NULL, NULL, NULL));
+               g_assert_null (prio_scheduler_run_in_thread (f->scheduler, &(PrioTaskOptions) { .delay = 5, .name = "slow" },
+                                                            end_without_a_result, NULL, NULL)));
+  assert_told ("*func is NULL*", g_assert_null (prio_scheduler_run_in_thread (f->scheduler, NULL, NULL, NULL, NULL)));
 }
 
 static PrioTask *
@@ -543,7 +553,7 @@ run_under (Pool *pool, gpointer signal, const char *name)
   pool->n_run++;
   pool->n_done++; /* it has no callback */
   *work = (Work) { pool, 'a' };
-  return prio_scheduler_run_in_thread_under (pool->f->scheduler, signal, name, run_work, work, work_free);
+  return prio_scheduler_run_in_thread_under (pool->f->scheduler, PRIO_PRIORITY_UNSET, signal, name, run_work, work, work_free);
 }
 
 /* The task is returned, and the signal aborts it. */
@@ -558,13 +568,13 @@ test_under_a_signal (Fixture *f, gconstpointer data)
   pool_init (&pool, f);
   runs = run_under (&pool, signal_of (controller), "decode");
   g_assert_cmpstr (prio_task_get_name (runs), ==, "decode");
-  while (!prio_task_get_completed (runs))
+  while (prio_task_get_state (runs) < PRIO_TASK_STATE_FULFILLED)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpint (prio_task_propagate_int (runs, NULL), ==, 'a');
 
   prio_task_controller_abort (controller, NULL);
   aborted = run_under (&pool, signal_of (controller), NULL);
-  while (!prio_task_get_completed (aborted))
+  while (prio_task_get_state (aborted) < PRIO_TASK_STATE_FULFILLED)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpint (prio_task_propagate_int (aborted, &error), ==, -1);
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);

@@ -146,10 +146,8 @@ test_of_no_value (Fixture *f, gconstpointer data)
 static void
 got_value (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_auto (GValue) value = G_VALUE_INIT;
-
-  g_assert_true (prio_scheduler_post_task_finish (PRIO_SCHEDULER (source), result, &value, NULL));
-  g_assert_cmpint (g_value_get_int64 (&value), ==, 42);
+  g_assert_true (prio_task_wait_finish (PRIO_TASK (source), result, NULL));
+  g_assert_cmpint (prio_task_propagate_int (PRIO_TASK (source), NULL), ==, 42);
   ++*(guint *) data;
 }
 
@@ -157,22 +155,18 @@ got_value (GObject *source, GAsyncResult *result, gpointer data)
 static void
 got_to_know (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_assert_true (prio_scheduler_post_task_finish (PRIO_SCHEDULER (source), result, NULL, NULL));
+  g_assert_true (prio_task_wait_finish (PRIO_TASK (source), result, NULL));
   ++*(guint *) data;
 }
 
 static void
 yielded (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_auto (GValue) value = G_VALUE_INIT;
-
-  assert_told ("prio_scheduler_post_task_finish: *yield*prio_scheduler_yield_finish*",
-               g_assert_false (prio_scheduler_post_task_finish (PRIO_SCHEDULER (source), result, &value, NULL)));
   g_assert_true (prio_scheduler_yield_finish (PRIO_SCHEDULER (source), result, NULL));
   ++*(guint *) data;
 }
 
-/* A _finish function takes a result of any type, and of its own tasks only. */
+/* The end of a wait leaves a result of any type with the task. */
 static void
 test_finish (Fixture *f, gconstpointer data)
 {
@@ -181,8 +175,8 @@ test_finish (Fixture *f, gconstpointer data)
   guint n_called = 0;
 
   n_destroyed = 0;
-  prio_task_then (number, got_value, &n_called, NULL);
-  prio_task_then (pointer, got_to_know, &n_called, NULL);
+  prio_task_wait_async (number, got_value, &n_called);
+  prio_task_wait_async (pointer, got_to_know, &n_called);
   g_object_unref (pointer);
   prio_scheduler_yield_async (f->scheduler, NULL, yielded, &n_called);
   fixture_run (f);
@@ -201,8 +195,6 @@ test_into_a_set_value (Fixture *f, gconstpointer data)
   fixture_run (f);
   assert_told ("prio_task_propagate_value: task 'a name' keeps its result*unset*gint",
                g_assert_false (prio_task_propagate_value (task, &set, NULL)));
-  assert_told ("prio_scheduler_post_task_finish: task 'a name' keeps its result*",
-               g_assert_false (prio_scheduler_post_task_finish (f->scheduler, G_ASYNC_RESULT (task), &set, NULL)));
   g_assert_true (prio_task_propagate_pointer (task, NULL) == f);
 }
 
@@ -213,8 +205,8 @@ return_twice (PrioTask *task, gpointer data)
   assert_told ("prio_task_return_pointer: *second result*", prio_task_return_pointer (task, data, destroy));
   g_assert_cmpuint (n_destroyed, ==, 1);
   prio_task_cancel (task);
-  assert_told ("prio_task_return_error_if_cancelled: *second result*",
-               g_assert_false (prio_task_return_error_if_cancelled (task)));
+  assert_told ("prio_task_return_error_if_aborted: *second result*",
+               g_assert_false (prio_task_return_error_if_aborted (task)));
 }
 
 /* What cannot be the result is not lost. */
@@ -239,7 +231,8 @@ test_no_callback (Fixture *f, gconstpointer data)
   prio_task_then (task, NULL, NULL, destroy);
   g_assert_cmpuint (n_destroyed, ==, 1);
   prio_task_then (task, NULL, NULL, NULL);
-  prio_scheduler_post_task_async (f->scheduler, NULL, return_pointer, &result, destroy, NULL, NULL);
+  g_object_unref (prio_scheduler_post_task (f->scheduler, NULL, return_pointer, &result, destroy));
+  prio_task_wait_async (task, NULL, NULL);
   fixture_run (f);
   /* The result, which nobody takes, and the data. */
   g_assert_cmpuint (n_destroyed, ==, 3);
@@ -298,17 +291,17 @@ ask (PrioTask *task, gpointer data)
 {
   Asking *asking = data;
 
-  g_assert_false (prio_task_return_error_if_cancelled (task));
+  g_assert_false (prio_task_return_error_if_aborted (task));
   if (asking->alone)
     prio_task_cancel (task);
   else
     prio_task_controller_abort (asking->controller, asking->reason);
-  asking->failed = prio_task_return_error_if_cancelled (task);
+  asking->failed = prio_task_return_error_if_aborted (task);
   assert_told ("prio_task_return_int: task 'a name'*second result*", prio_task_return_int (task, 1));
 }
 
 static void
-test_return_error_if_cancelled (Fixture *f, gconstpointer data)
+test_return_error_if_aborted (Fixture *f, gconstpointer data)
 {
   for (guint i = 0; i < 2; i++)
     {
@@ -351,7 +344,7 @@ test_state_is_notified (Fixture *f, gconstpointer data)
 
   g_signal_connect (task, "notify", G_CALLBACK (log_notified), f);
   fixture_run (f);
-  g_assert_cmpstr (f->log->str, ==, "state:1 run state:2 completed: ");
+  g_assert_cmpstr (f->log->str, ==, "state:1 run state:2 ");
 }
 
 static gpointer
@@ -402,7 +395,7 @@ main (int argc, char **argv)
   add_test ("/results/no-callback", test_no_callback);
   add_test ("/results/finish", test_finish);
   add_test ("/results/misuse", test_misuse);
-  add_test ("/results/return-error-if-cancelled", test_return_error_if_cancelled);
+  add_test ("/results/return-error-if-aborted", test_return_error_if_aborted);
   add_test ("/results/state-is-notified", test_state_is_notified);
   add_test ("/results/name", test_name);
 

@@ -453,12 +453,7 @@ test_progress (Fixture *f, gconstpointer data)
 static void
 finished (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_auto (GValue) value = G_VALUE_INIT;
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (prio_scheduler_post_steps_finish (PRIO_SCHEDULER (source), result, &value, &error));
-  g_assert_no_error (error);
-  g_string_append_printf (data, "=%d", (gint) g_value_get_int64 (&value));
+  g_string_append_printf (data, "=%d", (gint) prio_task_propagate_int (PRIO_TASK (result), NULL));
 }
 
 /* In the manner of GIO, and with bad input. */
@@ -466,18 +461,18 @@ static void
 test_async (Fixture *f, gconstpointer data)
 {
   Made *made = made_new (f, 'a', 100, 1);
+  g_autoptr (PrioTask) task = NULL;
 
   made->at = 6;
   made->then = return_five;
-  prio_scheduler_post_steps_async (f->scheduler, NULL, make, made, made_free, finished, f->log);
+  task = prio_scheduler_post_steps (f->scheduler, NULL, make, made, made_free);
+  prio_task_wait_async (task, finished, f->log);
   assert_ran (f, "aaaaaa=5");
   if (!HAS_CHECKS)
     return;
 
   assert_told ("*prio_scheduler_post_steps(): *func is NULL*",
                g_assert_null (prio_scheduler_post_steps (f->scheduler, NULL, NULL, NULL, NULL)));
-  assert_told ("*prio_scheduler_post_steps_async(): *func is NULL*",
-               prio_scheduler_post_steps_async (f->scheduler, NULL, NULL, NULL, NULL, NULL, NULL));
   assert_told ("*NULL is no PrioScheduler*", g_assert_null (prio_scheduler_post_steps (NULL, NULL, make, NULL, NULL)));
 }
 

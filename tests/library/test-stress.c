@@ -133,7 +133,7 @@ run_task (PrioTask *task, gpointer data)
 static void
 run_reaction (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_assert_true (prio_task_get_completed (PRIO_TASK (result)));
+  g_assert_true (prio_task_get_state (PRIO_TASK (result)) >= PRIO_TASK_STATE_FULFILLED);
   payload_run (data);
 }
 

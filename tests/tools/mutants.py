@@ -84,7 +84,7 @@ MUTANTS = [
     ('run-queue-expiry.c', 'a->expiry != b->expiry ? a->expiry < b->expiry : a->job.order < b->job.order', 'a->job.order < b->job.order'),
     ('timeout.c', 'handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;', 'handle->timer->priority = PRIO_TASK_PRIORITY_BACKGROUND;'),
     ('mailbox.c', 'mailbox->spare = g_steal_pointer (&chunk);\n      mailbox->n_spare++;', 'mailbox->spare = g_steal_pointer (&chunk);'),
-    ('scheduler-thread.c', 'if (work->is_nested)\n    set_nested (FALSE);\n  g_object_ref (task);', 'g_object_ref (task);'),
+    ('scheduler-thread.c', 'if (work->is_nested)\n    set_nested (FALSE);\n  work->is_nested = FALSE;', 'work->is_nested = FALSE;'),
     ('yield.c', 'if (entry->run_queue->ready.paused)\n    return FALSE;', ''),
     ('task-group-wait.c', '->order < ((PrioWait *) lists[oldest]->data)->order', '->order == 0'),
     ('heap.c', 'heap->row[end].node->index = end | IN_ROW;', ';'),

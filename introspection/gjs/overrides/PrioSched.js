@@ -297,7 +297,7 @@ function addLatest({Scheduler, TaskController, TaskSignal}) {
 
 function refuseThreads(Scheduler) {
     // GJS would end the program where a second thread calls a function of JavaScript's.
-    for (const name of ['run_in_thread', 'run_in_thread_async', 'run_in_thread_under']) {
+    for (const name of ['run_in_thread', 'run_in_thread_under']) {
         Scheduler.prototype[name] = function () {
             throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
                 'yields, call an asynchronous function of GIO’s, or begin a Gio.Subprocess');

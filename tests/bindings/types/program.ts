@@ -104,11 +104,11 @@ function calls(): void {
     native.post('background', () => GLib.SOURCE_REMOVE);
     const options = new PrioSched.TaskOptions({priority: PrioSched.TaskPriority.USER_BLOCKING, delay: 5});
     const posted: boolean = native.post_full(options, () => GLib.SOURCE_REMOVE);
-    native.post_task_async(options, task => {
-        task.defer();
+    const watch = (task: PrioSched.Task): void => {
         task.connect('notify::state', self => print(self.state === PrioSched.TaskState.FULFILLED));
-        task.return_value('a value');
-    }, (source, result) => print(source?.post_task_finish(result)[1], posted));
+        task.wait_async((source, result) => print(source?.wait_finish(result), task.propagate_value()[1], posted));
+    };
+    print(watch);
     native.yield_async(new PrioSched.YieldOptions({flags: PrioSched.YieldFlags.DROP_SIGNAL}), (source, result) =>
         print(source?.yield_finish(result)));
 

@@ -146,7 +146,7 @@ give (PrioTask *task, Payload *payload)
 
     case 2:
       g_atomic_int_compare_and_exchange (&payload->given, NOTHING, IF_CANCELLED);
-      if (!prio_task_return_error_if_cancelled (task))
+      if (!prio_task_return_error_if_aborted (task))
         prio_task_return_value (task, NULL);
       break;
 

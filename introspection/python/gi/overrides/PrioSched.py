@@ -44,13 +44,12 @@ def _to_shared(value):
 
 
 _native_yield_async = called_back(PrioSched.Scheduler, 'yield_async', 1, 'yield_')
+PrioSched.Task.wait_async = called_back(PrioSched.Task, 'wait_async', 0)
 
 
 class Scheduler(PrioSched.Scheduler):
 
     sleep_async = called_back(PrioSched.Scheduler, 'sleep_async', 2, 'sleep')
-    post_task_async = called_back(PrioSched.Scheduler, 'post_task_async', 3, 'post_task')
-    run_in_thread_async = called_back(PrioSched.Scheduler, 'run_in_thread_async', 3, 'run_in_thread')
 
     adopt, each, latest = helpers.adopt, helpers.each, helpers.latest
     did_timeout, get_current_priority = react.did_timeout, react.get_current_priority

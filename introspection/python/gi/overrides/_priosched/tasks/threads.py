@@ -9,7 +9,7 @@ import inspect
 from gi.module import get_introspection_module
 from gi.repository import Gio
 
-from ..arguments import UNSET, check_name, to_callback
+from ..arguments import check_name, to_callback
 from ..futures.future import Future
 from ..futures.reasons import is_aborted, keep_reasons_of, reason_of, without_own_frames
 from .states import State, leave_state
@@ -58,7 +58,7 @@ class _Work:
             except BaseException as error:
                 self.error = without_own_frames(error)
         # If it has not been, the task has no result, and is fulfilled.
-        task.return_error_if_cancelled()
+        task.return_error_if_aborted()
 
     def end(self, _, task, *__):
         """Where the scheduler runs."""
@@ -76,14 +76,15 @@ class _Work:
             future._settle(None, native)
 
 
-def _both(signal, own, priority):
-    """What aborts the work: signal, if there is one, or own.  It has the priority that the work is to have."""
-    fixed = PrioSched.TaskPriority(priority if priority != UNSET else PrioSched.TaskPriority.USER_VISIBLE)
-    signals = [own] if signal is None else [signal, own]
-    if priority == UNSET and isinstance(signal, PrioSched.TaskSignal):
+def _both(signal, own):
+    """What aborts the work: signal, if there is one, or own.  It has the priority of signal, if that has one."""
+    if signal is None:
+        return own
+    signals = [signal, own]
+    if isinstance(signal, PrioSched.TaskSignal):
         both = PrioSched.TaskSignal.new_any_following(signals, signal)
     else:
-        both = PrioSched.TaskSignal.new_any(signals, fixed)
+        both = PrioSched.TaskSignal.new_any(signals, PrioSched.TaskPriority.USER_VISIBLE)
     keep_reasons_of(both, signals)
     return both
 
@@ -99,6 +100,6 @@ def run_in_thread(scheduler, func, args, priority, signal, name):
     future._context_id = table.context_id
 
     work = _Work(future, lambda: func(*args))
-    both = _both(signal, future._cancellable, priority)
-    PrioSched.Scheduler.run_in_thread_under(scheduler, both, name, work.run).then(work.end)
+    both = _both(signal, future._cancellable)
+    PrioSched.Scheduler.run_in_thread_under(scheduler, priority, both, name, work.run).then(work.end)
     return future

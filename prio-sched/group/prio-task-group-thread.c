@@ -1,0 +1,212 @@
+/* prio-task-group-thread.c: the tasks of a group whose functions run in threads
+ *
+ * They share the places of the group with its other tasks.  While no other ones are queued, a function that ends gives its place to
+ * the next one in its thread (prio-scheduler-thread-private.h), and the number of places does not change.  Where others are queued
+ * the place comes back, and goes to the most urgent, or oldest, of both.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "group/prio-task-group-private.h"
+
+#include "loop/prio-first-private.h"
+#include "scheduler/prio-options-private.h"
+
+/* In a thread. */
+static void
+run (PrioTask *task, gpointer data)
+{
+  PrioMember *member = data;
+
+  member->func (task, member->data);
+}
+
+/* Destroy notify of that, when it has returned or will not be called. */
+static void
+release_data (gpointer data)
+{
+  PrioMember *member = data;
+
+  prio_member_take_out_of_queue (member);
+  if (member->notify != NULL)
+    member->notify (member->data);
+  prio_member_unref (member);
+}
+
+/* Whether the places are still counted: the context has not gone. */
+static gboolean
+counts (PrioMember *member)
+{
+  PrioLoop *loop = prio_task_group_get_loop (member->group);
+
+  if (!prio_loop_enter (loop))
+    return FALSE;
+  prio_loop_leave (loop);
+  return TRUE;
+}
+
+static void
+begun (gpointer member)
+{
+  if (counts (member))
+    prio_member_take_out_of_queue (member);
+}
+
+static void
+place_free (gpointer data)
+{
+  PrioMember *member = data;
+  PrioTaskGroup *self = member->group;
+
+  if (!counts (member))
+    return;
+
+  self->n_begun_in_threads--;
+  self->n_begun--;
+  prio_task_group_update_places (self);
+}
+
+/* Until the task has its result, as that of any other task. */
+static void
+place_kept (gpointer data)
+{
+  PrioMember *member = data;
+
+  if (!counts (member))
+    return;
+
+  member->group->n_begun_in_threads--;
+  member->has_place = TRUE;
+  if (member->left)
+    prio_member_leave_place (member);
+}
+
+static const PrioPlacesFuncs funcs = { begun, place_free, place_kept };
+
+/* Whether the next place is that of a function in a thread. */
+static gboolean
+thread_is_next (PrioTaskGroup *self)
+{
+  PrioRunQueue *run_queue = self->places->run_queue;
+  PrioTaskPriority priority;
+  guint64 order;
+  PrioEffective effective;
+  PrioQueue *first;
+  gboolean is_next;
+
+  if (!prio_places_peek (self->threads, &priority, &order))
+    return FALSE;
+  if (self->queued.length == self->n_queued_in_threads)
+    return TRUE;
+  if (!prio_loop_enter (run_queue->loop))
+    return FALSE;
+
+  effective = prio_effective (priority, FALSE);
+  first = prio_run_queue_first (run_queue);
+  is_next = first == NULL || first->effective < effective || (first->effective == effective && first->head->order > order);
+  prio_loop_leave (run_queue->loop);
+  return is_next;
+}
+
+/* A place may be free, or other tasks may be queued, or none any more. */
+void
+prio_task_group_let_threads_in (PrioTaskGroup *self)
+{
+  while (self->n_taking == 0 && self->n_begun < self->limit && thread_is_next (self) && prio_places_let_in (self->threads))
+    {
+      self->n_begun++;
+      self->n_begun_in_threads++;
+    }
+  prio_places_set_passes (self->threads, self->n_taking == 0 && self->n_begun <= self->limit &&
+                                             self->queued.length == self->n_queued_in_threads);
+}
+
+/* The age of a task that is posted now. */
+static guint64
+next_order (PrioLoop *loop)
+{
+  guint64 order = 0;
+
+  if (prio_loop_enter (loop))
+    {
+      order = loop->next_order++;
+      prio_loop_leave (loop);
+    }
+  return order;
+}
+
+/**
+ * prio_task_group_run_in_thread: (skip)
+ * @self: a group
+ * @options: (nullable): what to run it with, or %NULL for the defaults; there is no delay and no timeout
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Runs a function in a thread of a pool when a place is free: like [method@PrioSched.Scheduler.run_in_thread] apart from that.
+ *
+ * The place is free again when @func has returned or, if the result is deferred, when the task has it. The next function then begins
+ * at once, in the same thread, however busy the main loop is: which one it is, priority and age decide.  If tasks that
+ * run on the main loop's thread are queued in the group as well, the main loop decides between all of them.
+ *
+ * ```c
+ * static void
+ * load (PrioTask *task, gpointer path)
+ * {
+ *   GError *error = NULL;
+ *   char *text = NULL;
+ *
+ *   if (g_file_get_contents (path, &text, NULL, &error))
+ *     prio_task_return_pointer (task, text, g_free);
+ *   else
+ *     prio_task_return_error (task, error);
+ * }
+ *
+ * disk = prio_task_group_new (scheduler, 4, PRIO_TASK_PRIORITY_USER_VISIBLE);
+ * for (guint i = 0; paths[i] != NULL; i++)
+ *   {
+ *     g_autoptr (PrioTask) task = prio_task_group_run_in_thread (disk, NULL, load, g_strdup (paths[i]), g_free);
+ *
+ *     prio_task_wait_async (task, loaded, rows[i]);
+ *   }
+ * ```
+ *
+ * The task is aborted with the group, and has its priority, as that of [method@PrioSched.TaskGroup.post_task].  An abort ends one
+ * whose function has not begun; one that runs hears of it by [method@PrioSched.Task.return_error_if_aborted].
+ *
+ * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
+ *
+ * Call it on the thread that runs the scheduler's main context; @notify is called there.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_group_run_in_thread (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
+                               GDestroyNotify notify)
+{
+  g_autoptr (GCancellable) signal = NULL;
+  PrioTaskOptions own;
+  PrioMember *member;
+  PrioTask *task;
+
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL), NULL);
+
+  if (self->threads == NULL)
+    self->threads = prio_places_new (prio_task_group_get_loop (self), &funcs);
+  member = prio_task_group_add (self, options, &own, func, user_data, notify);
+  signal = own.signal;
+  member->in_thread = TRUE;
+  member->task = task = prio_scheduler_make_task (self->places, &own);
+  prio_member_enqueue (member);
+  prio_member_hear_of (member);
+  prio_task_run_in_thread (task, self->threads, next_order (prio_task_group_get_loop (self)), run, member, release_data);
+  prio_task_group_update_places (self);
+  return task;
+}

@@ -1,0 +1,100 @@
+/* prio-task-wait.c: waits for a task, in the manner of GIO
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "task/prio-task-impl-private.h"
+
+/**
+ * prio_task_wait_async:
+ * @self: a task
+ * @callback: (nullable) (scope async) (closure user_data): called when the task has completed
+ * @user_data: data for @callback
+ *
+ * Waits for the task.
+ *
+ * ```c
+ * static void
+ * counted (GObject *source, GAsyncResult *result, gpointer label)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *   gssize n = prio_task_propagate_int (PRIO_TASK (result), &error);
+ *   g_autofree char *text = g_strdup_printf ("%" G_GSSIZE_FORMAT " words", n);
+ *
+ *   gtk_label_set_text (label, error != NULL ? error->message : text);
+ * }
+ *
+ * g_autoptr (PrioTask) task = prio_scheduler_post_task (scheduler, NULL, count_words, text, g_free);
+ *
+ * prio_task_wait_async (task, counted, label);
+ * ```
+ *
+ * The result that @callback is given is the task itself. So an `_async` function of your own ends with a call of this, and its
+ * `_finish` function is [func@PrioSched.Task.is_valid] and one of the `prio_task_propagate_…` functions: see
+ * [method@PrioSched.Scheduler.post_task]. The source object of the result is that of the task's options or, if they have
+ * none, the task.
+ *
+ * Any number of callers may wait for one task, and each callback is called once, in the order of the calls.  A task
+ * that has completed may be waited for, too: @callback is called soon, but never within this call.  There is no cancellable: the
+ * task has a signal, and [method@PrioSched.Task.cancel].
+ *
+ * @callback runs in a microtask: after the function that completes the task, and before the next task.  What it
+ * starts inherits the signal and the priority of the task that has made this call.  The scheduler may lend the
+ * awaited task the priority of the one that waits ([property@PrioSched.Scheduler:lends-priority]).
+ *
+ * If the main context goes first, @callback is not called.
+ *
+ * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_return_if_fail (PRIO_IS_POSTED (self));
+
+  prio_task_add_reaction (self, callback, user_data, NULL);
+}
+
+/**
+ * prio_task_wait_finish:
+ * @self: the task that was waited for
+ * @result: what the callback was given
+ * @error: return location for a `GError`
+ *
+ * Ends a wait, and tells how the task has ended.
+ *
+ * It leaves the result with the task: the `prio_task_propagate_…` functions get that, before or after this call or without it.
+ *
+ * ```c
+ * static void
+ * saved (GObject *task, GAsyncResult *result, gpointer window)
+ * {
+ *   g_autoptr (GError) error = NULL;
+ *
+ *   if (prio_task_wait_finish (PRIO_TASK (task), result, &error))
+ *     gtk_window_close (window);
+ *   else if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+ *     show_error (window, error);
+ * }
+ * ```
+ *
+ * Fails with the error of the task, or the reason of its abort.
+ *
+ * Any thread may call it; it is meant for the callback.
+ *
+ * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_wait_finish (PrioTask *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+  g_return_val_if_fail ((gpointer) result == self, FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  return prio_task_succeeds (self, error, G_STRFUNC);
+}
