@@ -128,6 +128,13 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         while place.timers and place.timers[0][0] <= self.now:
             self.enqueue(heapq.heappop(place.timers)[2])
 
+    def is_due(self, place):
+        """Whether a delay is over that the loop may have seen or not."""
+        return place.timers and place.timers[0][0] <= self.now
+
+    def is_dropped(self, entry):
+        return all(task is not entry for task in self.tasks.values())
+
     def run_next(self, place):
         self.enqueue_due(place)
         for _ in range(2):
@@ -135,7 +142,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.checkpoint()
         self.listen(True)
         # Time may have passed in a microtask, by a nested loop say.
-        if place.timers and place.timers[0][0] <= self.now and self.choose():
+        if self.is_due(place) and self.choose():
             self.enqueue_due(place)
         runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
         if not runnable:
@@ -153,7 +160,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.listen()
         if entry.has_result:
             # What goes on from a yield is called when its task has ended: the loop may have looked at the time by then.
-            if entry.continuation and place.timers and place.timers[0][0] <= self.now and self.choose():
+            if entry.continuation and self.is_due(place) and self.choose():
                 self.enqueue_due(place)
             self.checkpoint()
         # Who waits for a task is called before the loop looks at the time.
@@ -164,6 +171,9 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.listen()
             if place.microtasks:
                 place.microtasks.popleft()()
+            # What nobody else holds goes then, with its data: that may be before the loop looks at the time.
+            if self.is_due(place) and self.is_dropped(entry) and self.choose():
+                self.listen()
             self.end_run(entry)
         self.enqueue_due(place)
         self.listen()

@@ -92,7 +92,7 @@ class Hearing:
         label, outcome = told.split()
         # It may be told when its function has returned, and its checkpoint is over: then the loop may have looked at the time.
         for entry in [entry for entry in self.running if entry.label == label and entry.returned]:
-            if self.here.timers and self.here.timers[0][0] <= self.now and self.choose():
+            if self.is_due(self.here) and self.choose():
                 self.enqueue_due(self.here)
             entry.release()
         self.log.append(f'settled {told}')
