@@ -128,7 +128,7 @@ find_state (void)
  * Lets code that runs on stacks of its own, such as fibers, have a state while it runs.
  *
  * A fiber begins in one dispatch of the main loop and goes on in another, so that
- * [method@PrioSched.SchedulingState.run] cannot be around it. Whoever runs fibers captures a state
+ * prio_scheduling_state_run() cannot be around it. Whoever runs fibers captures a state
  * for each, and tells here which fiber is running. The library `prio-sched-dex-1` does that
  * for those of libdex.
  *
@@ -166,7 +166,7 @@ prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
  * prio_idle_deadline_get_current:
  *
  * Gets the deadline of the idle callback that runs on the calling thread.  A runner's function
- * needs this, as it is not given the deadline ([method@PrioSched.Runner.request_idle_callback]).
+ * needs this, as it is not given the deadline (prio_runner_request_idle_callback()).
  * Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs

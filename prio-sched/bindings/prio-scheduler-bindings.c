@@ -99,7 +99,7 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
  * @scheduler: a scheduler
  * @priority: the priority of what inherits the state
  *
- * Makes a state with another priority, for [method@PrioSched.SchedulingState.run].
+ * Makes a state with another priority, for prio_scheduling_state_run().
  *
  * It is that of a task of the scheduler of @parent, with the signal and the timeout of @parent.  Without a parent, or if that belongs to
  * another main context than @scheduler, it is that of a task of @scheduler that has neither.
