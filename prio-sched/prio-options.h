@@ -31,7 +31,7 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * @delay: milliseconds to wait before the task is queued
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @source_object: (nullable): the object whose `_async` function returns the task as its
- *   result; %NULL for the scheduler.  Only for tasks that have a result
+ *   result; %NULL for the task itself.  Only for tasks that have a result
  * @source_tag: (nullable): identifies that `_async` function, as for
  *   [method@Gio.AsyncResult.is_tagged].  Only for tasks that have a result
  *

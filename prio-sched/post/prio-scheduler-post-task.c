@@ -109,7 +109,7 @@ post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc
  * @options: (nullable): what to post it with, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed
+ * @notify: (nullable): called when @user_data is no longer needed: before or after the callbacks of those who wait for the task
  *
  * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
  *

@@ -226,7 +226,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * released, and their result is @reason.  A task whose function is running has that
  * result at once too, and its function goes on.  A task whose function has returned, and
  * which has deferred its result, is not aborted, but its next
- * [method@PrioSched.Scheduler.yield_async] fails.  Then `cancelled` is
+ * [method@PrioSched.Scheduler.yield_async] fails.  Neither is one whose function runs in another thread.  Then `cancelled` is
  * emitted, on the calling thread.  A second abort does nothing.
  *
  * Any thread may call it.  If another thread runs the main context of a task, the task is

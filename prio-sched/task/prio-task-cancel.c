@@ -63,7 +63,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  *
  * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, it goes on,
  * but the task has the error as its result at once.  A task that has deferred its result, and
- * whose function has returned, is not ended by the call: it hears of it when it calls
+ * whose function has returned, and one whose function runs in another thread are not ended by the call: they hear of it when they call
  * [method@PrioSched.Task.return_error_if_aborted].  One that is taken in steps,
  * [method@PrioSched.Scheduler.post_steps], is as one that is queued or runs.  For a completed task the call does nothing.
  *

@@ -35,7 +35,7 @@
  * }
  *
  * static void
- * counted (GObject *scheduler, GAsyncResult *result, gpointer label)
+ * counted (GObject *source, GAsyncResult *result, gpointer label)
  * {
  *   g_autoptr (GError) error = NULL;
  *   gssize n = prio_task_propagate_int (PRIO_TASK (result), &error);
@@ -161,6 +161,8 @@ describe (PrioTask *self)
     return g_strdup_printf ("task '%s'", escaped);
   if (self->entry.continuation)
     return g_strdup ("the result of a yield");
+  if (prio_task_get_func (self) == NULL)
+    return g_strdup ("an unnamed task");
   return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) prio_task_get_func (self));
 }
 
