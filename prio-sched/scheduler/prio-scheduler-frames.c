@@ -198,7 +198,8 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * @frame_clock: what [method@PrioSched.Scheduler.follow_frame_clock] was given
  *
  * Takes back one call of [method@PrioSched.Scheduler.follow_frame_clock].  With the last of them the scheduler
- * stops following the clock, and forgets what is known of its frames.
+ * stops following the clock, and forgets what is known of its frames.  Frame clocks of GTK and the stage of GNOME Shell are then
+ * followed as they are without a call.
  *
  * If nobody has called that, the clock is one that is followed without a call, and from now on it is not, by any scheduler.
  * So call it as often as you have followed the clock, and not more, where others use it too.  Call it on the
@@ -248,7 +249,8 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * @self: a scheduler
  *
  * Gets when the next frame is due: what a followed clock, or
- * [method@PrioSched.Scheduler.set_next_frame], reported last.  Any thread may call it.
+ * [method@PrioSched.Scheduler.set_next_frame], reported last.  A clock that is followed without a call is not among
+ * them: call [method@PrioSched.Scheduler.follow_frame_clock] for it to tell.  Any thread may call it.
  *
  * ```c
  * gint64 next_frame = prio_scheduler_get_next_frame (scheduler);

@@ -526,8 +526,6 @@ prio_trace_start_fd (int fd, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("/dev/fd/%d", fd);
 
-  g_return_val_if_fail (fd >= 0, FALSE);
-
   return prio_trace_start (path, error);
 }
 
