@@ -28,7 +28,7 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *   from the beginning
  * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or any
  *   other cancellable
- * @delay: milliseconds to wait before the task is queued
+ * @delay: milliseconds to wait before the task is queued.  What runs in a thread has neither delay nor timeout
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @source_object: (nullable): the object whose `_async` function returns the task as its
  *   result; %NULL for the task itself.  Only for tasks that have a result

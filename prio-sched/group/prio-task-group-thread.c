@@ -140,16 +140,17 @@ next_order (PrioLoop *loop)
 /**
  * prio_task_group_run_in_thread: (skip)
  * @self: a group
- * @options: (nullable): what to run it with, or %NULL for the defaults; there is no delay and no timeout
+ * @options: (nullable): what to run it with, or %NULL for the defaults; a delay or a timeout is refused
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Runs a function in a thread of a pool when a place is free: like [method@PrioSched.Scheduler.run_in_thread] apart from that.
  *
- * The place is free again when @func has returned or, if the result is deferred, when the task has it. The next function then begins
- * at once, in the same thread, however busy the main loop is: which one it is, priority and age decide.  If tasks that
- * run on the main loop's thread are queued in the group as well, the main loop decides between all of them.
+ * The place is free again when @func has returned. The next function then begins at once, in the same thread, however busy the main
+ * loop is: which one it is, priority and age decide.  If tasks that run on the main loop's thread are queued in the group as
+ * well, the main loop decides between all of them.  A task whose result is deferred keeps its place until it has the result; then,
+ * too, the main loop gives the place to the next one.
  *
  * ```c
  * static void

@@ -51,7 +51,8 @@
  * Stop button wants to know, and [method@PrioSched.TaskGroup.wait_async] waits for that.
  *
  * The tasks keep the group alive until they have completed, and neither keeps the scheduler or its
- * main context alive.  While the scheduler is paused, no task begins.
+ * main context alive.  While the scheduler is paused, no task begins; only functions in threads do, unless a task that
+ * is more urgent, or older, waits for the same place.
  *
  * Groups are for the thread that runs the scheduler's main context: a method that says nothing else is called there.
  * When the main context has gone, what was queued has ended with %PRIO_ERROR_CLOSED; methods then log a critical

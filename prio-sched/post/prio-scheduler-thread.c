@@ -579,7 +579,7 @@ prio_places_set_passes (PrioPlaces *places, gboolean passes)
 /**
  * prio_scheduler_run_in_thread:
  * @self: a scheduler
- * @options: (nullable): what to run it with, or %NULL for the defaults; there is no delay and no timeout
+ * @options: (nullable): what to run it with, or %NULL for the defaults; a delay or a timeout is refused
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed

@@ -52,7 +52,7 @@
  *
  * Once its function has returned, an abort of its signal no longer ends the task.  If
  * the task is aborted before that, its result is the abort, and a result that is returned
- * later is released.
+ * later is released.  An abort never ends a task whose function runs in a thread.
  *
  * Call it in the task's function, on the thread that runs it.
  *
