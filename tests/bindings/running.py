@@ -33,6 +33,12 @@ class Programs(unittest.TestCase):
                 status, out, error = self.run_program(f'{how}\n{loop}\nprint("went on")')
                 self.assertEqual((status, out), (3, ''), (how, loop, error))
 
+    def test_what_ends_the_first_step_is_told_once(self):
+        for error, expected in ('SystemExit(3)', 3), ('KeyboardInterrupt()', -signal.SIGINT):
+            status, out, stderr = self.run_program(f'async def main(): raise {error}\nPrioSched.run(main())')
+            self.assertEqual((status, out), (expected, ''))
+            self.assertNotIn('never retrieved', stderr)
+
     def test_a_keyboard_interrupt_comes_out(self):
         for how in ('def task(): raise KeyboardInterrupt', 'async def task(): await scheduler.yield_(); raise KeyboardInterrupt'):
             status, out, error = self.run_program(how + '''
