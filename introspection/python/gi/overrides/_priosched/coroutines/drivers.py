@@ -414,6 +414,7 @@ def start_alone(coroutine, context, future):
     if run.ended:
         future._settle(run.value, run.error)
         if isinstance(run.error, (KeyboardInterrupt, SystemExit)):
+            future._retrieved = True
             raise run.error
     else:
         run.attach(future)
