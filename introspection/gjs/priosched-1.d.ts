@@ -274,6 +274,8 @@ declare module '@girs/priosched-1' {
             /** Throws an error: the functions of JavaScript run in one thread. */
             run_in_thread(...args: any[]): never;
             run_in_thread_under(...args: any[]): never;
+            /** For bindings: should_yield () is true until every other source has had its turn; the task that comes next. */
+            end_slice(): void; dup_first_task(): Task | null;
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;
@@ -540,6 +542,7 @@ declare module '@girs/priosched-1' {
         class SchedulingState {
             static $gtype: GObject.GType<SchedulingState>; protected constructor();
             static get_current(): SchedulingState | null; dup_scheduler(): Scheduler | null;
+            static ['new'](parent: SchedulingState | null, scheduler: Scheduler, priority: TaskPriority): SchedulingState;
             get_priority(): number; get_signal(): Gio.Cancellable | null;
             resume_async(callback: Gio.AsyncReadyCallback): void; resume_finish(result: Gio.AsyncResult): boolean;
             run(func: () => void): void;

@@ -322,12 +322,6 @@ from_destroy_notify_of_result (World *world)
 /* Handlers of signals. */
 
 static void
-dropped (World *world)
-{
-  drop_all (world);
-}
-
-static void
 state_changed (PrioTask *task, GParamSpec *pspec, World *world)
 {
   if (prio_task_get_state (task) >= PRIO_TASK_STATE_FULFILLED)
@@ -345,7 +339,7 @@ from_state_changed (World *world)
 static void
 from_cancelled (World *world)
 {
-  g_signal_connect_swapped (world->signal, "cancelled", G_CALLBACK (dropped), world);
+  g_signal_connect_swapped (world->signal, "cancelled", G_CALLBACK (drop_all), world);
   prio_task_controller_abort (world->controller, NULL);
 }
 #endif

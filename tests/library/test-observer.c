@@ -341,7 +341,8 @@ test_lent (void)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  PrioTaskOptions late = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)), .delay = 1 };
+  /* The other task waits by then, however slow the machine is. */
+  PrioTaskOptions late = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)), .delay = 200 };
   g_autoptr (PrioTask) low = NULL, high = NULL;
 
   prio_scheduler_set_lends_priority (scheduler, TRUE);
