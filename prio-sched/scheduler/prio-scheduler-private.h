@@ -23,7 +23,6 @@ struct _PrioScheduler
   gint64 next_frame; /* atomic: what was reported last */
   gint64 long_task_threshold; /* atomic, µs; 0 if it does not watch */
   PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
-  gboolean is_hidden;   /* the library's own, which nobody is told of */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 

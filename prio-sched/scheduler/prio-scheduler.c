@@ -116,7 +116,6 @@ prio_scheduler_constructed (GObject *object)
   prio_debug_look_up ();
   prio_debug ("A scheduler has been made for a main context%s",
               self->context == g_main_context_default () ? ", the default one" : "");
-  self->is_hidden = prio_scheduler_is_inner_now ();
   if (watch != NULL)
     watch->made (self);
   prio_frame_hook_look (prio_clock_now ());

@@ -42,13 +42,14 @@ let_go (gpointer scheduler)
   g_object_unref (scheduler);
 }
 
-/* @self has been constructed. */
+/* @self is being constructed. */
 void
 prio_scheduler_enlist (PrioScheduler *self)
 {
   static gsize added = 0;
 
-  if (self->is_hidden)
+  /* Not the library's own. */
+  if (prio_scheduler_is_inner_now ())
     return;
   if (g_once_init_enter (&added))
     {
