@@ -13,6 +13,7 @@ from gi.repository import Gio
 PrioSched = get_introspection_module('PrioSched')
 
 UNSET = 0  # the priority of what follows that of its signal
+NO_EXPIRY = -1  # of a continuation whose task has no timeout
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 _NAMES = f'these are {", ".join(map(repr, _PRIORITIES))}'

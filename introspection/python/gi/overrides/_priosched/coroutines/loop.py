@@ -14,7 +14,7 @@ from gi.events import GLibEventLoop
 from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..arguments import UNSET
+from ..arguments import NO_EXPIRY, UNSET
 from ..futures.contexts import context_to_run, get_running_loop, is_at_rest, own_context
 from ..futures.future import Continuation
 from ..futures.future import own_state as _state
@@ -23,7 +23,6 @@ from ..futures.hot import running
 PrioSched = get_introspection_module('PrioSched')
 
 _REJECTED = 0
-_NO_EXPIRY = -1
 _USER_VISIBLE = 2
 _follow = PrioSched.TaskSignal.new_any_following
 
@@ -69,7 +68,7 @@ class _Lane:
 
     def _post(self, entry, delay, continues):
         number = self._table._add(entry)
-        post, last = (self._table._yield_full, _NO_EXPIRY) if continues else (self._table._post_full, 0)
+        post, last = (self._table._yield_full, NO_EXPIRY) if continues else (self._table._post_full, 0)
         if post(number, self._priority, self._signal, delay, last) != _REJECTED:
             return True
         self._table._take(number)

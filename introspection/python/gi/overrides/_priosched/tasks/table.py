@@ -13,7 +13,7 @@ import weakref
 from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..arguments import UNSET, name_of
+from ..arguments import NO_EXPIRY, UNSET, name_of
 from ..coroutines.drivers import CoroutineTask, Driver, is_awaitable, start, to_coroutine
 from ..coroutines.steps import in_steps, is_stepped
 from ..futures.contexts import call_in, interrupt, local
@@ -28,7 +28,6 @@ PrioSched = get_introspection_module('PrioSched')
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
 _REJECTED = 0
-_NO_EXPIRY = -1
 _copy_context = contextvars.copy_context
 _end_task = PrioSched.Runner.end
 
@@ -206,7 +205,7 @@ class Table(TableBase):
 
     def _go_on(self, number, state, delay=0):
         """Posts a continuation with state."""
-        expiry = _NO_EXPIRY if state.expiry is None else state.expiry
+        expiry = NO_EXPIRY if state.expiry is None else state.expiry
         return self._yield_full(number, state.priority, state.signal, delay, expiry)
 
     def call_soon(self, call):
@@ -220,7 +219,7 @@ class Table(TableBase):
             return True
         future = Continuation.calling(call)
         number = self._add(future)
-        if self._yield_full(number, _USER_BLOCKING, None, 0, _NO_EXPIRY) != _REJECTED:
+        if self._yield_full(number, _USER_BLOCKING, None, 0, NO_EXPIRY) != _REJECTED:
             return True
         self._take(number)
         return False
