@@ -5,22 +5,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "helpers.h"
-
-/* It stands before GLib's, for the library as for us. */
-static gint64 now = G_USEC_PER_SEC;
-
-gint64
-g_get_monotonic_time (void)
-{
-  return now;
-}
-
-gint64
-g_source_get_time (GSource *source)
-{
-  return now;
-}
+#include "frozen-fixture.h"
 
 typedef GObject GdkFrameClock;
 typedef GObjectClass GdkFrameClockClass;
@@ -43,14 +28,14 @@ gdk_frame_clock_init (GdkFrameClock *self)
 static gboolean
 work (gpointer data)
 {
-  now += 10000;
+  pass (10);
   return step_run (data);
 }
 
 static void
 run_long_task (Fixture *f)
 {
-  now += G_USEC_PER_SEC;
+  pass (1000);
   prio_scheduler_post (f->scheduler, USER_VISIBLE, work, step_new (f, 'w', NULL, NULL), step_free);
   fixture_run (f);
 }
@@ -69,7 +54,7 @@ paint (GObject *clock, guint n)
 {
   for (guint i = 0; i < n; i++)
     {
-      now += 8000;
+      pass (8);
       g_signal_emit_by_name (clock, "before-paint");
     }
 }
@@ -103,9 +88,9 @@ test_unasked (Fixture *f, gconstpointer data)
   /* The nearest frame of all windows counts. */
   other = new_clock (f);
   paint (clock, 1);
-  now += 5000;
+  pass (5);
   paint (other, 10);
-  now -= 4000;
+  pass (-4);
   g_assert_cmpfloat (idle_time (f), <=, 12);
 }
 
@@ -227,6 +212,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  frozen_time = G_USEC_PER_SEC;
 
   add_test ("/frame-hook/turned-off", test_turned_off);
   add_test ("/frame-hook/unasked", test_unasked);
