@@ -44,7 +44,7 @@ class Scene:
 
 
 class Scan(Scene):
-    """Lists the files of a thousand of the system's folders, and shows a row for each as it comes."""
+    """Lists the files of the system's folders, and shows a row for each as it comes."""
 
     def __init__(self):
         super().__init__()
@@ -52,21 +52,21 @@ class Scan(Scene):
         self.widget = list_of(self.model)
 
     def steps(self):
-        for folder, _, names in itertools.islice(os.walk('/usr'), 1000):
+        for folder, _, names in itertools.islice(os.walk('/usr'), 20000):
             self.model.splice(self.model.get_n_items(), 0, [f'{name}: {os.lstat(os.path.join(folder, name)).st_size}' for name in names])
             self.first()
             yield
 
 
 class Diff(Scene):
-    """Compares two texts of 6,000 lines, by blocks that cannot be cut, and marks what differs."""
+    """Compares two texts of 120,000 lines, by blocks of some ms that cannot be cut, and marks what differs."""
 
     priority = 'user-visible'
 
     def __init__(self):
         super().__init__()
         rng = random.Random(1)
-        self.old = [text(rng, 8) for _ in range(6000)]
+        self.old = [text(rng, 8) for _ in range(120000)]
         self.new = [line if rng.random() < 0.8 else text(rng, 8) for line in self.old]
         self.widget = Gtk.TextView()
         self.buffer = self.widget.get_buffer()
@@ -74,7 +74,7 @@ class Diff(Scene):
         self.tag = self.buffer.create_tag('changed', background='yellow')
 
     def steps(self):
-        size = 120
+        size = 2000
         for start in range(0, len(self.old), size):
             matcher = difflib.SequenceMatcher(None, self.old[start:start + size], self.new[start:start + size])
             for how, _, _, begin, end in matcher.get_opcodes():
@@ -86,7 +86,7 @@ class Diff(Scene):
 
 
 class Filter(Scene):
-    """Filters 60,000 names while four letters are typed, each of which begins anew."""
+    """Filters 60,000 names while eight letters are typed, each of which begins anew."""
 
     priority = 'user-blocking'
 
@@ -113,17 +113,17 @@ class Filter(Scene):
         self.model.splice(self.model.get_n_items(), 0, found)
 
     def jobs(self):
-        word = 'prio'
+        word = 'priority'
         return [(150 * i, lambda i=i: self.matching(word[:i + 1], i == len(word) - 1), self.priority, 'search') for i in range(len(word))]
 
 
 class Books(Scene):
-    """Searches 2,000 books of 3,000 words, and shows where it found what."""
+    """Searches 2,000 books of 15,000 words, and shows where it found what."""
 
     def __init__(self):
         super().__init__()
         rng = random.Random(3)
-        some = [text(rng, 3000) for _ in range(50)]
+        some = [text(rng, 15000) for _ in range(50)]
         self.books = [some[i % len(some)] for i in range(2000)]
         self.model = Gtk.StringList()
         self.widget = list_of(self.model)
@@ -137,7 +137,7 @@ class Books(Scene):
 
 
 class Menu(Scene):
-    """Builds a menu of 1,000 items, with an icon and two labels each."""
+    """Builds a menu of 3,000 items, with an icon and two labels each."""
 
     priority = 'user-visible'
 
@@ -147,7 +147,7 @@ class Menu(Scene):
         self.widget = self.box
 
     def steps(self):
-        for i in range(1000):
+        for i in range(3000):
             row = Gtk.Box(spacing=6)
             row.append(Gtk.Image(icon_name='folder-symbolic'))
             row.append(Gtk.Label(label=f'Item {i}', hexpand=True, xalign=0))
