@@ -34,6 +34,8 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *   result; %NULL for the task itself.  Only for tasks that have a result
  * @source_tag: (nullable): identifies that `_async` function, as for
  *   [method@Gio.AsyncResult.is_tagged].  Only for tasks that have a result
+ * @takes_turns: whether what follows its yields, and its next steps, wait behind tasks of the same priority that are
+ *   queued already
  *
  * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
@@ -64,6 +66,10 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * meanwhile: a scheduler that is paused runs it after that, and a group when it has a place.  The
  * task, and what follows its yields, finds out by [method@PrioSched.Scheduler.did_timeout].
  *
+ * By the draft, a continuation runs before all new tasks of its priority: what has begun ends first.  So a long task makes
+ * short ones of the same priority wait until it ends.  With @takes_turns it gives way to them, as an idle source
+ * does: its next step or slice is queued as a new task would be.  It then takes longer, the more tasks come.
+ *
  * Since: 1.0
  */
 typedef struct
@@ -76,6 +82,7 @@ typedef struct
   const char *name;
   GObject *source_object;
   gpointer source_tag;
+  gboolean takes_turns;
 } PrioTaskOptions;
 
 /**
@@ -112,6 +119,8 @@ typedef struct
  * @state: (nullable): the state to inherit from, and to continue under, instead of that of
  *   the running task
  * @name: (nullable): the continuation's name in messages and tools for developers; it is copied
+ * @takes_turns: whether the continuation waits behind tasks of the same priority that are queued already.  That of a
+ *   task that takes turns does so in any case: see [struct@PrioSched.TaskOptions]
  *
  * The options of a yield.  What is not given is inherited from the running task.
  *
@@ -135,6 +144,7 @@ typedef struct
   GCancellable *signal;
   PrioSchedulingState *state;
   const char *name;
+  gboolean takes_turns;
 } PrioYieldOptions;
 
 /**

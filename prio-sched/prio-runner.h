@@ -102,7 +102,8 @@ PrioPosted  prio_runner_post_full    (PrioRunner       *self,
                                       gint              priority,
                                       GCancellable     *signal,
                                       guint64           delay,
-                                      gint              timeout);
+                                      gint              timeout,
+                                      gboolean          takes_turns);
 PRIO_AVAILABLE_IN_ALL
 PrioPosted  prio_runner_yield        (PrioRunner       *self,
                                       guint             id);
@@ -112,7 +113,8 @@ PrioPosted  prio_runner_yield_full   (PrioRunner       *self,
                                       gint              priority,
                                       GCancellable     *signal,
                                       guint64           delay,
-                                      gint64            expiry);
+                                      gint64            expiry,
+                                      gboolean          takes_turns);
 
 PRIO_AVAILABLE_IN_ALL
 gboolean    prio_runner_cancel       (PrioRunner       *self,

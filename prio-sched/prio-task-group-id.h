@@ -22,6 +22,7 @@ guint            prio_task_group_post_id       (PrioTaskGroup         *self,
                                                 GCancellable          *signal,
                                                 guint64                delay,
                                                 gint                   timeout,
+                                                gboolean               takes_turns,
                                                 const char            *name,
                                                 GCancellable         **combined,
                                                 PrioPosted            *posted);

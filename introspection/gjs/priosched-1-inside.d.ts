@@ -65,7 +65,7 @@ declare module '@girs/priosched-1' {
         interface TaskGroup {
             /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
             post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
-                timeout: number, name: string | null): [number, Gio.Cancellable, number];
+                timeout: number, takes_turns: boolean, name: string | null): [number, Gio.Cancellable, number];
             return_id(handle: number, failure: string | null): void;
             new_lender(handle: number): number;
             wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,

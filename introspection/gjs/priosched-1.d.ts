@@ -146,6 +146,8 @@ declare module '@girs/priosched-1' {
             /** In whole milliseconds. */
             delay?: number;
             name?: string;
+            /** Whether what follows its yields waits behind tasks of the same priority that are queued already. */
+            takesTurns?: boolean;
         }
 
         /** What TaskGroup is made with. */
@@ -167,6 +169,8 @@ declare module '@girs/priosched-1' {
         interface YieldTaskOptions {
             signal?: Gio.Cancellable | 'inherit' | null;
             priority?: Nick | TaskPriority | 'inherit' | null;
+            /** Whether it waits behind tasks of the same priority that are queued already. */
+            takesTurns?: boolean;
         }
 
         namespace Scheduler {
@@ -555,9 +559,9 @@ declare module '@girs/priosched-1' {
             static end(): boolean;
             static next(): number;
             post(id: number, priority: number): Posted;
-            post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number): Posted;
+            post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number, takes_turns: boolean): Posted;
             get_first(): number;
-            yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number): Posted;
+            yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number, takes_turns: boolean): Posted;
             request_idle_callback(timeout: number): number;
             new_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
             free_lender(lender: number): void;

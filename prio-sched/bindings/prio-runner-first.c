@@ -19,7 +19,7 @@ id_of_head (PrioRunner *self, PrioQueue *queue)
 
   if (prio_id_queue_of_head (queue) == &self->ids && queue->kind == PRIO_QUEUE_IDS)
     return (queue->effective & 1) == 0 ? GPOINTER_TO_UINT (queue->head->data) : 0;
-  if (queue->kind != PRIO_QUEUE_ENTRIES || entry->continuation)
+  if (queue->kind != PRIO_QUEUE_ENTRIES || prio_entry_is_continuation (entry))
     return 0;
   if (prio_id_queue_of_head (queue) == &self->ids)
     return queue->head->id;

@@ -35,7 +35,7 @@ posted_here (PrioRunner *self, gboolean accepted)
   return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
 }
 
-/* Any thread: posts @op, which has no more than an id and a priority. */
+/* Any thread: posts @op, which has no more than an id and a priority, and takes no turns. */
 static PrioPosted
 post_plain (PrioRunner *self, PrioOp *op)
 {
@@ -43,7 +43,7 @@ post_plain (PrioRunner *self, PrioOp *op)
 
   if (G_LIKELY (prio_loop_enter (self->loop)))
     {
-      accepted = append_id (self, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag));
+      accepted = append_id (self, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag & PRIO_ENTRY_GOES_ON));
       prio_loop_leave (self->loop);
     }
   else
@@ -89,7 +89,8 @@ post_with (PrioRunner *self, PrioOp *op, GCancellable *signal, gint64 expiry)
   if (signal == NULL && op->priority == PRIO_PRIORITY_UNSET)
     op->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   /* What may be lent a priority has an entry. */
-  if (signal == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY && G_LIKELY (!prio_lending_is_used (self->loop)))
+  if (signal == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON &&
+      G_LIKELY (!prio_lending_is_used (self->loop)))
     return post_plain (self, op);
 
   return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, op, signal, expiry));
@@ -106,6 +107,7 @@ post_with (PrioRunner *self, PrioOp *op, GCancellable *signal, gint64 expiry)
  * @delay: milliseconds to wait before the task is queued
  * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
  *   task whose timeout has not passed; 0 for none
+ * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
  *
  * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft), and with a timeout: see
  * [struct@PrioSched.TaskOptions].
@@ -119,9 +121,10 @@ post_with (PrioRunner *self, PrioOp *op, GCancellable *signal, gint64 expiry)
  * Since: 1.0
  */
 PrioPosted
-prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout)
+prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout,
+                       gboolean takes_turns)
 {
-  PrioOp op = { .id = id, .priority = (gint8) priority };
+  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW };
   g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
@@ -141,13 +144,13 @@ expiry_of (const PrioState *state)
   return state->timed == PRIO_TIMED_NOT ? PRIO_NO_EXPIRY : prio_traits_of (state).expiry;
 }
 
-/* Owner thread: appends a continuation of the running task, whose signal cannot be reset, or which has none, but a timeout or
- * what may lend it a priority.
+/* Owner thread: appends a continuation of the running task, whose signal cannot be reset, or which has none, but a timeout, turns
+ * or what may lend it a priority.
  * Returns FALSE if the runner is closed or the signal aborted. */
 static gboolean
 append_inherited (PrioRunner *self, guint id, const PrioState *state)
 {
-  PrioOp op = { .id = id, .priority = state->priority, .flag = TRUE, .data = &self->ids };
+  PrioOp op = { .id = id, .priority = state->priority, .flag = prio_turn_of_continuation (state->takes_turns), .data = &self->ids };
   PrioRegistration *registration = prio_registration_of (state->group);
 
   if (self->ids.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
@@ -183,7 +186,7 @@ prio_runner_yield (PrioRunner *self, guint id)
 {
   const PrioState *current, *state = NULL;
   PrioRegistration *registration = NULL;
-  PrioOp op = { .id = id, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .flag = TRUE };
+  PrioOp op = { .id = id, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .flag = PRIO_ENTRY_GOES_ON };
   g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
   gboolean accepted;
 
@@ -203,10 +206,11 @@ prio_runner_yield (PrioRunner *self, guint id)
     {
       prio_loop_leave (self->loop);
       op.priority = state->priority;
+      op.flag = prio_turn_of_continuation (state->takes_turns);
       return post_with (self, &op, registration->signal, expiry_of (state));
     }
   if (registration != NULL ||
-      (state != NULL && (state->timed != PRIO_TIMED_NOT || G_UNLIKELY (prio_lending_is_used (self->loop)))))
+      (state != NULL && (state->timed != PRIO_TIMED_NOT || state->takes_turns || G_UNLIKELY (prio_lending_is_used (self->loop)))))
     {
       accepted = append_inherited (self, id, state);
     }
@@ -230,8 +234,9 @@ prio_runner_yield (PrioRunner *self, guint id)
  *   any other cancellable
  * @delay: milliseconds to wait before the continuation is queued
  * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time(); -1 if it has none
+ * @takes_turns: whether it waits behind tasks of the same priority that are queued already
  *
- * Posts the continuation of a task, which runs before the tasks of its priority.  It inherits nothing, and is for a binding that
+ * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  It inherits nothing, and is for a binding that
  * knows the task where the library does not: after an `await` of something else.  Elsewhere [method@PrioSched.Runner.yield]
  * inherits all of this.
  *
@@ -242,9 +247,10 @@ prio_runner_yield (PrioRunner *self, guint id)
  * Since: 1.0
  */
 PrioPosted
-prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry)
+prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry,
+                        gboolean takes_turns)
 {
-  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = TRUE };
+  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = prio_turn_of_continuation (takes_turns) };
   g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
@@ -266,7 +272,7 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
  * and [method@PrioSched.Runner.take_rejected] reports it.
  *
  * ```c
- * prio_runner_post_full (runner, id, PRIO_TASK_PRIORITY_BACKGROUND, NULL, 10000, 0);
+ * prio_runner_post_full (runner, id, PRIO_TASK_PRIORITY_BACKGROUND, NULL, 10000, 0, FALSE);
  * …
  * if (!prio_runner_cancel (runner, id))
  *   forget_when_it_runs (id);

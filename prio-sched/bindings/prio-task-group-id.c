@@ -118,6 +118,7 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  * @delay: milliseconds to wait before the task is queued
  * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
  *   task whose timeout has not passed; 0 for none
+ * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: that
  *   of the group, or one that depends on it and on @signal
@@ -138,10 +139,10 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  */
 guint
 prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal, guint64 delay,
-                         gint timeout, const char *name, GCancellable **combined, PrioPosted *posted)
+                         gint timeout, gboolean takes_turns, const char *name, GCancellable **combined, PrioPosted *posted)
 {
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
-                              .name = name, .source_tag = prio_task_group_post_id };
+                              .name = name, .source_tag = prio_task_group_post_id, .takes_turns = takes_turns };
   g_autoptr (PrioTask) task = NULL;
   PrioSeat *seat;
   guint handle;

@@ -133,7 +133,7 @@ closure_ran (PrioEntry *entry, gboolean again)
 {
   if (again && !prio_entry_is_aborted (entry))
     {
-      entry->continuation = TRUE;
+      prio_entry_go_on (entry);
       prio_run_queue_enqueue (entry);
       /* The observation has begun meanwhile. */
       if (G_UNLIKELY (entry->run_queue->loop->observing != NULL))
@@ -154,6 +154,7 @@ begin_entry (PrioEntry *entry, gint depth)
     .run_queue = entry->run_queue,
     .group = entry->abort,
     .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
+    .takes_turns = (entry->turn & PRIO_ENTRY_TAKES_TURNS) != 0,
     .depth = depth,
   };
 
@@ -171,7 +172,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 
   if (has_microtasks)
     step.name = name;
-  entry->continuation = TRUE;
+  prio_entry_go_on (entry);
   prio_run_queue_enqueue (entry);
   prio_observed_yielded (entry, &step);
   if (has_microtasks)
@@ -208,7 +209,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
     }
   else
     {
-      gboolean continues = entry->continuation;
+      gboolean continues = prio_entry_is_continuation (entry);
 
       entry->funcs->run (entry);
       prio_thread.state = outer;

@@ -49,7 +49,7 @@ void prio_id_queue_init (PrioIdQueue *ids, PrioRunQueue *run_queue, const PrioId
 void prio_id_queue_open (PrioIdQueue *ids);
 void prio_id_queue_close (PrioIdQueue *ids);
 void prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective);
-PrioEntry *prio_id_queue_new_entry (PrioIdQueue *ids, guint id, gboolean continuation);
+PrioEntry *prio_id_queue_new_entry (PrioIdQueue *ids, guint id);
 PrioEntry *prio_id_queue_find (PrioIdQueue *ids, guint id);
 gboolean prio_id_queue_cancel (PrioIdQueue *ids, guint id);
 void prio_id_queues_let_go (PrioRunQueue *run_queue);

@@ -166,7 +166,7 @@ const PrioEntryFuncs prio_id_funcs = {
 /* An entry for the task @id with a signal or a delay.  It is a user of @ids; the caller sets its
  * priority. */
 PrioEntry *
-prio_id_queue_new_entry (PrioIdQueue *ids, guint id, gboolean continuation)
+prio_id_queue_new_entry (PrioIdQueue *ids, guint id)
 {
   PrioEntry *entry = prio_run_queue_new_entry (ids->run_queue, NULL, ids, NULL);
 
@@ -174,7 +174,6 @@ prio_id_queue_new_entry (PrioIdQueue *ids, guint id, gboolean continuation)
   entry->funcs = &prio_id_funcs;
   entry->use = PRIO_ENTRY_OF_ID;
   entry->job.id = id;
-  entry->continuation = continuation;
   if (ids->n_entries++ == ids->n_places)
     make_index (ids, MAX (2 * ids->n_places, MIN_PLACES));
   enter_index (ids, entry);

@@ -112,7 +112,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
       idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
       /* It runs before everything else that waits then. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
-      idle->timeout->continuation = TRUE;
+      idle->timeout->turn = PRIO_ENTRY_GOES_ON;
       idle->timeout->use = PRIO_ENTRY_OF_LIBRARY;
       prio_run_queue_add (idle->timeout, op->due);
     }

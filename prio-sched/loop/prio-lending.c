@@ -175,7 +175,7 @@ place (PrioLendNode *node)
     {
       set_boosted (node);
     }
-  node->queue.effective = prio_effective ((PrioTaskPriority) level_of (node), entry->continuation);
+  node->queue.effective = prio_effective ((PrioTaskPriority) level_of (node), entry->turn & PRIO_ENTRY_GOES_ON);
   prio_run_queue_make_ready (entry->run_queue, &node->queue);
 }
 
@@ -461,7 +461,7 @@ prio_lending_prepare (PrioEntry *entry)
 
   entry->boosted = TRUE;
   entry->follows = NULL;
-  node->queue.effective = prio_effective ((PrioTaskPriority) node->level, entry->continuation);
+  node->queue.effective = prio_effective ((PrioTaskPriority) node->level, entry->turn & PRIO_ENTRY_GOES_ON);
 }
 
 /* @entry, which is boosted, is to run, or is DROPPED: it belongs to its group again. */

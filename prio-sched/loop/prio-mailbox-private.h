@@ -31,7 +31,7 @@ struct _PrioOp
   GCancellable *signal;
   gint64 due; /* µs of g_get_monotonic_time (), or 0 */
   gint8 priority;
-  guint8 flag;
+  guint8 flag; /* of a post: PrioEntryTurn */
   guint id; /* of a task id, or 0 */
 };
 

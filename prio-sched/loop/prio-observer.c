@@ -95,7 +95,7 @@ static void
 refresh (PrioObservedTask *task, PrioEntry *entry)
 {
   task->told.priority = (gint8) prio_lending_get_own (entry);
-  task->told.continuation = entry->continuation;
+  task->told.continuation = (guint8) prio_entry_is_continuation (entry);
   task->told.group = entry->abort;
   if (task->original->get_name != NULL)
     set_name (task, task->original->get_name (entry));
@@ -256,7 +256,7 @@ entry_of_job (PrioQueue *queue, PrioJob *job)
     {
       PrioIdQueue *ids = prio_id_queue_from_queue (queue);
 
-      entry = prio_id_queue_new_entry (ids, GPOINTER_TO_UINT (job->data), FALSE);
+      entry = prio_id_queue_new_entry (ids, GPOINTER_TO_UINT (job->data));
       prio_id_queue_release (ids);
       prio_run_queue_hold (run_queue);
     }
@@ -267,7 +267,7 @@ entry_of_job (PrioQueue *queue, PrioJob *job)
     }
   entry->job.order = job->order;
   entry->priority = (guint8) prio_effective_priority (queue->effective);
-  entry->continuation = queue->effective & 1;
+  entry->turn = queue->effective & PRIO_ENTRY_GOES_ON;
   prio_slab_free (&run_queue->loop->jobs, job);
   return entry;
 }
@@ -506,7 +506,7 @@ prio_observed_begins (PrioEntry *entry)
 
   refresh (task, entry);
   /* A continuation has the name of the task that has posted it, for want of a better one. */
-  if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || entry->continuation))
+  if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
       PrioIdQueue *ids = entry->job.data;
 

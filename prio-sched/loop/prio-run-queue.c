@@ -240,8 +240,8 @@ static inline PrioQueue *
 queue_of_entry (PrioEntry *entry)
 {
   if (entry->follows != NULL)
-    return &entry->follows->queues[entry->continuation];
-  return &entry->run_queue->entries[prio_effective (entry->priority, entry->continuation)];
+    return &entry->follows->queues[entry->turn & PRIO_ENTRY_GOES_ON];
+  return &entry->run_queue->entries[prio_effective (entry->priority, entry->turn & PRIO_ENTRY_GOES_ON)];
 }
 
 /* The queue in which an entry belongs that prio-lending knows. */

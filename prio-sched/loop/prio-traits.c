@@ -10,7 +10,7 @@
 #include "loop/prio-lending-private.h"
 
 /* A state has room for such a number. */
-#define MAX_NUMBER ((1u << 22) - 1)
+#define MAX_NUMBER ((1u << 21) - 1)
 
 /* Those that are free are linked by `member`, from that of number 0. */
 static PrioTraits *
@@ -45,7 +45,7 @@ take_number (PrioLoop *loop)
 
 /* Takes over a user of @traits->lend.
  *
- * Returns: the number of a record with one user, or 0 where four million states have one: that state is as one that has none */
+ * Returns: the number of a record with one user, or 0 where two million states have one: that state is as one that has none */
 guint
 prio_traits_new (PrioLoop *loop, const PrioTraits *traits)
 {

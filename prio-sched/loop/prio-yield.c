@@ -93,19 +93,21 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
 static guint
 running_level (const PrioState *state)
 {
+  gboolean goes_ahead;
   guint lend;
 
   if (state == NULL)
     return prio_effective (PRIO_TASK_PRIORITY_USER_VISIBLE, TRUE);
   if (state->timed == PRIO_TIMED_EXPIRED)
     return PRIO_EFFECTIVE_EXPIRED;
+  goes_ahead = !state->takes_turns;
   lend = prio_traits_of (state).lend;
   if (G_UNLIKELY (lend != 0))
     return prio_effective ((PrioTaskPriority) MAX (prio_lending_get_level (state->run_queue->loop, lend),
-                                                   PRIO_TASK_PRIORITY_BACKGROUND), TRUE);
+                                                   PRIO_TASK_PRIORITY_BACKGROUND), goes_ahead);
   if (state->priority == PRIO_PRIORITY_UNSET)
-    return prio_effective (prio_group_get_priority (state->group), TRUE);
-  return prio_effective ((PrioTaskPriority) state->priority, TRUE);
+    return prio_effective (prio_group_get_priority (state->group), goes_ahead);
+  return prio_effective ((PrioTaskPriority) state->priority, goes_ahead);
 }
 
 /* The time of what is running is over: other sources have their turn next, and another call returns the same. */

@@ -22,6 +22,13 @@ prio_task_options_expiry (const PrioTaskOptions *options, gint64 due)
   return G_LIKELY (options->timeout == 0) ? PRIO_NO_EXPIRY : prio_expiry_after (due, options->timeout);
 }
 
+/* Where a new task with @options stands among its equals. */
+static inline guint8
+prio_task_options_turn (const PrioTaskOptions *options)
+{
+  return options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW;
+}
+
 /* Sets the signal and the priority of a new entry. */
 static inline void
 prio_entry_bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priority)

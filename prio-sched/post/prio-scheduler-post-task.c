@@ -80,7 +80,7 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
 PrioTask *
 prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options)
 {
-  PrioTask *task = prio_task_new (self->run_queue, PRIO_ENTRY_TASK, options->signal, options->priority);
+  PrioTask *task = prio_task_new (self->run_queue, prio_task_options_turn (options), options->signal, options->priority);
 
   if (options->name != NULL)
     prio_task_set_name (task, options->name);
@@ -165,7 +165,7 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
     options = &prio_no_task_options;
 
   if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL &&
-      options->timeout == 0)
+      options->timeout == 0 && !options->takes_turns)
     {
       task = post_pooled_task (self->run_queue, func, user_data, notify, options->priority, prio_due_after (options->delay));
       if (task != NULL)

@@ -117,18 +117,19 @@ prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp 
 void
 prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration, gint64 expiry)
 {
-  gboolean is_plain = registration == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY;
+  gboolean is_plain = registration == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON;
   PrioEntry *entry;
 
   /* What may be lent a priority has an entry. */
   if (op->id != 0 && is_plain && !prio_lending_is_used (run_queue->loop))
     {
-      prio_id_queue_append (op->data, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag));
+      prio_id_queue_append (op->data, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag & PRIO_ENTRY_GOES_ON));
       return;
     }
 
-  entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id, op->flag)
+  entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id)
                       : prio_run_queue_new_entry (run_queue, op->func, op->data, op->notify);
+  entry->turn = op->flag;
   if (expiry != PRIO_NO_EXPIRY)
     prio_entry_set_expiry (entry, expiry);
   prio_entry_bind (entry, registration, (PrioTaskPriority) op->priority);
@@ -290,7 +291,7 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal, gint64 expiry)
 
 /* Posts a closure without a signal.  Returns FALSE if this is not the owner thread. */
 static G_ALWAYS_INLINE inline gboolean
-post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority, gint64 due, gint64 expiry,
+post_closure_on_owner_thread (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 due, gint64 expiry,
                               GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
   PrioEntry *entry;
@@ -299,9 +300,10 @@ post_closure_on_owner_thread (PrioRunQueue *run_queue, PrioTaskPriority priority
     return FALSE;
 
   entry = prio_run_queue_new_entry (run_queue, func, data, notify);
+  entry->turn = prio_task_options_turn (options);
   if (expiry != PRIO_NO_EXPIRY)
     prio_entry_set_expiry (entry, expiry);
-  prio_entry_bind (entry, NULL, priority);
+  prio_entry_bind (entry, NULL, options->priority);
   prio_run_queue_add (entry, due);
   prio_loop_leave (run_queue->loop);
   return TRUE;
@@ -324,7 +326,7 @@ submit_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 
                 gpointer data, GDestroyNotify notify)
 {
   PrioOp op = { .apply = op_post_entry, .target = run_queue, .func = func, .data = data, .notify = notify,
-                .priority = (gint8) options->priority, .due = due };
+                .priority = (gint8) options->priority, .flag = prio_task_options_turn (options), .due = due };
 
   if (post_entry (run_queue->loop, &op, options->signal, expiry))
     return TRUE;
@@ -349,7 +351,7 @@ post_rare (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc 
   expiry = prio_task_options_expiry (options, due);
   prio_thread.posting_name = options->name;
   posted = (options->signal == NULL &&
-            post_closure_on_owner_thread (run_queue, options->priority, due, expiry, func, data, notify)) ||
+            post_closure_on_owner_thread (run_queue, options, due, expiry, func, data, notify)) ||
            submit_closure (run_queue, options, due, expiry, func, data, notify);
   prio_thread.posting_name = NULL;
   return posted;
@@ -397,7 +399,7 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
 
   due = prio_due_after (options->delay);
   if (options->signal == NULL &&
-      post_closure_on_owner_thread (self->run_queue, options->priority, due, PRIO_NO_EXPIRY, func, user_data, notify))
+      post_closure_on_owner_thread (self->run_queue, options, due, PRIO_NO_EXPIRY, func, user_data, notify))
     return TRUE;
   return submit_closure (self->run_queue, options, due, PRIO_NO_EXPIRY, func, user_data, notify);
 }

@@ -25,6 +25,7 @@ typedef struct
   PrioTaskPriority priority;
   PrioTimed timed;           /* whether the continuation has the timeout of what yields: */
   gint64 expiry;             /* when that passes, µs */
+  gboolean takes_turns;
   PrioRegistration *abort;   /* inherited instead of @signal; only on the owner thread */
   PrioRegistration *follows; /* inherited instead of @followed; only on the owner thread */
 } PrioInheritance;
@@ -71,11 +72,12 @@ inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_her
 static PrioInheritance
 inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *options)
 {
-  PrioInheritance from = { .signal = options->signal, .priority = options->priority };
+  PrioInheritance from = { .signal = options->signal, .priority = options->priority, .takes_turns = options->takes_turns };
   gboolean has_own = options->signal != NULL || options->priority != PRIO_PRIORITY_UNSET;
 
   if (state != NULL)
     {
+      from.takes_turns |= state->takes_turns;
       from.timed = state->timed;
       from.expiry = prio_traits_of (state).expiry;
     }
@@ -199,7 +201,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
   PrioLoop *loop = run_queue->loop;
   PrioInheritance from = inherit_for (run_queue, options);
   GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
-  PrioTask *task = prio_task_new (run_queue, PRIO_ENTRY_CONTINUATION, signal, from.priority);
+  PrioTask *task = prio_task_new (run_queue, prio_turn_of_continuation (from.takes_turns), signal, from.priority);
 
   prio_task_set_origin (task, origin);
   if (from.timed != PRIO_TIMED_NOT)
@@ -236,7 +238,7 @@ static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_async, 
 void
 prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data)
 {
-  PrioTask *task = prio_task_new (run_queue, PRIO_ENTRY_CONTINUATION, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  PrioTask *task = prio_task_new (run_queue, PRIO_ENTRY_GOES_ON, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
   PrioResult result = PRIO_RESULT_OF_ERROR (error);
 
   prio_task_set_origin (task, &yield_origin);

@@ -111,6 +111,15 @@ typedef struct
   PrioTaskState (*get_state) (PrioEntry *entry); /* before `ran`: what the task becomes then; RUNNING if its result comes later */
 } PrioEntryFuncs;
 
+/* Where an entry stands among those of its priority.  Bit 0 is that of PrioEffective. */
+typedef enum
+{
+  PRIO_ENTRY_IS_NEW = 0,
+  PRIO_ENTRY_GOES_ON = 1 << 0,         /* a continuation, before those that are new */
+  PRIO_ENTRY_TAKES_TURNS = 1 << 1,     /* it goes on behind those that wait already, */
+  PRIO_ENTRY_GOES_ON_BEHIND = 1 << 2   /* and does so now */
+} PrioEntryTurn;
+
 /* What the timeout of an entry has come to.  It has one or has none from before it is added until it is done. */
 typedef enum
 {
@@ -130,7 +139,7 @@ struct _PrioEntry
   PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
   PrioHeapNode delay;                 /* its node in the loop's heap of delays, that of deadlines, or among the expired ones */
   guint8 priority;                    /* if @follows is NULL */
-  guint8 continuation;
+  guint8 turn;                        /* PrioEntryTurn: in which row of its priority it waits */
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
   /* One byte, since every task looks whether it has anything of this. */
   guint8 use : 3;                     /* PrioEntryUse */
@@ -162,6 +171,27 @@ static inline PrioQueue *
 prio_queue_from_ready (PrioHeapNode *node)
 {
   return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
+}
+
+/* Whether @entry goes on with what has begun. */
+static inline gboolean
+prio_entry_is_continuation (const PrioEntry *entry)
+{
+  return (entry->turn & (PRIO_ENTRY_GOES_ON | PRIO_ENTRY_GOES_ON_BEHIND)) != 0;
+}
+
+/* The turn of what goes on after a yield, and @takes_turns or does not. */
+static inline guint8
+prio_turn_of_continuation (gboolean takes_turns)
+{
+  return takes_turns ? PRIO_ENTRY_TAKES_TURNS | PRIO_ENTRY_GOES_ON_BEHIND : PRIO_ENTRY_GOES_ON;
+}
+
+/* @entry, which is not queued, has begun and goes on. */
+static inline void
+prio_entry_go_on (PrioEntry *entry)
+{
+  entry->turn = prio_turn_of_continuation ((entry->turn & PRIO_ENTRY_TAKES_TURNS) != 0);
 }
 
 static inline PrioEffective

@@ -40,7 +40,7 @@ prio_check_callable (const char *function, const char *what, gboolean is_given, 
 G_ALWAYS_INLINE static inline gboolean
 prio_task_options_are_plain (const PrioTaskOptions *options)
 {
-  gsize rare = (gsize) options->source_object | (gsize) options->name | (gsize) options->timeout;
+  gsize rare = (gsize) options->source_object | (gsize) options->name | (gsize) options->timeout | (gsize) options->takes_turns;
 
   return G_LIKELY (rare == 0 && !PRIO_HAS_OTHER_SIZE (options) && PRIO_IS_PRIORITY_OR_UNSET (options->priority) &&
                    PRIO_IS_SIGNAL_OR_NULL (options->signal));

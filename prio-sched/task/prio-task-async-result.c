@@ -55,7 +55,7 @@ prio_task_get_source_object (GAsyncResult *result)
 
   if (self->origin != NULL && self->origin->source_object != NULL)
     return g_object_ref (self->origin->source_object);
-  return self->entry.continuation ? g_weak_ref_get (self->entry.run_queue->scheduler) : g_object_ref (result);
+  return prio_entry_is_continuation (&self->entry) ? g_weak_ref_get (self->entry.run_queue->scheduler) : g_object_ref (result);
 }
 
 static gboolean

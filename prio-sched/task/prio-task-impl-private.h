@@ -209,6 +209,6 @@ prio_task_prepare_state (PrioTask *self, PrioState *state)
 {
   if (state->run_queue != NULL)
     state->depth = g_main_depth ();
-  if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && self->entry.continuation)
+  if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
     state->timed = self->entry.timed;
 }

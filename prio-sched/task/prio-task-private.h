@@ -14,12 +14,6 @@
 #include "loop/prio-run-queue-private.h"
 #include "prio-task.h"
 
-typedef enum
-{
-  PRIO_ENTRY_TASK,        /* a task with a function */
-  PRIO_ENTRY_CONTINUATION /* the result of a yield: it has no function, and completes when its turn comes */
-} PrioEntryKind;
-
 /* The _async function whose result a task is.  Few tasks have one. */
 typedef struct
 {
@@ -28,7 +22,7 @@ typedef struct
   gboolean is_constant;   /* no task owns it */
 } PrioTaskOrigin;
 
-PrioTask *prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellable *signal, PrioTaskPriority priority);
+PrioTask *prio_task_new (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_task_set_source (PrioTask *task, GObject *source_object, gpointer source_tag);
 void prio_task_set_origin (PrioTask *task, const PrioTaskOrigin *origin);

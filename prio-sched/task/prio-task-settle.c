@@ -44,7 +44,7 @@ source_of (PrioTask *self, PrioLoop *loop)
 
   if (G_UNLIKELY (self->origin != NULL && self->origin->source_object != NULL))
     return self->origin->source_object;
-  if (!self->entry.continuation)
+  if (!prio_entry_is_continuation (&self->entry))
     return self;
   return run_queue == loop->source_run_queue ? loop->source : prio_loop_get_source (loop, run_queue);
 }

@@ -105,7 +105,7 @@ prio_task_clear (PrioTask *self)
   /* A continuation does not set it. */
   prio_task_set_func (self, NULL);
   self->entry.run_queue = NULL;
-  self->entry.continuation = FALSE;
+  self->entry.turn = PRIO_ENTRY_IS_NEW;
   self->entry.stored_state = PRIO_ENTRY_NEW;
   self->entry.timed = PRIO_TIMED_NOT;
   self->entry.use = PRIO_ENTRY_OF_PROGRAM;
@@ -159,7 +159,7 @@ describe (PrioTask *self)
 
   if (escaped != NULL)
     return g_strdup_printf ("task '%s'", escaped);
-  if (self->entry.continuation)
+  if (prio_entry_is_continuation (&self->entry))
     return g_strdup ("the result of a yield");
   if (prio_task_get_func (self) == NULL)
     return g_strdup ("an unnamed task");
@@ -343,10 +343,11 @@ op_add_user (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 
 /* Makes a task of @run_queue, which is not posted yet.
  *
+ * @turn is a PrioEntryTurn: of a continuation, it is the result of a yield, has no function, and completes when its turn comes.
  * The task becomes a user of the run queue; if that takes an operation, the scheduler that the
  * caller holds keeps the run queue until it is carried out. */
 PrioTask *
-prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellable *signal, PrioTaskPriority priority)
+prio_task_new (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority)
 {
   PrioTask *self = NULL;
   PrioOp op = { .apply = op_add_user, .target = run_queue };
@@ -365,7 +366,7 @@ prio_task_new (PrioRunQueue *run_queue, PrioEntryKind kind, GCancellable *signal
     self = g_object_new (PRIO_TYPE_TASK, NULL);
 
   self->entry.run_queue = run_queue;
-  self->entry.continuation = kind == PRIO_ENTRY_CONTINUATION;
+  self->entry.turn = turn;
   self->signal = signal != NULL ? g_object_ref (signal) : NULL;
   self->priority = (gint8) priority;
 

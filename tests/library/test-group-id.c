@@ -81,7 +81,7 @@ post (Run *run, char id, gint priority, gpointer signal)
 {
   PrioPosted posted;
 
-  run->handles[(guint) id] = prio_task_group_post_id (run->group, run->runner, (guint) id, priority, signal, 0, 0, "named", NULL,
+  run->handles[(guint) id] = prio_task_group_post_id (run->group, run->runner, (guint) id, priority, signal, 0, 0, FALSE, "named", NULL,
                                                            &posted);
   g_assert_cmpuint (run->handles[(guint) id], !=, 0);
   g_assert_cmpint (posted, ==, PRIO_POSTED_OUTSIDE);
@@ -197,7 +197,7 @@ test_aborts (Fixture *f, gconstpointer data)
   return_id (&run, 'a', NULL);
 
   /* Aborted before it is posted: the runner is not told. */
-  g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_PRIORITY_UNSET, signal_of (controller), 0, 0, NULL,
+  g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_PRIORITY_UNSET, signal_of (controller), 0, 0, FALSE, NULL,
                                              &combined, &posted), ==, 0);
   g_assert_cmpint (posted, ==, PRIO_POSTED_REJECTED);
   g_assert_true (g_cancellable_is_cancelled (combined));
@@ -227,14 +227,14 @@ test_bad_input (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   assert_told ("*have one main context*",
-               prio_task_group_post_id (elsewhere, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, NULL, NULL, NULL));
+               prio_task_group_post_id (elsewhere, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
   assert_told ("*have one main context*",
                prio_task_group_wait_id (elsewhere, NULL, 0, PRIO_TASK_GROUP_ALL, NULL, run.runner, 'A'));
   assert_told ("*id != 0*",
-               prio_task_group_post_id (run.group, run.runner, 0, PRIO_PRIORITY_UNSET, NULL, 0, 0, NULL, NULL, NULL));
+               prio_task_group_post_id (run.group, run.runner, 0, PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
   assert_told ("*ended != NULL*", prio_task_group_finish_id (run.group, 'A', NULL, NULL, NULL));
   assert_told ("*NULL is no PrioTaskGroup*",
-               prio_task_group_post_id (NULL, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, NULL, NULL, NULL));
+               prio_task_group_post_id (NULL, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
   tear_down (&run);
 }
 
@@ -256,7 +256,7 @@ test_timeouts (Fixture *f, gconstpointer data)
       g_autoptr (GCancellable) combined = NULL;
 
       run.handles[(guint) ids[i]] = prio_task_group_post_id (run.group, run.runner, (guint) ids[i], BACKGROUND, NULL, delays[i],
-                                                             timeouts[i], NULL, &combined, NULL);
+                                                             timeouts[i], FALSE, NULL, &combined, NULL);
       g_assert_true (combined == G_CANCELLABLE (prio_task_group_get_signal (run.group)));
     }
   for (const char *id = "cab"; *id != 0; id++)

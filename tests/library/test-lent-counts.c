@@ -107,9 +107,9 @@ test_lent_id (Fixture *f, gconstpointer data)
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
   prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
   lent.runner = prio_runner_new (f->scheduler, await_id, &lent, NULL);
-  prio_runner_post_full (lent.runner, 1, PRIO_PRIORITY_UNSET, signal, 0, 0);
-  prio_runner_post_full (lent.runner, 2, USER_BLOCKING, NULL, 0, 0);
-  prio_runner_post_full (lent.runner, 3, USER_BLOCKING, NULL, 0, 0);
+  prio_runner_post_full (lent.runner, 1, PRIO_PRIORITY_UNSET, signal, 0, 0, FALSE);
+  prio_runner_post_full (lent.runner, 2, USER_BLOCKING, NULL, 0, 0, FALSE);
+  prio_runner_post_full (lent.runner, 3, USER_BLOCKING, NULL, 0, 0, FALSE);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "1");
   expect (f, USER_BLOCKING, 2, 0);

@@ -347,11 +347,11 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_post (runner, 0, BACKGROUND));
   assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 0));
   assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 4));
-  assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, 0));
-  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, 0));
-  assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, 0));
-  assert_critical (prio_runner_post_full (runner, 1, 4, NULL, 0, 0));
-  assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, 0));
+  assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, 4, NULL, 0, 0, FALSE));
+  assert_critical (prio_runner_post_full (runner, 1, BACKGROUND, (gpointer) no_object_of_ours, 0, 0, FALSE));
   assert_critical (prio_runner_yield (NULL, 1));
   assert_critical (prio_runner_yield (runner, 0));
   assert_critical (prio_runner_request_idle_callback (NULL, 0));

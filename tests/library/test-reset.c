@@ -168,7 +168,7 @@ test_runner (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 2; i++)
     {
       run.cancels_again = i == 1;
-      prio_runner_post_full (run.runner, 'a', USER_VISIBLE, plain, 0, 0);
+      prio_runner_post_full (run.runner, 'a', USER_VISIBLE, plain, 0, 0, FALSE);
       post_others (&run);
       post_letter (f, USER_VISIBLE, '0');
       fixture_run (f);

@@ -67,7 +67,7 @@ tear_down (Run *run)
 static void
 post (Run *run, char id, gint priority, gpointer signal, guint64 delay)
 {
-  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0), !=, PRIO_POSTED_REJECTED);
+  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0, FALSE), !=, PRIO_POSTED_REJECTED);
 }
 
 static gboolean
@@ -87,8 +87,8 @@ test_leaves_at_once (Fixture *f, gconstpointer data)
   post (&run, 'a', USER_VISIBLE, NULL, 100000);
   post (&run, 'b', PRIO_PRIORITY_UNSET, signal, 0);
   post (&run, 'c', PRIO_PRIORITY_UNSET, signal, 100000);
-  prio_runner_post_full (run.runner, 'd', USER_VISIBLE, NULL, 0, 100000);
-  prio_runner_post_full (run.runner, 'e', USER_BLOCKING, NULL, 0, -1);
+  prio_runner_post_full (run.runner, 'd', USER_VISIBLE, NULL, 0, 100000, FALSE);
+  prio_runner_post_full (run.runner, 'e', USER_BLOCKING, NULL, 0, -1, FALSE);
   prio_runner_yield (run.runner, 'f');
   g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 6);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'e');
@@ -178,7 +178,7 @@ test_while_paused (Fixture *f, gconstpointer data)
   prio_scheduler_pause (f->scheduler);
   post (&run, 'a', USER_VISIBLE, NULL, 0);
   post (&run, 'b', USER_VISIBLE, NULL, 0);
-  prio_runner_post_full (run.runner, 'c', USER_VISIBLE, NULL, 0, 100000);
+  prio_runner_post_full (run.runner, 'c', USER_VISIBLE, NULL, 0, 100000, FALSE);
   g_assert_true (cancel (&run, 'a'));
   g_assert_true (cancel (&run, 'c'));
   fixture_run (f);
@@ -198,7 +198,7 @@ test_many (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   for (guint id = 1; id <= N; id++)
-    g_assert_cmpint (prio_runner_post_full (run.runner, 7 * id, BACKGROUND, NULL, 100000, 0), ==, PRIO_POSTED_OUTSIDE);
+    g_assert_cmpint (prio_runner_post_full (run.runner, 7 * id, BACKGROUND, NULL, 100000, 0, FALSE), ==, PRIO_POSTED_OUTSIDE);
   g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, N);
   for (guint id = N; id > 0; id--)
     g_assert_true (prio_runner_cancel (run.runner, 7 * id));

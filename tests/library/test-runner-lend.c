@@ -48,7 +48,7 @@ set_up (Run *run, Fixture *f)
 static void
 post (Run *run, char id, gint priority, gpointer signal)
 {
-  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, 0, 0), !=, PRIO_POSTED_REJECTED);
+  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, 0, 0, FALSE), !=, PRIO_POSTED_REJECTED);
   run->lenders[(guint) id] = prio_runner_new_lender (run->runner, (guint) id, PRIO_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (run->lenders[(guint) id], !=, 0);
 }

@@ -30,14 +30,14 @@ test_posting (Fixture *f, gconstpointer data)
   g_autoptr (PrioRunner) runner = runner_new (f);
   GCancellable *bad = (gpointer) f->scheduler;
 
-  assert_critical (prio_runner_post_full (NULL, 'x', BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_post_full (runner, 'x', 4, NULL, 0, 1));
-  assert_critical (prio_runner_post_full (runner, 'x', BACKGROUND, bad, 0, 1));
-  assert_critical (prio_runner_yield_full (NULL, 'x', BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_yield_full (runner, 0, BACKGROUND, NULL, 0, 1));
-  assert_critical (prio_runner_yield_full (runner, 'x', 4, NULL, 0, 1));
-  assert_critical (prio_runner_yield_full (runner, 'x', BACKGROUND, bad, 0, 1));
+  assert_critical (prio_runner_post_full (NULL, 'x', BACKGROUND, NULL, 0, 1, FALSE));
+  assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, 1, FALSE));
+  assert_critical (prio_runner_post_full (runner, 'x', 4, NULL, 0, 1, FALSE));
+  assert_critical (prio_runner_post_full (runner, 'x', BACKGROUND, bad, 0, 1, FALSE));
+  assert_critical (prio_runner_yield_full (NULL, 'x', BACKGROUND, NULL, 0, 1, FALSE));
+  assert_critical (prio_runner_yield_full (runner, 0, BACKGROUND, NULL, 0, 1, FALSE));
+  assert_critical (prio_runner_yield_full (runner, 'x', 4, NULL, 0, 1, FALSE));
+  assert_critical (prio_runner_yield_full (runner, 'x', BACKGROUND, bad, 0, 1, FALSE));
   assert_critical (prio_runner_cancel (NULL, 'x'));
   assert_critical (prio_runner_cancel (runner, 0));
   assert_critical (prio_runner_get_first (NULL));
@@ -90,7 +90,7 @@ test_groups (Fixture *f, gconstpointer data)
   guint handle;
 
 #define POST_ID(group, runner, id, priority, signal) \
-  prio_task_group_post_id (group, runner, id, priority, signal, 0, 0, NULL, NULL, &posted)
+  prio_task_group_post_id (group, runner, id, priority, signal, 0, 0, FALSE, NULL, NULL, &posted)
   assert_told ("prio_task_group_post_id*(): NULL is no PrioTaskGroup*", POST_ID (NULL, runner, 'x', BACKGROUND, NULL));
   assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, NULL, 'x', BACKGROUND, NULL));
   assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, stranger, 'x', BACKGROUND, NULL));
@@ -137,7 +137,7 @@ test_lender_of_a_group (Fixture *f, gconstpointer data)
   handle = POST_ID (group, runner, 'g', PRIO_PRIORITY_UNSET, NULL);
   fixture_run (f);
   prio_runner_post (runner, 'v', USER_VISIBLE);
-  prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, 0);
+  prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, 0, FALSE);
   waiter = prio_task_group_new_lender (group, handle);
   awaited = prio_runner_new_lender (runner, 'b', PRIO_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (waiter, !=, 0);

@@ -79,7 +79,7 @@ post (Run *run, char id, PrioTaskPriority priority)
 static gboolean
 post_full (Run *run, char id, gint priority, gpointer signal, guint64 delay)
 {
-  return prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0);
+  return prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0, FALSE);
 }
 
 static void
@@ -93,7 +93,7 @@ test_order (Fixture *f, gconstpointer data)
   post (&run, 'c', USER_VISIBLE);
   post (&run, 'd', USER_VISIBLE);
   post_letter (f, USER_VISIBLE, 'E');
-  g_assert_true (prio_runner_yield_full (run.runner, 'f', USER_VISIBLE, NULL, 0, -1));
+  g_assert_true (prio_runner_yield_full (run.runner, 'f', USER_VISIBLE, NULL, 0, -1, FALSE));
   post (&run, 'g', USER_BLOCKING);
   frozen_time = g_get_monotonic_time ();
   fixture_run (f);

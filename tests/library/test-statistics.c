@@ -131,7 +131,7 @@ test_each_kind (Fixture *f, gconstpointer data)
   runner = prio_runner_new (f->scheduler, run_ids, &runner, NULL);
   for (guint i = 5; i < 8; i++)
     prio_runner_post (runner, i, USER_VISIBLE);
-  prio_runner_post_full (runner, 9, BACKGROUND, follows.signal, 0, 0);
+  prio_runner_post_full (runner, 9, BACKGROUND, follows.signal, 0, 0, FALSE);
   g_thread_join (g_thread_new ("another", post_elsewhere, f));
   fixture_run (f);
   prio_runner_unref (runner);

@@ -93,7 +93,7 @@ MUTANTS = [
     ('microtasks.c', 'microtasks->ring[(microtasks->head + i) & (microtasks->allocated - 1)];', 'microtasks->ring[i];'),
     ('checkpoint.c', 'prio_thread.state = outer;', ';'),
     ('turn.c', '!urgent && now - turn->background_since >= MAX_WAIT / 2', '!urgent && now - turn->background_since >= MAX_WAIT * 2'),
-    ('idle.c', 'idle->timeout->continuation = TRUE;', ';'),
+    ('idle.c', 'idle->timeout->turn = PRIO_ENTRY_GOES_ON;', ';'),
     ('pin.c', ' || node->may_time_out);', ');'),
     ('task-defer.c', '.task = g_object_ref (self), .dropper', '.task = self, .dropper'),
     ('scheduler-pause.c', 'prio_scheduler_notify_paused (self);', ';'),

@@ -149,8 +149,8 @@ table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promis
 {
   Table *table = table_in (object);
   guint id = table->add (callback, promise);
-  PrioPosted posted = callback ? prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, 0)
-                               : prio_runner_yield_full (table->runner, id, (gint) priority, nullptr, 0, -1);
+  PrioPosted posted = callback ? prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, 0, FALSE)
+                               : prio_runner_yield_full (table->runner, id, (gint) priority, nullptr, 0, -1, FALSE);
 
   if (posted == PRIO_POSTED_REJECTED)
     reject (table, id);

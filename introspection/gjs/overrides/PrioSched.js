@@ -97,6 +97,12 @@ function toSignals(value) {
     });
 }
 
+function toFlag(value, name) {
+    if (value !== undefined && typeof value !== 'boolean')
+        throw new TypeError(`${name} is true or false, not ${named(value)}`);
+    return value === true;
+}
+
 // An integer, where GJS takes anything.
 function toInteger(value, max, what) {
     if (typeof value !== 'number' || !(value >= 0) || value > max)
@@ -187,13 +193,13 @@ function addPosts(Scheduler, tasks, byDefault) {
     };
 
     function postWith(self, callback, options) {
-        const {priority, signal, delay, name, timeout} = toOptions(options);
+        const {priority, signal, delay, name, timeout, takesTurns} = toOptions(options);
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
-        const givenName = toName(name), timed = React.toTimed(timeout, milliseconds);
+        const givenName = toName(name), special = React.toSpecial(milliseconds, timeout, toFlag(takesTurns, 'takesTurns'));
         const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, timed, promise, givenName);
+        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, special, promise, givenName);
         return promise;
     }
 
@@ -210,7 +216,7 @@ function addPosts(Scheduler, tasks, byDefault) {
 function addYields(Scheduler, tasks, byDefault) {
     const {keepResolvers, tableOf} = tasks, table = tableOf(byDefault);
 
-    // Options: signal and priority, each of which may be "inherit".
+    // Options: signal and priority, each of which may be "inherit"; and takesTurns.
     Scheduler.prototype.yield = function (options) {
         if (options !== undefined || this !== byDefault)
             return yieldWith(this, options);
@@ -220,16 +226,18 @@ function addYields(Scheduler, tasks, byDefault) {
     };
 
     function yieldWith(self, options) {
-        const {signal = null, priority = null, name} = toOptions(options);
+        const {signal = null, priority = null, name, takesTurns} = toOptions(options), turns = toFlag(takesTurns, 'takesTurns');
         toName(name); // a continuation has none of its own
         const inheritsSignal = signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
         const promise = new Promise(keepResolvers);
-        if (signal === null && priority === null)
-            tableOf(self).yield();
+        if (signal !== null || priority !== null)
+            tableOf(self).yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, 0, turns);
+        else if (turns)
+            tableOf(self).yieldWith(true, null, true, UNSET, 0, true);
         else
-            tableOf(self).yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority);
+            tableOf(self).yield();
         return promise;
     }
 
@@ -393,7 +401,7 @@ function _init() {
     refuseThreads(Scheduler);
     React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});
     PrioSched.AbortError = AbortError;
-    Groups.make(PrioSched, tasks, {definePriority, toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal});
+    Groups.make(PrioSched, tasks, {definePriority, toDelay, toFlag, toGivenPriority, toName, toOptions, toPriority, toSignal});
 
     // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';

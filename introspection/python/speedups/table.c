@@ -203,7 +203,7 @@ table_post_in (PyObject *object, PyObject *args)
     return NULL;
 
   Py_XSETREF (task->name, Py_NewRef (name));
-  if (prio_runner_post_full (self->runner, task->number, (gint) priority, signal, delay, 0) == PRIO_POSTED_REJECTED)
+  if (prio_runner_post_full (self->runner, task->number, (gint) priority, signal, delay, 0, FALSE) == PRIO_POSTED_REJECTED)
     reject (self, task->number, "_reject");
   return (PyObject *) task;
 }

@@ -157,7 +157,7 @@ post_id (World *world)
       Payload *payload = post.payload;
       PrioRunner *runner = prio_runner_ref (payload->book->runner);
       PrioPosted posted = prio_runner_post_full (runner, payload->number, post.options.priority, post.signal, post.options.delay,
-                                                 payload->kinds & BIT (TIMEOUT) ? post.options.timeout : 0);
+                                                 payload->kinds & BIT (TIMEOUT) ? post.options.timeout : 0, FALSE);
 
       if (posted == PRIO_POSTED_REJECTED)
         end_payload (payload);

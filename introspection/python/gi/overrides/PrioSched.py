@@ -10,7 +10,7 @@ from gi.module import get_introspection_module
 from gi.overrides import override
 from gi.repository import GObject
 
-from ._priosched.arguments import (called_back, check_name, to_callback, to_delay, to_given_priority, to_part, to_priority,
+from ._priosched.arguments import (UNSET, called_back, check_name, to_callback, to_delay, to_given_priority, to_flag, to_part, to_priority,
                                    to_priority_of, to_signal, to_signals, to_timeout, to_whole)
 from ._priosched.coroutines.run import EventLoop, run
 from ._priosched.coroutines.steps import with_progress
@@ -100,7 +100,8 @@ class Scheduler(PrioSched.Scheduler):
         """Sets from how many milliseconds on what holds the main loop is told of, a whole number; 0 for nothing."""
         super().set_long_task_threshold(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1))
 
-    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None):
+    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
+                  takes_turns=False):
         """Posts a task, which calls callback () when its turn has come.  Any thread may post.
 
         callback  a function, or a coroutine function: that runs as a task of asyncio where its loop is running
@@ -114,6 +115,8 @@ class Scheduler(PrioSched.Scheduler):
         progress  progress (value) is called, where the task yields, with what its generator has yielded last
         timeout   milliseconds from the end of the delay after which it goes before every task whose timeout has not passed, a
                   whole number, such as PrioSched.TIMEOUT_NORMAL; negative ones have passed; None or 0 for none: did_timeout ()
+        takes_turns  True for what follows its yields to wait behind tasks of the same priority that are queued already,
+                  instead of going before them
 
         A generator that callback returns, as a generator function does, is the task: it goes on as long as should_yield ()
         says no, yields then, and the result is what it returns.
@@ -131,13 +134,14 @@ class Scheduler(PrioSched.Scheduler):
 
         if progress is not None:
             callback = with_progress(callback, to_callback(progress))
-        if priority is None and signal is None and delay == 0 and name is None and timeout is None:
+        if priority is None and signal is None and delay == 0 and name is None and timeout is None and takes_turns is False:
             return table.post(callback)
         if name is not None:
             check_name(name)
         milliseconds = to_timeout(timeout)
-        if milliseconds != 0:
-            return table.post_timed(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name, milliseconds)
+        if milliseconds != 0 or to_flag(takes_turns, 'takes_turns'):
+            return table.post_rare(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name, milliseconds,
+                                   takes_turns)
         return table.post_with(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name)
 
     def run_in_thread(self, func, *args, priority=None, signal=None, name=None):
@@ -154,7 +158,7 @@ class Scheduler(PrioSched.Scheduler):
         """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
         super().queue_microtask(in_context(to_callback(callback), True))
 
-    def yield_(self, signal=None, priority=None):
+    def yield_(self, signal=None, priority=None, takes_turns=False):
         """Lets what is more urgent or older run first: await scheduler.yield_ ().
 
         What comes after it goes on with the priority of its task and before new tasks of that priority, so a loop of
@@ -163,6 +167,8 @@ class Scheduler(PrioSched.Scheduler):
 
         signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'.  With one
                           of these, the abort of a signal that it does not have is raised where the coroutine awaits next
+        takes_turns       True to wait behind tasks of the same priority that are queued already; so do all yields of a task that was
+                          posted so
 
         Outside any task the priority is 'user-visible'.
         """
@@ -172,9 +178,9 @@ class Scheduler(PrioSched.Scheduler):
             table = table_of(self)
 
         if signal is None and priority is None:
-            return table.yield_now()
+            return table.sleep(0, None, UNSET, True) if to_flag(takes_turns, 'takes_turns') else table.yield_now()
         return table.yield_with(signal if signal == 'inherit' else to_signal(signal),
-                                priority if priority == 'inherit' else to_priority(priority))
+                                priority if priority == 'inherit' else to_priority(priority), to_flag(takes_turns, 'takes_turns'))
 
     def sleep(self, delay, signal=None, priority=None):
         """Waits, and goes on as a continuation of the current task: await scheduler.sleep (500).

@@ -35,7 +35,7 @@ var stateOf = function stateOf(state, tableOf) {
 };
 
 // What a continuation goes on with by the older draft's options: each is given, or that of inherited.
-var stateToYield = function stateToYield(table, inherited, inheritsSignal, signal, inheritsPriority, priority) {
+var stateToYield = function stateToYield(table, inherited, inheritsSignal, signal, inheritsPriority, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
     if (inheritsSignal && priority === UNSET)
         inheritsPriority = true;
@@ -48,7 +48,7 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
     }
     if (priority === UNSET && !(signal instanceof TaskSignal))
         priority = USER_VISIBLE;
-    return Object.assign(new State(table, signal, priority, inherited.expiry), {name: inherited.name});
+    return Object.assign(new State(table, signal, priority, inherited.expiry, takesTurns || inherited.takesTurns), {name: inherited.name});
 };
 
 // Returns queueMicrotask (callback).

@@ -56,15 +56,17 @@ function framesOf(number) {
 }
 
 // What a task was posted with: the table of its scheduler, its signal or null, its priority, which is UNSET for that of the
-// signal, and when its timeout passes, in microseconds, or null; undefined where only the library knows that.
+// signal, when its timeout passes, in microseconds, or null; undefined where only the library knows that; and whether what follows its
+// yields waits behind its equals.
 var State = class State {
-    constructor(table, signal, priority, expiry = null) {
+    constructor(table, signal, priority, expiry = null, takesTurns = false) {
         this.table = table;
         this.signal = signal;
         this.priority = priority;
         this.expiry = expiry;
+        this.takesTurns = takesTurns;
         // 0, and null, for a state that is like none.
-        const isLikeNone = signal === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null;
+        const isLikeNone = signal === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null && !takesTurns;
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
         this.frames = this.number === 0 ? null : framesOf(this.number);
         this.nPending = 0; // callbacks that have returned promises which are pending

@@ -178,9 +178,9 @@ var Table = class Table {
         this.#aborts.rejectAll(this, this.#runner.take_rejected() ?? []);
     }
 
-    #postFull(id, {signal, priority, expiry}, delay, continuation) {
-        return continuation ? this.#runner.yield_full(id, priority, signal, delay, expiry ?? NO_EXPIRY)
-            : this.#runner.post_full(id, priority, signal, delay, 0);
+    #postFull(id, {signal, priority, expiry, takesTurns = false}, delay, continuation) {
+        return continuation ? this.#runner.yield_full(id, priority, signal, delay, expiry ?? NO_EXPIRY, takesTurns)
+            : this.#runner.post_full(id, priority, signal, delay, 0, takesTurns);
     }
 
     // Counts entry, whose state is known now, until take ().
@@ -295,10 +295,10 @@ var Table = class Table {
     }
 
     // Yields with the older draft's options: each is inherited or given.
-    yieldWith(inheritsSignal, signal, inheritsPriority, priority, delay = 0) {
+    yieldWith(inheritsSignal, signal, inheritsPriority, priority, delay = 0, takesTurns = false) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);
-        const entry = new Entry(null, Current.stateToYield(this, inherited, inheritsSignal, signal, inheritsPriority, priority));
+        const entry = new Entry(null, Current.stateToYield(this, inherited, inheritsSignal, signal, inheritsPriority, priority, takesTurns));
         const id = this.#entries.add(entry);
         this.#enter(id, entry, outer, this.#postFull(id, entry.state, delay, true));
     }

@@ -18,7 +18,7 @@ const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
 
-const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout'];
+const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns'];
 
 // Of a group, as long as somebody waits for it: how many do, and by their handles how its tasks have ended.
 const WAITING = Symbol('waiting');
@@ -88,22 +88,25 @@ class Member {
     #own;
     #delay;
     #timeout;
+    #takesTurns;
     #reject = null;
     #hasReturned = false;
 
-    constructor(group, own, delay, timeout) {
+    constructor(group, own, delay, timeout, takesTurns) {
         this.#group = group;
         this.#own = own;
         this.#delay = delay;
         this.#timeout = timeout;
+        this.#takesTurns = takesTurns;
     }
 
     post(runner, id, entry) {
         const {table, priority} = entry.state;
         const name = entry.name ?? (entry.callback.name || null);
-        const [handle, combined, posted] = this.#group.post_id(runner, id, priority, this.#own, this.#delay, this.#timeout, name);
+        const [handle, combined, posted] = this.#group.post_id(runner, id, priority, this.#own, this.#delay, this.#timeout,
+            this.#takesTurns, name);
         if (combined !== null) {
-            entry.state = new State(table, combined, priority, expiryAfter(this.#delay, this.#timeout));
+            entry.state = new State(table, combined, priority, expiryAfter(this.#delay, this.#timeout), this.#takesTurns);
             Object.assign(entry.state, {group: this.#group, handle, name});
         }
         if (handle !== 0) {
@@ -192,7 +195,7 @@ class Wait {
 
 // Gives TaskGroup its methods for JavaScript.  convert has what checks the arguments of tasks.
 function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
-    const {definePriority, toDelay, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
+    const {definePriority, toDelay, toFlag, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
     const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
         TaskGroup.prototype;
     const newNative = TaskGroup.new;
@@ -249,11 +252,12 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
         return postIn(this, callback, checkNames(toOptions(options), OPTIONS, 'postTask ()'));
     };
 
-    function postIn(group, callback, {priority, signal, delay, name, timeout}) {
+    function postIn(group, callback, {priority, signal, delay, name, timeout, takesTurns}) {
         const givenPriority = toPriority(priority), givenSignal = toSignal(signal), givenDelay = toDelay(delay);
-        const givenName = toName(name), givenTimeout = toTimeout(timeout ?? 0), table = tableOf(group);
+        const givenName = toName(name), givenTimeout = toTimeout(timeout ?? 0), turns = toFlag(takesTurns, 'takesTurns');
+        const table = tableOf(group), member = new Member(group, givenSignal, givenDelay, givenTimeout, turns);
         const promise = new Promise(keepResolvers);
-        table.postWith(callback, givenPriority, group.signal, 0, new Member(group, givenSignal, givenDelay, givenTimeout), promise, givenName);
+        table.postWith(callback, givenPriority, group.signal, 0, member, promise, givenName);
         return promise;
     }
     TaskGroup.prototype.postTask = TaskGroup.prototype.post_task;

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported expiryAfter, make, toTimed, toTimeout */
+/* exported expiryAfter, make, toSpecial, toTimeout */
 
 const {GLib} = imports.gi;
 const {UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
@@ -60,14 +60,16 @@ var expiryAfter = function expiryAfter(delay, timeout) {
     return Math.min(Math.max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
 };
 
-// What a table does where it would post a task without a timeout.
-class Timed {
+// What a table does where it would post a task that has no timeout and takes no turns.
+class Special {
     #cancel = null; // what takes it out of the library's queue
     #delay;
+    #takesTurns;
     #timeout;
 
-    constructor(delay, timeout) {
+    constructor(delay, timeout, takesTurns = false) {
         this.#delay = delay;
+        this.#takesTurns = takesTurns;
         this.#timeout = timeout;
     }
 
@@ -82,9 +84,9 @@ class Timed {
             // The library reports it as rejected, and then its number is free.
             entry.isRejected = runner.cancel(id);
         };
-        if (this.#timeout !== 0)
-            entry.state = new State(table, signal, priority, expiryAfter(this.#delay, this.#timeout));
-        return runner.post_full(id, priority, signal, this.#delay, this.#timeout);
+        if (this.#timeout !== 0 || this.#takesTurns)
+            entry.state = new State(table, signal, priority, expiryAfter(this.#delay, this.#timeout), this.#takesTurns);
+        return runner.post_full(id, priority, signal, this.#delay, this.#timeout, this.#takesTurns);
     }
 
     posted() {}
@@ -187,10 +189,10 @@ class ScheduledCallback {
     }
 }
 
-// For a table, or null for no timeout, which 0 is too.
-var toTimed = function toTimed(timeout, delay) {
+// For a table, or null where there is neither a timeout, which is 0, nor turns.
+var toSpecial = function toSpecial(delay, timeout, takesTurns) {
     const milliseconds = timeout === undefined || timeout === null ? 0 : toTimeout(timeout);
-    return milliseconds === 0 ? null : new Timed(delay, milliseconds);
+    return milliseconds === 0 && !takesTurns ? null : new Special(delay, milliseconds, takesTurns);
 };
 
 // Gives Scheduler its methods for JavaScript, and the library the timeouts of the levels.
@@ -239,7 +241,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
         const givenPriority = toGivenPriority(priority), table = tableOf(this), outer = currentState();
         toFunction(func);
         const inner = outer === null ? table.states[givenPriority]
-            : new State(outer.table ?? table, outer.signal, givenPriority, outer.expiry);
+            : new State(outer.table ?? table, outer.signal, givenPriority, outer.expiry, outer.takesTurns);
         return runNow(inner, func);
     };
 
@@ -269,7 +271,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
         const {delay, name, signal, timeout} = toOptions(options);
         const milliseconds = toDelay(delay), givenSignal = toSignal(signal), givenName = toName(name), table = tableOf(this);
         const givenTimeout = timeout === undefined || timeout === null ? usualTimeout : toTimeout(timeout);
-        const scheduled = new ScheduledCallback(table, callback), watcher = scheduled.watch(new Timed(milliseconds, givenTimeout));
+        const scheduled = new ScheduledCallback(table, callback), watcher = scheduled.watch(new Special(milliseconds, givenTimeout));
         const run = () => scheduled.run(Scheduler.get_default());
         scheduled.finished = new Promise(keepResolvers);
         table.postWith(run, priority, givenSignal, milliseconds, watcher, scheduled.finished, givenName);

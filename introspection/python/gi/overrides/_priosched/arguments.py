@@ -89,6 +89,12 @@ def to_limit(value):
     return MAX_LIMIT if value is None else to_whole(value, 'limit', 'tasks', MAX_LIMIT, 1)
 
 
+def to_flag(value, name):
+    if value is not True and value is not False:
+        raise TypeError(f'{name} is True or False, not {value!r}')
+    return value
+
+
 def to_frame_rate(value):
     number = _to_integer(value, 'a frame rate', 'frames per second')
     if not 0 <= number <= _MAX_FRAME_RATE:

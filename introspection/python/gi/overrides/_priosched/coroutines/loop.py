@@ -69,7 +69,7 @@ class _Lane:
     def _post(self, entry, delay, continues):
         number = self._table._add(entry)
         post, last = (self._table._yield_full, NO_EXPIRY) if continues else (self._table._post_full, 0)
-        if post(number, self._priority, self._signal, delay, last) != _REJECTED:
+        if post(number, self._priority, self._signal, delay, last, False) != _REJECTED:
             return True
         self._table._take(number)
         return False

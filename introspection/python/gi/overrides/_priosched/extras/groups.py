@@ -11,7 +11,7 @@ import asyncio
 from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
-from ..arguments import (MAX_LIMIT, check_name, name_of_callable, to_callback, to_delay, to_given_priority, to_limit, to_priority,
+from ..arguments import (MAX_LIMIT, check_name, name_of_callable, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority,
                          to_scheduler, to_signal, to_timeout)
 from ..futures import reasons
 from ..tasks import lending
@@ -167,7 +167,7 @@ class TaskGroup(PrioSched.TaskGroup):
         places = '' if limit is None else f', {limit} at a time'
         return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.pending} pending{places}>'
 
-    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, timeout=None):
+    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, timeout=None, takes_turns=False):
         """Posts a task that begins when a place is free, and otherwise is as one of PrioSched.Scheduler.post_task ().
 
         It is aborted with the group, and with signal if there is one.  If that has a priority, the task has it.
@@ -181,11 +181,11 @@ class TaskGroup(PrioSched.TaskGroup):
         milliseconds = to_timeout(timeout)
         self._check_owner()
         table, own_signal = self._table, self.get_signal()
-        state = _GroupState(table, own_signal, priority, expiry_after(delay, milliseconds) if milliseconds != 0 else None)
+        state = _GroupState(table, own_signal, priority, expiry_after(delay, milliseconds), to_flag(takes_turns, 'takes_turns'))
         state.group = self
         task = (lending.new_lending_task if table.lends else new_task)(callback, state, name)
         number = table._add(task)
-        state.handle, combined, _ = self.post_id(table._runner, number, priority, signal, delay, milliseconds,
+        state.handle, combined, _ = self.post_id(table._runner, number, priority, signal, delay, milliseconds, takes_turns,
                                                     name if name is not None else name_of_callable(callback))
         if combined is None:
             table._take(number)

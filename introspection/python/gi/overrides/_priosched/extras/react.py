@@ -84,7 +84,7 @@ def run_with_priority(self, priority, func, *args):
     if outer is None:
         inner = table._states[number - 1]
     else:
-        inner = states.State(outer.table or table, outer.signal, number, outer.expiry)
+        inner = states.State(outer.table or table, outer.signal, number, outer.expiry, outer.takes_turns)
     return _call_under(self, inner, number, lambda: func(*args))
 
 

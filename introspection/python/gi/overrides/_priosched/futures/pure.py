@@ -312,7 +312,7 @@ class TableBase:
         task._posted_with = state
         task.name = name
         number = self._add(task)
-        if not self._post_full(number, state.priority, state.signal, delay, 0):
+        if not self._post_full(number, state.priority, state.signal, delay, 0, False):
             self._reject(self._take(number))
         return task
 

@@ -56,8 +56,8 @@ class LendingState(State):
 
     __slots__ = ('lender', 'task')
 
-    def __init__(self, table, signal, priority, expiry=None):
-        super().__init__(table, signal, priority, expiry)
+    def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
+        super().__init__(table, signal, priority, expiry, takes_turns)
         self.lender = 0   # its number for the library, once it has waited or been waited for
         self.task = None  # a weak reference
 
@@ -148,25 +148,25 @@ class LendingTable(Table):
     def post_with(self, callback, priority, signal, delay, name):
         return self._post_lending(callback, LendingState(self, signal, own_priority(priority, signal)), delay, name)
 
-    def post_timed(self, callback, priority, signal, delay, name, timeout):
-        state = LendingState(self, signal, own_priority(priority, signal), expiry_after(delay, timeout))
+    def post_rare(self, callback, priority, signal, delay, name, timeout, takes_turns):
+        state = LendingState(self, signal, own_priority(priority, signal), expiry_after(delay, timeout), takes_turns)
         return self._post_lending(callback, state, delay, name, timeout)
 
     def _post_lending(self, callback, state, delay, name, timeout=0):
         task = new_lending_task(callback, state, name)
         number = self._add(task)
-        if self._post_full(number, state.priority, state.signal, delay, timeout) == _REJECTED:
+        if self._post_full(number, state.priority, state.signal, delay, timeout, state.takes_turns) == _REJECTED:
             self._reject(self._take(number))
         return task
 
     def yield_now(self):
         return self._lend_to(super().yield_now())
 
-    def yield_with(self, signal, priority):
-        return self._lend_to(super().yield_with(signal, priority))
+    def yield_with(self, signal, priority, takes_turns):
+        return self._lend_to(super().yield_with(signal, priority, takes_turns))
 
-    def sleep(self, delay, signal, priority):
-        return self._lend_to(super().sleep(delay, signal, priority))
+    def sleep(self, delay, signal, priority, takes_turns=False):
+        return self._lend_to(super().sleep(delay, signal, priority, takes_turns))
 
     def _lend_to(self, continuation):
         """What runs waits for its own continuation."""

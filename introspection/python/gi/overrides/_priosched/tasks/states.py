@@ -30,14 +30,15 @@ _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 class State:
     """What a task was posted with: what PrioSched.SchedulingState.get_current() returns in it."""
 
-    __slots__ = ('table', 'signal', 'priority', 'expiry')
+    __slots__ = ('table', 'signal', 'priority', 'expiry', 'takes_turns')
     is_given = False  # to a yield, whose signal is not that of the task
 
-    def __init__(self, table, signal, priority, expiry=None):
+    def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         self.table = table
         self.signal = signal
         self.priority = priority  # UNSET for that of the signal
         self.expiry = expiry      # when its timeout passes, in microseconds of GLib.get_monotonic_time (), or None
+        self.takes_turns = takes_turns  # whether what follows its yields waits behind its equals
 
     def dup_scheduler(self):
         """The scheduler of the task, or None if it has gone."""
@@ -111,8 +112,8 @@ def own_priority(priority, signal):
 
 
 def expiry_after(delay, timeout):
-    """When that timeout passes, in microseconds of GLib.get_monotonic_time ()."""
-    return min(max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
+    """When that timeout passes, in microseconds of GLib.get_monotonic_time (), or None if there is none."""
+    return None if timeout == 0 else min(max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
 
 
 def _is_stranger():

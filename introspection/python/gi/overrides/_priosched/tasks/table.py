@@ -173,7 +173,7 @@ class Table(TableBase):
     def _yield_without_signal(self, future, state, delay):
         """What cleans up after an abort may yield: its reason is raised once.  Returns whether future will be done."""
         priority = int(state.priority_now())
-        future._posted_with = self._states[priority - 1] if state.expiry is None else State(self, None, priority, state.expiry)
+        future._posted_with = State(self, None, priority, state.expiry, state.takes_turns)
         number = self._add(future)
         if self._go_on(number, future._posted_with, delay) != _REJECTED:
             return True
@@ -194,19 +194,19 @@ class Table(TableBase):
         state = self._states[priority - 1] if signal is None else State(self, signal, priority)
         return self._post_in(state, callback, delay, name)
 
-    def post_timed(self, callback, priority, signal, delay, name, timeout):
-        """A task with a timeout, whose expiry counts from the end of the delay."""
+    def post_rare(self, callback, priority, signal, delay, name, timeout, takes_turns):
+        """A task that takes turns, or has a timeout, which counts from the end of the delay."""
         priority = own_priority(priority, signal)
-        task = new_task(callback, State(self, signal, priority, expiry_after(delay, timeout)), name)
+        task = new_task(callback, State(self, signal, priority, expiry_after(delay, timeout), takes_turns), name)
         number = self._add(task)
-        if self._post_full(number, priority, signal, delay, timeout) == _REJECTED:
+        if self._post_full(number, priority, signal, delay, timeout, takes_turns) == _REJECTED:
             self._reject(self._take(number))
         return task
 
     def _go_on(self, number, state, delay=0):
         """Posts a continuation with state."""
         expiry = NO_EXPIRY if state.expiry is None else state.expiry
-        return self._yield_full(number, state.priority, state.signal, delay, expiry)
+        return self._yield_full(number, state.priority, state.signal, delay, expiry, state.takes_turns)
 
     def call_soon(self, call):
         """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will.
@@ -219,7 +219,7 @@ class Table(TableBase):
             return True
         future = Continuation.calling(call)
         number = self._add(future)
-        if self._yield_full(number, _USER_BLOCKING, None, 0, NO_EXPIRY) != _REJECTED:
+        if self._yield_full(number, _USER_BLOCKING, None, 0, NO_EXPIRY, False) != _REJECTED:
             return True
         self._take(number)
         return False
@@ -238,16 +238,17 @@ class Table(TableBase):
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
-    def yield_with(self, signal, priority):
+    def yield_with(self, signal, priority, takes_turns):
         """The older draft's options, each of which may be "inherit"."""
-        return self._yield_in(self._state_with(signal, priority, GivenState))
+        return self._yield_in(self._state_with(signal, priority, GivenState, takes_turns))
 
-    def sleep(self, delay, signal, priority):
+    def sleep(self, delay, signal, priority, takes_turns=False):
         """A yield that waits so many milliseconds.  Without a signal it has that of the task, which raises its reason once."""
-        state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else GivenState)
+        state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else GivenState,
+                                 takes_turns)
         return self._yield_in(state, delay)
 
-    def _state_with(self, signal, priority, kind):
+    def _state_with(self, signal, priority, kind, takes_turns=False):
         inherited = self._inherited()
         if signal == 'inherit':
             signal = inherited.signal
@@ -258,7 +259,7 @@ class Table(TableBase):
             if priority == UNSET and signal is not inherited.signal:
                 # One signal aborts it, the other one has its priority.
                 signal = PrioSched.TaskSignal.new_any_following([signal] if signal else [], inherited.signal)
-        return kind(self, signal, own_priority(priority, signal), inherited.expiry)
+        return kind(self, signal, own_priority(priority, signal), inherited.expiry, takes_turns or inherited.takes_turns)
 
     def _yield_in(self, state, delay=0):
         future = Continuation()

@@ -1,0 +1,120 @@
+// equals.js: tasks of one priority of which some take turns, in JavaScript
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, run, test, thrown} = imports.tap;
+const scheduler = PrioSched.Scheduler.get_default();
+let log = [];
+
+function postShort(letters = 'ab') {
+    for (const letter of letters)
+        scheduler.post_task(() => log.push(letter));
+}
+
+async function long() {
+    for (let i = 0; i < 4; i++) {
+        log.push('L');
+        await scheduler.yield();
+    }
+}
+
+async function assertRan(expected) {
+    await scheduler.post_task(() => {}, {priority: 'background'});
+    assertEqual(log.join(''), expected);
+    log = [];
+}
+
+test('an async function goes on behind what waits', async () => {
+    scheduler.post_task(long);
+    postShort();
+    await assertRan('LLLLab');
+    scheduler.post_task(long, {takesTurns: true});
+    postShort();
+    await assertRan('LabLLL');
+});
+
+test('two that take turns alternate', async () => {
+    const other = async () => {
+        for (let i = 0; i < 4; i++) {
+            log.push('M');
+            await scheduler.yield();
+        }
+    };
+    scheduler.post_task(long, {takesTurns: true});
+    scheduler.post_task(other, {takesTurns: true});
+    await assertRan('LMLMLMLM');
+});
+
+test('a generator goes on behind what waits', async () => {
+    scheduler.post_steps(function* () {
+        for (let i = 0; i < 3; i++) {
+            log.push('L');
+            GLib.usleep(10000); // which is more than a time slice
+            yield;
+        }
+    }, {takesTurns: true});
+    postShort();
+    await assertRan('LabLL');
+});
+
+test('it does so after an await of something else', async () => {
+    await scheduler.post_task(async () => {
+        log.push('L');
+        await new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, 1, resolve));
+        postShort();
+        log.push('L');
+        await scheduler.yield();
+        log.push('L');
+    }, {takesTurns: true});
+    await assertRan('LLabL');
+});
+
+test('one yield takes turns', async () => {
+    scheduler.post_task(async () => {
+        log.push('L');
+        await scheduler.yield({takesTurns: true});
+        postShort('c');
+        log.push('L');
+        await scheduler.yield();
+        log.push('L');
+    });
+    postShort();
+    await assertRan('LabLLc');
+});
+
+test('turns with all other options', async () => {
+    const {signal} = new PrioSched.TaskController({priority: 'user-visible'});
+    scheduler.post_task(long, {signal, timeout: 60000, name: 'long', takesTurns: true});
+    postShort();
+    await assertRan('LabLLL');
+});
+
+test('turns in a group', async () => {
+    const group = new PrioSched.TaskGroup({limit: 1});
+    group.post_task(long, {takesTurns: true});
+    postShort();
+    await assertRan('LabLLL');
+});
+
+test('turns when the priority is lent', async () => {
+    scheduler.set_lends_priority(true);
+    scheduler.post_task(long, {takesTurns: true});
+    postShort();
+    await assertRan('LabLLL');
+    scheduler.set_lends_priority(false);
+});
+
+test('a flag is true or false', () => {
+    for (const value of [1, null, 'yes']) {
+        for (const call of [() => scheduler.post_task(() => {}, {takesTurns: value}), () => scheduler.yield({takesTurns: value}),
+            () => new PrioSched.TaskGroup().post_task(() => {}, {takesTurns: value})]) {
+            const error = thrown(call);
+            assert(error instanceof TypeError && error.message.startsWith('takesTurns is true or false, not '));
+        }
+    }
+});
+
+run();
