@@ -48,7 +48,7 @@ fi
 '''
 
 # What a caller says of flags is not meant for these builds.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ('CFLAGS', 'LDFLAGS')}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ('CFLAGS', 'LDFLAGS', 'LD_LIBRARY_PATH')}
 
 
 def committed(source):

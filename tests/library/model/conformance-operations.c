@@ -178,7 +178,7 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
   const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
   const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
   GCancellable *given = signal != NULL ? g_hash_table_lookup (body->program->signals, signal) : NULL;
-  PrioYieldOptions options = { .signal = given };
+  PrioYieldOptions options = { .signal = given, .takes_turns = takes_turns_in (operation) };
 
   if (g_strcmp0 (signal, "inherit") != 0)
     {
@@ -191,15 +191,11 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
     options.priority = priority_from_nick (priority);
   else if (signal == NULL || given != NULL)
     options.flags |= PRIO_YIELD_DROP_PRIORITY;
+  if (signal == NULL && priority == NULL)
+    options.flags = 0;
 
   body->refs++;
-  if (signal == NULL && priority == NULL)
-    {
-      prio_scheduler_yield_async (scheduler, NULL, yielded, body);
-      return;
-    }
-
-  prio_scheduler_yield_async (scheduler, &options, yielded, body);
+  prio_scheduler_yield_async (scheduler, signal == NULL && priority == NULL && !options.takes_turns ? NULL : &options, yielded, body);
 }
 
 /* The scheduler that @operation names, the first if it names none. */
@@ -241,6 +237,12 @@ timeout_in (JsonObject *operation)
   return (gint) json_object_get_int_member_with_default (operation, "timeout", 0);
 }
 
+gboolean
+takes_turns_in (JsonObject *operation)
+{
+  return json_object_get_boolean_member_with_default (operation, "turns", FALSE);
+}
+
 static void
 post (Program *program, JsonObject *operation)
 {
@@ -261,6 +263,7 @@ post (Program *program, JsonObject *operation)
     .signal = signal_in (program, operation),
     .delay = (guint64) json_object_get_int_member_with_default (operation, "delay", 0),
     .timeout = timeout_in (operation),
+    .takes_turns = takes_turns_in (operation),
     .name = name,
   };
   program->n_open++;

@@ -77,6 +77,7 @@ Place *place_of (Program *program, JsonObject *operation);
 GCancellable *signal_in (Program *program, JsonObject *operation);
 PrioTaskPriority priority_in (JsonObject *operation);
 gint timeout_in (JsonObject *operation);
+gboolean takes_turns_in (JsonObject *operation);
 PrioScheduler *make_scheduler (Program *program, GMainContext *context, guint number);
 void make_signal (Program *program, const char *name, JsonObject *description);
 gboolean place_run (Place *place);

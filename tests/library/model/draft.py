@@ -63,7 +63,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
     def effective(self, entry):
         state = entry.state
         lent = self.lent_to(entry.node) if entry.node and self.lends else -1
-        return 2 * max(self.own_priority(state), lent) + entry.continuation
+        return 2 * max(self.own_priority(state), lent) + (entry.continuation and not state.turns)
 
     def is_late(self, entry):
         """Whether its timeout has passed."""
@@ -242,7 +242,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         # It begins to count when the delay ends.
         expiry = self.now + op.get('delay', 0) + op['timeout'] if op.get('timeout', 0) else None
         return State(scheduler or self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows,
-                     expiry, member)
+                     expiry, member, turns=op.get('turns', False))
 
     def enqueue_delayed(self, entry, op):
         if op.get('delay', 0):
@@ -436,11 +436,12 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         inherited = State(scheduler, None, 'user-visible', None)
         if state and scheduler in (state.scheduler, state.scheduler.outer):
             inherited = state._replace(scheduler=scheduler)
+        inherited = inherited._replace(turns=inherited.turns or op.get('turns', False))
         abort = inherited.abort if signal == 'inherit' else signal
         if priority == 'inherit':
             return inherited._replace(abort=abort)
         follows = signal if priority is None and self.signals[signal].kind != 'abort' else None
-        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows, inherited.expiry)
+        return State(scheduler, abort, priority or (None if follows else 'user-visible'), follows, inherited.expiry, turns=inherited.turns)
 
     def perform_body(self, ops, state, label):
         n_yields = itertools.count(1)

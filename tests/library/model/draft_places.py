@@ -9,7 +9,7 @@ import math
 
 # Of these, abort, fixed and follows are names, or None; expiry is when the timeout passes, or None; member is the task of
 # a group, or None; node is what it lends as, or None.
-State = collections.namedtuple('State', 'scheduler abort fixed follows expiry member node', defaults=[None, None, None])
+State = collections.namedtuple('State', 'scheduler abort fixed follows expiry member node turns', defaults=[None, None, None, False])
 
 
 class Entry:

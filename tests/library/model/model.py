@@ -3,7 +3,7 @@
     model.py --check VECTORS                     checks the model with vectors of the native implementation
     model.py RUNNER [--programs N] [--seed N]    checks the library with the model, on random programs
                     [--without KIND,...]         that have no such operations or handlers
-                    [--with FEATURE,...]         that have these too: timeouts, groups, lending, statistics, trace
+                    [--with FEATURE,...]         that have these too: timeouts, groups, lending, statistics, trace, turns
                     [--replay FILE]              on the programs of FILE instead
 
 conformance-vectors.md describes the programs; RUNNER is build/tests/conformance, or a program that

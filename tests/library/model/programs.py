@@ -18,7 +18,7 @@ QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pa
 
 # What the draft has not.
 HAVING = {'timeouts': ['busy'] * 3, 'groups': ['watch', 'limit', 'group priority', 'group abort', 'cancel queued'],
-          'lending': ['then'] * 3 + ['lends'], 'statistics': ['statistics'] * 3, 'trace': ['trace'] * 2}
+          'lending': ['then'] * 3 + ['lends'], 'statistics': ['statistics'] * 3, 'trace': ['trace'] * 2, 'turns': []}
 UNTIL = ['drained', 'all', 'any', 'first']
 
 
@@ -174,6 +174,8 @@ class Maker:
 
     def yielding(self, op):
         rng = self.rng
+        if 'turns' in self.having and rng.randrange(3) == 0:
+            op['turns'] = True
         if rng.randrange(4) == 0:
             op['context'] = rng.randrange(self.more['contexts'])
         elif rng.randrange(3) == 0:
@@ -213,6 +215,8 @@ class Maker:
             op |= {'id': next(self.watch_ids), 'body': self.body(3) if self.budget > 0 and rng.randrange(2) else []}
 
     def timing(self, op):
+        if 'turns' in self.having and self.rng.randrange(2) > 0:
+            op['turns'] = True
         if 'timeouts' in self.having and self.rng.randrange(3) > 0:
             op['timeout'] = self.rng.choice([-60, -20, -1, 10, 20, 30, 50, 60, 100, 200])
 
