@@ -29,13 +29,14 @@ post_prepare (Post *post, World *world, guint64 kinds)
   Origin *origin = signal != NULL ? origin_of (signal) : NULL;
   gboolean is_delayed = dice (5) == 0 && uses (world, BIT (DELAYED)) && (kinds & BIT (THREAD)) == 0;
   gboolean is_timed = dice (4) == 0 && uses (world, BIT (TIMEOUT)) && (kinds & BIT (THREAD)) == 0;
+  gboolean takes_turns = dice (3) == 0 && uses (world, BIT (TURNS)) && (kinds & BIT (THREAD)) == 0;
   PrioTaskPriority priority = dice (4);
 
   *post = (Post) { .signal = signal, .scheduler = LOOK (book->scheduler) };
   if (post->scheduler == NULL)
     return FALSE;
   kinds |= origin != NULL ? BIT (origin->kind) : 0;
-  kinds |= (is_delayed ? BIT (DELAYED) : 0) | (is_timed ? BIT (TIMEOUT) : 0);
+  kinds |= (is_delayed ? BIT (DELAYED) : 0) | (is_timed ? BIT (TIMEOUT) : 0) | (takes_turns ? BIT (TURNS) : 0);
   post->payload = payload_new (world, kinds, (kinds & (BIT (THREAD) | BIT (MICROTASK) | BIT (IDLE))) != 0 ? NULL : book);
   post->options = (PrioTaskOptions) {
     .priority = priority,
@@ -43,6 +44,7 @@ post_prepare (Post *post, World *world, guint64 kinds)
     .delay = is_delayed ? 1 + dice (4) : 0,
     .timeout = is_timed ? (gint) dice (6) - 2 : 0,
     .name = dice (2) == 0 ? "named" : NULL,
+    .takes_turns = takes_turns,
   };
   if (post->payload == NULL)
     return FALSE;
@@ -90,7 +92,7 @@ post_closure (World *world, guint64 kinds)
       Payload *payload = post.payload;
 
       payload->runs_left = (kinds & BIT (REPEATED)) != 0 ? (gint) dice (4) + 2 : 1;
-      if (post.signal == NULL && post.options.delay == 0 && post.options.timeout == 0 && post.options.name == NULL)
+      if (post.signal == NULL && post.options.delay == 0 && post.options.timeout == 0 && post.options.name == NULL && !post.options.takes_turns)
         prio_scheduler_post (post.scheduler, payload->fixed, run_closure, payload, end_payload);
       else
         prio_scheduler_post_full (post.scheduler, &post.options, run_closure, payload, end_payload);
@@ -157,7 +159,7 @@ post_id (World *world)
       Payload *payload = post.payload;
       PrioRunner *runner = prio_runner_ref (payload->book->runner);
       PrioPosted posted = prio_runner_post_full (runner, payload->number, post.options.priority, post.signal, post.options.delay,
-                                                 payload->kinds & BIT (TIMEOUT) ? post.options.timeout : 0, FALSE);
+                                                 payload->kinds & BIT (TIMEOUT) ? post.options.timeout : 0, post.options.takes_turns);
 
       if (posted == PRIO_POSTED_REJECTED)
         end_payload (payload);
@@ -218,6 +220,7 @@ yield_somewhere (World *world)
     {
       options.priority = post.options.priority;
       options.signal = post.signal;
+      options.takes_turns = post.options.takes_turns;
       post.payload->fixed = 0;
       if (sleeps)
         prio_scheduler_sleep_async (post.scheduler, dice (3), &options, yielded, post.payload);

@@ -46,7 +46,7 @@ guint64 met[N_MECHANISMS][N_MECHANISMS];
 static const char *const names[] = {
   "statistics", "lending", "frame-share", "least-share", "pause", "observer", "trace", "long-tasks",
   "closure", "repeated", "task", "steps", "deferred", "group", "wait", "runner", "thread",
-  "microtask", "idle", "yield", "sleep", "delayed", "timeout",
+  "microtask", "idle", "yield", "sleep", "delayed", "timeout", "turns",
   "task-signal", "cancellable", "any-signal", "timed-signal",
   "function", "handler", "notify", "nested", "other-thread",
   "abort", "by-hand", "cancel", "priority", "await", "state", "renew",

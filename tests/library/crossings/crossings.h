@@ -38,6 +38,7 @@ typedef enum
   SLEEP,
   DELAYED,
   TIMEOUT,
+  TURNS,
   /* Signals, as long as there is work under them. */
   TASK_SIGNAL,
   CANCELLABLE,
