@@ -141,4 +141,19 @@ typedef enum
   PRIO_POSTED_INSIDE
 } PrioPosted;
 
+/**
+ * PrioWorkerStop:
+ * @PRIO_WORKER_ABORT: it is aborted with %PRIO_ERROR_CLOSED
+ * @PRIO_WORKER_FINISH: it runs first
+ *
+ * What becomes of the tasks that a worker has queued when it stops.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_WORKER_ABORT,
+  PRIO_WORKER_FINISH
+} PrioWorkerStop;
+
 G_END_DECLS

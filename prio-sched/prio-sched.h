@@ -21,5 +21,6 @@
 #include "prio-task.h"
 #include "prio-scheduler.h"
 #include "prio-task-group.h"
+#include "prio-worker.h"
 
 #undef PRIO_SCHED_INSIDE

@@ -576,3 +576,16 @@ prio_loop_attach (PrioLoop *loop)
 {
   attach_source (loop, PRIO_SOURCE_GOVERNOR);
 }
+
+/* The thread that runs the context, outside: ends the loop before the context.  What is queued is aborted, and so is what comes later. */
+void
+prio_loop_close (PrioLoop *loop)
+{
+  /* That of the governor is the last: with it the loop ends. */
+  for (guint kind = PRIO_N_SOURCES; kind-- > 0;)
+    {
+      if (kind != PRIO_SOURCE_GOVERNOR)
+        detach_source (loop, kind);
+    }
+  detach_source (loop, PRIO_SOURCE_GOVERNOR);
+}

@@ -470,6 +470,9 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
   while (!enter_or_lock (loop, &locked) && !prio_loop_enter (loop));
 
   releases = apply (loop, op);
+  /* A worker has closed the loop, or a group has outlived it: what the operation has queued never runs. */
+  while (prio_loop_is_dead (loop) && loop->funcs->release_some (loop))
+    releases = TRUE;
   leave_or_unlock (loop, locked);
   return releases;
 }

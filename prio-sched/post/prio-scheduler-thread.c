@@ -1,7 +1,9 @@
-/* prio-scheduler-thread.c: tasks that run in a thread of a pool
+/* prio-scheduler-thread.c: tasks whose functions run in another thread: one of a pool, or that of a worker
  *
  * The threads are GLib's.  What waits for one of them waits here, in a heap by priority and age: each item in the pool's own
  * queue only stands for "the most urgent one".  What has no place yet waits in the heap of those places: prio-scheduler-thread-private.h.
+ *
+ * A function for a worker waits as a task in the queue of the worker's scheduler, and here in a list.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,7 +12,10 @@
 
 #include "post/prio-scheduler-thread-private.h"
 
+#include <glib/gi18n-lib.h>
+
 #include "base/prio-heap-private.h"
+#include "prio-error.h"
 #include "prio-task-signal.h"
 #include "signal/prio-signal-node-private.h"
 #include "task/prio-task-impl-private.h"
@@ -35,7 +40,9 @@ typedef struct
   /* Under the lock. */
   PrioHeapNode node;
   guint64 age;
-  PrioHeap *heap; /* where it waits: for a thread, or for a place; or NULL.  Then its task knows it. */
+  gboolean waits; /* for a thread, a place, or its turn in a worker.  Then its task knows it. */
+  PrioHeap *heap; /* where it waits, or NULL: in @posted */
+  GList link;     /* there */
   gboolean has_place;
 } PrioWork;
 
@@ -54,6 +61,7 @@ struct _PrioPlaces
 static PrioLock work_lock = PRIO_LOCK_INIT;
 static PrioHeap waiting; /* under the lock: by priority and age */
 static GQueue all_places = G_QUEUE_INIT; /* under the lock */
+static GQueue posted = G_QUEUE_INIT; /* under the lock: works that wait in workers */
 static guint64 next_age; /* under the lock */
 static guint n_nested; /* under the lock: works that have a thread more */
 static PRIO_TLS gboolean is_in_pool;
@@ -156,21 +164,29 @@ work_of_item (PrioHeapItem *item)
   return (gpointer) ((gchar *) item->node - G_STRUCT_OFFSET (PrioWork, node));
 }
 
-/* Under the lock. */
+/* Under the lock.  @heap is NULL for what waits in a worker. */
 static void
 put_in (PrioHeap *heap, PrioWork *work)
 {
+  work->waits = TRUE;
   work->heap = heap;
   work->task->entry.job.data = work;
-  prio_heap_insert (heap, &work->node, key_of (work), work->age);
+  if (heap != NULL)
+    prio_heap_insert (heap, &work->node, key_of (work), work->age);
+  else
+    g_queue_push_tail_link (&posted, &work->link);
 }
 
 /* Under the lock. */
 static void
 take_out (PrioWork *work)
 {
-  prio_heap_remove (work->heap, &work->node);
+  if (work->heap != NULL)
+    prio_heap_remove (work->heap, &work->node);
+  else
+    g_queue_unlink (&posted, &work->link);
   work->heap = NULL;
+  work->waits = FALSE;
   work->task->entry.job.data = NULL;
 }
 
@@ -220,17 +236,12 @@ leave_place (PrioWork *work)
 static GThreadPool *get_pool (void);
 static void set_nested (gboolean more);
 
-/* Returns: whether a work that nobody else stands for waits for a thread: the caller does */
-static gboolean
-run (PrioWork *work)
+/* In the thread: calls the function, as the task. */
+static void
+call (PrioWork *work)
 {
   PrioTask *task = work->task;
   PrioResult none = { .kind = PRIO_RESULT_NONE };
-  gboolean is_nested = work->is_nested, passed;
-
-  is_in_pool = TRUE;
-  if (work->places != NULL)
-    call_on_loop (work->places->loop, work->places->funcs->begun, work->data);
 
   __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (prio_task_is_listened_to (task))
@@ -241,6 +252,18 @@ run (PrioWork *work)
   if (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) == 0 &&
       __atomic_fetch_or (&task->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) == 0)
     prio_task_return (task, &none);
+}
+
+/* Returns: whether a work that nobody else stands for waits for a thread: the caller does */
+static gboolean
+run (PrioWork *work)
+{
+  gboolean is_nested = work->is_nested, passed;
+
+  is_in_pool = TRUE;
+  if (work->places != NULL)
+    call_on_loop (work->places->loop, work->places->funcs->begun, work->data);
+  call (work);
   is_in_pool = FALSE;
   passed = work->places != NULL && leave_place (work);
   work_end (work);
@@ -315,7 +338,7 @@ take_back (PrioWork *work)
   gboolean was_waiting;
 
   prio_lock_lock (&work_lock);
-  was_waiting = work->heap != NULL;
+  was_waiting = work->waits;
   if (was_waiting)
     take_out (work);
   prio_lock_unlock (&work_lock);
@@ -414,6 +437,11 @@ end_waiting (PrioLoop *loop)
   prio_heap_foreach (&waiting, list_work, &(Listing) { loop, works });
   for (GList *link = all_places.head; link != NULL; link = link->next)
     prio_heap_foreach (&((PrioPlaces *) link->data)->waiting, list_work, &(Listing) { loop, works });
+  for (GList *link = posted.head; link != NULL; link = link->next)
+    {
+      if (((PrioWork *) link->data)->task->entry.run_queue->loop == loop)
+        g_ptr_array_add (works, link->data);
+    }
   for (guint i = 0; i < works->len; i++)
     take_out (works->pdata[i]);
   prio_lock_unlock (&work_lock);
@@ -450,12 +478,62 @@ follow (PrioWork *work)
                                                     work_ref (work), closure_unref, 0);
 }
 
-/* The work waits for a thread or, if it has places, for one of them. */
+/* Its turn has come in the worker. */
 static void
-begin_to_wait (PrioWork *work)
+run_posted (PrioTask *posted_task G_GNUC_UNUSED, gpointer data)
+{
+  PrioWork *work = data;
+
+  if (take_back (work))
+    {
+      call (work);
+      work_end (work);
+    }
+}
+
+/* That has run, or will not: then the worker has stopped, or the abort of the signal has come here first. */
+static void
+posted_gone (gpointer data)
+{
+  PrioWork *work = data;
+  PrioTask *task = work->task;
+
+  if (take_back (work))
+    {
+      if (task->signal != NULL && g_cancellable_is_cancelled (task->signal))
+        {
+          abort_taken (work);
+        }
+      else
+        {
+          PrioResult stopped = PRIO_RESULT_OF_ERROR (g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED,
+                                                                          _("The worker of the task has stopped")));
+
+          stopped.is_abort = TRUE;
+          prio_task_return (task, &stopped);
+          work_end (work);
+        }
+    }
+  work_unref (work);
+}
+
+static void
+post_to (PrioScheduler *scheduler, PrioWork *work)
+{
+  PrioTask *task = work->task;
+  g_autofree char *name = prio_task_dup_name (task);
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) task->priority, .signal = task->signal, .name = name };
+
+  /* Not a closure: between two tasks the worker takes in what other threads have sent, such as that it stops. */
+  g_object_unref (prio_scheduler_post_task (scheduler, &options, run_posted, work_ref (work), posted_gone));
+}
+
+/* The work waits for a thread or, if it has places, for one of them, or for its turn in @worker. */
+static void
+begin_to_wait (PrioWork *work, PrioScheduler *worker)
 {
   GThreadPool *pool = get_pool ();
-  gboolean for_thread = work->places == NULL;
+  gboolean for_thread = work->places == NULL && worker == NULL;
 
   work_ref (work);
   __atomic_store_n (&work->task->entry.run_queue->loop->at_end, end_waiting, __ATOMIC_RELEASE);
@@ -464,7 +542,7 @@ begin_to_wait (PrioWork *work)
     set_nested (TRUE);
   prio_lock_lock (&work_lock);
   work->age = next_age++;
-  put_in (for_thread ? &waiting : &work->places->waiting, work);
+  put_in (for_thread ? &waiting : worker == NULL ? &work->places->waiting : NULL, work);
   prio_lock_unlock (&work_lock);
 
   /* What has come before the work was in the heap has not been noticed. */
@@ -476,7 +554,25 @@ begin_to_wait (PrioWork *work)
     }
   if (for_thread)
     g_thread_pool_push (pool, GUINT_TO_POINTER (1), NULL);
+  if (worker != NULL)
+    post_to (worker, work);
   work_unref (work);
+}
+
+static PrioTask *
+begin (PrioWork *template, PrioScheduler *worker)
+{
+  PrioWork *work = g_memdup2 (template, sizeof *template);
+  PrioTask *task = g_object_ref (work->task);
+
+  work->refs = 1;
+  work->link.data = work;
+  task->entry.use = PRIO_ENTRY_IN_THREAD;
+  task->entry.job.data = NULL;
+  if (task->signal != NULL)
+    follow (work);
+  begin_to_wait (work, worker);
+  return task;
 }
 
 /* Runs @func in a thread as @task, which is new: at once or, if there are @places, when it has one of them.  @order is its age for
@@ -487,18 +583,19 @@ PrioTask *
 prio_task_run_in_thread (PrioTask *task, PrioPlaces *places, guint64 order, PrioTaskFunc func, gpointer data,
                          GDestroyNotify notify)
 {
-  PrioWork *work = g_new (PrioWork, 1);
-
-  *work = (PrioWork) { .refs = 1, .task = g_object_ref (task), .func = func, .data = data, .notify = notify,
-                       .is_nested = is_in_pool, .places = places, .order = order };
   if (places != NULL)
     g_atomic_int_inc (&places->refs);
-  task->entry.use = PRIO_ENTRY_IN_THREAD;
-  task->entry.job.data = NULL;
-  if (task->signal != NULL)
-    follow (work);
-  begin_to_wait (work);
-  return task;
+  return begin (&(PrioWork) { .task = task, .func = func, .data = data, .notify = notify, .is_nested = is_in_pool,
+                              .places = places, .order = order }, NULL);
+}
+
+/* Runs @func as @task, which is new, where @scheduler runs its tasks, and when it would run one.
+ *
+ * Returns: @task */
+PrioTask *
+prio_task_run_in_scheduler (PrioTask *task, PrioScheduler *scheduler, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
+{
+  return begin (&(PrioWork) { .task = task, .func = func, .data = data, .notify = notify }, scheduler);
 }
 
 PrioPlaces *

@@ -12,6 +12,9 @@
 static void
 op_set_paused (PrioLoop *loop, const PrioOp *op)
 {
+  /* What is posted there is released, and must be found. */
+  if (prio_loop_is_dead (loop))
+    return;
   if (G_UNLIKELY (loop->observing != NULL))
     loop->observing->paused (op->target, op->flag);
   prio_run_queue_set_paused (op->target, op->flag);

@@ -1,0 +1,423 @@
+/* prio-worker.c: a thread that has a main context and a scheduler of its own
+ *
+ * The thread iterates its context until it is stopped, and then closes its loop: what is queued, and what is posted
+ * later, ends with PRIO_ERROR_CLOSED.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "prio-worker.h"
+
+#include <pthread.h>
+
+#include "loop/prio-count-private.h"
+#include "loop/prio-loop-source-private.h"
+#include "post/prio-scheduler-thread-private.h"
+#include "scheduler/prio-options-private.h"
+
+/* What the worker and its thread share. */
+typedef struct
+{
+  gint refs; /* atomic */
+  GMainContext *context;
+  PrioScheduler *scheduler;
+  gint stop;  /* atomic: PrioWorkerStop plus one, or 0 */
+  pthread_mutex_t lock; /* ThreadSanitizer does not see GLib's */
+  pthread_cond_t ended; /* signalled when `has_ended` is set */
+  gboolean has_ended; /* under the lock */
+} PrioPlace;
+
+/**
+ * PrioWorker:
+ *
+ * A thread that runs tasks: it has a main context and a scheduler of its own, as a worker of the web has.
+ *
+ * The functions that it runs come one after the other, by priority and age.  So a worker is for work that must not run
+ * twice at a time, such as rendering with a library that is not thread-safe, or a database.  For work that may,
+ * [method@PrioSched.Scheduler.run_in_thread] uses more processors.
+ *
+ * [method@PrioSched.Scheduler.run_in_worker] runs a function there, and brings its result home.  What is posted to
+ * [method@PrioSched.Worker.get_scheduler] runs in the thread with all that follows: its callbacks, continuations and
+ * destroy notifies are called there.
+ *
+ * ```c
+ * static void
+ * render (PrioTask *task, gpointer page) // in the worker's thread
+ * {
+ *   prio_task_return_pointer (task, page_render (page), g_object_unref);
+ * }
+ *
+ * static void
+ * rendered (GObject *task, GAsyncResult *result, gpointer view) // in the main thread
+ * {
+ *   g_autoptr (GObject) texture = prio_task_propagate_pointer (PRIO_TASK (result), NULL);
+ *
+ *   if (texture != NULL)
+ *     view_show (view, texture);
+ * }
+ *
+ * renderer = prio_worker_new ("render");
+ * task = prio_scheduler_run_in_worker (prio_scheduler_get_default (), renderer, &PRIO_TASK_OPTIONS (.signal = shown),
+ *                                      render, g_object_ref (page), g_object_unref);
+ * prio_task_wait_async (task, rendered, view);
+ * ```
+ *
+ * When the last reference is dropped, the worker is stopped as [method@PrioSched.Worker.stop] does with
+ * %PRIO_WORKER_ABORT.  Any thread may use a worker.
+ *
+ * Since: 1.0
+ */
+struct _PrioWorker
+{
+  GObject parent_instance;
+
+  char *name;
+  PrioPlace *place;
+  GThread *thread; /* under the place's lock; NULL once it has been joined */
+};
+
+G_DEFINE_FINAL_TYPE (PrioWorker, prio_worker, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_NAME,
+  PROP_SCHEDULER,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+static void
+place_unref (PrioPlace *place)
+{
+  if (!g_atomic_int_dec_and_test (&place->refs))
+    return;
+
+  g_object_unref (place->scheduler);
+  g_main_context_unref (place->context);
+  pthread_mutex_destroy (&place->lock);
+  pthread_cond_destroy (&place->ended);
+  g_free (place);
+}
+
+static gboolean
+goes_on (PrioPlace *place)
+{
+  switch (g_atomic_int_get (&place->stop))
+    {
+    case 0: return TRUE;
+    case 1 + PRIO_WORKER_FINISH: return prio_loop_is_busy (place->scheduler->run_queue->loop);
+    default: return FALSE;
+    }
+}
+
+static gpointer
+run (gpointer data)
+{
+  PrioPlace *place = data;
+
+  g_main_context_push_thread_default (place->context);
+  while (goes_on (place))
+    g_main_context_iteration (place->context, TRUE);
+  prio_loop_close (place->scheduler->run_queue->loop);
+  g_main_context_pop_thread_default (place->context);
+
+  pthread_mutex_lock (&place->lock);
+  place->has_ended = TRUE;
+  pthread_cond_broadcast (&place->ended);
+  pthread_mutex_unlock (&place->lock);
+  place_unref (place);
+  return NULL;
+}
+
+static gboolean
+is_in_thread (PrioWorker *self)
+{
+  gboolean is;
+
+  pthread_mutex_lock (&self->place->lock);
+  is = self->thread == g_thread_self ();
+  pthread_mutex_unlock (&self->place->lock);
+  return is;
+}
+
+static void
+prio_worker_constructed (GObject *object)
+{
+  PrioWorker *self = PRIO_WORKER (object);
+  PrioPlace *place = g_new0 (PrioPlace, 1);
+
+  G_OBJECT_CLASS (prio_worker_parent_class)->constructed (object);
+
+  place->refs = 2; /* the other one is the thread's */
+  place->context = g_main_context_new ();
+  pthread_mutex_init (&place->lock, NULL);
+  pthread_cond_init (&place->ended, NULL);
+  /* It is the thread's default one, too. */
+  g_main_context_push_thread_default (place->context);
+  place->scheduler = prio_scheduler_ref_thread_default ();
+  g_main_context_pop_thread_default (place->context);
+  self->place = place;
+
+  pthread_mutex_lock (&place->lock);
+  self->thread = g_thread_new (self->name != NULL ? self->name : "prio-worker", run, place);
+  pthread_mutex_unlock (&place->lock);
+}
+
+static void
+prio_worker_finalize (GObject *object)
+{
+  PrioWorker *self = PRIO_WORKER (object);
+
+  prio_worker_stop (self, PRIO_WORKER_ABORT);
+  g_clear_pointer (&self->thread, g_thread_unref);
+  g_clear_pointer (&self->place, place_unref);
+  g_free (self->name);
+  G_OBJECT_CLASS (prio_worker_parent_class)->finalize (object);
+}
+
+static void
+prio_worker_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  PrioWorker *self = PRIO_WORKER (object);
+
+  switch (id)
+    {
+    case PROP_NAME:
+      g_value_set_string (value, self->name);
+      break;
+
+    case PROP_SCHEDULER:
+      g_value_set_object (value, self->place->scheduler);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_worker_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  switch (id)
+    {
+    case PROP_NAME:
+      PRIO_WORKER (object)->name = g_value_dup_string (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_worker_class_init (PrioWorkerClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->constructed = prio_worker_constructed;
+  object_class->finalize = prio_worker_finalize;
+  object_class->get_property = prio_worker_get_property;
+  object_class->set_property = prio_worker_set_property;
+
+  /**
+   * PrioWorker:name:
+   *
+   * The name of the thread, which debuggers and the operating system show, or %NULL.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_NAME] = g_param_spec_string ("name", NULL, NULL, NULL,
+                                               G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioWorker:scheduler: (getter get_scheduler)
+   *
+   * The scheduler whose tasks run in the worker's thread.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_SCHEDULER] = g_param_spec_object ("scheduler", NULL, NULL, PRIO_TYPE_SCHEDULER,
+                                                    G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_worker_init (PrioWorker *self G_GNUC_UNUSED)
+{
+}
+
+/**
+ * prio_worker_new:
+ * @name: (nullable): the name of the thread, which debuggers and the operating system show
+ *
+ * Starts a thread with a main context and a scheduler of its own.
+ *
+ * Returns: (transfer full): the worker
+ *
+ * Since: 1.0
+ */
+PrioWorker *
+prio_worker_new (const char *name)
+{
+  return g_object_new (PRIO_TYPE_WORKER, "name", name, NULL);
+}
+
+/**
+ * prio_worker_get_scheduler: (get-property scheduler)
+ * @self: a worker
+ *
+ * Gets the scheduler whose tasks run in the worker's thread.  There it is also
+ * [func@PrioSched.Scheduler.ref_thread_default].
+ *
+ * ```c
+ * // A cache that only the worker's thread touches.
+ * prio_scheduler_post (prio_worker_get_scheduler (renderer), PRIO_TASK_PRIORITY_BACKGROUND, trim_cache, NULL, NULL);
+ * ```
+ *
+ * Once the worker has stopped, what is posted ends with %PRIO_ERROR_CLOSED.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer none): the scheduler
+ *
+ * Since: 1.0
+ */
+PrioScheduler *
+prio_worker_get_scheduler (PrioWorker *self)
+{
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER), NULL);
+
+  return self->place->scheduler;
+}
+
+/**
+ * prio_worker_stop:
+ * @self: a worker
+ * @how: what becomes of the tasks that are queued or delayed
+ *
+ * Ends the worker's thread, soon: this does not wait for it, but [method@PrioSched.Worker.join] does.
+ *
+ * A function that runs is not interrupted.  What is queued is aborted with %PRIO_ERROR_CLOSED, or ended first: with
+ * %PRIO_WORKER_FINISH the thread ends when nothing is queued or delayed any more.  That includes what the
+ * last tasks post, but neither idle callbacks nor tasks of a scheduler that is paused.
+ *
+ * ```c
+ * static void
+ * app_shutdown (GApplication *app)
+ * {
+ *   prio_worker_stop (saver, PRIO_WORKER_FINISH);
+ *   prio_worker_join (saver); // all documents are on the disk
+ * }
+ * ```
+ *
+ * A second call does nothing, unless it aborts what the first one would end.
+ *
+ * Any thread may call it, that of the worker included.
+ *
+ * Since: 1.0
+ */
+void
+prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
+{
+  PrioPlace *place;
+
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER));
+  g_return_if_fail (how == PRIO_WORKER_ABORT || how == PRIO_WORKER_FINISH);
+
+  place = self->place;
+  if (how == PRIO_WORKER_FINISH)
+    {
+      g_atomic_int_compare_and_exchange (&place->stop, 0, 1 + PRIO_WORKER_FINISH);
+    }
+  else
+    {
+      g_atomic_int_set (&place->stop, 1 + PRIO_WORKER_ABORT);
+      /* The row of tasks that the thread is running ends. */
+      prio_scheduler_pause (place->scheduler);
+    }
+  g_main_context_wakeup (place->context);
+}
+
+/**
+ * prio_worker_join:
+ * @self: a worker
+ *
+ * Waits until the worker's thread has ended, which [method@PrioSched.Worker.stop] makes it do.
+ *
+ * It blocks the calling thread.  In a program with a window, that is only right at its end.
+ *
+ * Any thread but that of the worker may call it; there it logs a critical message, and does nothing.  Several may.
+ *
+ * Since: 1.0
+ */
+void
+prio_worker_join (PrioWorker *self)
+{
+  PrioPlace *place;
+  GThread *thread;
+
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER));
+  if (is_in_thread (self))
+    {
+      g_critical ("%s(): the thread of a worker cannot wait for its own end", G_STRFUNC);
+      return;
+    }
+
+  place = self->place;
+  pthread_mutex_lock (&place->lock);
+  while (!place->has_ended)
+    pthread_cond_wait (&place->ended, &place->lock);
+  thread = g_steal_pointer (&self->thread);
+  pthread_mutex_unlock (&place->lock);
+  if (thread != NULL)
+    g_thread_join (thread);
+}
+
+/**
+ * prio_scheduler_run_in_worker:
+ * @self: a scheduler: where the result comes home to
+ * @worker: whose thread runs @func
+ * @options: (nullable): what to run it with, or %NULL for the defaults; a delay or a timeout is refused
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Runs a function in the thread of a worker: like [method@PrioSched.Scheduler.run_in_thread], but one after the other.
+ *
+ * It takes its place among the tasks of the worker's scheduler by priority and age, and a priority that changes counts until it
+ * begins.  An abort until then ends it at once, and later what [method@PrioSched.Task.return_error_if_aborted] makes of
+ * it.  If the worker stops before it has begun, it ends with %PRIO_ERROR_CLOSED.
+ *
+ * An example stands at [class@PrioSched.Worker].
+ *
+ * @func runs as a task of the worker's scheduler: what it yields or posts goes on there.  If it returns without a
+ * result, the task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
+ *
+ * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
+ *
+ * Any thread may call it; @notify and the callbacks of those who wait for the task are called on the thread that runs the main
+ * context of @self.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_scheduler_run_in_worker (PrioScheduler *self, PrioWorker *worker, const PrioTaskOptions *options, PrioTaskFunc func,
+                              gpointer user_data, GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, worker, PRIO_TYPE_WORKER), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL), NULL);
+
+  if (options == NULL)
+    options = &prio_no_task_options;
+  return prio_task_run_in_scheduler (prio_scheduler_make_task (self, options), worker->place->scheduler, func, user_data, notify);
+}

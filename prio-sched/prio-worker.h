@@ -1,0 +1,39 @@
+/* prio-worker.h: a thread that has a main context and a scheduler of its own
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched.h> can be included directly."
+#endif
+
+#include "prio-scheduler.h"
+
+G_BEGIN_DECLS
+
+#define PRIO_TYPE_WORKER (prio_worker_get_type ())
+
+PRIO_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (PrioWorker, prio_worker, PRIO, WORKER, GObject)
+
+PRIO_AVAILABLE_IN_ALL
+PrioWorker    *prio_worker_new              (const char            *name);
+PRIO_AVAILABLE_IN_ALL
+PrioScheduler *prio_worker_get_scheduler    (PrioWorker            *self);
+PRIO_AVAILABLE_IN_ALL
+void           prio_worker_stop             (PrioWorker            *self,
+                                             PrioWorkerStop         how);
+PRIO_AVAILABLE_IN_ALL
+void           prio_worker_join             (PrioWorker            *self);
+
+PRIO_AVAILABLE_IN_ALL
+PrioTask      *prio_scheduler_run_in_worker (PrioScheduler         *self,
+                                             PrioWorker            *worker,
+                                             const PrioTaskOptions *options,
+                                             PrioTaskFunc           func,
+                                             gpointer               user_data,
+                                             GDestroyNotify         notify);
+
+G_END_DECLS
