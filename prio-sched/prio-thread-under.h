@@ -9,12 +9,13 @@
 #error "Only <prio-sched-bindings.h> can be included directly."
 #endif
 
-#include "prio-scheduler.h"
+#include "prio-worker.h"
 
 G_BEGIN_DECLS
 
 PRIO_AVAILABLE_IN_ALL
 PrioTask        *prio_scheduler_run_in_thread_under (PrioScheduler    *self,
+                                                     PrioWorker       *worker,
                                                      gint              priority,
                                                      GCancellable     *signal,
                                                      const char       *name,

@@ -276,6 +276,7 @@ declare module '@girs/priosched-1' {
             post(priority: Nick | TaskPriority, func: () => boolean): void;
             post_full(options: TaskOptions | null, func: () => boolean): boolean;
             /** Throws an error: the functions of JavaScript run in one thread. */
+            run_in_worker(...args: any[]): never;
             run_in_thread(...args: any[]): never;
             run_in_thread_under(...args: any[]): never;
             /** For bindings: should_yield () is true until every other source has had its turn; the task that comes next. */

@@ -10,6 +10,7 @@
 /**
  * prio_scheduler_run_in_thread_under:
  * @self: a scheduler
+ * @worker: (nullable): whose thread runs @func, or %NULL for one of the pool
  * @priority: the priority, or 0, which is %PRIO_PRIORITY_UNSET, for that of @signal
  * @signal: (nullable): what may abort the task
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
@@ -17,8 +18,8 @@
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Runs a function in a thread of a pool: [method@PrioSched.Scheduler.run_in_thread] for a language that cannot let go of what it
- * has put into a structure of options.
+ * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or
+ * [method@PrioSched.Scheduler.run_in_worker], for a language that cannot let go of what it has put into a structure of options.
  *
  * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
  *
@@ -27,10 +28,12 @@
  * Since: 1.0
  */
 PrioTask *
-prio_scheduler_run_in_thread_under (PrioScheduler *self, gint priority, GCancellable *signal, const char *name,
-                                    PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
+prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gint priority, GCancellable *signal,
+                                    const char *name, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
 {
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .name = name };
 
+  if (worker != NULL)
+    return prio_scheduler_run_in_worker (self, worker, &options, func, user_data, notify);
   return prio_scheduler_run_in_thread (self, &options, func, user_data, notify);
 }

@@ -61,3 +61,29 @@ prio_loop_is_owner (PrioLoop *loop)
     prio_biased_lock_acquire (&loop->lock);
   return is_owner;
 }
+
+static void
+look_at_delayed (PrioHeapItem *item, gpointer is_busy)
+{
+  PrioEntry *entry = prio_entry_from_delay (item->node);
+
+  if (entry->use != PRIO_ENTRY_OF_LIBRARY && !entry->run_queue->ready.paused)
+    *(gboolean *) is_busy = TRUE;
+}
+
+/* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */
+gboolean
+prio_loop_is_busy (PrioLoop *loop)
+{
+  gboolean is_busy;
+
+  /* Before its first dispatch the thread becomes the owner by that. */
+  if (!prio_loop_enter (loop) && !(prio_loop_is_owner (loop) && prio_loop_enter (loop)))
+    return FALSE;
+
+  is_busy = loop->ready.mask != 0 || loop->microtasks.length > 0;
+  if (!is_busy)
+    prio_heap_foreach (&loop->delays, look_at_delayed, &is_busy);
+  prio_loop_leave (loop);
+  return is_busy;
+}

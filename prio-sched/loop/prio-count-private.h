@@ -33,4 +33,3 @@ prio_count_index (PrioTaskPriority priority)
   g_assert (index < PRIO_N_PRIORITIES);
   return index;
 }
-gboolean prio_loop_is_busy (PrioLoop *loop);

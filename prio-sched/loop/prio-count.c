@@ -155,28 +155,3 @@ prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
   for (PrioGroup *group = loop->aborted_list; group != NULL; group = group->next_aborted)
     add_dropped (group, &by);
 }
-
-static void
-look_at_delayed (PrioHeapItem *item, gpointer is_busy)
-{
-  PrioEntry *entry = prio_entry_from_delay (item->node);
-
-  if (entry->use != PRIO_ENTRY_OF_LIBRARY && !entry->run_queue->ready.paused)
-    *(gboolean *) is_busy = TRUE;
-}
-
-/* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */
-gboolean
-prio_loop_is_busy (PrioLoop *loop)
-{
-  gboolean is_busy;
-
-  if (!prio_loop_enter (loop))
-    return FALSE;
-
-  is_busy = loop->ready.mask != 0 || loop->microtasks.length > 0;
-  if (!is_busy)
-    prio_heap_foreach (&loop->delays, look_at_delayed, &is_busy);
-  prio_loop_leave (loop);
-  return is_busy;
-}

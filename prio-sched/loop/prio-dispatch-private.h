@@ -55,6 +55,7 @@ void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
 void prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now);
 gboolean prio_loop_is_owner (PrioLoop *loop);
+gboolean prio_loop_is_busy (PrioLoop *loop);
 
 static inline void
 prio_loop_expire_delays (PrioLoop *loop, gint64 now)

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "loop/prio-count-private.h"
+#include "loop/prio-dispatch-private.h"
 #include "loop/prio-loop-source-private.h"
 #include "post/prio-scheduler-thread-private.h"
 #include "scheduler/prio-options-private.h"
@@ -347,11 +347,13 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
  * prio_worker_join:
  * @self: a worker
  *
- * Waits until the worker's thread has ended, which [method@PrioSched.Worker.stop] makes it do.
+ * Waits until the thread of a worker that is stopped has ended.
  *
  * It blocks the calling thread.  In a program with a window, that is only right at its end.
  *
- * Any thread but that of the worker may call it; there it logs a critical message, and does nothing.  Several may.
+ * Stop the worker first: otherwise this logs a critical message and returns, and so it does in the worker's own thread.
+ *
+ * Any other thread may call it, and several may.
  *
  * Since: 1.0
  */
@@ -369,6 +371,11 @@ prio_worker_join (PrioWorker *self)
     }
 
   place = self->place;
+  if (g_atomic_int_get (&place->stop) == 0)
+    {
+      g_critical ("%s(): nobody has stopped the worker, whose thread would never end", G_STRFUNC);
+      return;
+    }
   pthread_mutex_lock (&place->lock);
   while (!place->has_ended)
     pthread_cond_wait (&place->ended, &place->lock);

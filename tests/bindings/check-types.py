@@ -75,7 +75,7 @@ async def main() -> None:
 
 # What bindings of other languages have, or what Python has by another name.
 LEFT_OUT = {
-    '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass',
+    '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
     'Scheduler': {'dup_first_task', 'end_slice', 'get_n_pending', 'run_in_thread_under'},
     'SchedulingState': {'new'},

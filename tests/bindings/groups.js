@@ -346,6 +346,12 @@ test('bad input is told by name', () => {
     assertEqual(group.pending, 0);
 });
 
+test('JavaScript has one thread', () => {
+    for (const body of [() => new PrioSched.Worker(), () => new PrioSched.Worker({name: 'x'}), () => PrioSched.Worker.new('x'),
+        () => PrioSched.Scheduler.get_default().run_in_worker(null, () => 1), () => PrioSched.Scheduler.get_default().run_in_thread(() => 1)])
+        assert(thrown(body).message.includes('JavaScript has one thread'), `${thrown(body)}`);
+});
+
 test('a scheduler that has gone is told of', async () => {
     const group = new TaskGroup({scheduler: PrioSched.Scheduler.new(null)});
     for (let i = 0; i < 20 && group.ref_scheduler() !== null; i++) {

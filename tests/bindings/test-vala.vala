@@ -185,6 +185,30 @@ async void check_thread (Scheduler scheduler) throws Error {
 	assert (answer.get_int () == 42);
 }
 
+async void check_worker (Scheduler scheduler) throws Error {
+	var worker = new Worker ("render");
+	void* here = Thread.self<void*> ();
+	Value answer;
+
+	var task = scheduler.run_in_worker (worker, null, (task) => {
+		assert (Thread.self<void*> () != here);
+		task.return_value (42);
+	});
+	yield task.wait_async ();
+	assert (Thread.self<void*> () == here);
+	task.propagate_value (out answer);
+	assert (answer.get_int () == 42);
+
+	worker.stop (WorkerStop.FINISH);
+	worker.join ();
+	task = scheduler.run_in_worker (worker, null, (task) => task.return_value (43));
+	try {
+		yield task.wait_async ();
+		assert_not_reached ();
+	} catch (SchedulerError.CLOSED error) {
+	}
+}
+
 async void check_steps (Scheduler scheduler) throws Error {
 	var group = new TaskGroup (scheduler, 1, TaskPriority.USER_VISIBLE);
 	Value sum;
@@ -217,6 +241,7 @@ async void run_checks (MainLoop loop) {
 		yield check_no_scheduler ();
 		yield check_idioms (scheduler);
 		yield check_thread (scheduler);
+		yield check_worker (scheduler);
 		yield check_steps (scheduler);
 	} catch (Error error) {
 		GLib.error ("%s", error.message);

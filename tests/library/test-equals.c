@@ -279,27 +279,26 @@ test_it_should_yield_to_a_continuation (Fixture *f, gconstpointer data G_GNUC_UN
   g_assert_false (asked);
 }
 
-#define ADD(name) \
-  g_test_add ("/equals/" #name, Fixture, NULL, frozen_set_up, test_##name, fixture_tear_down)
+#define add(path, func) g_test_add ("/equals/" path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
-  ADD (a_callback_goes_on_behind_what_waits);
-  ADD (two_that_take_turns_alternate);
-  ADD (steps_go_on_behind_what_waits);
-  ADD (yields_inherit_that_they_take_turns);
-  ADD (one_yield_takes_turns_by_its_options);
-  ADD (what_is_more_urgent_goes_first);
-  ADD (turns_with_a_signal);
-  ADD (turns_with_a_timeout);
-  ADD (turns_with_a_delay);
-  ADD (turns_in_a_group);
-  ADD (turns_when_the_priority_is_lent);
-  ADD (turns_when_it_is_counted);
-  ADD (turns_from_another_thread);
-  ADD (it_should_yield_to_a_continuation);
+  add ("a-callback-goes-on-behind-what-waits", test_a_callback_goes_on_behind_what_waits);
+  add ("two-that-take-turns-alternate", test_two_that_take_turns_alternate);
+  add ("steps-go-on-behind-what-waits", test_steps_go_on_behind_what_waits);
+  add ("yields-inherit-that-they-take-turns", test_yields_inherit_that_they_take_turns);
+  add ("one-yield-takes-turns-by-its-options", test_one_yield_takes_turns_by_its_options);
+  add ("what-is-more-urgent-goes-first", test_what_is_more_urgent_goes_first);
+  add ("turns-with-a-signal", test_turns_with_a_signal);
+  add ("turns-with-a-timeout", test_turns_with_a_timeout);
+  add ("turns-with-a-delay", test_turns_with_a_delay);
+  add ("turns-in-a-group", test_turns_in_a_group);
+  add ("turns-when-the-priority-is-lent", test_turns_when_the_priority_is_lent);
+  add ("turns-when-it-is-counted", test_turns_when_it_is_counted);
+  add ("turns-from-another-thread", test_turns_from_another_thread);
+  add ("it-should-yield-to-a-continuation", test_it_should_yield_to_a_continuation);
   return g_test_run ();
 }

@@ -553,7 +553,7 @@ run_under (Pool *pool, gpointer signal, const char *name)
   pool->n_run++;
   pool->n_done++; /* it has no callback */
   *work = (Work) { pool, 'a' };
-  return prio_scheduler_run_in_thread_under (pool->f->scheduler, PRIO_PRIORITY_UNSET, signal, name, run_work, work, work_free);
+  return prio_scheduler_run_in_thread_under (pool->f->scheduler, NULL, PRIO_PRIORITY_UNSET, signal, name, run_work, work, work_free);
 }
 
 /* The task is returned, and the signal aborts it. */

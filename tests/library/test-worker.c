@@ -158,7 +158,7 @@ write_letter (gpointer data)
 static void
 test_they_run_by_priority (World *w, gconstpointer data G_GNUC_UNUSED)
 {
-  g_autoptr (PrioTask) held = hold_worker (w);
+  g_autoptr (PrioTask) held G_GNUC_UNUSED = hold_worker (w);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   Letter letters[] = { { w, 'a' }, { w, 'b' }, { w, 'c' }, { w, 'd' } };
   g_autoptr (PrioTask) a = NULL, b = NULL, c = NULL;
@@ -184,7 +184,6 @@ test_an_abort_ends_what_waits_at_once (World *w, gconstpointer data G_GNUC_UNUSE
   g_autoptr (PrioTask) task = run_in_worker (w, count, signal_of (controller));
   g_autoptr (PrioTask) other = run_in_worker (w, count, plain);
   g_autoptr (PrioTask) third = run_in_worker (w, count, NULL);
-  g_autoptr (GError) error = NULL;
 
   prio_task_controller_abort (controller, NULL);
   g_cancellable_cancel (plain);
@@ -250,7 +249,7 @@ again (gpointer data)
 static void
 test_it_finishes_first_what_is_queued (World *w, gconstpointer data G_GNUC_UNUSED)
 {
-  g_autoptr (PrioTask) held = hold_worker (w);
+  g_autoptr (PrioTask) held G_GNUC_UNUSED = hold_worker (w);
   PrioScheduler *scheduler = prio_worker_get_scheduler (w->worker);
   g_autoptr (PrioTask) task = run_in_worker (w, count, NULL);
 
@@ -271,6 +270,28 @@ static gboolean
 for_ever (gpointer data G_GNUC_UNUSED)
 {
   return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+count_once (gpointer data)
+{
+  g_atomic_int_inc (&((World *) data)->n_ran);
+  return G_SOURCE_REMOVE;
+}
+
+/* Also if the thread has not begun. */
+static void
+test_it_finishes_what_was_posted_at_once (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  for (guint i = 0; i < 50; i++)
+    {
+      g_autoptr (PrioWorker) worker = prio_worker_new (NULL);
+
+      prio_scheduler_post (prio_worker_get_scheduler (worker), BACKGROUND, count_once, w, NULL);
+      prio_worker_stop (worker, PRIO_WORKER_FINISH);
+      prio_worker_join (worker);
+    }
+  g_assert_cmpint (w->n_ran, ==, 50);
 }
 
 static void
@@ -298,19 +319,19 @@ stop_from_inside (PrioTask *task, gpointer data)
 static void
 test_it_is_stopped_by_its_own_task (World *w, gconstpointer data G_GNUC_UNUSED)
 {
-  g_autoptr (PrioTask) held = hold_worker (w);
+  g_autoptr (PrioTask) held G_GNUC_UNUSED = hold_worker (w);
   g_autoptr (PrioTask) stops = run_in_worker (w, stop_from_inside, NULL);
   g_autoptr (PrioTask) task = run_in_worker (w, count, NULL);
 
   go_on (w);
-  prio_worker_join (w->worker);
   wait_for (w, task);
+  prio_worker_join (w->worker);
   g_assert_true (prio_task_propagate_boolean (stops, NULL));
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_cmpint (w->n_ran, ==, 0);
 }
 
-static void
+static void G_GNUC_NORETURN
 idle (PrioIdleDeadline *deadline G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
   g_assert_not_reached ();
@@ -381,7 +402,7 @@ test_the_last_reference_stops_it (World *w, gconstpointer data G_GNUC_UNUSED)
 static void
 test_the_caller_has_gone (World *w, gconstpointer data G_GNUC_UNUSED)
 {
-  g_autoptr (PrioTask) held = hold_worker (w);
+  g_autoptr (PrioTask) held G_GNUC_UNUSED = hold_worker (w);
   g_autoptr (PrioTask) task = run_in_worker (w, count, NULL);
   g_autoptr (GError) error = NULL;
 
@@ -425,9 +446,12 @@ test_several_threads_wait_for_its_end (World *w, gconstpointer data G_GNUC_UNUSE
 {
   GThread *threads[3];
 
+  g_autoptr (PrioTask) held G_GNUC_UNUSED = hold_worker (w);
+
+  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("waits", join, w);
-  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
+  go_on (w);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_thread_join (threads[i]);
 }
@@ -439,6 +463,7 @@ test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
     return;
   assert_told ("*NULL is no PrioWorker", prio_worker_stop (NULL, PRIO_WORKER_ABORT));
   assert_told ("*NULL is no PrioWorker", prio_worker_join (NULL));
+  assert_told ("*nobody has stopped the worker*", prio_worker_join (w->worker));
   assert_told ("*NULL is no PrioWorker", prio_worker_get_scheduler (NULL));
   assert_told ("*NULL is no PrioWorker", prio_scheduler_run_in_worker (w->f.scheduler, NULL, NULL, count, w, NULL));
   assert_told ("*a PrioScheduler is no PrioWorker",
@@ -476,28 +501,28 @@ test_it_stops_while_it_is_full (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (w->n_freed, ==, n_all);
 }
 
-#define ADD(name) \
-  g_test_add ("/worker/" #name, World, NULL, set_up, test_##name, tear_down)
+#define add(path, func) g_test_add ("/worker/" path, World, NULL, set_up, func, tear_down)
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
-  ADD (a_result_comes_home);
-  ADD (they_run_by_priority);
-  ADD (an_abort_ends_what_waits_at_once);
-  ADD (an_abort_reaches_what_runs);
-  ADD (it_aborts_what_is_queued_when_it_stops);
-  ADD (it_finishes_first_what_is_queued);
-  ADD (an_abort_follows_a_finish);
-  ADD (it_is_stopped_by_its_own_task);
-  ADD (a_scheduler_of_a_stopped_worker);
-  ADD (the_last_reference_stops_it);
-  ADD (the_caller_has_gone);
-  ADD (its_scheduler_is_the_default_one_there);
-  ADD (several_threads_wait_for_its_end);
-  ADD (bad_input);
-  ADD (it_stops_while_it_is_full);
+  add ("a-result-comes-home", test_a_result_comes_home);
+  add ("they-run-by-priority", test_they_run_by_priority);
+  add ("an-abort-ends-what-waits-at-once", test_an_abort_ends_what_waits_at_once);
+  add ("an-abort-reaches-what-runs", test_an_abort_reaches_what_runs);
+  add ("it-aborts-what-is-queued-when-it-stops", test_it_aborts_what_is_queued_when_it_stops);
+  add ("it-finishes-first-what-is-queued", test_it_finishes_first_what_is_queued);
+  add ("it-finishes-what-was-posted-at-once", test_it_finishes_what_was_posted_at_once);
+  add ("an-abort-follows-a-finish", test_an_abort_follows_a_finish);
+  add ("it-is-stopped-by-its-own-task", test_it_is_stopped_by_its_own_task);
+  add ("a-scheduler-of-a-stopped-worker", test_a_scheduler_of_a_stopped_worker);
+  add ("the-last-reference-stops-it", test_the_last_reference_stops_it);
+  add ("the-caller-has-gone", test_the_caller_has_gone);
+  add ("its-scheduler-is-the-default-one-there", test_its_scheduler_is_the_default_one_there);
+  add ("several-threads-wait-for-its-end", test_several_threads_wait_for_its_end);
+  add ("bad-input", test_bad_input);
+  add ("it-stops-while-it-is-full", test_it_stops_while_it_is_full);
   return g_test_run ();
 }

@@ -303,14 +303,17 @@ function addLatest({Scheduler, TaskController, TaskSignal}) {
     };
 }
 
-function refuseThreads(Scheduler) {
+function refuseThreads({Scheduler, Worker}) {
     // GJS would end the program where a second thread calls a function of JavaScript's.
-    for (const name of ['run_in_thread', 'run_in_thread_under']) {
+    for (const name of ['run_in_thread', 'run_in_thread_under', 'run_in_worker']) {
         Scheduler.prototype[name] = function () {
             throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
                 'yields, call an asynchronous function of GIO’s, or begin a Gio.Subprocess');
         };
     }
+    Worker.new = Worker.prototype._init = function () {
+        throw new Error('new Worker (): JavaScript has one thread, and its functions run in no other: post a task that yields');
+    };
 }
 
 function adaptControllers(TaskController, tasks) {
@@ -398,7 +401,7 @@ function _init() {
     addYields(Scheduler, tasks, byDefault);
     addCallbacks(Scheduler, tasks);
     addLatest(PrioSched);
-    refuseThreads(Scheduler);
+    refuseThreads(PrioSched);
     React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});
     PrioSched.AbortError = AbortError;
     Groups.make(PrioSched, tasks, {definePriority, toDelay, toFlag, toGivenPriority, toName, toOptions, toPriority, toSignal});

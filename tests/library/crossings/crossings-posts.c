@@ -143,7 +143,7 @@ post_in_thread (World *world)
   Post post;
 
   if (post_prepare (&post, world, BIT (THREAD)))
-    adopt (world, prio_scheduler_run_in_thread_under (post.scheduler, post.options.priority, post.signal, post.options.name,
+    adopt (world, prio_scheduler_run_in_thread_under (post.scheduler, NULL, post.options.priority, post.signal, post.options.name,
                                                       run_in_thread, post.payload, end_payload), post.payload);
   post_finish (&post);
 }

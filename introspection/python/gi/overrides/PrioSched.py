@@ -14,7 +14,7 @@ from ._priosched.arguments import (UNSET, called_back, check_name, to_callback, 
                                    to_priority_of, to_signal, to_signals, to_timeout, to_whole)
 from ._priosched.coroutines.run import EventLoop, run
 from ._priosched.coroutines.steps import with_progress
-from ._priosched.extras import groups, helpers, react
+from ._priosched.extras import groups, helpers, react, workers
 from ._priosched.extras.react import TIMEOUT_IDLE, TIMEOUT_IMMEDIATE, TIMEOUT_LOW, TIMEOUT_NORMAL, TIMEOUT_USER_BLOCKING
 from ._priosched.futures import reasons
 from ._priosched.futures.future import Future, PostedTask
@@ -27,7 +27,7 @@ PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'Statistics', 'TIMEOUT_IDLE',
            'TIMEOUT_IMMEDIATE', 'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal',
-           'Times', 'run']
+           'Times', 'Worker', 'run']
 if EventLoop is not None:
     __all__.append('EventLoop')
 
@@ -152,7 +152,17 @@ class Scheduler(PrioSched.Scheduler):
         An abort until then ends it at once, and later takes the place of its result, once func has returned.  func runs with
         a copy of the current context, as in asyncio.to_thread (), and in no task.  Any thread may call this.
         """
-        return threads.run_in_thread(self, func, args, to_priority(priority), to_signal(signal), name)
+        return threads.run_in_thread(self, None, func, args, to_priority(priority), to_signal(signal), name)
+
+    def run_in_worker(self, worker, func, *args, priority=None, signal=None, name=None):
+        """Calls func (*args) in the thread of a PrioSched.Worker, one after the other, and gives what that returns or raises.
+
+        The rest is as in run_in_thread (): await scheduler.run_in_worker (worker, func).  Once the worker has stopped it fails with
+        PrioSched.Error.CLOSED.
+        """
+        if not isinstance(worker, PrioSched.Worker):
+            raise TypeError(f'{worker!r} is no PrioSched.Worker')
+        return threads.run_in_thread(self, worker, func, args, to_priority(priority), to_signal(signal), name)
 
     def queue_microtask(self, callback):
         """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
@@ -427,3 +437,10 @@ class TaskGroup(groups.TaskGroup):
 
 
 TaskGroup = override(TaskGroup)
+
+
+class Worker(workers.Worker):
+    __doc__ = workers.Worker.__doc__
+
+
+Worker = override(Worker)

@@ -1,4 +1,4 @@
-"""Functions of Python that run in a thread of the library's pool, under a priority and a signal.
+"""Functions of Python that run in another thread, of the library's pool or of a worker, under a priority and a signal.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -89,7 +89,7 @@ def _both(signal, own):
     return both
 
 
-def run_in_thread(scheduler, func, args, priority, signal, name):
+def run_in_thread(scheduler, worker, func, args, priority, signal, name):
     check_name(name)
     _to_function(func)
     table = table_of(scheduler)
@@ -101,5 +101,5 @@ def run_in_thread(scheduler, func, args, priority, signal, name):
 
     work = _Work(future, lambda: func(*args))
     both = _both(signal, future._cancellable)
-    PrioSched.Scheduler.run_in_thread_under(scheduler, priority, both, name, work.run).then(work.end)
+    PrioSched.Scheduler.run_in_thread_under(scheduler, worker, priority, both, name, work.run).then(work.end)
     return future

@@ -1,0 +1,151 @@
+"""Tests PrioSched.Worker in Python.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import threading
+import unittest
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+def run(function):
+    return lambda self: PrioSched.run(function(self))
+
+
+class Workers(unittest.TestCase):
+
+    def assert_closed(self, error):
+        self.assertTrue(error.matches(PrioSched.error_quark(), PrioSched.Error.CLOSED), error)
+
+    @run
+    async def test_a_function_runs_in_its_thread(self):
+        with PrioSched.Worker('render') as worker:
+            self.assertEqual(worker.name, 'render')
+            value, thread = await scheduler.run_in_worker(worker, lambda *args: (args, threading.get_ident()), 1, 2)
+            self.assertEqual(value, (1, 2))
+            self.assertNotEqual(thread, threading.get_ident())
+            self.assertEqual(thread, await scheduler.run_in_worker(worker, threading.get_ident))
+
+    @run
+    async def test_an_exception_comes_home(self):
+        with PrioSched.Worker() as worker:
+            with self.assertRaises(ZeroDivisionError):
+                await scheduler.run_in_worker(worker, lambda: 1 / 0)
+
+    @run
+    async def test_they_run_by_priority(self):
+        log, may_go_on = [], threading.Event()
+        controller = PrioSched.TaskController('background')
+        with PrioSched.Worker() as worker:
+            held = scheduler.run_in_worker(worker, may_go_on.wait)
+            tasks = [scheduler.run_in_worker(worker, log.append, 'a', priority='background'),
+                     scheduler.run_in_worker(worker, log.append, 'b'),
+                     scheduler.run_in_worker(worker, log.append, 'c', signal=controller.signal)]
+            controller.set_priority('user-blocking')
+            may_go_on.set()
+            for task in (held, *tasks):
+                await task
+        self.assertEqual(''.join(log), 'cba')
+
+    @run
+    async def test_an_abort_and_a_cancellation_end_what_waits(self):
+        log, may_go_on = [], threading.Event()
+        controller, plain = PrioSched.TaskController(), Gio.Cancellable()
+        with PrioSched.Worker() as worker:
+            held = scheduler.run_in_worker(worker, may_go_on.wait)
+            aborted = scheduler.run_in_worker(worker, log.append, 'a', signal=controller.signal)
+            cancelled = scheduler.run_in_worker(worker, log.append, 'b')
+            third = scheduler.run_in_worker(worker, log.append, 'c', signal=plain)
+            controller.abort(KeyError('why'))
+            cancelled.cancel()
+            plain.cancel()
+            with self.assertRaises(KeyError):
+                await aborted
+            self.assertTrue(cancelled.cancelled())
+            with self.assertRaises(PrioSched.AbortError):
+                await third
+            may_go_on.set()
+            await held
+        self.assertEqual(log, [])
+
+    @run
+    async def test_its_end_finishes_what_is_queued(self):
+        with PrioSched.Worker() as worker:
+            tasks = [scheduler.run_in_worker(worker, lambda i=i: i) for i in range(20)]
+        self.assertEqual([await task for task in tasks], list(range(20)))
+        with self.assertRaises(GLib.Error) as caught:
+            await scheduler.run_in_worker(worker, print)
+        self.assert_closed(caught.exception)
+
+    @run
+    async def test_an_exception_aborts_what_is_queued(self):
+        has_begun, may_go_on = threading.Event(), threading.Event()
+        with self.assertRaises(KeyError):
+            with PrioSched.Worker() as worker:
+                held = scheduler.run_in_worker(worker, lambda: (has_begun.set(), may_go_on.wait()))
+                has_begun.wait()
+                task = scheduler.run_in_worker(worker, print)
+                worker.stop()
+                may_go_on.set()
+                raise KeyError
+        await held
+        with self.assertRaises(GLib.Error) as caught:
+            await task
+        self.assert_closed(caught.exception)
+
+    @run
+    async def test_it_is_stopped_twice_and_from_inside(self):
+        worker = PrioSched.Worker()
+
+        def stop():
+            worker.stop('finish')
+            worker.stop(PrioSched.WorkerStop.ABORT)
+            worker.join()
+
+        with self.assertRaisesRegex(RuntimeError, 'cannot wait for its own end'):
+            await scheduler.run_in_worker(worker, stop)
+        worker.join()
+        worker.join()
+
+    @run
+    async def test_what_is_posted_there_stays_there(self):
+        with PrioSched.Worker() as worker:
+            seen = []
+            worker.scheduler.post(PrioSched.TaskPriority.USER_VISIBLE, lambda: seen.append(threading.get_ident()))
+        self.assertEqual(len(seen), 1)
+        self.assertNotEqual(seen[0], threading.get_ident())
+
+    def test_a_worker_that_nobody_stops(self):
+        worker = PrioSched.Worker()
+        del worker
+
+    def test_nobody_waits_for_one_that_is_not_stopped(self):
+        worker = PrioSched.Worker()
+        with self.assertRaisesRegex(RuntimeError, 'nobody has stopped the worker'):
+            worker.join()
+
+    def test_bad_input(self):
+        with PrioSched.Worker() as worker:
+            for error, message, call in (
+                    (TypeError, 'None is no PrioSched.Worker', lambda: scheduler.run_in_worker(None, print)),
+                    (TypeError, "'w' is no PrioSched.Worker", lambda: scheduler.run_in_worker('w', print)),
+                    (TypeError, '3 is not callable', lambda: scheduler.run_in_worker(worker, 3)),
+                    (TypeError, 'coroutine function', lambda: scheduler.run_in_worker(worker, self.coroutine)),
+                    (ValueError, "'urgent' is no task priority", lambda: scheduler.run_in_worker(worker, print, priority='urgent')),
+                    (ValueError, "'now' is no way to stop a worker", lambda: worker.stop('now')),
+                    (TypeError, 'a name is a string', lambda: PrioSched.Worker(3))):
+                with self.assertRaisesRegex(error, message):
+                    call()
+
+    async def coroutine(self):
+        pass
+
+
+if __name__ == '__main__':
+    unittest.main()
