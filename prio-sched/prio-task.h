@@ -94,6 +94,9 @@ void             prio_task_cancel            (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_defer             (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
+void             prio_task_delay_step        (PrioTask            *self,
+                                              guint64              delay);
+PRIO_AVAILABLE_IN_ALL
 void             prio_task_return_pointer    (PrioTask            *self,
                                               gpointer             result,
                                               GDestroyNotify       destroy);

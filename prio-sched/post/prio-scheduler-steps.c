@@ -29,12 +29,26 @@ typedef struct
   PrioTaskNext base;
   PrioTask *task; /* held once it has begun */
   PrioSteps *steps;
+  gint64 due; /* when its turn comes, µs, or 0 */
   gboolean is_called;
 } Slice;
 
+/* The step that is being made on this thread.  Several are where a step runs a main loop. */
+typedef struct _Making Making;
+
+struct _Making
+{
+  Making *outer;
+  PrioTask *task;
+  gint64 due; /* of the next step, if that is delayed: µs, or 0 */
+  gboolean is_delayed;
+};
+
+static PRIO_TLS Making *making;
+
 static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };
 
-static void prepare_slice (PrioTask *task, PrioSteps *steps);
+static void prepare_slice (PrioTask *task, PrioSteps *steps, gint64 due);
 
 PrioSteps *
 prio_steps_new (PrioStepFunc func, gpointer data, GDestroyNotify notify)
@@ -91,20 +105,24 @@ should_yield (PrioTask *task)
   return prio_loop_should_yield (run_queue->loop, run_queue, prio_thread.state);
 }
 
-/* Makes steps as long as the task need not yield.  Returns whether it then goes on. */
+/* Makes steps as long as the task need not yield.  Returns whether it then goes on, and when. */
 static gboolean
-run_slice (PrioTask *task, PrioSteps *steps)
+run_slice (PrioTask *task, PrioSteps *steps, gint64 *due)
 {
+  Making self = { .outer = making, .task = task };
   gboolean more, yields;
 
   do
     {
+      making = &self;
       more = steps->func (task, steps->data);
+      making = self.outer;
       /* It may hear that another thread has ended the task. */
       yields = more && should_yield (task);
       more = more && goes_on (task);
     }
-  while (more && !yields);
+  while (more && !yields && !self.is_delayed);
+  *due = self.due;
   return more;
 }
 
@@ -150,6 +168,7 @@ slice_turn (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
   Slice *slice = data;
   PrioTask *task = slice->task;
+  gint64 due;
 
   slice->is_called = TRUE;
   task->next = NULL;
@@ -161,9 +180,9 @@ slice_turn (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
   else if (!prio_task_is_completed (task))
     {
       __atomic_fetch_or (&task->claim, PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
-      if (run_slice (task, slice->steps))
+      if (run_slice (task, slice->steps, &due))
         {
-          prepare_slice (task, slice->steps);
+          prepare_slice (task, slice->steps, due);
           task->next->begin (task->next, task);
         }
       else
@@ -216,7 +235,7 @@ slice_begin (PrioTaskNext *base, PrioTask *task)
   options.name = name;
   state.depth = g_main_depth ();
   prio_thread.state = &state;
-  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &options, &origin, 0, slice_turn, slice,
+  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &options, &origin, slice->due, slice_turn, slice,
                            slice_end, &base->waits);
   prio_thread.state = outer;
   prio_state_release (&state);
@@ -229,12 +248,12 @@ slice_begin (PrioTaskNext *base, PrioTask *task)
 
 /* In the function of @task, whose state is current: it goes on when that has returned. */
 static void
-prepare_slice (PrioTask *task, PrioSteps *steps)
+prepare_slice (PrioTask *task, PrioSteps *steps, gint64 due)
 {
   Slice *slice = g_atomic_rc_box_new (Slice);
 
   *slice = (Slice) { .base = { .begin = slice_begin, .release = slice_unref, .state = *prio_state_of_thread () },
-                     .steps = g_atomic_rc_box_acquire (steps) };
+                     .steps = g_atomic_rc_box_acquire (steps), .due = due };
   prio_state_hold (&slice->base.state);
   task->next = &slice->base;
   __atomic_fetch_or (&task->claim, PRIO_TASK_DEFERRED, __ATOMIC_ACQ_REL);
@@ -245,8 +264,57 @@ prepare_slice (PrioTask *task, PrioSteps *steps)
 void
 prio_steps_run (PrioTask *task, gpointer steps)
 {
-  if (run_slice (task, steps))
-    prepare_slice (task, steps);
+  gint64 due;
+
+  if (run_slice (task, steps, &due))
+    prepare_slice (task, steps, due);
+}
+
+/**
+ * prio_task_delay_step: (skip)
+ * @self: a task, in a step of its function
+ * @delay: how long to wait before the next step, in milliseconds
+ *
+ * Has the next step of a task made after so many milliseconds: for a step that cannot go on yet, since a lock is taken or a device
+ * is busy.
+ *
+ * The step then returns %G_SOURCE_CONTINUE.  If it returns %G_SOURCE_REMOVE, the task ends.  The task waits as
+ * [method@PrioSched.Scheduler.sleep_async] does: an abort ends it at once.  The last call in a step counts.
+ *
+ * ```c
+ * static gboolean
+ * render_page (PrioTask *task, gpointer data)
+ * {
+ *   Document *document = data;
+ *
+ *   if (!g_mutex_trylock (&document->lock))
+ *     {
+ *       prio_task_delay_step (task, 5); // a thread is using it: again in 5 ms
+ *       return G_SOURCE_CONTINUE;
+ *     }
+ *   document_render_next_page (document);
+ *   g_mutex_unlock (&document->lock);
+ *   return document_has_more_pages (document);
+ * }
+ * ```
+ *
+ * Call it in a step of @self, that is in a function that [method@PrioSched.Scheduler.post_steps] or
+ * [method@PrioSched.TaskGroup.post_steps] calls.  Elsewhere it logs a critical message, and does nothing.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_delay_step (PrioTask *self, guint64 delay)
+{
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_TASK));
+  if (making == NULL || making->task != self)
+    {
+      prio_task_complain (self, G_STRFUNC, "makes no step now, which could be delayed");
+      return;
+    }
+
+  making->is_delayed = TRUE;
+  making->due = prio_due_after (delay);
 }
 
 /**

@@ -133,7 +133,8 @@ drop_next (PrioTask *self)
       prio_state_release (&next->state);
       prio_loop_defer_release (self->entry.run_queue->loop, next->release, next);
     }
-  else if (next->waits != NULL && prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_QUEUED)
+  else if (next->waits != NULL && (prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_QUEUED ||
+                                   prio_entry_get_state (&next->waits->entry) == PRIO_ENTRY_DELAYED))
     {
       prio_run_queue_abort_entry (&next->waits->entry);
     }

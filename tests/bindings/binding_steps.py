@@ -11,6 +11,7 @@ import gi
 
 gi.require_version('PrioSched', '1')
 from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+from gi.overrides._priosched.arguments import name_of  # noqa: E402
 
 scheduler = PrioSched.Scheduler.get_default()
 
@@ -257,6 +258,83 @@ class Aborts(unittest.TestCase):
             await scheduler.post_task(fails)
         self.assertNotIsInstance(raised.exception, PrioSched.AbortError)
         self.assertEqual(str(PrioSched.AbortError('mine').message), 'mine')
+
+
+
+class Waits(unittest.TestCase):
+    """Generators that yield futures."""
+
+    @run
+    async def test_it_sleeps_between_two_steps(self):
+        log = []
+
+        def steps():
+            log.append('a')
+            began = time.monotonic()
+            yield scheduler.sleep(20)
+            self.assertGreaterEqual(time.monotonic() - began, 0.02)
+            log.append('b')
+            return 'result'
+
+        task = scheduler.post_task(steps)
+        await scheduler.post_task(lambda: log.append('other'), 'background')
+        self.assertEqual(await task, 'result')
+        self.assertEqual(log, ['a', 'other', 'b'])
+
+    @run
+    async def test_it_gets_the_result_of_what_it_yields(self):
+        def steps():
+            value = yield scheduler.post_task(lambda: 42, 'background')
+            try:
+                yield scheduler.run_in_thread(lambda: 1 / 0)
+            except ZeroDivisionError:
+                value += 1
+            return value
+
+        self.assertEqual(await scheduler.post_task(steps), 43)
+
+    @run
+    async def test_progress_is_what_it_yields_otherwise(self):
+        heard = []
+
+        def steps():
+            yield 1
+            yield scheduler.sleep(1)
+            yield scheduler.sleep(1)
+            yield 2
+            yield scheduler.sleep(1)
+
+        group = PrioSched.TaskGroup(limit=1)
+        await scheduler.post_task(steps, progress=heard.append)
+        await group.post_task(steps, progress=heard.append)
+        self.assertEqual(heard, [1, 2, 1, 2])
+
+    @run
+    async def test_an_abort_ends_the_wait(self):
+        controller, caught = PrioSched.TaskController(), []
+
+        def steps():
+            try:
+                yield scheduler.sleep(60000)
+            except PrioSched.AbortError as error:
+                caught.append(error)
+                raise
+
+        task = scheduler.post_task(steps, signal=controller.signal)
+        await scheduler.sleep(1)
+        controller.abort()
+        with self.assertRaises(PrioSched.AbortError):
+            await task
+        self.assertEqual(len(caught), 1)
+
+    @run
+    async def test_the_job_of_latest_has_its_own_name(self):
+        def name_of_first(signal):
+            pass
+
+        search = scheduler.latest(name_of_first)
+        search()
+        self.assertIn('name_of_first', name_of(scheduler.get_first_task()))
 
 
 if __name__ == '__main__':

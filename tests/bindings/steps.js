@@ -340,4 +340,39 @@ test('an abort is easy to tell apart', async () => {
         assert(!(other instanceof AbortError), `${other}`);
 });
 
+test('it waits for a promise that it yields, and gets the value', async () => {
+    const log = [], heard = [];
+    const result = await scheduler.post_steps(function* () {
+        yield 1;
+        const start = GLib.get_monotonic_time();
+        yield scheduler.sleep(20);
+        log.push(GLib.get_monotonic_time() - start >= 20000);
+        log.push(yield scheduler.post_task(() => 'value', {priority: 'background'}));
+        try {
+            yield Promise.reject(new Error('why'));
+        } catch (error) {
+            log.push(error.message);
+        }
+        yield 2;
+        return 'result';
+    }, {progress: value => heard.push(value)});
+    assertEqual([result, log, heard], ['result', [true, 'value', 'why'], [1, 2]]);
+});
+
+test('an abort ends the wait of a generator', async () => {
+    const controller = new PrioSched.TaskController();
+    const log = [];
+    const task = scheduler.post_steps(function* () {
+        try {
+            yield scheduler.sleep(60000);
+        } catch (error) {
+            log.push(error);
+            throw error;
+        }
+    }, {signal: controller.signal});
+    await scheduler.sleep(1);
+    controller.abort('enough');
+    assertEqual([await rejection(task), log], ['enough', ['enough']]);
+});
+
 run();

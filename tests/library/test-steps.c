@@ -451,6 +451,76 @@ test_progress (Fixture *f, gconstpointer data)
 }
 
 static void
+again_in_20_ms (PrioTask *task)
+{
+  prio_task_delay_step (task, 1000);
+  prio_task_delay_step (task, 20);
+}
+
+static void
+again_now (PrioTask *task)
+{
+  prio_task_delay_step (task, 0);
+}
+
+/* The next step comes later, and others have their turn meanwhile. */
+static void
+test_delayed_step (Fixture *f, gconstpointer data)
+{
+  post_with (f, 4, 0, 2, again_in_20_ms);
+  post_letter (f, BACKGROUND, 'x');
+  assert_ran (f, "aax");
+  g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_RUNNING);
+  pass (19);
+  assert_ran (f, "");
+  pass (1);
+  assert_ran (f, "aa");
+  expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
+  if (HAS_CHECKS)
+    assert_told ("*makes no step now*", prio_task_delay_step (posted, 1));
+  g_clear_object (&posted);
+
+  n_released = 0;
+  post_with (f, 2, 0, 1, again_now);
+  assert_ran (f, "aa");
+  expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
+  g_clear_object (&posted);
+
+  /* The last step. */
+  n_released = 0;
+  post_with (f, 2, 0, 2, again_in_20_ms);
+  assert_ran (f, "aa");
+  expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
+}
+
+/* An abort, a cancel and a result from elsewhere end the wait. */
+static void
+test_ended_while_delayed (Fixture *f, gconstpointer data)
+{
+  post_with (f, 4, 0, 2, again_in_20_ms);
+  assert_ran (f, "aa");
+  prio_task_cancel (posted);
+  assert_ran (f, "");
+  expect_end (PRIO_TASK_STATE_ABORTED, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_object (&posted);
+
+  n_released = 0;
+  post_with (f, 4, 0, 2, again_in_20_ms);
+  assert_ran (f, "aa");
+  prio_task_return_boolean (posted, TRUE);
+  assert_ran (f, "");
+  expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
+  g_clear_object (&posted);
+
+  n_released = 0;
+  post_with (f, 4, 0, 2, again_in_20_ms);
+  assert_ran (f, "aa");
+  prio_task_controller_abort (controller, NULL);
+  assert_ran (f, "");
+  expect_end (PRIO_TASK_STATE_ABORTED, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
 finished (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_string_append_printf (data, "=%d", (gint) prio_task_propagate_int (PRIO_TASK (result), NULL));
@@ -494,6 +564,8 @@ main (int argc, char *argv[])
   add ("group", test_group);
   add ("context-goes", test_context_goes);
   add ("progress", test_progress);
+  add ("delayed-step", test_delayed_step);
+  add ("ended-while-delayed", test_ended_while_delayed);
   add ("async", test_async);
   return g_test_run ();
 }

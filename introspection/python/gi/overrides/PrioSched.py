@@ -119,7 +119,8 @@ class Scheduler(PrioSched.Scheduler):
                   instead of going before them
 
         A generator that callback returns, as a generator function does, is the task: it goes on as long as should_yield ()
-        says no, yields then, and the result is what it returns.
+        says no, yields then, and the result is what it returns.  It waits for a future that it yields, as in
+        `yield scheduler.sleep (5)`, and gets the result of that.
 
         Returns a PrioSched.PostedTask.  To await it gives what callback returns or raises what it raises, or the reason
         of the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or

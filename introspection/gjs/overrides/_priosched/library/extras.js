@@ -95,7 +95,7 @@ var newLatest = function newLatest(job, newRun) {
         const {controller, signal, post} = newRun();
         const run = last = {controller, isAborted: false};
         try {
-            return await post(() => job(signal, ...args));
+            return await post(Object.assign(() => job(signal, ...args), {calls: job})); // for names of what runs
         } catch (error) {
             if (!run.isAborted || (error !== run.reason && !isCancelled(error)))
                 throw error;

@@ -51,7 +51,7 @@ function toGenerator(value) {
 }
 
 // The callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress (value),
-// if given, is told of the last value before it yields.  An abort is thrown where the generator stands; watchAbort () gives what tells of it.
+// if given, is told of the last value before it yields.  It waits for a promise that the generator yields, whose value that gets.  An abort is thrown where the generator stands; watchAbort () gives what tells of it.
 var toSteps = function toSteps(scheduler, make, progress, watchAbort) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
@@ -60,28 +60,30 @@ var toSteps = function toSteps(scheduler, make, progress, watchAbort) {
         const watch = watchAbort(), generator = toGenerator(make());
         let last = {}, step = generator.next();
         while (!step.done) {
-            last = step;
-            const isAborted = watch.isNew();
-            if (!isAborted && !scheduler.should_yield()) {
+            const isAborted = watch.isNew(), waits = step.value instanceof Promise;
+            if (!waits)
+                last = step;
+            if (!isAborted && !waits && !scheduler.should_yield()) {
                 step = generator.next();
                 continue;
             }
-            last = {};
             try {
-                tell(step.value);
+                if ('value' in last)
+                    tell(last.value);
             } catch (error) {
                 generator.return();
                 throw error;
             }
-            let thrown = null;
+            last = {};
+            let thrown = null, sent;
             try {
                 if (isAborted)
                     throw watch.take();
-                await scheduler.yield();
+                sent = await (waits ? step.value : scheduler.yield());
             } catch (error) {
                 thrown = {error};
             }
-            step = thrown === null ? generator.next() : generator.throw(thrown.error);
+            step = thrown === null ? generator.next(sent) : generator.throw(thrown.error);
         }
         if ('value' in last)
             tell(last.value);

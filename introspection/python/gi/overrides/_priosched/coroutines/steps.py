@@ -8,6 +8,7 @@ import types
 
 from gi.module import get_introspection_module
 
+from ..futures.future import Future
 from .aborts import is_yet_to_be_told
 
 PrioSched = get_introspection_module('PrioSched')
@@ -37,7 +38,10 @@ def is_stepped(value):
 
 
 def in_steps(table, value, task):
-    """Steps the generator of task as long as the slice lasts, and then yields.  An abort is raised where the generator stands."""
+    """Steps the generator of task as long as the slice lasts, and then yields.  An abort is raised where the generator stands.
+
+    It waits for a future that the generator yields, whose result the generator gets.
+    """
     generator, progress = (value.generator, value.progress) if value.__class__ is _WithProgress else (value, None)
     coroutine = _in_steps(table, generator, progress, task)
     coroutine.__qualname__ = generator.__qualname__  # for names of what runs
@@ -54,32 +58,31 @@ def _has_ended_itself(task):
 async def _in_steps(table, generator, progress, task):
     scheduler = table.scheduler() or PrioSched.Scheduler.ref_thread_default()
     should_yield = scheduler.should_yield
-    error = value = None
+    error = sent = news = None
     has_news = False
     try:
         while True:
             try:
-                if error is None:
-                    value = next(generator)
-                else:
-                    value = generator.throw(error)
+                value = generator.send(sent) if error is None else generator.throw(error)
             except StopIteration as stop:
                 result = stop.value
                 break
-            error = None
-            has_news = True
-            if should_yield() or _has_ended_itself(task):
-                if progress is not None:
-                    progress(value)
+            error = sent = None
+            waits = value is not None and isinstance(value, Future)
+            if not waits:
+                news, has_news = value, True
+            if waits or should_yield() or _has_ended_itself(task):
+                if has_news and progress is not None:
+                    progress(news)
                 has_news = False
                 try:
-                    await table.yield_now()
+                    sent = await (value if waits else table.yield_now())
                 except GeneratorExit:
                     raise
                 except BaseException as raised:
                     error = raised
         if has_news and progress is not None:
-            progress(value)
+            progress(news)
         return result
     finally:
         generator.close()

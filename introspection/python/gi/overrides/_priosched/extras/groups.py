@@ -13,6 +13,7 @@ from gi.repository import Gio, GLib
 
 from ..arguments import (MAX_LIMIT, check_name, name_of_callable, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority,
                          to_scheduler, to_signal, to_timeout)
+from ..coroutines.steps import with_progress
 from ..futures import reasons
 from ..tasks import lending
 from ..tasks.states import current_state, expiry_after
@@ -167,7 +168,8 @@ class TaskGroup(PrioSched.TaskGroup):
         places = '' if limit is None else f', {limit} at a time'
         return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.pending} pending{places}>'
 
-    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, timeout=None, takes_turns=False):
+    def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
+                  takes_turns=False):
         """Posts a task that begins when a place is free, and otherwise is as one of PrioSched.Scheduler.post_task ().
 
         It is aborted with the group, and with signal if there is one.  If that has a priority, the task has it.
@@ -175,6 +177,8 @@ class TaskGroup(PrioSched.TaskGroup):
         Returns a PrioSched.PostedTask.
         """
         to_callback(callback)
+        if progress is not None:
+            callback = with_progress(callback, to_callback(progress))
         if name is not None:
             check_name(name)
         priority, signal, delay = to_priority(priority), to_signal(signal), to_delay(delay)

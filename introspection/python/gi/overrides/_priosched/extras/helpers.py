@@ -108,7 +108,9 @@ class Latest:
             signals = [signal, self._signal]
             signal = PrioSched.TaskSignal.new_any_following(signals, signal)
             keep_reasons_of(signal, signals)
-        task = self._scheduler.post_task(lambda: self._job(signal, *args, **kwargs), signal=signal)
+        call = lambda: self._job(signal, *args, **kwargs)  # noqa: E731
+        call._prio_sched_calls = self._job  # for names of what runs
+        task = self._scheduler.post_task(call, signal=signal)
         run = self._run = Run(controller, task)
         task.add_done_callback(self._forget)
         return run
