@@ -36,8 +36,14 @@ scheduler = PrioSched.Scheduler.get_default()
 def count() -> Generator[int, None, str]:
     yield 1
     return 'result'
+def wait() -> Generator[PrioSched.Future[int], int, int]:
+    return (yield scheduler.run_in_thread(lambda: 5))
 async def main() -> None:
     group = PrioSched.TaskGroup(limit=8)
+    number_of_threads: int = await group.post_task(wait, progress=print, takes_turns=True)
+    await scheduler.yield_(takes_turns=True)
+    with PrioSched.Worker('render') as worker:
+        number_of_threads = await scheduler.run_in_worker(worker, lambda: number_of_threads)
     texts: list[str] = [await scheduler.post_task(count, progress=print), await group.post_task(count, timeout=250)]
     number: int = await group.post_task(lambda: len(texts), priority=PrioSched.TaskPriority.BACKGROUND)
     assert number > PrioSched.PRIORITY_UNSET
@@ -66,7 +72,7 @@ async def main() -> None:
     scheduler.post_task(lambda: 5, 'urgent')
     scheduler.post_task(5)
     PrioSched.TaskController('background').signal.priority = 3
-    PrioSched.TaskGroup(limit=2).post_task(lambda: 5, progress=print)
+    PrioSched.TaskGroup(limit=2).post_task(lambda: 5, takes_turns=print)
     scheduler.post_task(lambda: 5, signal=PrioSched.TaskController())
     await scheduler.sleep(5, PrioSched.TaskController())
     PrioSched.TaskGroup().drained(PrioSched.TaskController())
