@@ -102,6 +102,15 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<TaskGroupWait>;
         }
 
+        /** What becomes of the tasks that a worker has queued when it stops. */
+        enum WorkerStop {
+            ABORT,
+            FINISH,
+        }
+        namespace WorkerStop {
+            const $gtype: GObject.GType<WorkerStop>;
+        }
+
         class Error extends GLib.Error {
             static $gtype: GObject.GType<GLib.Error>;
             /** A signal's priority cannot be changed while that is being announced; no task waits for a group that waits for its own. */
@@ -258,7 +267,7 @@ declare module '@girs/priosched-1' {
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
             /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told the last value of each slice. */
-            post_steps<V, T>(make: () => Generator<V, T, undefined>, options?: StepsOptions<V> | null): Promise<T>;
+            post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
@@ -518,8 +527,8 @@ declare module '@girs/priosched-1' {
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             postTask<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** The same for the steps of a generator, as Scheduler.post_steps() makes them. */
-            post_steps<V, T>(make: () => Generator<V, T, undefined>, options?: StepsOptions<V> | null): Promise<T>;
-            postSteps<V, T>(make: () => Generator<V, T, undefined>, options?: StepsOptions<V> | null): Promise<T>;
+            post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
+            postSteps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /** Until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
             /** The same, but is rejected with the first task that is. */
@@ -584,6 +593,8 @@ declare module '@girs/priosched-1' {
             source_object: GObject.Object | null;
             /** After so many milliseconds the task goes first; 0 for none. */
             timeout: number;
+            /** What follows its yields waits behind tasks of the same priority. */
+            takes_turns: boolean;
             /** GJS cannot write text into a structure. */
             readonly name: string | null;
             readonly source_tag: null;
@@ -598,12 +609,36 @@ declare module '@girs/priosched-1' {
             signal: Gio.Cancellable | null;
             state: SchedulingState | null;
             flags: YieldFlags;
+            takes_turns: boolean;
             /** GJS cannot write text into a structure. */
             readonly name: string | null;
         }
 
         type SchedulerClass = typeof Scheduler;
         type TaskClass = typeof Task;
+        namespace Worker {
+            interface SignalSignatures extends GObject.Object.SignalSignatures {
+                'notify::name': (pspec: GObject.ParamSpec) => void;
+                'notify::scheduler': (pspec: GObject.ParamSpec) => void;
+            }
+            interface ConstructorProps extends GObject.Object.ConstructorProps {
+                name: string | null;
+                scheduler: Scheduler;
+            }
+        }
+        /** A thread that runs tasks. JavaScript has one thread, so that there is none here: to make one throws an error. */
+        class Worker extends GObject.Object {
+            static $gtype: GObject.GType<Worker>;
+            $signals: Worker.SignalSignatures;
+            get name(): string | null;
+            get scheduler(): Scheduler;
+            static ['new'](...args: any[]): never;
+            get_scheduler(): Scheduler;
+            stop(how: WorkerStop): void;
+            join(): void;
+        }
+
+        type WorkerClass = typeof Worker;
         type TaskGroupClass = typeof TaskGroup;
         type TaskControllerClass = typeof TaskController;
         type TaskSignalClass = typeof TaskSignal;

@@ -89,6 +89,12 @@ async function grouped(): Promise<void> {
     const group = new PrioSched.TaskGroup({limit: 8}), reason: Error = new Superseded('a later search');
     const n: number = await group.postTask(() => 1, {timeout: 250, name: 'one'});
     const m: number = await group.post_task(async () => n, {timeout: PrioSched.TIMEOUT_NORMAL, signal: group.signal});
+    const waited: number = await native.post_steps(function* () {
+        yield native.sleep(5);
+        const value: number = yield native.post_task(() => 5, {takesTurns: true});
+        return value;
+    });
+    await native.yield({takesTurns: waited > 4});
     const text: string = await group.post_steps(function* () {
         yield m;
         return 'result';
