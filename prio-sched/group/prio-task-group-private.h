@@ -89,6 +89,8 @@ struct _PrioTaskGroup
   GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for it; NULL until needed */
   GHashTable *waited_by;  /* the groups that have this one there; NULL until needed */
 
+  guint first_in_view, n_in_view; /* of the rows of models that feed it */
+
   PrioPlaces *threads; /* prio-task-group-thread.c: those that wait for a place in a thread; NULL until needed */
 
   /* prio-task-group-id.c; both NULL until they are needed. */

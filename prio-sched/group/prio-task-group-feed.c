@@ -1,0 +1,409 @@
+/* prio-task-group-feed.c: tasks of a group that are asked for when a place is free
+ *
+ * A feed is the data of a task that is queued, and never runs, as a wait is: its signal aborts it like any other.  It asks for tasks as
+ * long as the group has fewer than it may run at a time, and again when one of them has ended.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "group/prio-rows-private.h"
+#include "group/prio-task-group-private.h"
+#include "scheduler/prio-options-private.h"
+
+/* What waits for a thread begins without the main loop, so some do wait: so many more than the places. */
+#define MAX_AHEAD 16
+
+typedef struct
+{
+  guint refs; /* of the task, and of each that has been asked for */
+  PrioTaskGroup *group;     /* held */
+  PrioTask *task;           /* the one that ends with the last; held until then, or NULL */
+  guint n_open;             /* tasks that have been asked for, and have not ended */
+  gboolean is_asking, is_exhausted, has_ended;
+  gulong pending_changed, limit_changed;
+
+  PrioFeedFunc func;
+  PrioRowFunc row_func; /* instead, for @model */
+  gpointer data;
+  GDestroyNotify notify;
+
+  GListModel *model; /* held, or NULL */
+  gulong items_changed;
+  PrioRows rows;
+  GQueue under_way; /* Row: those whose tasks have not ended */
+} Feed;
+
+/* A task that has been asked for. */
+typedef struct
+{
+  Feed *feed;
+  PrioTask *task; /* held */
+  guint position; /* of a row that is there still */
+  gboolean is_row;
+  GList link; /* in @under_way of the feed, if it is a row */
+} Asked;
+
+static void ask (Feed *self);
+
+static void
+feed_unref (Feed *self)
+{
+  if (--self->refs > 0)
+    return;
+
+  prio_rows_clear (&self->rows);
+  g_free (self);
+}
+
+static void
+disconnect (gpointer object, gulong *handler)
+{
+  if (*handler != 0)
+    g_signal_handler_disconnect (object, *handler);
+  *handler = 0;
+}
+
+/* Destroy notify of the task, which has its result: nothing more is asked for. */
+static void
+feed_end (gpointer data)
+{
+  Feed *self = data;
+
+  self->has_ended = TRUE;
+  disconnect (self->group, &self->pending_changed);
+  disconnect (self->group, &self->limit_changed);
+  if (self->model != NULL)
+    disconnect (self->model, &self->items_changed);
+  g_clear_object (&self->task);
+  if (self->notify != NULL)
+    self->notify (self->data);
+  g_clear_object (&self->model);
+  g_clear_object (&self->group);
+  feed_unref (self);
+}
+
+static void
+asked_free (gpointer data)
+{
+  Asked *asked = data;
+
+  if (asked->is_row)
+    g_queue_unlink (&asked->feed->under_way, &asked->link);
+  g_object_unref (asked->task);
+  feed_unref (asked->feed);
+  g_free (asked);
+}
+
+/* One of the tasks has its result. */
+static void
+has_ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data)
+{
+  Feed *self = ((Asked *) data)->feed;
+
+  self->n_open--;
+  if (self->has_ended)
+    return;
+
+  if (self->model != NULL && self->rows.n_rows > 0)
+    prio_task_set_progress (self->task, 1 - (double) (self->rows.n_left + self->n_open) / self->rows.n_rows);
+  ask (self);
+}
+
+/* Takes over the reference to @task. */
+static void
+follow (Feed *self, PrioTask *task, const guint *position)
+{
+  Asked *asked = g_new0 (Asked, 1);
+
+  *asked = (Asked) { .feed = self, .task = task, .position = position != NULL ? *position : 0, .is_row = position != NULL };
+  self->refs++;
+  self->n_open++;
+  asked->link.data = asked;
+  if (asked->is_row)
+    g_queue_push_tail_link (&self->under_way, &asked->link);
+  prio_task_add_reaction (task, has_ended, asked, asked_free);
+}
+
+static void
+release (gpointer self)
+{
+  feed_unref (self);
+}
+
+static gboolean
+ask_again (gpointer data)
+{
+  ask (data);
+  return G_SOURCE_REMOVE;
+}
+
+/* Asks when other tasks have had their turn.
+ *
+ * Returns: whether it will: not if the scheduler has gone, which the group does not hold */
+static gboolean
+ask_soon (Feed *self)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (self->group);
+
+  if (scheduler == NULL)
+    return FALSE;
+  self->refs++;
+  prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = self->task->signal), ask_again, self, release);
+  return TRUE;
+}
+
+/* Asks for the next task.
+ *
+ * Returns: whether there may be another one after it */
+static gboolean
+ask_once (Feed *self)
+{
+  PrioTaskGroup *group = self->group;
+  PrioTask *task;
+  guint row;
+
+  if (self->model == NULL)
+    {
+      task = self->func (group, self->data);
+      if (task == NULL)
+        return FALSE;
+      follow (self, task, NULL);
+    }
+  else
+    {
+      g_autoptr (GObject) item = NULL;
+
+      if (!prio_rows_take_nearest (&self->rows, group->first_in_view, group->n_in_view, &row))
+        return FALSE;
+      item = g_list_model_get_item (self->model, row);
+      task = item != NULL ? self->row_func (group, item, row, self->data) : NULL;
+      if (task != NULL)
+        follow (self, task, &row);
+    }
+  return TRUE;
+}
+
+/* Whether another task would have a place soon. */
+static gboolean
+has_room (Feed *self)
+{
+  PrioTaskGroup *group = self->group;
+  guint ahead = group->threads != NULL ? MIN (group->limit, MAX_AHEAD) : 0;
+  guint room = group->limit < G_MAXUINT - ahead ? group->limit + ahead : G_MAXUINT;
+
+  return MAX (prio_task_group_get_n_pending (group), self->n_open) < room;
+}
+
+/* Asks for tasks while there are places, but not for longer than a slice.  What is called has no state, as it belongs to none of the
+ * tasks in which a place becomes free. */
+static void
+ask (Feed *self)
+{
+  const PrioState *outer = prio_thread.state;
+  PrioLoop *loop;
+
+  if (self->is_asking || self->has_ended)
+    return;
+
+  loop = prio_loop_ref (prio_task_group_get_loop (self->group));
+  self->refs++;
+  self->is_asking = TRUE;
+  prio_thread.state = &prio_state_none;
+  while (!self->has_ended && !self->is_exhausted && has_room (self))
+    {
+      if (!ask_once (self))
+        {
+          self->is_exhausted = TRUE;
+        }
+      else if (!self->has_ended && prio_scheduler_should_yield (self->group->places) && ask_soon (self))
+        {
+          break;
+        }
+    }
+  prio_thread.state = outer;
+  self->is_asking = FALSE;
+  if (!self->has_ended && self->is_exhausted && self->n_open == 0)
+    {
+      prio_task_settle_queued (self->task, NULL, NULL);
+      prio_loop_flush_releases (loop);
+    }
+  feed_unref (self);
+  prio_loop_unref (loop);
+}
+
+/* Rows that have gone are not asked for, and those under way are cancelled; rows that have come are left. */
+static void
+items_changed (GListModel *model G_GNUC_UNUSED, guint position, guint n_removed, guint n_added, Feed *self)
+{
+  g_autoptr (GPtrArray) gone = g_ptr_array_new_with_free_func (g_object_unref);
+
+  prio_rows_splice (&self->rows, position, n_removed, n_added);
+  self->is_exhausted = FALSE;
+  for (GList *link = self->under_way.head; link != NULL; link = link->next)
+    {
+      Asked *asked = link->data;
+
+      if (asked->position >= position + n_removed)
+        asked->position += n_added - n_removed;
+      else if (asked->position >= position)
+        {
+          g_ptr_array_add (gone, g_object_ref (asked->task));
+          asked->position = G_MAXUINT;
+        }
+    }
+  self->refs++;
+  for (guint i = 0; i < gone->len; i++)
+    prio_task_cancel (gone->pdata[i]);
+  ask (self);
+  feed_unref (self);
+}
+
+static PrioTask *
+feed (PrioTaskGroup *group, const char *function, const Feed *template)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_group_get_signal (group)), .name = "feed" };
+  PrioTask *task;
+  Feed *self;
+
+  if (scheduler == NULL)
+    {
+      g_critical ("%s(): the scheduler of the group has gone: hold it as long as you use the group", function);
+      return NULL;
+    }
+
+  self = g_memdup2 (template, sizeof *template);
+  self->refs = 1;
+  self->group = g_object_ref (group);
+  self->pending_changed = g_signal_connect_swapped (group, "notify::pending", G_CALLBACK (ask), self);
+  self->limit_changed = g_signal_connect_swapped (group, "notify::limit", G_CALLBACK (ask), self);
+  if (self->model != NULL)
+    {
+      prio_rows_init (&self->rows, g_list_model_get_n_items (self->model));
+      self->items_changed = g_signal_connect (self->model, "items-changed", G_CALLBACK (items_changed), self);
+    }
+
+  task = prio_scheduler_make_task (group->parked, &options);
+  prio_task_set_work (task, NULL, self, feed_end);
+  prio_task_get_entry (task)->use = PRIO_ENTRY_OF_LIBRARY;
+  self->task = g_object_ref (task);
+  ask_soon (self);
+  prio_scheduler_submit_task (g_object_ref (task), options.signal, PRIO_PRIORITY_UNSET, 0);
+  return task;
+}
+
+/**
+ * prio_task_group_feed: (skip)
+ * @self: a group
+ * @func: (scope notified) (closure user_data) (destroy notify): posts the next task
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Asks for tasks when the group has a place for them, so that a million of them need not be posted at once.
+ *
+ * @func posts one task to the group, in any of the ways that this has, and returns it; with %NULL there are no more. It is called
+ * with no scheduling state, for not longer than a time slice at once.  If functions run in threads, some are asked
+ * for ahead, so that no thread waits for the main loop.
+ *
+ * ```c
+ * static PrioTask *
+ * next_page (PrioTaskGroup *group, gpointer user_data)
+ * {
+ *   Book *book = user_data;
+ *
+ *   if (book->n_begun == book->n_pages)
+ *     return NULL;
+ *   return prio_task_group_run_in_thread (group, NULL, render, book_get_page (book, book->n_begun++), g_object_unref);
+ * }
+ *
+ * all = prio_task_group_feed (group, next_page, book, NULL);
+ * prio_task_wait_async (all, all_rendered, book);
+ * ```
+ *
+ * The task that is returned ends with the last one.  It is aborted with the group.  If it is aborted or cancelled, @func is called
+ * no more, and the tasks that it has posted go on.  How those end is their own affair.
+ *
+ * With a wrong argument it logs a critical message, and does not call @notify.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): a task that ends with the last one
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_group_feed (PrioTaskGroup *self, PrioFeedFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), NULL);
+
+  return feed (self, G_STRFUNC, &(Feed) { .func = func, .data = user_data, .notify = notify });
+}
+
+/**
+ * prio_task_group_feed_model: (skip)
+ * @self: a group
+ * @model: a list
+ * @func: (scope notified) (closure user_data) (destroy notify): posts the task of a row
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Asks for the task of each row of a list when the group has a place for it: first for the rows in view, which
+ * [method@PrioSched.TaskGroup.set_view] tells, and then for the nearest to them.
+ *
+ * @func posts one task to the group and returns it, or %NULL if the row needs none.
+ *
+ * ```c
+ * static PrioTask *
+ * load_row (PrioTaskGroup *group, gpointer row, guint position, gpointer user_data)
+ * {
+ *   return prio_task_group_run_in_thread (group, NULL, load_thumbnail, g_object_ref (row), g_object_unref);
+ * }
+ *
+ * all = prio_task_group_feed_model (group, rows, load_row, NULL, NULL);
+ * ```
+ *
+ * Rows that are removed are not asked for any more, and if their tasks have not ended, these are cancelled.  Rows that come while the
+ * returned task has not ended are asked for as well.  Its progress is the share of the rows that are done.
+ *
+ * The rest is as for [method@PrioSched.TaskGroup.feed].
+ *
+ * Returns: (transfer full): a task that ends with the last one
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_group_feed_model (PrioTaskGroup *self, GListModel *model, PrioRowFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, model, G_TYPE_LIST_MODEL), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), NULL);
+
+  return feed (self, G_STRFUNC,
+               &(Feed) { .model = g_object_ref (model), .row_func = func, .data = user_data, .notify = notify });
+}
+
+/**
+ * prio_task_group_set_view: (skip)
+ * @self: a group
+ * @first: the position of the first row in view
+ * @n_rows: how many rows are in view
+ *
+ * Tells which rows are in view: [method@PrioSched.TaskGroup.feed_model] asks for their tasks first.
+ *
+ * It costs next to nothing, so call it whenever the view has moved.  Tasks that have been asked for already go on.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_set_view (PrioTaskGroup *self, guint first, guint n_rows)
+{
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+
+  self->first_in_view = first;
+  self->n_in_view = n_rows;
+}
