@@ -1,18 +1,65 @@
 /* row-loader.c: loads a file for each of very many rows, those in view first
  *
- * Which row is next is left to the library (row-tasks.c).
+ * A group reads a few files at a time, and asks for the next row when one has been read: prio_task_group_feed_model ().
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "row-loader.h"
 
-#include "row-tasks.h"
+/* A list whose rows are nothing but their positions. */
+#define ROW_TYPE_LIST (row_list_get_type ())
+G_DECLARE_FINAL_TYPE (RowList, row_list, ROW, LIST, GObject)
+
+struct _RowList
+{
+  GObject parent_instance;
+  guint n_rows;
+};
+
+static GType
+get_item_type (GListModel *list G_GNUC_UNUSED)
+{
+  return G_TYPE_OBJECT;
+}
+
+static guint
+get_n_items (GListModel *list)
+{
+  return ROW_LIST (list)->n_rows;
+}
+
+static gpointer
+get_item (GListModel *list, guint position)
+{
+  return position < ROW_LIST (list)->n_rows ? g_object_ref (list) : NULL;
+}
+
+static void
+implement_list_model (GListModelInterface *interface)
+{
+  interface->get_item_type = get_item_type;
+  interface->get_n_items = get_n_items;
+  interface->get_item = get_item;
+}
+
+G_DEFINE_FINAL_TYPE_WITH_CODE (RowList, row_list, G_TYPE_OBJECT, G_IMPLEMENT_INTERFACE (G_TYPE_LIST_MODEL, implement_list_model))
+
+static void
+row_list_class_init (RowListClass *class G_GNUC_UNUSED)
+{
+}
+
+static void
+row_list_init (RowList *self G_GNUC_UNUSED)
+{
+}
 
 struct _RowLoader
 {
-  guint n_reads; /* files that are being read */
-  RowTasks *tasks;
+  PrioTaskGroup *group;
+  PrioTask *all;   /* ends with the last row */
+  guint n_reads;   /* files that are being read */
   RowFile file;
   RowLoaded loaded; /* or NULL: its owner has freed it */
   gpointer user_data;
@@ -35,10 +82,7 @@ read_file (GObject *file, GAsyncResult *result, gpointer user_data)
   g_autoptr (GBytes) contents = g_file_load_bytes_finish (G_FILE (file), result, NULL, &error);
 
   if (self->loaded != NULL)
-    {
-      row_tasks_done (self->tasks, read->row);
-      self->loaded (read->row, contents, error, self->user_data);
-    }
+    self->loaded (read->row, contents, error, self->user_data);
 
   /* Now the next one may begin. */
   if (error == NULL)
@@ -50,29 +94,38 @@ read_file (GObject *file, GAsyncResult *result, gpointer user_data)
 }
 
 static void
-load (PrioTask *task, guint row, gpointer user_data)
+load (PrioTask *task, gpointer user_data)
 {
-  RowLoader *self = user_data;
-  Read *read = g_new (Read, 1);
-  g_autoptr (GFile) file = self->file (row, self->user_data);
+  Read *read = g_memdup2 (user_data, sizeof *read);
+  g_autoptr (GFile) file = read->loader->file (read->row, read->loader->user_data);
 
-  *read = (Read) { self, row, g_object_ref (task) };
-  self->n_reads++;
+  read->task = g_object_ref (task);
+  read->loader->n_reads++;
   prio_task_defer (task);
   g_file_load_bytes_async (file, prio_task_get_signal (task), read_file, read);
+}
+
+static PrioTask *
+begin_row (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint row, gpointer user_data)
+{
+  Read *read = g_new (Read, 1);
+
+  *read = (Read) { user_data, row, NULL };
+  return prio_task_group_post_task (group, NULL, load, read, g_free);
 }
 
 /* The rows from @first on are in view, as many as @n_rows. */
 void
 row_loader_set_view (RowLoader *self, guint first, guint n_rows)
 {
-  row_tasks_set_view (self->tasks, first, n_rows);
+  prio_task_group_set_view (self->group, first, n_rows);
 }
 
-PrioTaskGroup *
-row_loader_get_group (RowLoader *self)
+/* How many of the rows have been loaded, from 0 to 1. */
+double
+row_loader_get_progress (RowLoader *self)
 {
-  return row_tasks_get_group (self->tasks);
+  return prio_task_get_progress (self->all);
 }
 
 /* @limit is how many files are read at a time. */
@@ -80,13 +133,14 @@ RowLoader *
 row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile file, RowLoaded loaded, gpointer user_data)
 {
   RowLoader *self = g_new0 (RowLoader, 1);
+  g_autoptr (RowList) list = g_object_new (ROW_TYPE_LIST, NULL);
 
-  self->tasks = row_tasks_new (scheduler, n_rows, limit, load, self);
+  list->n_rows = n_rows;
+  self->group = prio_task_group_new (scheduler, limit, PRIO_TASK_PRIORITY_USER_VISIBLE);
   self->file = file;
   self->loaded = loaded;
   self->user_data = user_data;
-  for (guint i = 0; i < n_rows; i++)
-    row_tasks_post (self->tasks, i);
+  self->all = prio_task_group_feed_model (self->group, G_LIST_MODEL (list), begin_row, self, NULL);
   return self;
 }
 
@@ -94,12 +148,11 @@ row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile fil
 void
 row_loader_free (RowLoader *self)
 {
-  PrioTaskGroup *group = g_object_ref (row_tasks_get_group (self->tasks));
-
   self->loaded = NULL;
-  row_tasks_free (self->tasks);
-  while (self->n_reads > 0 || prio_task_group_get_n_pending (group) > 0)
+  prio_task_group_abort (self->group, NULL);
+  while (self->n_reads > 0 || prio_task_group_get_n_pending (self->group) > 0)
     g_main_context_iteration (NULL, TRUE);
-  g_object_unref (group);
+  g_object_unref (self->all);
+  g_object_unref (self->group);
   g_free (self);
 }

@@ -19,4 +19,4 @@ RowLoader *row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, 
                            gpointer user_data);
 void row_loader_free (RowLoader *self);
 void row_loader_set_view (RowLoader *self, guint first, guint n_rows);
-PrioTaskGroup *row_loader_get_group (RowLoader *self);
+double row_loader_get_progress (RowLoader *self);

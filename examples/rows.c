@@ -93,7 +93,7 @@ rows_print (Rows *rows)
 {
   g_print ("%u rows came into view, each after %.1f ms on average, %.1f ms at worst; %u of %u are left\n", rows->n_shown,
            rows->total / MAX (rows->n_shown, 1), rows->worst,
-           prio_task_group_get_n_pending (row_loader_get_group (rows->loader)), rows->n_rows);
+           (guint) ((1 - row_loader_get_progress (rows->loader)) * rows->n_rows + 0.5), rows->n_rows);
 }
 
 static int

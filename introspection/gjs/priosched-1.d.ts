@@ -168,6 +168,13 @@ declare module '@girs/priosched-1' {
             priority?: Nick | TaskPriority;
         }
 
+        /** Options of the tasks of TaskGroup.feed(). */
+        interface FeedOptions {
+            priority?: Nick | TaskPriority | null;
+            signal?: Gio.Cancellable | null;
+            name?: string;
+        }
+
         /** Options of waits for a TaskGroup. */
         interface WaitOptions {
             /** What ends the wait, and no task. */
@@ -529,6 +536,11 @@ declare module '@girs/priosched-1' {
             /** The same for the steps of a generator, as Scheduler.post_steps() makes them. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             postSteps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
+            /**
+             * Posts a task callback(item) for each of the items, which are asked for when a place is free: there may be a million.
+             * The promise settles with the last of them; it is rejected at an abort of the group, and with what items throw.
+             */
+            feed<T>(callback: (item: T) => unknown, items: Iterable<T>, options?: FeedOptions | null): Promise<void>;
             /** Until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
             /** The same, but is rejected with the first task that is. */

@@ -346,6 +346,77 @@ test('bad input is told by name', () => {
     assertEqual(group.pending, 0);
 });
 
+test('items are asked for when a place is free', async () => {
+    const log = [], ends = [], group = new TaskGroup({limit: 2});
+    function* items() {
+        for (let i = 0; i < 5; i++) {
+            log.push(`asked ${i}`);
+            yield i;
+        }
+    }
+    const feeding = group.feed(i => {
+        log.push(`begun ${i}`);
+        return new Promise(resolve => ends.push(resolve));
+    }, items());
+    assertEqual(log, []);
+    await turns(10);
+    assertEqual(log, ['asked 0', 'asked 1', 'begun 0', 'begun 1']);
+    ends[1]();
+    await turns(10);
+    assertEqual(log.slice(4), ['asked 2', 'begun 2']);
+    while (log.length < 10) {
+        ends.forEach(end => end());
+        await turns(2);
+    }
+    ends.forEach(end => end());
+    assertEqual(await feeding, undefined);
+    assertEqual(group.pending, 0);
+});
+
+test('a feed of many, of none, and one that throws', async () => {
+    const done = [];
+    await new TaskGroup().feed(i => done.push(i), Array.from({length: 1000}, (_, i) => i), {priority: 'background', name: 'numbers'});
+    assertEqual(done.length, 1000);
+    await new TaskGroup({limit: 3}).feed(() => 1, []);
+    const error = new Error('no more');
+    assertEqual(await rejection(new TaskGroup({limit: 1}).feed(() => 1, (function* () {
+        yield 1;
+        throw error;
+    })())), error);
+});
+
+test('an abort of the group ends a feed', async () => {
+    const asked = [], group = new TaskGroup({limit: 3});
+    let isClosed = false;
+    const feeding = group.feed(() => new Promise(() => {}), (function* () {
+        try {
+            for (let i = 0; i < 1000; i++) {
+                asked.push(i);
+                yield i;
+            }
+        } finally {
+            isClosed = true;
+        }
+    })());
+    await turns(10);
+    group.abort('enough');
+    assertEqual(await rejection(feeding), 'enough');
+    await turns(5);
+    assertEqual([asked, isClosed], [[0, 1, 2], true]);
+});
+
+test('a feed refuses what it cannot use', () => {
+    const group = new TaskGroup();
+    for (const [body, text] of [
+        [() => group.feed(3, []), '3 is no function'],
+        [() => group.feed(() => 1, 3), '3 is nothing to iterate over'],
+        [() => group.feed(() => 1, [], {delay: 3}), '“delay” is no option of feed ()'],
+        [() => group.feed(() => 1, [], {priority: 'low'}), '“low” is no task priority'],
+        [() => group.feed(() => 1, [], {signal: 3}), '3 is no signal'],
+    ])
+        assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
+});
+
 test('JavaScript has one thread', () => {
     for (const body of [() => new PrioSched.Worker(), () => new PrioSched.Worker({name: 'x'}), () => PrioSched.Worker.new('x'),
         () => PrioSched.Scheduler.get_default().run_in_worker(null, () => 1), () => PrioSched.Scheduler.get_default().run_in_thread(() => 1)])

@@ -467,5 +467,106 @@ class Lives(unittest.TestCase):
         self.assertEqual(group.pending, 0)
 
 
+
+class Feeds(unittest.TestCase):
+
+    @run
+    async def test_items_are_asked_for_when_a_place_is_free(self):
+        log, may_end, group = [], [], PrioSched.TaskGroup(limit=2)
+
+        def items():
+            for item in range(5):
+                log.append(f'asked {item}')
+                yield item
+
+        async def work(item):
+            log.append(f'begun {item}')
+            while item not in may_end:
+                await scheduler.sleep(1)
+
+        feeding = group.feed(work, items())
+        self.assertEqual(log, [])
+        await scheduler.sleep(5)
+        self.assertEqual(log, ['asked 0', 'asked 1', 'begun 0', 'begun 1'])
+        may_end.append(1)
+        while len(log) < 6:
+            await scheduler.sleep(1)
+        self.assertEqual(log[4:], ['asked 2', 'begun 2'])
+        may_end.extend(range(5))
+        self.assertIsNone(await feeding)
+        self.assertEqual(len(log), 10)
+        self.assertEqual(group.pending, 0)
+
+    @run
+    async def test_any_number_of_places(self):
+        done = []
+        await PrioSched.TaskGroup().feed(done.append, range(1000))
+        self.assertEqual(sorted(done), [*range(1000)])
+        await PrioSched.TaskGroup(limit=3).feed(done.append, [])
+        await PrioSched.TaskGroup(limit=3).feed(done.append, iter('ab'), priority='background', name='letters')
+        self.assertEqual(done[1000:], ['a', 'b'])
+
+    @run
+    async def test_the_items_raise(self):
+        def items():
+            yield 1
+            raise KeyError('no more')
+
+        done = []
+        with self.assertRaises(KeyError):
+            await PrioSched.TaskGroup(limit=1).feed(done.append, items())
+        self.assertEqual(done, [1])
+
+    @run
+    async def test_an_abort_of_the_group_ends_it(self):
+        asked, closed = [], []
+
+        def items():
+            try:
+                for item in range(1000):
+                    asked.append(item)
+                    yield item
+            finally:
+                closed.append(True)
+
+        async def work(item):
+            await scheduler.sleep(60000)
+
+        group = PrioSched.TaskGroup(limit=3)
+        feeding = group.feed(work, items())
+        await scheduler.sleep(5)
+        group.abort()
+        with self.assertRaises(PrioSched.AbortError):
+            await feeding
+        await group.drained()
+        self.assertEqual(asked, [0, 1, 2])
+
+    @run
+    async def test_a_cancel_stops_the_feeding_alone(self):
+        begun, done, group = [], [], PrioSched.TaskGroup(limit=2)
+
+        async def work(item):
+            begun.append(item)
+            await scheduler.sleep(5)
+            done.append(item)
+
+        feeding = group.feed(work, range(1000))
+        await scheduler.sleep(1)
+        feeding.cancel()
+        await group.drained()
+        self.assertEqual(begun, done)
+        self.assertLess(len(done), 10)
+
+    def test_bad_input(self):
+        group = PrioSched.TaskGroup(limit=2)
+        for error, message, call in ((TypeError, '3 is not callable', lambda: group.feed(3, [])),
+                                     (TypeError, 'not iterable', lambda: group.feed(print, 3)),
+                                     (ValueError, "'urgent' is no task priority", lambda: group.feed(print, [], priority='urgent')),
+                                     (TypeError, 'a name is a string', lambda: group.feed(print, [], name=3)),
+                                     (TypeError, 'signal', lambda: group.feed(print, [], signal=3))):
+            with self.assertRaisesRegex(error, message):
+                call()
+
+
 if __name__ == '__main__':
     unittest.main()

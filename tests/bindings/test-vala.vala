@@ -185,6 +185,27 @@ async void check_thread (Scheduler scheduler) throws Error {
 	assert (answer.get_int () == 42);
 }
 
+async void check_feed (Scheduler scheduler) throws Error {
+	var group = new TaskGroup (scheduler, 2, TaskPriority.USER_VISIBLE);
+	var rows = new ListStore (typeof (Object));
+	int left = 5, n = 0;
+
+	var all = group.feed ((group) => left-- > 0 ? group.post_task (null, (task) => n++) : null);
+	yield all.wait_async ();
+	assert (n == 5);
+
+	for (int i = 0; i < 3; i++)
+		rows.append ((Object) Object.new (typeof (Object)));
+	group.set_view (1, 1);
+	var order = "";
+	all = group.feed_model (rows, (group, item, position) => {
+		order += "%u ".printf (position);
+		return null;
+	});
+	yield all.wait_async ();
+	assert (order == "1 2 0 ");
+}
+
 async void check_worker (Scheduler scheduler) throws Error {
 	var worker = new Worker ("render");
 	void* here = Thread.self<void*> ();
@@ -242,6 +263,7 @@ async void run_checks (MainLoop loop) {
 		yield check_idioms (scheduler);
 		yield check_thread (scheduler);
 		yield check_worker (scheduler);
+		yield check_feed (scheduler);
 		yield check_steps (scheduler);
 	} catch (Error error) {
 		GLib.error ("%s", error.message);

@@ -9,6 +9,7 @@
 
 const {GLib, GObject} = imports.gi;
 const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;
+const {addFeed} = imports.overrides._priosched.library.feeds;
 const {expiryAfter, toTimeout} = imports.overrides._priosched.library.react;
 const {describe, named, reasonOfError} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
@@ -206,12 +207,14 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
         return value;
     }
 
-    function tableOf(group) {
+    function schedulerOf(group) {
         const scheduler = group.dup_scheduler();
         if (scheduler === null)
             throw new Error('The scheduler of the group has gone: hold it as long as you use the group');
-        return tasks.tableOf(scheduler);
+        return scheduler;
     }
+
+    const tableOf = group => tasks.tableOf(schedulerOf(group));
 
     TaskGroup.prototype._init = function (options = {}, ...others) {
         const {scheduler = Scheduler.get_default(), limit = MAX_LIMIT, priority = USER_VISIBLE} =
@@ -265,10 +268,11 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     // A task whose steps are those of the generator that make () returns.
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
-        tableOf(this); // which tells if its scheduler has gone
-        return postIn(this, toSteps(this.dup_scheduler(), make, progress, tasks.watchAbort), others);
+        return postIn(this, toSteps(schedulerOf(this), make, progress, tasks.watchAbort), others);
     };
     TaskGroup.prototype.postSteps = TaskGroup.prototype.post_steps;
+
+    addFeed({TaskGroup}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal});
 
     // The reason may be any value.  The group goes on.
     TaskGroup.prototype.abort = function (reason = undefined) {

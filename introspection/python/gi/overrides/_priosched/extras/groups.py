@@ -19,6 +19,7 @@ from ..tasks import lending
 from ..tasks.states import current_state, expiry_after
 from ..tasks.table import new_task
 from ..tasks.tables import table_of
+from .feeds import Feed
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -203,6 +204,27 @@ class TaskGroup(PrioSched.TaskGroup):
         else:
             _Place(task)
         return task
+
+    def feed(self, callback, items, priority=None, signal=None, name=None):
+        """Posts a task callback (item) for each of the items, which are asked for when a place is free: there may be a million.
+
+        callback  a function, a coroutine function or a generator function, as for post_task ()
+        items     what is iterated over: a list, or a generator that finds the next one when it is asked
+
+        Returns a PrioSched.PostedTask, which ends with the last of them, or fails with what items raise.  It is aborted with the
+        group.  If it is cancelled, no more are posted, and those that have been go on.  How each ends is its own affair: one that
+        fails is reported, unless callback catches that.
+        """
+        to_callback(callback)
+        if name is not None:
+            check_name(name)
+        options = {'priority': priority, 'signal': to_signal(signal), 'name': name}
+        to_priority(priority)
+        self._check_owner()
+        scheduler = self.dup_scheduler()
+        if scheduler is None:
+            self._check_scheduler()
+        return scheduler.post_task(Feed(self, callback, items, options).steps, signal=self.get_signal(), name=name)
 
     def _check_owner(self):
         if hasattr(self, '_tasks') or self.dup_scheduler() is not None:

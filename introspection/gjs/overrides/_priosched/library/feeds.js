@@ -1,0 +1,71 @@
+// feeds.js: items of which each becomes a task of a group when that has a place for it
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported addFeed */
+
+const {named} = imports.overrides._priosched.core.reasons;
+const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
+
+const OPTIONS = ['priority', 'signal', 'name'];
+
+function toIterator(items) {
+    if (typeof items?.[Symbol.iterator] !== 'function')
+        throw new TypeError(`${named(items)} is nothing to iterate over`);
+    return items[Symbol.iterator]();
+}
+
+// A generator: it waits for the promises that it yields.
+function* feed(group, callback, iterator, options, reasonOf) {
+    let nOpen = 0, wake = () => {};
+    const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
+    const handlers = ['pending', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
+    const post = value => {
+        const ended = () => {
+            nOpen--;
+            wake();
+        };
+        nOpen++;
+        // One that fails is reported, as nobody has its promise.
+        group.post_task(Object.assign(() => callback(value), {calls: callback}), options).then(ended, error => {
+            ended();
+            if (!signal.is_cancelled() && !(error instanceof AbortError))
+                throw error;
+        });
+    };
+    let isOver = false;
+    try {
+        while (!isOver) {
+            while (Math.max(group.pending, nOpen) >= group.limit)
+                yield change();
+            // The ends of the tasks may be told before the abort is.
+            if (signal.is_cancelled())
+                throw reasonOf(signal);
+            const {done, value} = iterator.next();
+            isOver = done;
+            if (!done) {
+                post(value);
+                yield;
+            }
+        }
+        while (nOpen > 0)
+            yield change();
+    } finally {
+        handlers.forEach(id => group.disconnect(id));
+        if (!isOver)
+            iterator.return?.();
+    }
+}
+
+// Posts a task callback (item) for each of the items, which are asked for when a place is free.
+var addFeed = function addFeed({TaskGroup}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal}) {
+    TaskGroup.prototype.feed = function (callback, items, options = undefined) {
+        toUnstepped(callback, 'feed ()');
+        const iterator = toIterator(items), {priority, signal, name} = checkNames(toOptions(options), OPTIONS, 'feed ()');
+        toPriority(priority);
+        toSignal(signal);
+        const given = toName(name) ?? (callback.name || undefined), scheduler = schedulerOf(this);
+        return scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, tasks.reasonOf),
+            {signal: this.signal, name: given});
+    };
+};

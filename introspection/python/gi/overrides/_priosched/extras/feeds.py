@@ -1,0 +1,66 @@
+"""Feeds of groups in Python: items of which each becomes a task when the group has a place for it.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import functools
+
+from ..futures.future import Future
+from ..futures.reasons import is_aborted, reason_of
+
+
+class Feed:
+    """A task in steps that posts the tasks of the items."""
+
+    def __init__(self, group, callback, items, options):
+        self._group = group
+        self._callback = callback
+        self._items = iter(items)
+        self._options = options
+        self._signal = group.get_signal()  # of the tasks until the group is aborted
+        self._n_open = 0
+        self._change = None  # what it waits for
+
+    def _has_room(self):
+        limit = self._group.limit
+        return limit is None or max(self._group.pending, self._n_open) < limit
+
+    def _changed(self, *_):
+        change, self._change = self._change, None
+        if change is not None:
+            change._settle(None, None)
+
+    def _next_change(self):
+        self._change = Future()
+        return self._change
+
+    def _ended(self, task):
+        self._n_open -= 1
+        self._changed()
+
+    def _post(self, item):
+        task = self._group.post_task(functools.partial(self._callback, item), **self._options)
+        self._n_open += 1
+        task.add_done_callback(self._ended)
+
+    def steps(self):
+        group = self._group
+        handlers = [group.connect(f'notify::{name}', self._changed) for name in ('pending', 'limit')]
+        try:
+            while True:
+                while not self._has_room():
+                    yield self._next_change()
+                # The ends of the tasks may be told before the abort is.
+                if is_aborted(self._signal):
+                    raise reason_of(self._signal)
+                try:
+                    item = next(self._items)
+                except StopIteration:
+                    break
+                self._post(item)
+                yield
+            while self._n_open > 0:
+                yield self._next_change()
+        finally:
+            for handler in handlers:
+                group.disconnect(handler)
