@@ -24,7 +24,7 @@ G_DECLARE_FINAL_TYPE (PrioTaskGroup, prio_task_group, PRIO, TASK_GROUP, GObject)
  * @group: a group that has a place
  * @user_data: what was given to [method@PrioSched.TaskGroup.feed]
  *
- * Posts the next task to a group.
+ * Posts the next task to a group.  It is called on the thread that runs the main context of the group's scheduler.
  *
  * Returns: (transfer full) (nullable): the task, or %NULL if there are no more
  *
@@ -39,7 +39,7 @@ typedef PrioTask *(*PrioFeedFunc) (PrioTaskGroup *group, gpointer user_data);
  * @position: where the row is now
  * @user_data: what was given to [method@PrioSched.TaskGroup.feed_model]
  *
- * Posts the task of a row to a group.
+ * Posts the task of a row to a group.  It is called on the thread that runs the main context of the group's scheduler.
  *
  * Returns: (transfer full) (nullable): the task, or %NULL if the row needs none
  *

@@ -370,6 +370,8 @@ prio_task_group_feed (PrioTaskGroup *self, PrioFeedFunc func, gpointer user_data
  *
  * The rest is as for [method@PrioSched.TaskGroup.feed].
  *
+ * Call it on the thread that runs the scheduler's main context, to which @model belongs too.
+ *
  * Returns: (transfer full): a task that ends with the last one
  *
  * Since: 1.0

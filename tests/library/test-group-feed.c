@@ -117,9 +117,9 @@ test_none_at_all (World *w, gconstpointer data G_GNUC_UNUSED)
 static void
 test_others_have_places_too (World *w, gconstpointer data G_GNUC_UNUSED)
 {
-  g_autoptr (PrioTask) a = prio_task_group_post_task (w->group, NULL, stay_open, w, NULL);
-  g_autoptr (PrioTask) b = prio_task_group_post_task (w->group, NULL, stay_open, w, NULL);
-  g_autoptr (PrioTask) c = prio_task_group_post_task (w->group, NULL, stay_open, w, NULL);
+  g_autoptr (PrioTask) a G_GNUC_UNUSED = prio_task_group_post_task (w->group, NULL, stay_open, w, NULL);
+  g_autoptr (PrioTask) b G_GNUC_UNUSED = prio_task_group_post_task (w->group, NULL, stay_open, w, NULL);
+  g_autoptr (PrioTask) c G_GNUC_UNUSED = prio_task_group_post_task (w->group, NULL, stay_open, w, NULL);
 
   run (w);
   feed (w, 1);
