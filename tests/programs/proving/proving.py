@@ -8,6 +8,9 @@ Run it under Xvfb, or in mutter; see below.  The ways:
     by hand    steps for 5 ms in such a source, as an expert would
     library    a generator that is posted
 
+What one thread does goes to it by a queue, first come first served; by a queue by priority, from which what is cancelled is dropped;
+and by a worker.
+
 Frames are those of a square that turns all the time, per second until the work is done; keys come every 50 ms as a file descriptor of
 GLib's default priority, as input does.  Times are ms.
 
@@ -18,8 +21,10 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import argparse
+import itertools
 import json
 import os
+import queue
 import statistics
 import subprocess
 import sys
@@ -33,7 +38,7 @@ gi.require_version('Graphene', '1.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('PrioSched', '1')
 from gi.repository import Gdk, GLib, Graphene, Gtk, PrioSched  # noqa: E402
-from scenes import SCENES  # noqa: E402
+from scenes import SCENES, InThread  # noqa: E402
 
 # The ways, and for how long each runs steps at once, in seconds.
 WAYS = {'idle': 0, 'by hand': 0.005, 'library': None}
@@ -49,9 +54,12 @@ class Way:
 
     def __init__(self, budget):
         self.budget = budget
+        self._thread = None
 
     def begin(self, steps, priority, ended):
         """Returns what cancels it."""
+        if isinstance(steps, InThread):
+            return self._run_in_worker(steps, priority, ended) if self.budget is None else self._run_by_hand(steps, priority, ended)
         return self._post(steps, priority, ended) if self.budget is None else self._add_idle(steps(), ended)
 
     def _post(self, steps, priority, ended):
@@ -59,6 +67,38 @@ class Way:
         task = PrioSched.Scheduler.get_default().post_task(steps, signal=controller.signal)
         task.add_done_callback(lambda task: task.cancelled() or task.exception() or ended())
         return controller.abort
+
+    def _run_in_worker(self, job, priority, ended):
+        if self._thread is None:
+            self._thread = PrioSched.Worker('pages')
+        controller = PrioSched.TaskController(priority)
+        task = PrioSched.Scheduler.get_default().run_in_worker(self._thread, job.work, signal=controller.signal)
+        task.add_done_callback(lambda task: task.cancelled() or task.exception() or (job.show(), ended()))
+        return controller.abort
+
+    def _run_by_hand(self, job, priority, ended):
+        if self._thread is None:
+            self._queue, self._ages = queue.PriorityQueue(), itertools.count()
+            self._thread = threading.Thread(target=self._work, daemon=True)
+            self._thread.start()
+        is_cancelled = threading.Event()
+        knows_priorities = self.budget > 0
+        self._queue.put((priority != 'user-blocking' if knows_priorities else 0, next(self._ages), job, is_cancelled, ended))
+        return is_cancelled.set
+
+    def _work(self):
+        while True:
+            *_, job, is_cancelled, ended = self._queue.get()
+            if self.budget > 0 and is_cancelled.is_set():
+                continue
+            job.work()
+            GLib.idle_add(self._come_home, job, is_cancelled, ended)
+
+    @staticmethod
+    def _come_home(job, is_cancelled, ended):
+        if not is_cancelled.is_set():
+            job.show()
+            ended()
 
     def _add_idle(self, iterator, ended):
         def call():

@@ -10,6 +10,7 @@ import itertools
 import os
 import random
 import re
+import zlib
 
 import gi
 
@@ -157,6 +158,41 @@ class Menu(Scene):
             yield
 
 
+class InThread:
+    """A job that one thread does, after others: work () there, and show () in the main thread."""
+
+    def __init__(self, work, show):
+        self.work, self.show = work, show
+
+
+class Pages(Scene):
+    """Renders pages in one thread while they are turned: the page in view, and the next three."""
+
+    N_TURNS = 20
+    AHEAD = 3
+
+    def __init__(self):
+        super().__init__()
+        rng = random.Random(4)
+        self.page = ''.join(rng.choices(WORDS, k=130000)).encode()  # some 20 ms of work without the interpreter's lock
+        self.model = Gtk.StringList()
+        self.widget = list_of(self.model)
+
+    def render(self, number, is_last):
+        def show():
+            self.model.append(f'page {number}')
+            if is_last:
+                self.first()
+        return InThread(lambda: zlib.compress(self.page, 6), show)
+
+    def jobs(self):
+        for turn in range(self.N_TURNS):
+            last = turn == self.N_TURNS - 1
+            yield 100 * turn, self.render(turn, last), 'user-blocking', 'in view'
+            for ahead in range(1, self.AHEAD + 1):
+                yield 100 * turn, self.render(turn + ahead, False), 'background', f'ahead {ahead}'
+
+
 class Both(Scene):
     """Scans, and filters meanwhile."""
 
@@ -174,4 +210,4 @@ class Both(Scene):
         return self.scan.jobs() + [(50 + start, *rest) for start, *rest in self.filter.jobs()]
 
 
-SCENES = {'scan': Scan, 'diff': Diff, 'filter': Filter, 'books': Books, 'menu': Menu, 'both': Both}
+SCENES = {'scan': Scan, 'diff': Diff, 'filter': Filter, 'books': Books, 'menu': Menu, 'pages': Pages, 'both': Both}
