@@ -1,4 +1,4 @@
-/* prio-hooks.h: what bindings for languages ask of tasks, signals, states and idle callbacks
+/* prio-hooks.h: what bindings for languages ask of schedulers, tasks, signals, states and idle callbacks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,9 +10,11 @@
 #endif
 
 #include "prio-idle-deadline.h"
+#include "prio-scheduler.h"
 #include "prio-scheduling-state.h"
 #include "prio-task-signal.h"
 #include "prio-task.h"
+#include "prio-worker.h"
 
 G_BEGIN_DECLS
 
@@ -68,5 +70,25 @@ void              prio_scheduling_state_set_finder    (PrioSchedulingStateFinder
 
 PRIO_AVAILABLE_IN_ALL
 PrioIdleDeadline *prio_idle_deadline_get_current      (void);
+
+PRIO_AVAILABLE_IN_ALL
+void                 prio_scheduler_end_slice      (PrioScheduler       *self);
+PRIO_AVAILABLE_IN_ALL
+PrioTask            *prio_scheduler_dup_first_task (PrioScheduler       *self);
+
+PRIO_AVAILABLE_IN_ALL
+PrioSchedulingState *prio_scheduling_state_new     (PrioSchedulingState *parent,
+                                                    PrioScheduler       *scheduler,
+                                                    PrioTaskPriority     priority) G_GNUC_WARN_UNUSED_RESULT;
+
+PRIO_AVAILABLE_IN_ALL
+PrioTask        *prio_scheduler_run_in_thread_under (PrioScheduler    *self,
+                                                     PrioWorker       *worker,
+                                                     gint              priority,
+                                                     GCancellable     *signal,
+                                                     const char       *name,
+                                                     PrioTaskFunc      func,
+                                                     gpointer          user_data,
+                                                     GDestroyNotify    notify);
 
 G_END_DECLS

@@ -13,8 +13,6 @@
 
 #include "prio-hooks.h"
 #include "prio-runner.h"
-#include "prio-scheduler-bindings.h"
 #include "prio-task-group-id.h"
-#include "prio-thread-under.h"
 
 #undef PRIO_SCHED_INSIDE
