@@ -107,6 +107,19 @@ test('turns when the priority is lent', async () => {
     scheduler.set_lends_priority(false);
 });
 
+test('what the library does has its turn beside a loop of yields', async () => {
+    const {scheduler: web, AbortSignal} = PrioSched.web;
+    const loop = isOver => async () => {
+        let n = 0;
+        while (!isOver() && n++ < 50000)
+            await web.yield();
+        return n < 50000;
+    };
+    const signal = AbortSignal.timeout(5), native = PrioSched.TaskSignal.new_timeout(5);
+    assertEqual(await web.postTask(loop(() => signal.aborted), {priority: 'user-blocking'}), true);
+    assertEqual(await web.postTask(loop(() => native.is_cancelled()), {priority: 'user-blocking'}), true);
+});
+
 test('a flag is true or false', () => {
     for (const value of [1, null, 'yes']) {
         for (const call of [() => scheduler.post_task(() => {}, {takesTurns: value}), () => scheduler.yield({takesTurns: value}),

@@ -139,6 +139,28 @@ class Equals(unittest.TestCase):
         await task
         await self.assert_ran('abL')
 
+    @run
+    async def test_what_the_library_does_has_its_turn_beside_a_loop_of_yields(self):
+        group, ended = PrioSched.TaskGroup(), []
+
+        async def loop(is_over):
+            n = 0
+            while not is_over() and n < 100000:
+                await scheduler.yield_()
+                n += 1
+            return n < 100000
+
+        async def wait():
+            await group.drained()
+            ended.append(True)
+
+        signal = PrioSched.TaskSignal.new_timeout(5)
+        self.assertTrue(await scheduler.post_task(lambda: loop(signal.is_cancelled), 'user-blocking'))
+        group.post_task(lambda: None)
+        waiting = scheduler.post_task(wait, 'user-blocking')
+        self.assertTrue(await scheduler.post_task(lambda: loop(lambda: ended), 'user-visible'))
+        await waiting
+
     def test_a_flag_is_true_or_false(self):
         for value in (1, None, 'yes'):
             with self.assertRaisesRegex(TypeError, 'takes_turns is True or False, not'):

@@ -279,6 +279,36 @@ test_it_should_yield_to_a_continuation (Fixture *f, gconstpointer data G_GNUC_UN
   g_assert_false (asked);
 }
 
+/* What the library itself has to do is not held up by a loop of yields, of the highest priority. */
+typedef struct
+{
+  Fixture *f;
+  PrioTaskSignal *signal;
+  guint n;
+} Loop;
+
+static void
+go_round (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
+{
+  Loop *self = data;
+
+  g_assert_true (prio_scheduler_yield_finish (NULL, result, NULL));
+  pass (1);
+  if (++self->n < 1000 && !g_cancellable_is_cancelled (G_CANCELLABLE (self->signal)))
+    prio_scheduler_yield_async (self->f->scheduler, &PRIO_YIELD_OPTIONS (.priority = USER_BLOCKING), go_round, self);
+}
+
+static void
+test_a_timeout_signal_beside_a_loop_of_yields (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (PrioTaskSignal) signal = prio_task_signal_new_timeout (50);
+  Loop self = { .f = f, .signal = signal };
+
+  prio_scheduler_yield_async (f->scheduler, &PRIO_YIELD_OPTIONS (.priority = USER_BLOCKING), go_round, &self);
+  fixture_run (f);
+  g_assert_cmpuint (self.n, <, 60);
+}
+
 #define add(path, func) g_test_add ("/equals/" path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
 
 int
@@ -300,5 +330,6 @@ main (int argc, char **argv)
   add ("turns-when-it-is-counted", test_turns_when_it_is_counted);
   add ("turns-from-another-thread", test_turns_from_another_thread);
   add ("it-should-yield-to-a-continuation", test_it_should_yield_to_a_continuation);
+  add ("a-timeout-signal-beside-a-loop-of-yields", test_a_timeout_signal_beside_a_loop_of_yields);
   return g_test_run ();
 }
