@@ -341,7 +341,8 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
   if (self->ended == NULL)
     self->ended = g_hash_table_new_full (NULL, NULL, NULL, end_free);
   g_hash_table_insert (self->ended, GUINT_TO_POINTER (wait->id), end);
-  prio_runner_post (wait->runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING);
+  /* Not behind a loop of yields. */
+  prio_runner_yield_full (wait->runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, 0, -1, FALSE);
   prio_runner_unref (wait->runner);
   g_free (wait);
 }

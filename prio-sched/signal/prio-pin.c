@@ -76,7 +76,7 @@ op_drop (PrioLoop *loop, const PrioOp *op)
   if (prio_loop_is_dead (loop))
     prio_loop_defer_release (loop, drop, op->target);
   else
-    prio_run_queue_append_job (prio_run_queue_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, FALSE),
+    prio_run_queue_append_job (prio_run_queue_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, TRUE),
                                wait_for_unref, op->target, drop);
 }
 

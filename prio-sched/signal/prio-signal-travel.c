@@ -211,7 +211,7 @@ op_emit_cancelled (PrioLoop *loop, const PrioOp *op)
   if (prio_loop_is_dead (loop))
     emit_from_default_context (op->target);
   else
-    prio_run_queue_append_job (prio_run_queue_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, FALSE),
+    prio_run_queue_append_job (prio_run_queue_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, TRUE),
                                emit_now, op->target, emitted_or_gone);
 }
 

@@ -52,6 +52,8 @@ op_start_timer (PrioLoop *loop, const PrioOp *op)
 
   handle->timer = prio_run_queue_new_entry (prio_run_queue_own (loop), timer_fired, handle, timer_gone);
   handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
+  /* A loop of yields of that priority does not go before it. */
+  handle->timer->turn = PRIO_ENTRY_GOES_ON;
   prio_run_queue_add (handle->timer, op->due);
 }
 

@@ -154,7 +154,8 @@ var Table = class Table {
         const entry = new Entry(null, this.#states[USER_BLOCKING]);
         entry.resolve = resolve;
         const id = this.#entries.add(entry);
-        const posted = this.#runner.post(id, USER_BLOCKING);
+        // Not behind a loop of yields.
+        const posted = this.#runner.yield_full(id, USER_BLOCKING, null, 0, NO_EXPIRY, false);
         if (posted === REJECTED)
             this.take(id);
         return posted !== REJECTED;

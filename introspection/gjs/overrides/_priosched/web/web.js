@@ -443,8 +443,12 @@ function make(PrioSched, tasks) {
 
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
-        const promise = new Promise(tasks.keepResolvers);
-        tasks.ownTable().postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay, null, promise);
+        const promise = new Promise(tasks.keepResolvers), table = tasks.ownTable();
+        // As what goes on: a loop of yields does not go before it.
+        const timer = {
+            post: (runner, id) => runner.yield_full(id, USER_BLOCKING, null, delay, -1, false), posted() {}, settled() {},
+        };
+        table.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay, timer, promise);
     };
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
