@@ -4,6 +4,7 @@
  */
 
 #include "frozen-fixture.h"
+#include "tsan-suppressions.h"
 
 /* Who is asked for tasks: letters, of which each is a task that ends when it is told to. */
 typedef struct

@@ -4,6 +4,7 @@
  */
 
 #include "helpers.h"
+#include "tsan-suppressions.h"
 
 /* What the threads tell each other. */
 typedef struct
