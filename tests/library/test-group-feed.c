@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "frozen-fixture.h"
+#include "helpers.h"
 #include "tsan-suppressions.h"
 
 /* Who is asked for tasks: letters, of which each is a task that ends when it is told to. */
@@ -21,7 +21,7 @@ typedef struct
 static void
 set_up (World *w, gconstpointer data)
 {
-  frozen_set_up (&w->f, data);
+  fixture_set_up (&w->f, data);
   w->group = prio_task_group_new (w->f.scheduler, 3, USER_VISIBLE);
   w->open = g_ptr_array_new_with_free_func (g_object_unref);
   w->rows = g_list_store_new (G_TYPE_OBJECT);
@@ -393,6 +393,33 @@ test_each_row_is_asked_for_once (World *w, gconstpointer data G_GNUC_UNUSED)
     }
 }
 
+/* It removes itself, and the row before it. */
+static PrioTask *
+load_and_remove (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint position, gpointer data)
+{
+  World *w = data;
+  PrioTask *task = prio_task_group_post_task (group, NULL, stay_open, w, NULL);
+
+  g_string_append_printf (w->f.log, "%u ", position);
+  if (w->n_left-- == 1)
+    g_list_store_splice (w->rows, position - 1, 2, NULL, 0);
+  return task;
+}
+
+static void
+test_a_row_changes_the_list (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  w->n_left = 2;
+  add_rows (w, 0, 4);
+  w->all = prio_task_group_feed_model (w->group, G_LIST_MODEL (w->rows), load_and_remove, w, released);
+  run (w);
+  /* Of the first two, one ran and one had not begun; the former third is the first one now. */
+  assert_asked (w, "0 1 0 ");
+  g_assert_cmpuint (w->open->len, ==, 2);
+  g_assert_true (prio_task_return_error_if_aborted (w->open->pdata[0]));
+  g_assert_false (prio_task_return_error_if_aborted (w->open->pdata[1]));
+}
+
 static void
 test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -426,6 +453,7 @@ main (int argc, char **argv)
   add ("rows-that-need-nothing", test_rows_that_need_nothing);
   add ("the-list-changes", test_the_list_changes);
   add ("each-row-is-asked-for-once", test_each_row_is_asked_for_once);
+  add ("a-row-changes-the-list", test_a_row_changes_the_list);
   add ("bad-input", test_bad_input);
   return g_test_run ();
 }
