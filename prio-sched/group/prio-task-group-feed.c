@@ -35,12 +35,15 @@ typedef struct
   GQueue under_way; /* Row: those whose tasks have not ended */
 } Feed;
 
+/* Where a row is that is not in the list any more. */
+#define GONE G_MAXUINT
+
 /* A task that has been asked for. */
 typedef struct
 {
   Feed *feed;
-  PrioTask *task; /* held */
-  guint position; /* of a row that is there still */
+  PrioTask *task; /* held; NULL while it is asked for */
+  guint position; /* of a row, or GONE */
   gboolean is_row;
   GList link; /* in @under_way of the feed, if it is a row */
 } Asked;
@@ -91,7 +94,7 @@ asked_free (gpointer data)
 
   if (asked->is_row)
     g_queue_unlink (&asked->feed->under_way, &asked->link);
-  g_object_unref (asked->task);
+  g_clear_object (&asked->task);
   feed_unref (asked->feed);
   g_free (asked);
 }
@@ -107,22 +110,39 @@ has_ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gp
     return;
 
   if (self->model != NULL && self->rows.n_rows > 0)
-    prio_task_set_progress (self->task, 1 - (double) (self->rows.n_left + self->n_open) / self->rows.n_rows);
+    /* Some of those that are open may be of rows that have gone. */
+    prio_task_set_progress (self->task, MAX (0, 1 - (double) (self->rows.n_left + self->n_open) / self->rows.n_rows));
   ask (self);
 }
 
-/* Takes over the reference to @task. */
-static void
-follow (Feed *self, PrioTask *task, const guint *position)
+static Asked *
+asked_new (Feed *self, const guint *position)
 {
   Asked *asked = g_new0 (Asked, 1);
 
-  *asked = (Asked) { .feed = self, .task = task, .position = position != NULL ? *position : 0, .is_row = position != NULL };
+  *asked = (Asked) { .feed = self, .position = position != NULL ? *position : GONE, .is_row = position != NULL };
   self->refs++;
-  self->n_open++;
   asked->link.data = asked;
   if (asked->is_row)
     g_queue_push_tail_link (&self->under_way, &asked->link);
+  return asked;
+}
+
+/* Takes over the reference to @task, or to nothing. */
+static void
+follow (Asked *asked, PrioTask *task)
+{
+  if (task == NULL)
+    {
+      asked_free (asked);
+      return;
+    }
+
+  asked->task = task;
+  asked->feed->n_open++;
+  /* The function has removed its own row. */
+  if (asked->is_row && asked->position == GONE)
+    prio_task_cancel (task);
   prio_task_add_reaction (task, has_ended, asked, asked_free);
 }
 
@@ -161,27 +181,24 @@ static gboolean
 ask_once (Feed *self)
 {
   PrioTaskGroup *group = self->group;
+  g_autoptr (GObject) item = NULL;
+  Asked *asked;
   PrioTask *task;
   guint row;
 
   if (self->model == NULL)
     {
       task = self->func (group, self->data);
-      if (task == NULL)
-        return FALSE;
-      follow (self, task, NULL);
-    }
-  else
-    {
-      g_autoptr (GObject) item = NULL;
-
-      if (!prio_rows_take_nearest (&self->rows, group->first_in_view, group->n_in_view, &row))
-        return FALSE;
-      item = g_list_model_get_item (self->model, row);
-      task = item != NULL ? self->row_func (group, item, row, self->data) : NULL;
       if (task != NULL)
-        follow (self, task, &row);
+        follow (asked_new (self, NULL), task);
+      return task != NULL;
     }
+
+  if (!prio_rows_take_nearest (&self->rows, group->first_in_view, group->n_in_view, &row))
+    return FALSE;
+  asked = asked_new (self, &row);
+  item = g_list_model_get_item (self->model, row);
+  follow (asked, item != NULL ? self->row_func (group, item, row, self->data) : NULL);
   return TRUE;
 }
 
@@ -245,12 +262,13 @@ items_changed (GListModel *model G_GNUC_UNUSED, guint position, guint n_removed,
     {
       Asked *asked = link->data;
 
-      if (asked->position >= position + n_removed)
+      if (asked->position != GONE && asked->position >= position + n_removed)
         asked->position += n_added - n_removed;
-      else if (asked->position >= position)
+      else if (asked->position != GONE && asked->position >= position)
         {
-          g_ptr_array_add (gone, g_object_ref (asked->task));
-          asked->position = G_MAXUINT;
+          if (asked->task != NULL)
+            g_ptr_array_add (gone, g_object_ref (asked->task));
+          asked->position = GONE;
         }
     }
   self->refs++;
@@ -319,10 +337,10 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
  * }
  *
  * all = prio_task_group_feed (group, next_page, book, NULL);
- * prio_task_wait_async (all, all_rendered, book);
+ * prio_task_wait_async (all, all_rendered, book); // prio_task_wait_finish () tells whether all were asked for
  * ```
  *
- * The task that is returned ends with the last one.  It is aborted with the group.  If it is aborted or cancelled, @func is called
+ * The task that is returned has no value, and ends with the last one.  It is aborted with the group.  If it is aborted or cancelled, @func is called
  * no more, and the tasks that it has posted go on.  How those end is their own affair.
  *
  * With a wrong argument it logs a critical message, and does not call @notify.

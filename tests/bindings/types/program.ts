@@ -95,6 +95,7 @@ async function grouped(): Promise<void> {
         return value;
     });
     await native.yield({takesTurns: waited > 4});
+    await group.feed(word => print(word.length), ['a', 'b'], {priority: 'background'});
     const text: string = await group.post_steps(function* () {
         yield m;
         return 'result';

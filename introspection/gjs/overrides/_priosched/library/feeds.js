@@ -41,6 +41,7 @@ function* feed(group, callback, iterator, options, reasonOf) {
             // The ends of the tasks may be told before the abort is.
             if (signal.is_cancelled())
                 throw reasonOf(signal);
+            isOver = true; // unless it has another one: one that throws is not told to return
             const {done, value} = iterator.next();
             isOver = done;
             if (!done) {
