@@ -294,6 +294,17 @@ class Waits(unittest.TestCase):
         self.assertEqual(await scheduler.post_task(steps), 43)
 
     @run
+    async def test_whatever_can_be_awaited(self):
+        async def add(a, b):
+            await scheduler.yield_()
+            return a + b
+
+        def steps():
+            return (yield add((yield add(1, 2)), 3))
+
+        self.assertEqual(await scheduler.post_task(steps), 6)
+
+    @run
     async def test_progress_is_what_it_yields_otherwise(self):
         heard = []
 

@@ -385,6 +385,35 @@ test('a feed of many, of none, and one that throws', async () => {
     })())), error);
 });
 
+test('its signal ends a feed', async () => {
+    const asked = [], controller = new PrioSched.TaskController(), reasons = [];
+    const feeding = new TaskGroup({limit: 3}).feed(() => scheduler.sleep(60000).catch(reason => reasons.push(reason)), (function* () {
+        for (let i = 0; ; i++) {
+            asked.push(i);
+            yield i;
+        }
+    })(), {signal: controller.signal});
+    await turns(10);
+    controller.abort('enough');
+    assertEqual(await rejection(feeding), 'enough');
+    await turns(5);
+    assertEqual([asked, reasons], [[0, 1, 2], ['enough', 'enough', 'enough']]);
+});
+
+test('items that end their feed are posted no more', async () => {
+    for (const isGroup of [false, true]) {
+        const done = [], group = new TaskGroup({limit: 1}), controller = new PrioSched.TaskController();
+        const feeding = group.feed(i => done.push(i), (function* () {
+            yield 1;
+            (isGroup ? group : controller).abort('enough');
+            yield 2;
+        })(), {signal: controller.signal});
+        assertEqual(await rejection(feeding), 'enough');
+        await group.drained();
+        assertEqual(done, [1]);
+    }
+});
+
 test('an abort of the group ends a feed', async () => {
     const asked = [], group = new TaskGroup({limit: 3});
     let isClosed = false;

@@ -5,6 +5,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 import gc
+import itertools
 import threading
 import unittest
 import weakref
@@ -540,6 +541,62 @@ class Feeds(unittest.TestCase):
             await feeding
         await group.drained()
         self.assertEqual(asked, [0, 1, 2])
+
+    @run
+    async def test_its_signal_ends_it(self):
+        controller, asked, reasons = PrioSched.TaskController(), [], []
+
+        async def work(item):
+            try:
+                await scheduler.sleep(60000)
+            except PrioSched.AbortError as reason:
+                reasons.append(reason)
+                raise
+
+        feeding = PrioSched.TaskGroup(limit=3).feed(work, (asked.append(item) or item for item in itertools.count()),
+                                                    signal=controller.signal)
+        await scheduler.sleep(5)
+        stop = PrioSched.AbortError('stop')
+        controller.abort(stop)
+        with self.assertRaises(PrioSched.AbortError) as caught:
+            await feeding
+        self.assertIs(caught.exception, stop)
+        self.assertEqual(asked, [0, 1, 2])
+        await scheduler.sleep(1)
+        self.assertEqual(reasons, [stop] * 3)
+
+    @run
+    async def test_what_its_items_end_is_posted_no_more(self):
+        for end in 'abort', 'cancel', 'signal':
+            done, group, controller = [], PrioSched.TaskGroup(limit=1), PrioSched.TaskController()
+            with self.subTest(end):
+                def items():
+                    yield 1
+                    {'abort': group.abort, 'cancel': lambda: feeding.cancel(), 'signal': controller.abort}[end]()
+                    yield 2
+
+                feeding = group.feed(done.append, items(), signal=controller.signal)
+                with self.assertRaises((PrioSched.AbortError, asyncio.CancelledError)):
+                    await feeding
+                await group.drained()
+                self.assertEqual(done, [1])
+
+    @run
+    async def test_a_cancel_lets_go_of_the_items(self):
+        closed = []
+
+        def items():
+            try:
+                yield from itertools.count()
+            finally:
+                closed.append(True)
+
+        feeding = PrioSched.TaskGroup(limit=1).feed(lambda item: scheduler.sleep(5), items())
+        await scheduler.sleep(1)
+        self.assertEqual(closed, [])
+        feeding.cancel()
+        await scheduler.sleep(1)
+        self.assertEqual(closed, [True])
 
     @run
     async def test_a_cancel_stops_the_feeding_alone(self):

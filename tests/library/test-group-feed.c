@@ -313,6 +313,7 @@ test_rows_that_need_nothing (World *w, gconstpointer data G_GNUC_UNUSED)
   feed_rows (w, 5);
   assert_asked (w, "0 1 2 3 4 ");
   g_assert_cmpint (prio_task_get_state (w->all), ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_cmpfloat (prio_task_get_progress (w->all), ==, 1);
   g_assert_cmpuint (w->n_released, ==, 1);
 }
 
@@ -420,6 +421,25 @@ test_a_row_changes_the_list (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_false (prio_task_return_error_if_aborted (w->open->pdata[1]));
 }
 
+/* Returns the task of the feed itself. */
+static PrioTask *
+ask_for_itself (PrioTaskGroup *group G_GNUC_UNUSED, gpointer data)
+{
+  World *w = data;
+
+  w->n_asked++;
+  return g_object_ref (w->all);
+}
+
+static void
+test_it_does_not_wait_for_itself (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  w->all = prio_task_group_feed (w->group, ask_for_itself, w, released);
+  assert_told ("*returned the task of the feed*", run (w));
+  g_assert_cmpint (prio_task_get_state (w->all), ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_cmpuint (w->n_asked, ==, 1);
+}
+
 static void
 test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -454,6 +474,7 @@ main (int argc, char **argv)
   add ("the-list-changes", test_the_list_changes);
   add ("each-row-is-asked-for-once", test_each_row_is_asked_for_once);
   add ("a-row-changes-the-list", test_a_row_changes_the_list);
+  add ("it-does-not-wait-for-itself", test_it_does_not_wait_for_itself);
   add ("bad-input", test_bad_input);
   return g_test_run ();
 }

@@ -493,6 +493,25 @@ test_delayed_step (Fixture *f, gconstpointer data)
   expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
 }
 
+static gboolean
+delay_and_defer (PrioTask *task, gpointer data G_GNUC_UNUSED)
+{
+  prio_task_delay_step (task, 20);
+  prio_task_defer (task);
+  return G_SOURCE_CONTINUE;
+}
+
+/* A delay that comes to nothing is told of. */
+static void
+test_delayed_and_deferred (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (PrioTask) task = prio_scheduler_post_steps (f->scheduler, NULL, delay_and_defer, NULL, NULL);
+
+  assert_told ("*is deferred*no step*", fixture_run (f));
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+  prio_task_return_boolean (task, TRUE);
+}
+
 /* An abort, a cancel and a result from elsewhere end the wait. */
 static void
 test_ended_while_delayed (Fixture *f, gconstpointer data)
@@ -565,6 +584,7 @@ main (int argc, char *argv[])
   add ("context-goes", test_context_goes);
   add ("progress", test_progress);
   add ("delayed-step", test_delayed_step);
+  add ("delayed-and-deferred", test_delayed_and_deferred);
   add ("ended-while-delayed", test_ended_while_delayed);
   add ("async", test_async);
   return g_test_run ();
