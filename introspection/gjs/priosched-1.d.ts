@@ -171,6 +171,7 @@ declare module '@girs/priosched-1' {
         /** Options of the tasks of TaskGroup.feed(). */
         interface FeedOptions {
             priority?: Nick | TaskPriority | null;
+            /** Aborts the tasks, and the feed, as an abort of the group does. */
             signal?: Gio.Cancellable | null;
             name?: string;
         }

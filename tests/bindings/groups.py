@@ -549,16 +549,16 @@ class Feeds(unittest.TestCase):
         async def work(item):
             try:
                 await scheduler.sleep(60000)
-            except PrioSched.AbortError as reason:
+            except ValueError as reason:
                 reasons.append(reason)
                 raise
 
         feeding = PrioSched.TaskGroup(limit=3).feed(work, (asked.append(item) or item for item in itertools.count()),
                                                     signal=controller.signal)
         await scheduler.sleep(5)
-        stop = PrioSched.AbortError('stop')
+        stop = ValueError('stop')
         controller.abort(stop)
-        with self.assertRaises(PrioSched.AbortError) as caught:
+        with self.assertRaises(ValueError) as caught:
             await feeding
         self.assertIs(caught.exception, stop)
         self.assertEqual(asked, [0, 1, 2])

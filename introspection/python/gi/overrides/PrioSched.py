@@ -119,7 +119,7 @@ class Scheduler(PrioSched.Scheduler):
                   instead of going before them
 
         A generator that callback returns, as a generator function does, is the task: it goes on as long as should_yield ()
-        says no, yields then, and the result is what it returns.  It waits for a future that it yields, as in
+        says no, yields then, and the result is what it returns.  It awaits what it yields if that can be awaited, as in
         `yield scheduler.sleep (5)`, and gets the result of that.
 
         Returns a PrioSched.PostedTask.  To await it gives what callback returns or raises what it raises, or the reason

@@ -16,7 +16,7 @@ function toIterator(items) {
 }
 
 // A generator: it waits for the promises that it yields.
-function* feed(group, callback, iterator, options, reasonOf) {
+function* feed(group, callback, iterator, options, checkSignal) {
     let nOpen = 0, wake = () => {};
     const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
     const handlers = ['pending', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
@@ -38,13 +38,13 @@ function* feed(group, callback, iterator, options, reasonOf) {
         while (!isOver) {
             while (Math.max(group.pending, nOpen) >= group.limit)
                 yield change();
-            // The ends of the tasks may be told before the abort is.
-            if (signal.is_cancelled())
-                throw reasonOf(signal);
+            // The ends of the tasks may be told before an abort is, and an item may be what aborts.
+            checkSignal();
             isOver = true; // unless it has another one: one that throws is not told to return
             const {done, value} = iterator.next();
             isOver = done;
             if (!done) {
+                checkSignal();
                 post(value);
                 yield;
             }
@@ -59,14 +59,19 @@ function* feed(group, callback, iterator, options, reasonOf) {
 }
 
 // Posts a task callback (item) for each of the items, which are asked for when a place is free.
-var addFeed = function addFeed({TaskGroup}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal}) {
+var addFeed = function addFeed({TaskGroup, TaskSignal}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');
         const iterator = toIterator(items), {priority, signal, name} = checkNames(toOptions(options), OPTIONS, 'feed ()');
         toPriority(priority);
         toSignal(signal);
         const given = toName(name) ?? (callback.name || undefined), scheduler = schedulerOf(this);
-        return scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, tasks.reasonOf),
-            {signal: this.signal, name: given});
+        const either = signal ? TaskSignal.any_following([this.signal, signal], this.signal) : this.signal;
+        const checkSignal = () => {
+            if (either.is_cancelled())
+                throw tasks.reasonOf(either);
+        };
+        return scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, checkSignal),
+            {signal: either, name: given});
     };
 };

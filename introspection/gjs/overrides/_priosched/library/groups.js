@@ -195,7 +195,7 @@ class Wait {
 }
 
 // Gives TaskGroup its methods for JavaScript.  convert has what checks the arguments of tasks.
-function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
+function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert) {
     const {definePriority, toDelay, toFlag, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
     const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
         TaskGroup.prototype;
@@ -272,7 +272,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait}, tasks, convert) {
     };
     TaskGroup.prototype.postSteps = TaskGroup.prototype.post_steps;
 
-    addFeed({TaskGroup}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal});
+    addFeed({TaskGroup, TaskSignal}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal});
 
     // The reason may be any value.  The group goes on.
     TaskGroup.prototype.abort = function (reason = undefined) {

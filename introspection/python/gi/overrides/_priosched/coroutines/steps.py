@@ -8,8 +8,8 @@ import types
 
 from gi.module import get_introspection_module
 
-from ..futures.future import Future
 from .aborts import is_yet_to_be_told
+from .drivers import is_awaitable
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -40,7 +40,7 @@ def is_stepped(value):
 def in_steps(table, value, task):
     """Steps the generator of task as long as the slice lasts, and then yields.  An abort is raised where the generator stands.
 
-    It waits for a future that the generator yields, whose result the generator gets.
+    It awaits what the generator yields if that can be awaited, and the generator gets the result.
     """
     generator, progress = (value.generator, value.progress) if value.__class__ is _WithProgress else (value, None)
     coroutine = _in_steps(table, generator, progress, task)
@@ -48,7 +48,7 @@ def in_steps(table, value, task):
     return coroutine
 
 
-def _has_ended_itself(task):
+def has_ended_itself(task):
     """Whether the step that task has made has aborted or cancelled it."""
     run = task._callback  # or its function, in the first step
     return (task._aborted or getattr(run, '_must_cancel', False) or getattr(run, 'pending', None) is not None or
@@ -68,10 +68,10 @@ async def _in_steps(table, generator, progress, task):
                 result = stop.value
                 break
             error = sent = None
-            waits = value is not None and isinstance(value, Future)
+            waits = value is not None and is_awaitable(value)
             if not waits:
                 news, has_news = value, True
-            if waits or should_yield() or _has_ended_itself(task):
+            if waits or should_yield() or has_ended_itself(task):
                 if has_news and progress is not None:
                     progress(news)
                 has_news = False

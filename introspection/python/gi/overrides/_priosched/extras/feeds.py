@@ -5,8 +5,23 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import functools
 
+from gi.module import get_introspection_module
+
+from ..coroutines.steps import has_ended_itself
 from ..futures.future import Future
-from ..futures.reasons import is_aborted, reason_of
+from ..futures.reasons import is_aborted, keep_reasons_of, reason_of
+
+PrioSched = get_introspection_module('PrioSched')
+
+
+def _either(own, given):
+    """The signal of a group until that is aborted, or one that is aborted by another as well."""
+    if given is None:
+        return own
+    signals = [own, given]
+    both = PrioSched.TaskSignal.new_any_following(signals, own)
+    keep_reasons_of(both, signals)
+    return both
 
 
 class Feed:
@@ -17,9 +32,15 @@ class Feed:
         self._callback = callback
         self._items = iter(items)
         self._options = options
-        self._signal = group.get_signal()  # of the tasks until the group is aborted
+        self._signal = _either(group.get_signal(), options['signal'])
         self._n_open = 0
         self._change = None  # what it waits for
+        self._task = None
+
+    def post(self, scheduler):
+        """Returns the task, which ends with the last of those of the items."""
+        self._task = scheduler.post_task(self._steps, signal=self._signal, name=self._options['name'])
+        return self._task
 
     def _has_room(self):
         limit = self._group.limit
@@ -43,24 +64,26 @@ class Feed:
         self._n_open += 1
         task.add_done_callback(self._ended)
 
-    def steps(self):
+    def _steps(self):
         group = self._group
         handlers = [group.connect(f'notify::{name}', self._changed) for name in ('pending', 'limit')]
         try:
             while True:
                 while not self._has_room():
                     yield self._next_change()
-                # The ends of the tasks may be told before the abort is.
+                # The ends of the tasks may be told before an abort is.
                 if is_aborted(self._signal):
                     raise reason_of(self._signal)
                 try:
                     item = next(self._items)
                 except StopIteration:
                     break
-                self._post(item)
+                if not has_ended_itself(self._task):
+                    self._post(item)
                 yield
             while self._n_open > 0:
                 yield self._next_change()
         finally:
             for handler in handlers:
                 group.disconnect(handler)
+            self._items = None  # a generator that nobody else has is closed

@@ -211,9 +211,11 @@ class TaskGroup(PrioSched.TaskGroup):
         callback  a function, a coroutine function or a generator function, as for post_task ()
         items     what is iterated over: a list, or a generator that finds the next one when it is asked
 
-        Returns a PrioSched.PostedTask, which ends with the last of them, or fails with what items raise.  It is aborted with the
-        group.  If it is cancelled, no more are posted, and those that have been go on.  How each ends is its own affair: one that
-        fails is reported, unless callback catches that.
+        signal    aborts the tasks, and the feed, as an abort of the group does
+
+        Returns a PrioSched.PostedTask, which ends with the last of them, or fails with what items raise.  If it is cancelled, no
+        more are posted, and those that have been go on.  How each ends is its own affair: one that fails is reported, unless
+        callback catches that.
         """
         to_callback(callback)
         if name is not None:
@@ -224,7 +226,7 @@ class TaskGroup(PrioSched.TaskGroup):
         scheduler = self.dup_scheduler()
         if scheduler is None:
             self._check_scheduler()
-        return scheduler.post_task(Feed(self, callback, items, options).steps, signal=self.get_signal(), name=name)
+        return Feed(self, callback, items, options).post(scheduler)
 
     def _check_owner(self):
         if hasattr(self, '_tasks') or self.dup_scheduler() is not None:
