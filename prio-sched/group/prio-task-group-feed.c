@@ -106,12 +106,6 @@ has_ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gp
   Feed *self = ((Asked *) data)->feed;
 
   self->n_open--;
-  if (self->has_ended)
-    return;
-
-  if (self->model != NULL && self->rows.n_rows > 0)
-    /* Some of those that are open may be of rows that have gone. */
-    prio_task_set_progress (self->task, MAX (0, 1 - (double) (self->rows.n_left + self->n_open) / self->rows.n_rows));
   ask (self);
 }
 
@@ -132,6 +126,11 @@ asked_new (Feed *self, const guint *position)
 static void
 follow (Asked *asked, PrioTask *task)
 {
+  if (task != NULL && task == asked->feed->task)
+    {
+      g_critical ("The function of a feed has returned the task of the feed, which waits for it: return the task that it has posted");
+      g_clear_object (&task);
+    }
   if (task == NULL)
     {
       asked_free (asked);
@@ -191,7 +190,7 @@ ask_once (Feed *self)
       task = self->func (group, self->data);
       if (task != NULL)
         follow (asked_new (self, NULL), task);
-      return task != NULL;
+      return task != NULL && task != self->task;
     }
 
   if (!prio_rows_take_nearest (&self->rows, group->first_in_view, group->n_in_view, &row))
@@ -200,6 +199,14 @@ ask_once (Feed *self)
   item = g_list_model_get_item (self->model, row);
   follow (asked, item != NULL ? self->row_func (group, item, row, self->data) : NULL);
   return TRUE;
+}
+
+static void
+tell_progress (Feed *self)
+{
+  /* Some of those that are open may be of rows that have gone. */
+  if (self->model != NULL && self->rows.n_rows > 0)
+    prio_task_set_progress (self->task, MAX (0, 1 - (double) (self->rows.n_left + self->n_open) / self->rows.n_rows));
 }
 
 /* Whether another task would have a place soon. */
@@ -241,6 +248,8 @@ ask (Feed *self)
     }
   prio_thread.state = outer;
   self->is_asking = FALSE;
+  if (!self->has_ended)
+    tell_progress (self);
   if (!self->has_ended && self->is_exhausted && self->n_open == 0)
     {
       prio_task_settle_queued (self->task, NULL, NULL);
@@ -322,7 +331,7 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
  * Asks for tasks when the group has a place for them, so that a million of them need not be posted at once.
  *
  * @func posts one task to the group, in any of the ways that this has, and returns it; with %NULL there are no more. It is called
- * with no scheduling state, for not longer than a time slice at once.  If functions run in threads, some are asked
+ * with no scheduling state, for no longer than a time slice at once.  If functions run in threads, some are asked
  * for ahead, so that no thread waits for the main loop.
  *
  * ```c

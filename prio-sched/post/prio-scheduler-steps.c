@@ -94,6 +94,14 @@ goes_on (PrioTask *task)
 }
 
 static gboolean
+is_deferred (PrioTask *task)
+{
+  guint claim = __atomic_load_n (&task->claim, __ATOMIC_ACQUIRE);
+
+  return (claim & (PRIO_TASK_DEFERRED | PRIO_TASK_CONTINUING | PRIO_TASK_RETURNED)) == PRIO_TASK_DEFERRED;
+}
+
+static gboolean
 should_yield (PrioTask *task)
 {
   PrioRunQueue *run_queue = task->entry.run_queue;
@@ -122,6 +130,8 @@ run_slice (PrioTask *task, PrioSteps *steps, gint64 *due)
       more = more && goes_on (task);
     }
   while (more && !yields && !self.is_delayed);
+  if (G_UNLIKELY (self.is_delayed) && is_deferred (task))
+    prio_task_complain (task, "prio_task_delay_step", "is deferred, and makes no step after the delay");
   *due = self.due;
   return more;
 }
