@@ -14,6 +14,7 @@
 #define MS 1000
 
 static GString *told;
+static GPtrArray *took;
 
 /* The clock advances only here. */
 static void
@@ -260,14 +261,82 @@ test_sources (void)
 
   add ("nested", run_nested_in_source, scheduler);
   run_all ();
-  /* A source is told of when the main loop gets to those of its priority, a task after its batch. */
-  assert_told ("task:2:70 nested:0:60 source in a source:0:80 nested:0:90 ");
+  assert_told ("nested:0:60 task:2:70 source in a source:0:80 nested:0:90 ");
 
   g_source_set_name (bare, "bare");
   g_source_set_ready_time (bare, 0);
   g_source_attach (bare, NULL);
   run_all ();
   assert_told ("bare:0:50 ");
+}
+
+/* A source that has no name of its own is told of by that of its callback. */
+static void
+test_callbacks (void)
+{
+  g_autoptr (PrioScheduler) scheduler G_GNUC_UNUSED = watching (50, NULL);
+  g_autoptr (GSource) with_closure = g_idle_source_new ();
+
+  g_idle_add (take, GINT_TO_POINTER (50));
+  g_timeout_add (0, take_and_end, NULL);
+  g_source_set_closure (with_closure, g_cclosure_new (G_CALLBACK (take_and_end), NULL, NULL));
+  g_source_attach (with_closure, NULL);
+  while (told->len < strlen ("take:0:50 take_and_end:0:60 GIdleSource:0:60 "))
+    g_main_context_iteration (NULL, FALSE);
+#ifdef __linux__
+  g_assert_nonnull (strstr (told->str, "take:0:50 "));
+  g_assert_nonnull (strstr (told->str, "take_and_end:0:60 "));
+#endif
+  g_assert_nonnull (strstr (told->str, "GIdleSource:0:60 "));
+  g_string_truncate (told, 0);
+}
+
+static gboolean
+take_and_note (gpointer data)
+{
+  g_autofree char *duration = g_strdup_printf (":%d ", GPOINTER_TO_INT (data));
+
+  g_ptr_array_add (took, g_steal_pointer (&duration));
+  return take (data);
+}
+
+/* Reports come in the order of time, and each as soon as what was long is over. */
+static void
+test_order (void)
+{
+  g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
+  const char *last = told->str;
+
+  took = g_ptr_array_new_with_free_func (g_free);
+  add ("one", take_and_note, GINT_TO_POINTER (60));
+  g_idle_add_full (400, take_and_note, GINT_TO_POINTER (55), NULL);
+  add ("two", take_and_note, GINT_TO_POINTER (70));
+  for (gint i = 1; i <= 3; i++)
+    prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.priority = (PrioTaskPriority) i), take_and_note,
+                              GINT_TO_POINTER (80 + i), NULL);
+  while (took->len < 6)
+    {
+      guint n = took->len;
+
+      g_main_context_iteration (NULL, FALSE);
+      if (took->len > n)
+        g_assert_nonnull (strstr (told->str, took->pdata[took->len - 1]));
+    }
+  for (guint i = 0; i < took->len; i++)
+    {
+      const char *next = strstr (told->str, took->pdata[i]);
+
+      g_assert_true (next > last);
+      last = next;
+    }
+  g_ptr_array_unref (took);
+  g_string_truncate (told, 0);
+
+  /* What nobody knows is told of in time too, even if something long follows it. */
+  work (90);
+  add ("after it", take, GINT_TO_POINTER (60));
+  run_all ();
+  assert_told ("?:0:90 after it:0:60 ");
 }
 
 static gboolean
@@ -635,6 +704,8 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/others", test_others);
   g_test_add_func ("/long-tasks/nested", test_nested);
   g_test_add_func ("/long-tasks/sources", test_sources);
+  g_test_add_func ("/long-tasks/callbacks", test_callbacks);
+  g_test_add_func ("/long-tasks/order", test_order);
   g_test_add_func ("/long-tasks/sources-stay", test_sources_stay);
   g_test_add_func ("/long-tasks/runner", test_runner);
   g_test_add_func ("/long-tasks/within", test_within);
