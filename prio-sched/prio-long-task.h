@@ -29,7 +29,7 @@ G_BEGIN_DECLS
 
 /**
  * PrioLongTask:
- * @name: (nullable): the name of the task, or GLib's name for another source, to 63 bytes; %NULL if it has none, or is not known
+ * @name: (nullable): the name of the task, or of another source or its callback, to 63 bytes; %NULL if it has none, or is not known
  * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is no task
  * @longest: how long its longest run took, in microseconds
  * @ended: when that run ended, in microseconds of [func@GLib.get_monotonic_time]

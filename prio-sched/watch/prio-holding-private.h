@@ -1,14 +1,15 @@
 /* prio-holding-private.h: what holds the loop, and for how long
  *
  * Promises: while a loop is watched, each task that runs in it, and each time for which something else holds it, is noted by name,
- * and what takes as long as the threshold is told of, whoever it is: a task; one of the other sources, by GLib's name for it
- * (prio-others); or nobody knows who, which may also be code of the program between two iterations.
+ * and what takes as long as the threshold is told of, whoever it is: a task; one of the other sources, by its name or its
+ * callback's (prio-others); or nobody knows who, which may also be code of the program between two iterations.
  *
- * What runs a main loop itself does not hold it meanwhile: time counts from when the main loop went on last.  Who is told does not hold it
- * either: however slow his handler is, it leads to no other report.
+ * What runs a main loop itself does not hold it meanwhile: time counts from when the main loop went on last.  The handlers of reports do
+ * not hold it either: however slow they are, they lead to no other report.
  *
- * What is noted outside a batch is told by a source of the priority of the source that was long, or of an idle source: so
- * reports keep nothing from being dispatched that was dispatched without them.
+ * Reports come in the order of time: of a source when its dispatch has ended, of a task at the end of its batch.  Of what nobody
+ * knows an idle source tells, unless another report comes before: so reports keep nothing from being dispatched that was
+ * dispatched without them.
  *
  * Threads: the owner thread, but for prio_holding_get ().
  *
@@ -21,6 +22,9 @@
 #include "loop/prio-observer-private.h"
 
 #define PRIO_N_HOLDERS 32
+
+/* One of the other sources: prio-others-private.h. */
+typedef struct _PrioOther PrioOther;
 
 /* Who has held the loop. */
 typedef struct
@@ -36,10 +40,11 @@ struct _PrioHolding
 {
   gint64 threshold; /* µs; 0 while nobody watches */
   gboolean in_batch; /* tasks run: what is noted now is told at the end of their batch */
-  guint n_reports;   /* sources that are to tell something */
+  GQueue reports;     /* PrioHeld: the oldest first, for which a source or the end of the batch will come, or the end of a dispatch */
+  gboolean has_source; /* that will tell them */
   gint64 since;     /* from when on time is the holder's, µs; 0 while GLib may sleep */
   const PrioObserved *task; /* the holder: a task, */
-  GSource *source;          /* or one of the other sources, in its dispatch; or both are NULL */
+  PrioOther *other;         /* or one of the other sources, in its dispatch; or both are NULL */
   gint64 unknown;   /* how long nobody knows who was it before the source that is dispatched, µs */
   guint seen;       /* prio-others: the id of the last source that is known, */
   guint older;      /* and of those that were there before that watched: the next to be looked at; 0 if there is none */
@@ -52,5 +57,5 @@ guint prio_holding_get (PrioLoop *loop, PrioLongest *longest);
 void prio_held_free (PrioHeld *held);
 
 /* For prio-others. */
-void prio_holding_source_begins (PrioLoop *loop, GSource *source);
-void prio_holding_source_ended (PrioLoop *loop, GSource *source);
+void prio_holding_source_begins (PrioLoop *loop, PrioOther *other);
+void prio_holding_source_ended (PrioLoop *loop, PrioOther *other);

@@ -16,11 +16,11 @@
 /* So many may wait until the loop gets to them; what is long meanwhile is only among the longest. */
 #define MAX_REPORTS 64
 
-/* A source that tells of something once. */
+/* A source that tells once what is to be told. */
 typedef struct
 {
   GSource source;
-  PrioHeld *held;
+  PrioLoop *loop; /* a reference */
 } Report;
 
 /* A leaf: guards the tables of all loops. */
@@ -36,15 +36,24 @@ prio_held_free (PrioHeld *held)
 
 /* Outside.  The time that this takes is nobody's. */
 static void
-tell (gpointer data)
+tell_all (PrioLoop *loop)
 {
-  PrioHeld *held = data;
-  PrioLoop *loop = prio_loop_ref (held->loop);
+  PrioHolding *holding = loop->holding;
   gint64 before = prio_clock_now ();
+  PrioHeld *held;
 
-  prio_long_task_held (held);
-  if (loop->holding->since != 0 && loop->holding->since <= before)
-    loop->holding->since += prio_clock_now () - before;
+  prio_loop_ref (loop);
+  while ((held = g_queue_pop_head (&holding->reports)) != NULL)
+    prio_long_task_held (held);
+  if (holding->since != 0 && holding->since <= before)
+    holding->since += prio_clock_now () - before;
+  prio_loop_unref (loop);
+}
+
+static void
+tell_after_batch (gpointer loop)
+{
+  tell_all (loop);
   prio_loop_unref (loop);
 }
 
@@ -58,43 +67,55 @@ report_prepare (GSource *source G_GNUC_UNUSED, gint *timeout)
 static gboolean
 report_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
-  PrioHeld *held = g_steal_pointer (&((Report *) source)->held);
+  PrioLoop *loop = g_steal_pointer (&((Report *) source)->loop);
 
-  held->loop->holding->n_reports--;
-  tell (held);
+  loop->holding->has_source = FALSE;
+  tell_all (loop);
+  prio_loop_unref (loop);
   return G_SOURCE_REMOVE;
 }
 
 static void
 report_finalize (GSource *source)
 {
-  g_clear_pointer (&((Report *) source)->held, prio_held_free);
+  PrioLoop *loop = ((Report *) source)->loop;
+
+  if (loop == NULL)
+    return;
+  /* The context has gone. */
+  loop->holding->has_source = FALSE;
+  g_queue_clear_full (&loop->holding->reports, (GDestroyNotify) prio_held_free);
+  prio_loop_unref (loop);
 }
 
 /* It has no callback, so prio-others leaves it alone. */
 static GSourceFuncs report_funcs = { .prepare = report_prepare, .dispatch = report_dispatch, .finalize = report_finalize };
 
-/* Has @held told of as soon as the loop gets to sources of @priority. */
+/* What is to be told is told when the loop gets to its idle sources. */
 static void
-report (PrioHolding *holding, PrioHeld *held, gint priority)
+tell_when_idle (PrioLoop *loop)
 {
-  g_autoptr (GSource) source = g_source_new (&report_funcs, sizeof (Report));
+  g_autoptr (GSource) source = NULL;
 
-  holding->n_reports++;
-  ((Report *) source)->held = held;
-  g_source_set_priority (source, priority);
+  if (loop->holding->has_source)
+    return;
+  source = g_source_new (&report_funcs, sizeof (Report));
+  ((Report *) source)->loop = prio_loop_ref (loop);
+  loop->holding->has_source = TRUE;
+  g_source_set_priority (source, G_PRIORITY_DEFAULT_IDLE);
   g_source_set_static_name (source, "prio-sched long task");
-  g_source_attach (source, held->loop->context);
+  g_source_attach (source, loop->context);
 }
 
-/* The loop has been held for @duration µs until @now, by @task, by @source or, if both are NULL, by nobody who is known. */
+/* The loop has been held for @duration µs until @now, by @task, by @other or, if both are NULL, by nobody who is known.  It is told
+ * later. */
 static void
-note (PrioLoop *loop, const PrioObserved *task, GSource *source, gint64 duration, gint64 now)
+note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duration, gint64 now)
 {
   PrioHolding *holding = loop->holding;
-  const char *name = task != NULL ? task->name : source != NULL ? g_source_get_name (source) : NULL;
+  const char *name = task != NULL ? task->name : other != NULL ? prio_other_get_name (other) : NULL;
+  gboolean is_source = task == NULL && other != NULL;
   gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
-  gboolean is_source = task == NULL && source != NULL;
   PrioHeld *held;
 
   if (is_source || task != NULL || duration >= holding->threshold)
@@ -106,7 +127,7 @@ note (PrioLoop *loop, const PrioObserved *task, GSource *source, gint64 duration
       prio_lock_unlock (&lock);
     }
   /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
-  if (duration < holding->threshold || holding->n_reports >= MAX_REPORTS || !prio_biased_lock_enter (&loop->lock))
+  if (duration < holding->threshold || holding->reports.length >= MAX_REPORTS || !prio_biased_lock_enter (&loop->lock))
     return;
 
   held = g_new (PrioHeld, 1);
@@ -117,11 +138,10 @@ note (PrioLoop *loop, const PrioObserved *task, GSource *source, gint64 duration
     .is_source = is_source,
     .duration = duration,
   };
+  g_queue_push_tail (&holding->reports, held);
   if (holding->in_batch)
-    prio_loop_defer_release (loop, tell, held);
+    prio_loop_defer_release (loop, tell_after_batch, prio_loop_ref (loop));
   prio_loop_leave (loop);
-  if (!holding->in_batch)
-    report (holding, held, is_source ? g_source_get_priority (source) : G_PRIORITY_DEFAULT_IDLE);
 }
 
 static inline PrioHolding *
@@ -130,12 +150,12 @@ watched (PrioLoop *loop)
   return loop->holding != NULL && loop->holding->threshold != 0 ? loop->holding : NULL;
 }
 
-/* From @since on, µs, @task or @source holds the loop, or nobody knows who. */
+/* From @since on, µs, @task or @other holds the loop, or nobody knows who. */
 static void
-set_holder (PrioHolding *holding, const PrioObserved *task, GSource *source, gint64 since)
+set_holder (PrioHolding *holding, const PrioObserved *task, PrioOther *other, gint64 since)
 {
   holding->task = task;
-  holding->source = source;
+  holding->other = other;
   holding->since = since;
 }
 
@@ -146,7 +166,7 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
   PrioHolding *holding = loop->holding;
 
   if (holding->since != 0)
-    note (loop, holding->task, holding->source, now - holding->since, now);
+    note (loop, holding->task, holding->other, now - holding->since, now);
   set_holder (holding, NULL, NULL, since);
 }
 
@@ -155,8 +175,8 @@ begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *ta
 {
   if (watched (loop) == NULL)
     return;
-  pass_on (loop, now, now);
   loop->holding->in_batch = TRUE;
+  pass_on (loop, now, now);
   loop->holding->task = task;
 }
 
@@ -186,6 +206,8 @@ prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
     return;
   pass_on (loop, now, 0);
   loop->holding->in_batch = FALSE;
+  if (loop->holding->reports.length > 0)
+    tell_when_idle (loop);
 }
 
 static void
@@ -263,9 +285,9 @@ prio_holding_get (PrioLoop *loop, PrioLongest *longest)
   return n;
 }
 
-/* @source, one of the others, is about to be dispatched.  Its context is locked, so nothing may be told yet. */
+/* @other is about to be dispatched.  Its context is locked, so nothing may be told yet. */
 void
-prio_holding_source_begins (PrioLoop *loop, GSource *source)
+prio_holding_source_begins (PrioLoop *loop, PrioOther *other)
 {
   PrioHolding *holding = watched (loop);
   gint64 now;
@@ -274,12 +296,12 @@ prio_holding_source_begins (PrioLoop *loop, GSource *source)
     return;
   now = prio_clock_now ();
   holding->unknown = holding->since != 0 ? now - holding->since : 0;
-  set_holder (holding, NULL, source, now);
+  set_holder (holding, NULL, other, now);
 }
 
-/* In a dispatch: @source has been dispatched. */
+/* @other has been dispatched, and nothing is locked. */
 void
-prio_holding_source_ended (PrioLoop *loop, GSource *source)
+prio_holding_source_ended (PrioLoop *loop, PrioOther *other)
 {
   PrioHolding *holding = watched (loop);
   gint64 now;
@@ -291,6 +313,8 @@ prio_holding_source_ended (PrioLoop *loop, GSource *source)
     note (loop, NULL, NULL, holding->unknown, now);
   holding->unknown = 0;
   if (holding->since != 0)
-    note (loop, NULL, source, now - holding->since, now);
+    note (loop, NULL, other, now - holding->since, now);
   set_holder (holding, NULL, NULL, now);
+  if (holding->reports.length > 0)
+    tell_all (loop);
 }

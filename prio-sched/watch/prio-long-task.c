@@ -293,14 +293,14 @@ prio_scheduler_make_long_task (GType type)
   /**
    * PrioScheduler::long-task:
    * @self: the scheduler
-   * @name: (nullable): the task's name, or GLib's name for another source ([method@GLib.Source.set_name]); %NULL if it has none,
-   *   or is not known
+   * @name: (nullable): the task's name; the name of another source ([method@GLib.Source.set_name]) or, if it has none of its own, of
+   *   its callback's function, which may be `FILE+0xADDRESS`, as `addr2line -f` takes it; %NULL if nothing of that is known
    * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is no task
    * @duration: how long it took, in microseconds
    *
    * Something has held the scheduler's main context for as long as [property@PrioSched.Scheduler:long-task-threshold], or
-   * longer: no input was handled meanwhile, and no frame drawn.  It is emitted soon afterwards, on the thread that runs the
-   * main context.
+   * longer: no input was handled meanwhile, and no frame drawn.  It is emitted as soon as that is over, on the thread that runs the
+   * main context, in the order of time.
    *
    * Whoever it is, each scheduler of the main context that watches tells: a task of any of them, with its microtasks and
    * callbacks; another source; or nobody knows who, which may be a destroy notify, or code between two iterations of a

@@ -11,6 +11,9 @@
  *
  * Promises: nothing while the loop is not watched; sources that have got our functions keep them, which note nothing then.
  *
+ * A source that has no name of its own, or only that of GLib's kind of source, has that of its callback's function, as the linker knows
+ * it (prio-symbol).  Those of an interpreter have none.
+ *
  * Threads: the owner thread, in a dispatch or in the governor's check.  GLib has a reference to a source that is in its context; as with
  * g_source_remove (), another thread that destroys a source just while it is looked up here for the first time must leave it
  * to the thread that runs the context to drop the last reference.
@@ -23,3 +26,4 @@
 #include "watch/prio-holding-private.h"
 
 void prio_others_look (PrioLoop *loop);
+const char *prio_other_get_name (PrioOther *other);

@@ -7,13 +7,13 @@
 
 #include "watch/prio-others-private.h"
 
+#include "base/prio-symbol-private.h"
+
 /* How many ids of sources are looked up at a time. */
 #define MAX_NEW 4096
 #define MAX_OLD 256
 
 /* What one of the other sources has instead of its callback's data. */
-typedef struct _PrioOther PrioOther;
-
 struct _PrioOther
 {
   gint refs;       /* atomic */
@@ -53,7 +53,7 @@ other_ref (gpointer data)
   other->outer = dispatched;
   other->depth = g_main_depth ();
   dispatched = other;
-  prio_holding_source_begins (other->loop, other->source);
+  prio_holding_source_begins (other->loop, other);
 }
 
 /* The source has been dispatched, or it is destroyed, or has another callback, perhaps in its own dispatch, or by another thread. */
@@ -65,7 +65,7 @@ other_unref (gpointer data)
   if (dispatched == other && g_main_depth () == other->depth)
     {
       dispatched = other->outer;
-      prio_holding_source_ended (other->loop, other->source);
+      prio_holding_source_ended (other->loop, other);
     }
   if (other->funcs != NULL)
     other->funcs->unref (other->data);
@@ -104,6 +104,47 @@ never (GSource *source G_GNUC_UNUSED, GSourceFunc callback G_GNUC_UNUSED, gpoint
 static GSourceFuncs marker_funcs = {
   NULL, NULL, never, NULL, NULL, NULL
 };
+
+/* As g_source_set_callback () gives to a source. */
+static const GSourceCallbackFuncs *
+plain_funcs (void)
+{
+  static const GSourceCallbackFuncs *plain;
+  const GSourceCallbackFuncs *funcs = __atomic_load_n (&plain, __ATOMIC_RELAXED);
+
+  if (funcs == NULL)
+    {
+      GSource *source = g_source_new (&marker_funcs, sizeof (GSource));
+
+      g_source_set_callback (source, G_SOURCE_FUNC (never), NULL, NULL);
+      funcs = source->callback_funcs;
+      __atomic_store_n (&plain, funcs, __ATOMIC_RELAXED);
+      g_source_unref (source);
+    }
+  return funcs;
+}
+
+/* Whether GLib calls each source of a kind so. */
+static gboolean
+is_of_kind (const char *name)
+{
+  return g_str_has_prefix (name, "G") && g_str_has_suffix (name, "Source");
+}
+
+/* In the dispatch of its source. */
+const char *
+prio_other_get_name (PrioOther *other)
+{
+  const char *name = g_source_get_name (other->source), *symbol;
+  GSourceFunc func = NULL;
+  gpointer data;
+
+  if ((name != NULL && !is_of_kind (name)) || other->funcs != plain_funcs ())
+    return name;
+  other->funcs->get (other->data, other->source, &func, &data);
+  symbol = prio_symbol_get_name ((gconstpointer) func);
+  return symbol != NULL ? symbol : name;
+}
 
 /* The id that GLib gives to a source now. */
 static guint

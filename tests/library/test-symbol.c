@@ -1,0 +1,90 @@
+/* test-symbol.c: the names of functions, which what holds a main loop is told of by
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <prio-sched.h>
+
+#include "base/prio-symbol-private.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The linker's: where the program begins. */
+extern char __executable_start[];
+
+/* Of test-symbol-stripped.c. */
+extern gpointer stripped_get_function (void);
+
+static void
+static_function (void)
+{
+}
+
+/* One that the linker does not know, and one that it does. */
+static void
+test_names (void)
+{
+  g_assert_cmpstr (prio_symbol_get_name ((gpointer) static_function), ==, "static_function");
+  g_assert_cmpstr (prio_symbol_get_name ((gpointer) g_free), ==, "g_free");
+  g_assert_true (prio_symbol_get_name ((gpointer) static_function) == prio_symbol_get_name ((gpointer) static_function));
+}
+
+/* Without a table of symbols it is the address in its file, for addr2line. */
+static void
+test_stripped (void)
+{
+  const char *name = prio_symbol_get_name (stripped_get_function ());
+
+  g_assert_true (g_regex_match_simple ("^libtest-symbol-stripped\\.so\\+0x[0-9a-f]+$", name, 0, 0));
+}
+
+/* What an interpreter has made at run time, data, and nothing. */
+static void
+test_nowhere (void)
+{
+  g_autofree char *heap = g_malloc (100);
+
+  g_assert_null (prio_symbol_get_name (heap));
+  g_assert_null (prio_symbol_get_name (&heap));
+  g_assert_null (prio_symbol_get_name (NULL));
+}
+
+/* The file may be another one by now, or half of it. */
+static void
+test_damaged_files (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  gsize length, n_found = 0, address = (gsize) static_function - (gsize) __executable_start;
+  g_autofree char *file = NULL, *found = NULL;
+
+  g_assert_true (g_file_get_contents ("/proc/self/exe", &file, &length, NULL));
+  for (gsize part = 0; part < 2000; part++)
+    {
+      gsize n = part < 200 ? part : part % 2 == 0 ? length : (gsize) (g_rand_double (rand) * length);
+      g_autofree char *copy = g_memdup2 (file, MAX (n, 1));
+      g_autofree char *name = NULL;
+
+      /* In its header above all, which says where the rest is. */
+      for (gsize i = g_rand_int_range (rand, 0, 4); i > 0 && n > 64; i--)
+        copy[g_rand_int_range (rand, 16, 64)] = (char) g_rand_int (rand);
+      name = prio_symbol_find (copy, n, address);
+      n_found += g_strcmp0 (name, "static_function") == 0;
+    }
+  g_assert_cmpuint (n_found, >, 0);
+  g_assert_cmpuint (n_found, <, 2000);
+  g_assert_null (prio_symbol_find (file, length, 1));
+  found = prio_symbol_find (file, length, address);
+  g_assert_cmpstr (found, ==, "static_function");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/symbol/names", test_names);
+  g_test_add_func ("/symbol/stripped", test_stripped);
+  g_test_add_func ("/symbol/nowhere", test_nowhere);
+  g_test_add_func ("/symbol/damaged-files", test_damaged_files);
+  return g_test_run ();
+}
