@@ -142,6 +142,41 @@ watched("GLib's names of sources", async () => {
         await scheduler.sleep(1);
 });
 
+watched('sources with the names of their callbacks', async () => {
+    const got = [];
+    const until = async name => {
+        while (!told.some(task => task.priority === 0 && task.name?.startsWith(name)))
+            await scheduler.sleep(1);
+        return told.find(task => task.priority === 0 && task.name?.startsWith(name)).name;
+    };
+    GLib.idle_add(GLib.PRIORITY_DEFAULT, function indexAll(...args) {
+        got.push(args);
+        work();
+        return got.length < 2;
+    });
+    assert((/^indexAll \(long-tasks\.js:\d+\)$/).test(await until('indexAll')));
+    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 1, () => {
+        work();
+        return GLib.SOURCE_REMOVE;
+    });
+    assert((/^a function \(long-tasks\.js:\d+\)$/).test(await until('a function')));
+    setTimeout(function tick(a, b) {
+        got.push([a, b]);
+        work();
+    }, 1, 'a', 'b');
+    assert((/^tick \(long-tasks\.js:\d+\)$/).test(await until('tick')));
+    assertEqual(got, [[], [], ['a', 'b']]);
+});
+
+test('nothing stays of that when nobody watches', () => {
+    const {idle_add: add} = GLib;
+    scheduler.long_task_threshold = 20;
+    scheduler.set_long_task_threshold(30);
+    assert(GLib.idle_add !== add);
+    scheduler.set_long_task_threshold(0);
+    assert(GLib.idle_add === add);
+});
+
 watched('the longest so far', async () => {
     await scheduler.post_task(() => work(30), {name: 'the longest'});
     const tasks = scheduler.get_longest_tasks();

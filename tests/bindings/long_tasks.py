@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import tempfile
+import threading
 import unittest
 
 import gi
@@ -38,6 +39,87 @@ async def load_rows():
     work()
     await scheduler.sleep(1)
     work()
+
+
+class Indexer:
+    def index(self, *args):
+        work()
+
+    __call__ = index
+
+
+class Sources(unittest.TestCase):
+    """What GLib.idle_add () and its like add has the name of its callback."""
+
+    def setUp(self):
+        self.told = []
+        scheduler.set_long_task_threshold(20)
+        self.handler = scheduler.connect('long-task', lambda _, *task: self.told.append(task))
+
+    def tearDown(self):
+        scheduler.disconnect(self.handler)
+        scheduler.set_long_task_threshold(0)
+
+    def names_of(self, *adds):
+        left = len(adds)
+
+        def over(*_):
+            nonlocal left
+            left -= 1
+            return False
+
+        for add in adds:
+            add()
+        handler = scheduler.connect('long-task', over)
+        while left > 0:
+            GLib.MainContext.default().iteration(True)
+        scheduler.disconnect(handler)
+        return [name for name, of, duration in self.told if of == 0]
+
+    def test_functions_and_what_else_can_be_called(self):
+        line = index_files.__code__.co_firstlineno
+        for add, name in ((lambda: GLib.idle_add(index_files), f'index_files (long_tasks.py:{line})'),
+                          (lambda: GLib.idle_add(function=index_files), f'index_files (long_tasks.py:{line})'),
+                          (lambda: GLib.timeout_add(1, Indexer().index, 1, priority=300), 'Indexer.index (long_tasks.py:'),
+                          (lambda: GLib.idle_add(functools.partial(Indexer(), 3)), 'Indexer'),
+                          (lambda: GLib.idle_add(lambda: work()), 'test_functions_and_what_else_can_be_called.<locals>'),
+                          (lambda: threading.Thread(target=GLib.idle_add, args=(index_files,)).start(), 'index_files ')):
+            self.told.clear()
+            with self.subTest(name):
+                self.assertIn(name, self.names_of(add)[0])
+
+    def test_a_name_of_its_own_stays(self):
+        def add():
+            GLib.Source.set_name_by_id(GLib.idle_add(index_files), 'mine')
+
+        self.assertEqual(self.names_of(add), ['mine'])
+
+    def test_arguments_results_and_errors_are_as_before(self):
+        got = []
+
+        def again(*args):
+            got.append(args)
+            return len(got) < 3
+
+        GLib.idle_add(again, print, 5)
+        loop = GLib.MainLoop()
+        GLib.timeout_add(20, loop.quit)
+        loop.run()
+        self.assertEqual(got, [(print, 5)] * 3)
+        with self.assertRaises(TypeError):
+            GLib.idle_add()
+        with self.assertRaises(TypeError):
+            GLib.idle_add(5)
+        self.assertEqual(GLib.idle_add.__name__, 'idle_add')
+
+    def test_nothing_stays_when_nobody_watches(self):
+        scheduler.set_long_task_threshold(0)
+        add = GLib.idle_add
+        scheduler.set_long_task_threshold(20)
+        scheduler.set_long_task_threshold(30)
+        self.assertIsNot(GLib.idle_add, add)
+        scheduler.set_long_task_threshold(0)
+        self.assertIs(GLib.idle_add, add)
 
 
 class LongTasks(unittest.TestCase):

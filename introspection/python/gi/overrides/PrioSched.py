@@ -6,9 +6,11 @@ through `await`: a coroutine that a task awaits runs with the state of that task
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import os
+
 from gi.module import get_introspection_module
 from gi.overrides import override
-from gi.repository import GObject
+from gi.repository import GLib, GObject
 
 from ._priosched.arguments import (UNSET, called_back, check_name, to_callback, to_delay, to_given_priority, to_flag, to_part, to_priority,
                                    to_priority_of, to_signal, to_signals, to_timeout, to_whole)
@@ -19,6 +21,7 @@ from ._priosched.extras.react import TIMEOUT_IDLE, TIMEOUT_IMMEDIATE, TIMEOUT_LO
 from ._priosched.futures import reasons
 from ._priosched.futures.future import Future, PostedTask
 from ._priosched.futures.reasons import AbortError
+from ._priosched.names import name_sources
 from ._priosched.tasks import threads
 from ._priosched.tasks.states import get_current_state, in_context
 from ._priosched.tasks.tables import table_of
@@ -30,6 +33,9 @@ __all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'S
            'Times', 'Worker', 'run']
 if EventLoop is not None:
     __all__.append('EventLoop')
+
+if os.environ.get('PRIO_SCHED_LONG_TASKS'):
+    name_sources(GLib, GLib)
 
 _USER_BLOCKING = 3
 _MAX_FRAME_SHARE = 0.9
@@ -97,8 +103,12 @@ class Scheduler(PrioSched.Scheduler):
         super().set_least_share(priority, to_part(share, 'a share', _MAX_LEAST_SHARE))
 
     def set_long_task_threshold(self, threshold):
-        """Sets from how many milliseconds on what holds the main loop is told of, a whole number; 0 for nothing."""
+        """Sets from how many milliseconds on what holds the main loop is told of, a whole number; 0 for nothing.
+
+        From then on GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
+        """
         super().set_long_task_threshold(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1))
+        name_sources(GLib, GLib, threshold > 0)
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):

@@ -6,8 +6,10 @@
 
 /* exported make */
 
+const {GLib} = imports.gi;
 const {BACKGROUND, USER_BLOCKING, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {named} = imports.overrides._priosched.core.reasons;
+const {nameSources} = imports.overrides._priosched.library.sources;
 
 const MAX_FRAME_SHARE = 0.9;
 const MAX_LEAST_SHARE = 0.5;
@@ -47,8 +49,13 @@ function make({Scheduler, Statistics, Times}, {checkProperty, defineProperty, to
         });
     }
     checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, MAX_FRAME_SHARE, 'share'));
-    checkProperty(Scheduler.prototype, 'long_task_threshold',
-        value => Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds')));
+    checkProperty(Scheduler.prototype, 'long_task_threshold', value => {
+        const threshold = Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds'));
+        nameSources(threshold > 0);
+        return threshold;
+    });
+    if (GLib.getenv('PRIO_SCHED_LONG_TASKS'))
+        nameSources(true);
 
     for (const name of ['n_queued', 'n_delayed', 'n_run', 'n_continued', 'n_aborted', 'waiting_times', 'running_times']) {
         const get = Statistics.prototype[`get_${name}`];

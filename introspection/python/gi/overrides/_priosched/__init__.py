@@ -1,6 +1,6 @@
 """The binding of PrioSched for Python: what gi/overrides/PrioSched.py is made of, in rooms.
 
-A room uses those before it and none after it: arguments, futures, coroutines, tasks, extras.
+A room uses those before it and none after it: names, arguments, futures, coroutines, tasks, extras.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

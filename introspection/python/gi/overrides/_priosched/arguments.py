@@ -10,6 +10,8 @@ import operator
 from gi.module import get_introspection_module
 from gi.repository import Gio
 
+from .names import name_of_callable
+
 PrioSched = get_introspection_module('PrioSched')
 
 UNSET = 0  # the priority of what follows that of its signal
@@ -183,15 +185,6 @@ def check_name(value):
 
 
 # What tasks are called, in reports of long tasks, in traces and in the monitor: the library asks only while one of these wants it.
-
-
-def name_of_callable(callback):
-    """What a function, or whatever else is called, is called; of what the binding calls that of the program's function in it."""
-    callback = getattr(callback, '_prio_sched_calls', callback)
-    name = getattr(callback, '__qualname__', None)
-    if name is None and hasattr(callback, 'func'):
-        return name_of_callable(callback.func)  # functools.partial
-    return name if isinstance(name, str) else type(callback).__qualname__
 
 
 def _name_of_runner(runner):

@@ -11,10 +11,11 @@ import asyncio
 from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
-from ..arguments import (MAX_LIMIT, check_name, name_of_callable, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority,
+from ..arguments import (MAX_LIMIT, check_name, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority,
                          to_scheduler, to_signal, to_timeout)
 from ..coroutines.steps import with_progress
 from ..futures import reasons
+from ..names import name_of_callable
 from ..tasks import lending
 from ..tasks.states import current_state, expiry_after
 from ..tasks.table import new_task

@@ -11,9 +11,10 @@ import types
 from gi.module import get_introspection_module
 from gi.repository import GLib
 
-from ..arguments import name_of_callable, to_callback, to_frame_rate, to_given_priority
+from ..arguments import to_callback, to_frame_rate, to_given_priority
 from ..futures.hot import running
 from ..futures.future import PostedTask
+from ..names import name_of_callable
 from ..tasks import states
 from ..tasks.tables import table_of
 

@@ -1,0 +1,57 @@
+// sources.js: sources of GLib that have the names of their callbacks, while somebody watches for what holds the main loop
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported nameSources */
+
+const {GLib} = imports.gi;
+
+// Functions that take a callback, the first of their arguments that is a function.
+const ADDERS = [[GLib, ['idle_add', 'timeout_add', 'timeout_add_seconds', 'child_watch_add']],
+    [globalThis, ['setTimeout', 'setInterval']]];
+const NAMED = Symbol('the function that names no source');
+
+// FILE:LINE of the code that has called the function which calls this, but for GJS's own.
+function callingPlace() {
+    const lines = new Error().stack.split('\n').slice(2);
+    const line = lines.find(text => !text.includes('resource:///org/gnome/gjs/')) ?? lines[0] ?? '';
+    return line.match(/([^/@]+:\d+):\d+$/)?.[1];
+}
+
+function named(callback, place) {
+    let isNamed = false;
+    return function (...args) {
+        if (!isNamed) {
+            isNamed = true;
+            const source = GLib.main_current_source(), name = source?.get_name();
+            // GLib calls some by their kind, such as GIdleSource.
+            if (source && (!name || /^G.*Source$/.test(name)))
+                source.set_name(`${callback.name || 'a function'}${place ? ` (${place})` : ''}`);
+        }
+        return callback.apply(this, args);
+    };
+}
+
+function naming(add) {
+    const addNamed = function (...args) {
+        const given = args.findIndex(value => typeof value === 'function');
+        if (given >= 0)
+            args[given] = named(args[given], callingPlace());
+        return add.apply(this, args);
+    };
+    addNamed[NAMED] = add;
+    return addNamed;
+}
+
+// Has the sources named that programs add from now on, or no longer if not isOn.
+var nameSources = function nameSources(isOn) {
+    for (const [object, names] of ADDERS) {
+        for (const name of names.filter(each => typeof object[each] === 'function')) {
+            const before = object[name][NAMED];
+            if (isOn && before === undefined)
+                object[name] = naming(object[name]);
+            else if (!isOn && before !== undefined)
+                object[name] = before;
+        }
+    }
+};

@@ -1,0 +1,73 @@
+"""The names of functions, and sources of GLib that have those of their callbacks.
+
+This module knows nothing of PrioSched: a program that does not use it can have its sources named, too.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os.path
+
+# Those of the module GLib that take a callback, the first of their arguments that can be called.
+_ADDERS = ('idle_add', 'timeout_add', 'timeout_add_seconds', 'io_add_watch', 'child_watch_add')
+
+
+def name_of_callable(callback):
+    """What a function, or whatever else is called, is called; of what the binding calls that of the program's function in it."""
+    callback = getattr(callback, '_prio_sched_calls', callback)
+    name = getattr(callback, '__qualname__', None)
+    if name is None and hasattr(callback, 'func'):
+        return name_of_callable(callback.func)  # functools.partial
+    return name if isinstance(name, str) else type(callback).__qualname__
+
+
+def place_of_callable(callback):
+    """FILE:LINE, where a function begins, or None."""
+    code = getattr(getattr(callback, 'func', callback), '__code__', None)
+    return code and f'{os.path.basename(code.co_filename)}:{code.co_firstlineno}'
+
+
+class _Named:
+    """A callback that gives its source its name, when it is called first, and so on the thread of the source."""
+
+    def __init__(self, glib, callback):
+        self._glib = glib
+        self._prio_sched_calls = callback
+        self._is_named = False
+
+    def __call__(self, *args):
+        if not self._is_named:
+            self._is_named = True
+            self._name()
+        return self._prio_sched_calls(*args)
+
+    def _name(self):
+        source, callback = self._glib.main_current_source(), self._prio_sched_calls
+        name = source and source.get_name()
+        # GLib calls some by their kind, such as GIdleSource.
+        if source and (name is None or name.startswith('G') and name.endswith('Source')):
+            place = place_of_callable(callback)
+            source.set_name(name_of_callable(callback) + (f' ({place})' if place else ''))
+
+
+def _naming(glib, add):
+    def add_named(*args, **kwargs):
+        given = next((i for i, value in enumerate(args) if callable(value)), None)
+        if given is not None:
+            args = (*args[:given], _Named(glib, args[given]), *args[given + 1:])
+        elif callable(kwargs.get('function')):
+            kwargs = {**kwargs, 'function': _Named(glib, kwargs['function'])}
+        return add(*args, **kwargs)
+    add_named.__name__, add_named.__doc__ = add.__name__, add.__doc__
+    add_named._prio_sched_names = add
+    return add_named
+
+
+def name_sources(module, glib, on=True):
+    """Lets module, which is GLib or its overrides, name the sources that it adds, as glib does; or no longer if not on."""
+    for name in _ADDERS:
+        add = getattr(module, name)
+        before = getattr(add, '_prio_sched_names', None)
+        if on and before is None:
+            setattr(module, name, _naming(glib, add))
+        elif not on and before is not None:
+            setattr(module, name, before)
