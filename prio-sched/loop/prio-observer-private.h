@@ -85,6 +85,9 @@ struct _PrioObserver
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
 
+  /* Something else than a task has held the loop for @duration, as somebody watches for: @name is that of a source, or NULL. */
+  void (*held) (PrioObserver *self, PrioLoop *loop, const char *name, gint64 duration, gint64 now);
+
   /* For prio-observer: */
   PrioObserver *next;
   gint users;     /* who want it to be told */
@@ -127,6 +130,7 @@ void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gbo
 void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);
 void prio_observed_checks (PrioLoop *loop);
+void prio_observed_held (PrioLoop *loop, const char *name, gint64 duration, gint64 now);
 
 static inline gboolean
 prio_observed_is_closure (PrioObservedTask *task)

@@ -590,6 +590,12 @@ prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 }
 
 void
+prio_observed_held (PrioLoop *loop, const char *name, gint64 duration, gint64 now)
+{
+  TELL (held, now, loop, name, duration);
+}
+
+void
 prio_observed_prepares (PrioLoop *loop)
 {
   TELL (prepares, prio_clock_now (), loop);

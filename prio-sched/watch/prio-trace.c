@@ -401,6 +401,20 @@ frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 du
   finish (&lines);
 }
 
+static void
+held (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const char *name, gint64 duration, gint64 now)
+{
+  Lines lines;
+
+  if (!begin (&lines))
+    return;
+  begin_event (&lines, "X", now - duration);
+  add (&lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"held\",\"name\":", duration);
+  add_string (&lines, name != NULL ? name : "something else");
+  end_event (&lines);
+  finish (&lines);
+}
+
 static PrioObserver observer = {
   .delayed = delayed,
   .queued = queued,
@@ -413,6 +427,7 @@ static PrioObserver observer = {
   .batch_ended = batch_ended,
   .turn_ended = turn_ended,
   .frame = frame,
+  .held = held,
 };
 
 static gboolean
