@@ -18,7 +18,12 @@
 #include <glib-unix.h>
 #include <glib/gi18n.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
+
+#define PRELOAD "libprio-sched-preload.so"
+/* What the web calls long, ms. */
+#define DEFAULT_THRESHOLD 50
 
 /* In the child.  Tells the parent through @failure why it could not. */
 static G_NORETURN void
@@ -41,11 +46,48 @@ run (char **argv, char **environment, int output, int failure)
   _exit (error == ENOENT ? 127 : 126);
 }
 
-/* Starts @argv, which writes its trace to @trace.  If that fails, @status is what a shell would end with. */
-gboolean
-program_start (Program *program, char **argv, const char *trace, gboolean with_output, int *status, GError **error)
+/* Puts @value before the list that @variable is. */
+static char **
+prepend (char **environment, const char *variable, const char *value)
 {
-  g_auto (GStrv) environment = g_environ_setenv (g_get_environ (), "PRIO_SCHED_TRACE", trace, TRUE);
+  const char *others = g_environ_getenv (environment, variable);
+  g_autofree char *list = others != NULL && *others != '\0' ? g_strconcat (value, ":", others, NULL) : g_strdup (value);
+
+  return g_environ_setenv (environment, variable, list, TRUE);
+}
+
+/* The folder with what is loaded into programs: where the monitor is, in a build, or else where it has been installed. */
+static char *
+find_preload (void)
+{
+  g_autofree char *monitor = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *folder = monitor != NULL ? g_path_get_dirname (monitor) : NULL;
+  g_autofree char *library = folder != NULL ? g_build_filename (folder, PRELOAD, NULL) : NULL;
+
+  return library != NULL && g_file_test (library, G_FILE_TEST_EXISTS) ? g_steal_pointer (&folder) : g_strdup (PRIO_PRELOAD_DIR);
+}
+
+static char **
+make_environment (const Watch *watch)
+{
+  char **environment = g_environ_setenv (g_get_environ (), "PRIO_SCHED_TRACE", watch->trace, TRUE);
+  g_autofree char *folder = find_preload ();
+  g_autofree char *library = g_build_filename (folder, PRELOAD, NULL);
+  g_autofree char *python = g_build_filename (folder, "python", NULL);
+  g_autofree char *threshold = g_strdup_printf ("%d", watch->threshold >= 0 ? watch->threshold : DEFAULT_THRESHOLD);
+
+  environment = g_environ_setenv (environment, "PRIO_SCHED_LONG_TASKS", threshold, watch->threshold >= 0);
+  /* The linker knows no way to write a name with one of these. */
+  if (!watch->preloads || strpbrk (library, " :") != NULL || !g_file_test (library, G_FILE_TEST_EXISTS))
+    return environment;
+  return prepend (prepend (environment, "LD_PRELOAD", library), "PYTHONPATH", python);
+}
+
+/* Starts @argv.  If that fails, @status is what a shell would end with. */
+gboolean
+program_start (Program *program, char **argv, const Watch *watch, gboolean with_output, int *status, GError **error)
+{
+  g_auto (GStrv) environment = make_environment (watch);
   int failure[2] = { -1, -1 }, output[2] = { -1, -1 }, saved = 0;
 
   *status = 126;

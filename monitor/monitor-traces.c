@@ -229,6 +229,17 @@ drop_task (Process *process, gint64 id)
   g_hash_table_remove (process->tasks, &id);
 }
 
+/* Another source, or something else that is no task, has held the main loop. */
+static void
+read_held (Process *process, const char *line)
+{
+  g_autofree char *name = get_string (line, "\"name\":");
+  gint64 time;
+
+  if (get_number (line, "\"dur\":", &time))
+    prio_longest_note (process->held, N_LONGEST, name, 0, time, 0, FALSE);
+}
+
 /* It is posted, due, or queued again. */
 static void
 read_moment (Process *process, const char *line, gint64 id)
@@ -329,9 +340,11 @@ read_line (Traces *traces, const char *line)
         }
       break;
     case 'X':
-      if (!get_number (line, "\"task\":", &id))
+      if (has (line, "\"cat\":", "held"))
+        read_held (process, line);
+      else if (!get_number (line, "\"task\":", &id))
         break;
-      if (has (line, "\"cat\":", "run"))
+      else if (has (line, "\"cat\":", "run"))
         read_run (process, line, id);
       else
         read_moment (process, line, id);

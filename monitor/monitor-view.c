@@ -221,17 +221,18 @@ compare_longest (gconstpointer a, gconstpointer b)
   return (x->longest < y->longest) - (x->longest > y->longest);
 }
 
+/* The @max longest of @table below @title, if there are any. */
 static void
-add_longest (GString *text, const Process *process, guint max)
+add_longest (GString *text, const char *title, const PrioLongest *table, guint max)
 {
   PrioLongest longest[N_LONGEST];
 
-  memcpy (longest, process->longest, sizeof longest);
+  memcpy (longest, table, sizeof longest);
   qsort (longest, N_LONGEST, sizeof *longest, compare_longest);
   if (longest[0].longest <= 0)
     return;
 
-  g_string_append (text, _("Longest tasks"));
+  g_string_append (text, title);
   g_string_append_c (text, '\n');
   for (guint i = 0; i < max && longest[i].longest > 0; i++)
     {
@@ -239,7 +240,8 @@ add_longest (GString *text, const Process *process, guint max)
 
       add_time (text, longest[i].longest);
       g_string_append (text, "  ");
-      add_cell (text, priority_name (longest[i].priority), -16);
+      if (longest[i].priority != 0)
+        add_cell (text, priority_name (longest[i].priority), -16);
       g_string_append_printf (text, "%s\n", name);
     }
 }
@@ -265,16 +267,20 @@ add_process (GString *text, const Process *process, gint64 now, gboolean is_live
     g_string_append_printf (text, _(", %.1f s; %d tasks wait"), (double) time_since (process->started, now) / G_TIME_SPAN_SECOND,
                             (int) MIN (process->n_queued, G_MAXINT));
   g_string_append_c (text, '\n');
-  add_times (text, _("Waiting times"), process, FALSE);
-  add_times (text, _("Running times"), process, TRUE);
-  if (is_live)
-    add_running (text, process, now);
-  else
-    add_ends (text, process);
-  add_longest (text, process, is_live ? MAX_LIVE_LONGEST : N_LONGEST);
+  if (is_live || has_tasks (process))
+    {
+      add_times (text, _("Waiting times"), process, FALSE);
+      add_times (text, _("Running times"), process, TRUE);
+      if (is_live)
+        add_running (text, process, now);
+      else
+        add_ends (text, process);
+    }
+  add_longest (text, _("Longest tasks"), process->longest, is_live ? MAX_LIVE_LONGEST : N_LONGEST);
+  add_longest (text, _("Longest of the other sources"), process->held, is_live ? MAX_LIVE_LONGEST : N_LONGEST);
 }
 
-/* Appends what each process has told; in the summary those that have run a task. */
+/* Appends what each process has told; in the summary those that have run a task, or were held up. */
 void
 view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is_live)
 {
@@ -282,7 +288,7 @@ view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is
     {
       const Process *process = traces->processes->pdata[i];
 
-      if (is_live || has_tasks (process))
+      if (is_live || has_tasks (process) || process->held[0].longest > 0)
         {
           if (text->len > 0)
             g_string_append_c (text, '\n');

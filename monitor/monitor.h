@@ -42,6 +42,7 @@ typedef struct
   guint64 n_queued;               /* tasks that wait now, of whatever priority */
   Priority priorities[N_PRIORITIES]; /* from background */
   PrioLongest longest[N_LONGEST]; /* in no order */
+  PrioLongest held[N_LONGEST];    /* of other sources, and of what nobody knows */
   GHashTable *tasks;              /* by the trace's id, gint64 → Task; and */
   GHashTable *running;            /* those of them that run */
 } Process;
@@ -68,7 +69,15 @@ typedef struct
   int output; /* what it prints, if asked for; or -1 */
 } Program;
 
-gboolean program_start (Program *program, char **argv, const char *trace, gboolean with_output, int *status, GError **error);
+/* How it is watched. */
+typedef struct
+{
+  const char *trace; /* where its trace goes */
+  gint threshold;    /* ms, from which on what holds its main loop is told of; 0 for nothing, less for what the environment says */
+  gboolean preloads; /* in a program that does not use the library, too */
+} Watch;
+
+gboolean program_start (Program *program, char **argv, const Watch *watch, gboolean with_output, int *status, GError **error);
 
 /* Text for people. */
 char *view_clean (const char *text, gssize length);

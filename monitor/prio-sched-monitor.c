@@ -1,6 +1,6 @@
 /* prio-sched-monitor.c: shows what the schedulers of a program do
  *
- *   prio-sched-monitor [--plain] PROGRAM [ARGUMENT…]
+ *   prio-sched-monitor [--plain] [--threshold MILLISECONDS] [--no-preload] PROGRAM [ARGUMENT…]
  *
  * In a terminal, the view stands below what the program prints, which comes through a pipe then.  Elsewhere the
  * program prints as without the monitor.  When it has ended, a summary is printed.
@@ -45,6 +45,7 @@ typedef struct
   guint n_drawn;  /* lines of the view on the terminal */
   guint n_interrupts;
   int status;     /* as waitpid () tells it */
+  Watch watch;
 } Monitor;
 
 static void
@@ -247,10 +248,13 @@ run (Monitor *monitor, int signals)
 static gboolean
 parse (Monitor *monitor, int argc, char **argv, GError **error)
 {
-  gboolean plain = FALSE, version = FALSE;
+  gboolean plain = FALSE, version = FALSE, no_preload = FALSE;
   g_auto (GStrv) program = NULL;
   GOptionEntry entries[] = {
     { "plain", 0, 0, G_OPTION_ARG_NONE, &plain, N_("Print the summary only, in a terminal too"), NULL },
+    { "threshold", 0, 0, G_OPTION_ARG_INT, &monitor->watch.threshold,
+      N_("Name what holds the main loop for at least so long (default: 50; 0: nothing)"), N_("MILLISECONDS") },
+    { "no-preload", 0, 0, G_OPTION_ARG_NONE, &no_preload, N_("Watch only programs that use prio-sched themselves"), NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &version, N_("Print the version"), NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &program, NULL, N_("PROGRAM [ARGUMENT…]") },
     { NULL }
@@ -280,6 +284,7 @@ parse (Monitor *monitor, int argc, char **argv, GError **error)
       g_free (monitor->argv[0]);
       memmove (monitor->argv, monitor->argv + 1, g_strv_length (monitor->argv + 1) * sizeof *argv + sizeof *argv);
     }
+  monitor->watch.preloads = !no_preload;
   monitor->is_live = !plain && isatty (STDOUT_FILENO);
   return TRUE;
 }
@@ -287,7 +292,7 @@ parse (Monitor *monitor, int argc, char **argv, GError **error)
 int
 main (int argc, char **argv)
 {
-  Monitor monitor = { .program = { .pid = -1, .output = -1 } };
+  Monitor monitor = { .program = { .pid = -1, .output = -1 }, .watch.threshold = -1 };
   g_autoptr (GError) error = NULL;
   sigset_t wishes;
   int status = 2;
@@ -309,7 +314,8 @@ main (int argc, char **argv)
 
   if (error == NULL && traces_init (&monitor.traces, &error))
     {
-      if (program_start (&monitor.program, monitor.argv, monitor.traces.path, monitor.is_live, &status, &error))
+      monitor.watch.trace = monitor.traces.path;
+      if (program_start (&monitor.program, monitor.argv, &monitor.watch, monitor.is_live, &status, &error))
         status = run (&monitor, signalfd (-1, &wishes, SFD_CLOEXEC | SFD_NONBLOCK));
       traces_clear (&monitor.traces);
     }

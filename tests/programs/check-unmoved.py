@@ -1,0 +1,76 @@
+"""Checks prio-sched-monitor with programs that know nothing of the library: what holds their main loops, by name, at once and in order.
+
+    check-unmoved.py MONITOR PROGRAM…
+
+Each program runs index_all for 60 ms, sort_all for 40 and tick for 50, and prints when they end.  A busy machine may make more
+sources long, and those longer.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ENVIRONMENT = os.environ | {'LC_ALL': 'C.UTF-8', 'LANGUAGE': 'C', 'PYTHONUNBUFFERED': '1'}
+ENVIRONMENT.pop('PRIO_SCHED_LONG_TASKS', None)
+NAMES = ['index_all', 'sort_all', 'tick']
+
+
+def run(*command, **environment):
+    """All that is printed, in one stream."""
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                            check=False, env=ENVIRONMENT | environment)
+    assert result.returncode == 0, (command, result.returncode, result.stdout)
+    return result.stdout
+
+
+def names_in(text):
+    """What is told of, and what has ended, in the order of the lines."""
+    found = re.findall(r"The source '(?:\S*\.)?(index_all|sort_all|tick)\b[^']*' held|^(\w+ ends)$", text, re.MULTILINE)
+    return [name or end for name, end in found]
+
+
+def check_names(monitor, program):
+    printed = run(monitor, '--plain', '--threshold', '20', '--', *program)
+    assert names_in(printed) == [each for name in NAMES for each in (f'{name} ends', name)], printed
+    summary = printed[printed.index('Longest of the other sources'):]
+    for name in NAMES:
+        assert re.search(rf'^ *\d[\d.]* m?s  (\S*\.)?{name}\b', summary, re.MULTILINE), printed
+    assert 'Waiting times' not in printed, printed
+
+
+def check_options(monitor, program):
+    for options in (['--no-preload'], ['--threshold', '0']):
+        printed = run(monitor, '--plain', *options, '--', *program)
+        assert 'held' not in printed and printed.count('ends') == 3, printed
+    # The user's own wish.
+    assert 'held' not in run(monitor, '--plain', '--', *program, PRIO_SCHED_LONG_TASKS='100000')
+    assert "index_all" in names_in(run(monitor, '--plain', '--', *program, PRIO_SCHED_LONG_TASKS='20'))
+
+
+def check_others(monitor):
+    """Programs without GLib, and without a main loop, have nothing of it; Python finds its own sitecustomize."""
+    assert run(monitor, '--plain', '--', 'printf', 'x').startswith('x')
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f'{folder}/sitecustomize.py', 'w', encoding='utf-8') as file:
+            file.write('print("own")\n')
+        printed = run(monitor, '--plain', '--', sys.executable, '-c',
+                      'import sys, sitecustomize; print(sitecustomize.__file__, [p for p in sys.path if "/monitor" in p])',
+                      PYTHONPATH=folder)
+        assert printed.startswith(f'own\n{folder}/sitecustomize.py []\n'), printed
+
+
+def main():
+    monitor, *programs = sys.argv[1:]
+    for program in programs:
+        command = [sys.executable, program] if program.endswith('.py') else [program]
+        check_names(monitor, command)
+        check_options(monitor, command)
+    check_others(monitor)
+
+
+if __name__ == '__main__':
+    main()
