@@ -84,6 +84,7 @@ async def main() -> None:
 LEFT_OUT = {
     '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
+    'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # of PyGObject's and asyncio's, and for run ()
     'Scheduler': {'dup_first_task', 'end_slice', 'get_n_pending', 'run_in_thread_under'},
     'SchedulingState': {'new'},
     'TaskGroup': {'dup_scheduler', 'finish_id', 'get_n_pending', 'new_lender', 'post_id', 'return_id', 'wait_id'},

@@ -130,9 +130,10 @@ class Window(Adw.ApplicationWindow):
         try:
             found = [item async for item in self.index.follow() if text in item]
             self.found.splice(0, 0, found)
-        except GLib.Error as error:
-            aborted = error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED) and signal.aborted
-            self.outcomes[text] = 'aborted' if aborted else repr(error)
+        except (GLib.Error, asyncio.CancelledError) as error:
+            # Which of them depends on what it awaited: a yield, or the event of asyncio.
+            is_cancelled = not isinstance(error, GLib.Error) or error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
+            self.outcomes[text] = 'aborted' if is_cancelled and signal.aborted else repr(error)
             raise
         except BaseException as error:
             self.outcomes[text] = repr(error)
