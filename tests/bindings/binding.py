@@ -8,6 +8,7 @@ import gc
 import logging
 import re
 import unittest
+import weakref
 
 import gi
 
@@ -142,6 +143,46 @@ class Tasks(unittest.TestCase):
                 while 'task' not in log:
                     context.iteration(False)
                 self.assertEqual(log, ['micro', 'of a microtask', 'task'])
+
+
+class Options(unittest.TestCase):
+    """A priority and a signal, however they are given."""
+
+    @run
+    async def test_what_the_task_has(self):
+        class Nick(str):
+            pass
+
+        follows, native = PrioSched.TaskController('user-blocking').signal, Gio.Cancellable()
+        priorities = {None: 0, 'background': 1, Nick('background'): 1, ''.join(['back', 'ground']): 1, 'user-blocking': 3,
+                      PrioSched.TaskPriority.BACKGROUND: 1, 3: 3}
+        for priority, number in priorities.items():
+            for signal in None, follows, native:
+                with self.subTest(priority=priority, signal=signal):
+                    wanted = number or (0 if signal is follows else 2)
+                    found = await scheduler.post_task(PrioSched.SchedulingState.get_current, priority, signal)
+                    self.assertEqual((found.get_priority(), found.get_signal()), (wanted, signal))
+
+    @run
+    async def test_one_after_the_other(self):
+        """They may share what they have in common, and no more."""
+        one, other = PrioSched.TaskController(), PrioSched.TaskController()
+        tasks = [scheduler.post_task(lambda i=i: i, priority, controller.signal)
+                 for i, (priority, controller) in enumerate([(None, one), ('background', one), ('background', other), (None, one)])]
+        other.abort()
+        self.assertEqual([await tasks[i] for i in (0, 1, 3)], [0, 1, 3])
+        with self.assertRaises(PrioSched.AbortError):
+            await tasks[2]
+
+    @run
+    async def test_nothing_holds_the_signal_of_tasks_that_have_run(self):
+        controller = PrioSched.TaskController()
+        signal = weakref.ref(controller.signal)
+        await scheduler.post_task(lambda: None, signal=controller.signal)
+        await scheduler.post_task(lambda: None)
+        del controller
+        gc.collect()
+        self.assertIsNone(signal())
 
 
 class Signals(unittest.TestCase):

@@ -14,7 +14,7 @@ import time
 import gi
 
 gi.require_version('PrioSched', '1')
-from gi.repository import GLib, PrioSched  # noqa: E402
+from gi.repository import Gio, GLib, PrioSched  # noqa: E402
 
 N = 100000
 scheduler = PrioSched.Scheduler.get_default()
@@ -140,9 +140,11 @@ def main():
     created = timed(lambda: asyncio.run(tasks_of_asyncio()))
     row('post_task, 100,000 pending', 'GLib.idle_add', driven(posts), idle, 3)
     row('the same, each awaited', 'GLib.idle_add', driven(awaited_posts), idle)
-    row('the same, with a priority', 'GLib.idle_add', driven(lambda: options(priority='background')), idle)
-    signal = PrioSched.TaskController().signal
-    row('the same, with a signal', 'GLib.idle_add', driven(lambda: options(signal=signal)), idle)
+    plain, signal = driven(options), PrioSched.TaskController().signal
+    row('with a priority', 'without', driven(lambda: options(priority='background')), plain, 0.87)
+    row('with a signal', 'without', driven(lambda: options(signal=signal)), plain, 0.77)
+    row('a controller', 'Gio.Cancellable', timed(lambda: [PrioSched.TaskController() for _ in range(N)]),
+        timed(lambda: [Gio.Cancellable() for _ in range(N)]))
     row('await yield_()', 'asyncio.sleep(0)', driven(yields), sleep, 3)
     row('await post_task()', 'asyncio.sleep(0)', driven(each_awaited), sleep)
     row('a coroutine function, post to result', 'create_task', driven(coroutines), created, 1)

@@ -337,6 +337,7 @@ prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   prio_turn_begin ();
   prio_running = (PrioRunning) { .depth = g_main_depth () };
   Py_INCREF (object);
+  Py_CLEAR (self->last_state);
   is_done = number == 0 ? prio_call_slow (object, "_take_rejected", NULL) : run_all (self, (guint) number);
   set_running_state (NULL);
   set_running_context (NULL);

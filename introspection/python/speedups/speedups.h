@@ -44,6 +44,9 @@ typedef struct
   PyObject_HEAD
   PrioRunner *runner;
   PyObject *states[N_PRIORITIES];
+  PyObject *last_state; /* of the last post with a signal, which the next one may share, until tasks run; or NULL; */
+  PyObject *last_signal; /* its signal, */
+  int last_priority;     /* and its priority */
   PyObject **entries; /* @size of them, by number; NULL where a number is free, None where an entry was dropped */
   guint *next_free;   /* for each free number, the next free one, or 0 */
   guint first_free;

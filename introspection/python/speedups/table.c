@@ -208,6 +208,72 @@ table_post_in (PyObject *object, PyObject *args)
   return (PyObject *) task;
 }
 
+/* The number of a priority's nick, PRIO_PRIORITY_UNSET for None, or -1. */
+static int
+priority_of (PyObject *value)
+{
+  static const char *const nicks[N_PRIORITIES] = { "background", "user-visible", "user-blocking" };
+
+  if (value == Py_None)
+    return PRIO_PRIORITY_UNSET;
+  for (int i = 0; PyUnicode_CheckExact (value) && i < N_PRIORITIES; i++)
+    {
+      if (PyUnicode_CompareWithASCIIString (value, nicks[i]) == 0)
+        return i + PRIO_TASK_PRIORITY_BACKGROUND;
+    }
+  return -1;
+}
+
+/* Returns: (transfer full): the State of those posts, or NULL with an exception set */
+static PyObject *
+state_for (TableObject *self, PyObject *signal, int priority)
+{
+  PyObject *number = PyLong_FromLong (priority);
+
+  if (self->last_state == NULL || self->last_signal != signal || self->last_priority != priority)
+    {
+      Py_XSETREF (self->last_state, PyObject_CallFunctionObjArgs ((PyObject *) Py_TYPE (self->states[0]), self, signal, number, NULL));
+      /* The state holds it. */
+      self->last_signal = signal;
+      self->last_priority = priority;
+    }
+  Py_XDECREF (number);
+  return Py_XNewRef (self->last_state);
+}
+
+/* A post with a priority or a signal, and with nothing else.  Returns None if Python has to look at them. */
+static PyObject *
+table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
+{
+  TableObject *self = (TableObject *) object;
+  int priority = n_args == 3 ? priority_of (args[1]) : -1;
+  GCancellable *signal = NULL;
+  PyObject *state;
+  FutureObject *task;
+  PrioPosted posted;
+
+  if (priority < 0)
+    Py_RETURN_NONE;
+  if (PyObject_TypeCheck (args[2], &PyGObject_Type) && G_IS_CANCELLABLE (pygobject_get (args[2])))
+    signal = (GCancellable *) pygobject_get (args[2]);
+  else if (args[2] != Py_None)
+    Py_RETURN_NONE;
+
+  if (priority == PRIO_PRIORITY_UNSET && !PRIO_IS_TASK_SIGNAL (signal))
+    priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  state = signal != NULL ? state_for (self, args[2], priority) : Py_NewRef (self->states[priority - PRIO_TASK_PRIORITY_BACKGROUND]);
+  task = state != NULL ? new_task (self, state, args[0]) : NULL;
+  Py_XDECREF (state);
+  if (task == NULL)
+    return NULL;
+
+  posted = signal != NULL ? prio_runner_post_full (self->runner, task->number, priority, signal, 0, 0, FALSE)
+                          : prio_runner_post (self->runner, task->number, (PrioTaskPriority) priority);
+  if (posted == PRIO_POSTED_REJECTED)
+    reject (self, task->number, "_reject");
+  return (PyObject *) task;
+}
+
 /* Whether @state is the current state of the library, and one of @self: then the library makes a continuation inherit
  * it.  Returns -1 with an exception set on failure. */
 static int
@@ -301,6 +367,7 @@ table_traverse (PyObject *object, visitproc visit, void *arg)
 
   for (guint i = 0; i < N_PRIORITIES; i++)
     Py_VISIT (self->states[i]);
+  Py_VISIT (self->last_state);
   for (guint i = 1; i < self->length; i++)
     Py_VISIT (self->entries[i]);
   return 0;
@@ -313,6 +380,7 @@ table_clear (PyObject *object)
 
   for (guint i = 0; i < N_PRIORITIES; i++)
     Py_CLEAR (self->states[i]);
+  Py_CLEAR (self->last_state);
   for (guint i = 1; i < self->length; i++)
     Py_CLEAR (self->entries[i]);
   self->length = self->first_free = 0;
@@ -340,6 +408,7 @@ static PyMethodDef table_methods[] = {
   { "_run", (PyCFunction) (void (*) (void)) prio_table_run, METH_FASTCALL, NULL },
   { "post", table_post, METH_O, NULL },
   { "_post_in", table_post_in, METH_VARARGS, NULL },
+  { "post_quickly", (PyCFunction) (void (*) (void)) table_post_quickly, METH_FASTCALL, NULL },
   { "yield_now", table_yield_now, METH_NOARGS, NULL },
   { NULL },
 };

@@ -37,6 +37,8 @@ if EventLoop is not None:
 if os.environ.get('PRIO_SCHED_LONG_TASKS'):
     name_sources(GLib, GLib)
 
+# By their numbers: to make one takes its time.
+_MEMBERS = (None, *map(PrioSched.TaskPriority, range(1, 4)))
 _USER_BLOCKING = 3
 _MAX_FRAME_SHARE = 0.9
 _MAX_LEAST_SHARE = 0.5
@@ -145,8 +147,12 @@ class Scheduler(PrioSched.Scheduler):
 
         if progress is not None:
             callback = with_progress(callback, to_callback(progress))
-        if priority is None and signal is None and delay == 0 and name is None and timeout is None and takes_turns is False:
-            return table.post(callback)
+        if delay == 0 and name is None and timeout is None and takes_turns is False:
+            if priority is None and signal is None:
+                return table.post(callback)
+            task = table.post_quickly(callback, priority, signal) if delay.__class__ is int else None
+            if task is not None:
+                return task
         if name is not None:
             check_name(name)
         milliseconds = to_timeout(timeout)
@@ -250,7 +256,7 @@ class TaskController(PrioSched.TaskController):
     """Aborts the tasks of its signal, and changes their priority."""
 
     def __init__(self, priority='user-visible'):
-        super().__init__(priority=PrioSched.TaskPriority(to_given_priority(priority)))
+        super().__init__(priority=_MEMBERS[to_given_priority(priority)])
 
     @property
     def signal(self):

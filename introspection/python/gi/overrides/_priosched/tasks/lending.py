@@ -145,6 +145,9 @@ class LendingTable(Table):
     def post(self, callback):
         return self._post_lending(callback, LendingState(self, None, _USER_VISIBLE), 0, None)
 
+    def post_quickly(self, callback, priority, signal):
+        return None
+
     def post_with(self, callback, priority, signal, delay, name):
         return self._post_lending(callback, LendingState(self, signal, own_priority(priority, signal)), delay, name)
 
