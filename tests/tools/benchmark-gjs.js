@@ -98,11 +98,17 @@ async function main() {
     const controller = new web.TaskController();
     const {signal} = controller;
 
-    row('post_task, 100,000 pending', 'GLib.idle_add', await timed(n => flood(n, () => scheduler.post_task(nothing))), idle, 7);
-    row('web postTask, 100,000 pending', 'GLib.idle_add',
-        await timed(n => flood(n, () => web.scheduler.postTask(nothing))), idle);
-    row('web postTask with a signal, 100,000 pending', 'GLib.idle_add',
-        await timed(n => flood(n, () => web.scheduler.postTask(nothing, {signal}))), idle);
+    const posted = await timed(n => flood(n, () => scheduler.post_task(nothing)));
+    const postedOnWeb = await timed(n => flood(n, () => web.scheduler.postTask(nothing)));
+    const under = {'{priority: user-visible}': {priority: 'user-visible'}, '{priority: background}': {priority: 'background'}};
+    row('post_task, 100,000 pending', 'GLib.idle_add', posted, idle, 7);
+    row('web postTask, 100,000 pending', 'GLib.idle_add', postedOnWeb, idle);
+    for (const [options, given] of Object.entries({...under, '{signal}': {signal: new PrioSched.TaskController().signal}}))
+        row(`post_task with ${options}`, 'without', await timed(n => flood(n, () => scheduler.post_task(nothing, given))), posted);
+    for (const [options, given] of Object.entries({...under, '{signal}': {signal}})) {
+        row(`web postTask with ${options}`, 'without', await timed(n => flood(n, () => web.scheduler.postTask(nothing, given))),
+            postedOnWeb);
+    }
     row('await yield()', 'GLib.idle_add', await timed(n => repeat(n, () => scheduler.yield())), idle, 7);
     row('await web yield()', 'GLib.idle_add', await timed(n => repeat(n, () => web.scheduler.yield())), idle);
     row('await yield(), in a task', 'an awaited GLib.idle_add',

@@ -53,6 +53,7 @@ struct Engine
   int call_depth;              /* that at which a table calls the function of a task, or 0 */
   bool reports;                /* whether the overrides have rejections to report when the tasks that run have */
   std::vector<Table *> tables;
+  std::vector<JSString *> words; /* fast.cpp's: pinned, so that no collection moves or frees them */
 
   explicit Engine (JSContext *cx, GjsContext *context);
   ~Engine ();

@@ -8,6 +8,9 @@
 #include <js/CallAndConstruct.h>
 #include <js/Object.h>
 #include <js/Promise.h>
+#include <js/PropertyAndElement.h>
+#include <js/PropertyDescriptor.h>
+#include <js/Realm.h>
 #include <js/ValueArray.h>
 #include <js/Conversions.h>
 #include <jsapi.h>
@@ -28,16 +31,15 @@ binding_of (const JS::CallArgs &args)
   return &js::GetFunctionNativeReserved (&args.callee (), 0).toObject ();
 }
 
-/* The table's object if it is called for its receiver, with no options at @n_args, and there is a context; or NULL. */
+/* The table's object if it is called for its receiver, and there is a context; or NULL. */
 static JSObject *
-table_for_call (const JS::CallArgs &args, unsigned n_args)
+table_for_call (const JS::CallArgs &args)
 {
   JSObject *binding = binding_of (args);
   const JS::Value &object = JS::GetReservedSlot (binding, TABLE);
   Table *table = table_of (object);
 
-  if (args.thisv ().get () != JS::GetReservedSlot (binding, RECEIVER) || !args.get (n_args).isUndefined () ||
-      table == nullptr || table->engine == nullptr)
+  if (args.thisv ().get () != JS::GetReservedSlot (binding, RECEIVER) || table == nullptr || table->engine == nullptr)
     return nullptr;
   return &object.toObject ();
 }
@@ -67,11 +69,104 @@ call_function (JSContext *cx, const JS::CallArgs &args)
   return JS::Call (cx, self, function, JS::HandleValueArray (args), args.rval ());
 }
 
+/* What options are made of: their names, and from FIRST_NICK on the nicks of priorities. */
+enum { PRIORITY, SIGNAL, DELAY, NAME, TIMEOUT, TAKES_TURNS, FIRST_NICK, N_WORDS = FIRST_NICK + PRIO_TASK_PRIORITY_USER_BLOCKING };
+
+static bool
+find_words (Engine *engine)
+{
+  static const char *const texts[N_WORDS] = {
+    "priority", "signal", "delay", "name", "timeout", "takesTurns", "background", "user-visible", "user-blocking"
+  };
+
+  while (engine->words.size () < N_WORDS)
+    {
+      JSString *word = JS_AtomizeAndPinString (engine->cx, texts[engine->words.size ()]);
+
+      if (word == nullptr)
+        return false;
+      engine->words.push_back (word);
+    }
+  return true;
+}
+
+/* The number of a priority's nick, which is most often a literal, or 0. */
+static guint
+priority_of (Engine *engine, JS::HandleValue value)
+{
+  JSString **nicks = &engine->words[FIRST_NICK];
+
+  for (int i = 0; value.isString () && i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
+    {
+      if (value.toString () == nicks[i])
+        return i + PRIO_TASK_PRIORITY_BACKGROUND;
+    }
+  for (int i = 0; value.isString () && i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
+    {
+      JS::RootedString string (engine->cx, value.toString ()), nick (engine->cx, nicks[i]);
+      int32_t order = 1;
+
+      if (JS_CompareStrings (engine->cx, string, nick, &order) && order == 0)
+        return i + PRIO_TASK_PRIORITY_BACKGROUND;
+    }
+  return 0;
+}
+
+/* The value of a member that @options has or inherits, if it can be had without calling anything; or undefined. */
+static bool
+get_member (Engine *engine, JS::HandleObject options, int name, JS::MutableHandleValue value)
+{
+  JSContext *cx = engine->cx;
+  JS::Rooted<mozilla::Maybe<JS::PropertyDescriptor>> descriptor (cx);
+  JS::RootedObject holder (cx);
+  JS::RootedId id (cx, JS::PropertyKey::fromPinnedString (engine->words[name]));
+
+  value.setUndefined ();
+  if (!JS_GetPropertyDescriptorById (cx, options, id, &descriptor, &holder))
+    return false;
+  if (descriptor.isSome () && descriptor->isDataDescriptor ())
+    value.set (descriptor->value ());
+  return descriptor.isNothing () || descriptor->isDataDescriptor ();
+}
+
+/* Whether @options is as of a literal: nobody can tell that it has been looked at. */
+static bool
+is_literal (JSContext *cx, JS::HandleObject options)
+{
+  JS::RootedObject prototype (cx, JS::GetRealmObjectPrototype (cx)), from (cx);
+
+  return prototype && JS::GetClass (options) == JS::GetClass (prototype) && JS_GetPrototype (cx, options, &from) && from == prototype;
+}
+
+/* The priority that the options at @n_args give, and nothing else; or 0 if the function itself has to see them. */
+static guint
+priority_in (Engine *engine, const JS::CallArgs &args, unsigned n_args)
+{
+  JSContext *cx = engine->cx;
+  JS::RootedObject options (cx, args.get (n_args).isObject () ? &args[n_args].toObject () : nullptr);
+  JS::RootedValue priority (cx), other (cx);
+
+  if (args.get (n_args).isUndefined ())
+    return PRIO_TASK_PRIORITY_USER_VISIBLE;
+  if (!options || !is_literal (cx, options) || !find_words (engine) || !get_member (engine, options, PRIORITY, &priority))
+    return 0;
+  for (int name = PRIORITY + 1; name < FIRST_NICK; name++)
+    {
+      if (!get_member (engine, options, name, &other) || !other.isUndefined ())
+        return 0;
+    }
+  if (priority.isUndefined ())
+    return PRIO_TASK_PRIORITY_USER_VISIBLE;
+  return priority_of (engine, priority);
+}
+
 static bool
 fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   JS::RootedObject object (cx), promise (cx), callback (cx);
+  Engine *engine;
+  guint priority;
   bool other;
 
   if (!args.get (0).isObject () || !JS::IsCallable (&args[0].toObject ()))
@@ -79,15 +174,20 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
   callback = &args[0].toObject ();
   if (!is_other (cx, args, callback, &other))
     return false;
-  object = other ? nullptr : table_for_call (args, 1);
-  if (!object || !table_may_post (table_of (JS::ObjectValue (*object))->engine))
+  object = other ? nullptr : table_for_call (args);
+  engine = object ? table_of (JS::ObjectValue (*object))->engine : nullptr;
+  priority = engine != nullptr ? priority_in (engine, args, 1) : 0;
+  JS_ClearPendingException (cx);
+  /* Where the stack tells the state of a task with another priority, that is for the overrides. */
+  if (priority == 0 || (!PRIO_IS_EXACT && priority != PRIO_TASK_PRIORITY_USER_VISIBLE) ||
+      !table_may_post (engine))
     return call_function (cx, args);
 
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  table_post (object, callback, promise, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  table_post (object, callback, promise, priority);
   return true;
 }
 
@@ -95,7 +195,7 @@ static bool
 fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  JS::RootedObject object (cx, table_for_call (args, 0)), promise (cx);
+  JS::RootedObject object (cx, args.get (0).isUndefined () ? table_for_call (args) : nullptr), promise (cx);
   guint priority = object ? table_priority_here (object) : 0;
 
   if (priority == 0)

@@ -13,8 +13,8 @@
 
 namespace PrioGjs {
 
-/* The slots of the object: the table, and from FIRST_STATE on the states of its plain tasks, by priority. */
-enum { TABLE, FIRST_STATE, N_SLOTS = FIRST_STATE + PRIO_TASK_PRIORITY_USER_BLOCKING };
+/* The slots of the object. */
+enum { TABLE, N_SLOTS };
 
 static void
 finalize (JS::GCContext *, JSObject *object)
@@ -42,16 +42,15 @@ JSObject *
 table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states)
 {
   JS::RootedObject object (cx, JS_NewObject (cx, &table_class));
-  JS::RootedValue state (cx);
+  JS::RootedValueArray<PRIO_TASK_PRIORITY_USER_BLOCKING> found (cx);
   Table *table;
 
   if (!object)
     return nullptr;
   for (guint i = 0; i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
     {
-      if (!JS_GetElement (cx, states, i, &state))
+      if (!JS_GetElement (cx, states, i, found[i]))
         return nullptr;
-      JS::SetReservedSlot (object, FIRST_STATE + i, state);
     }
   table = table_take_offered ();
   if (table == nullptr)
@@ -60,17 +59,13 @@ table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states)
       return nullptr;
     }
   tables_reclaim (engine);
+  for (guint i = 0; i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
+    table->states[i] = found[i];
   table->engine = engine;
   table->is_held = true;
   engine->tables.push_back (table);
   JS::SetReservedSlot (object, TABLE, JS::PrivateValue (table));
   return object;
-}
-
-static const JS::Value &
-plain_state (JSObject *object, guint priority)
-{
-  return JS::GetReservedSlot (object, FIRST_STATE + priority - 1);
 }
 
 static Table *
@@ -97,7 +92,8 @@ ask_overrides (Engine *engine)
 guint
 table_priority_here (JSObject *object)
 {
-  Engine *engine = table_in (object)->engine;
+  Table *table = table_in (object);
+  Engine *engine = table->engine;
   JS::Value state = PRIO_IS_EXACT ? engine->state () : JS::UndefinedValue ();
 
   if (!PRIO_IS_EXACT)
@@ -106,7 +102,7 @@ table_priority_here (JSObject *object)
     return PRIO_TASK_PRIORITY_USER_VISIBLE;
   for (guint priority = PRIO_TASK_PRIORITY_BACKGROUND; priority <= PRIO_TASK_PRIORITY_USER_BLOCKING; priority++)
     {
-      if (plain_state (object, priority) == state)
+      if (table->states[priority - 1].get () == state)
         return priority;
     }
   return 0;
@@ -148,7 +144,7 @@ void
 table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority)
 {
   Table *table = table_in (object);
-  guint id = table->add (callback, promise);
+  guint id = table->add (callback, promise, priority);
   PrioPosted posted = callback ? prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, 0, FALSE)
                                : prio_runner_yield_full (table->runner, id, (gint) priority, nullptr, 0, -1, FALSE);
 

@@ -18,6 +18,7 @@
 #include <js/ValueArray.h>
 #include <jsapi.h>
 #include <jsfriendapi.h>
+#include <mozilla/Maybe.h>
 
 namespace PrioGjs {
 
@@ -32,10 +33,12 @@ Table::trace (JSTracer *trc)
       JS::TraceEdge (trc, &entry.callback, "prio-sched callback");
       JS::TraceEdge (trc, &entry.promise, "prio-sched promise");
     }
+  for (auto &state : states)
+    JS::TraceEdge (trc, &state, "prio-sched state");
 }
 
 guint
-Table::add (JS::HandleObject callback, JS::HandleObject promise)
+Table::add (JS::HandleObject callback, JS::HandleObject promise, guint priority)
 {
   guint id = free_id;
 
@@ -53,6 +56,7 @@ Table::add (JS::HandleObject callback, JS::HandleObject promise)
 
   entries[id].callback = callback;
   entries[id].promise = promise;
+  entries[id].priority = priority;
   n_used++;
   return id;
 }
@@ -75,13 +79,23 @@ Table::clear ()
   free_id = n_used = 0;
 }
 
+JS::Value
+Table::state_of (guint id) const
+{
+  guint priority = entries[id].priority;
+
+  return !PRIO_IS_EXACT || priority == PRIO_TASK_PRIORITY_USER_VISIBLE ? JS::NullValue () : states[priority - 1].get ();
+}
+
 /* A task that is run, and is in the table no more. */
 struct Running
 {
   JS::RootedObject callback, promise;
+  JS::RootedValue state; /* null where it is like none */
 
   Running (Engine *engine, Table *table, guint id)
-    : callback (engine->cx, table->entries[id].callback), promise (engine->cx, table->entries[id].promise)
+    : callback (engine->cx, table->entries[id].callback), promise (engine->cx, table->entries[id].promise),
+      state (engine->cx, table->state_of (id))
   {
     table->remove (id);
   }
@@ -115,14 +129,20 @@ struct Outcome
   explicit Outcome (JSContext *cx) : value (cx), promised (cx) {}
 };
 
-/* Calls the function of the task.  Returns FALSE if the program is to end. */
+/* Calls the function of the task, in its state.  Returns FALSE if the program is to end. */
 static bool
 call_function (Engine *engine, const Running &running, Outcome *outcome)
 {
+  mozilla::Maybe<Scope> scope;
   JSContext *cx = engine->cx;
   JS::RootedValue function (cx, JS::ObjectValue (*running.callback));
   int outer = std::exchange (engine->call_depth, g_main_depth ());
-  bool returned = JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), &outcome->value);
+  bool returned;
+
+  if (PRIO_IS_EXACT)
+    scope.emplace (engine, running.state);
+  returned = JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), &outcome->value);
+  scope.reset ();
 
   engine->call_depth = outer;
   if (returned &&
@@ -309,11 +329,12 @@ static void
 set_name (Table *table, guint id, JS::HandleObject callback, JS::HandleValue name)
 {
   JSContext *cx = table->engine->cx;
-  JS::RootedValueArray<2> args (cx);
+  JS::RootedValueArray<3> args (cx);
   JS::RootedValue named (cx);
 
   args[0].setObject (*callback);
   args[1].set (name);
+  args[2].setInt32 ((int) table->entries[id].priority);
   if (!table->engine->call (Hook::NAMED, args, &named))
     engine_report (cx, "What follows a yield will have no name");
   else if (table->engine != nullptr && named.isObject ())

@@ -22,6 +22,7 @@ struct Entry
   JS::Heap<JSObject *> callback;
   JS::Heap<JSObject *> promise;
   guint next_free; /* for a free number: the next one, or 0 */
+  guint priority;  /* of a task */
 };
 
 /* A task that has been taken out of its table to be run. */
@@ -34,12 +35,15 @@ struct Table
   bool is_held;       /* the overrides have an object for it */
   gint closed;        /* atomic: the library has closed the runner */
 
+  JS::Heap<JS::Value> states[PRIO_TASK_PRIORITY_USER_BLOCKING]; /* of tasks with nothing but a priority, by that less 1 */
+
   std::vector<Entry> entries; /* the first is not used */
   guint free_id;              /* the first free number, or 0 */
   guint n_used;
 
   void trace (JSTracer *trc);
-  guint add (JS::HandleObject callback, JS::HandleObject promise);
+  guint add (JS::HandleObject callback, JS::HandleObject promise, guint priority);
+  JS::Value state_of (guint id) const;
   void remove (guint id);
   void clear ();
 
@@ -58,7 +62,7 @@ void        table_released (Table *table);
 /* Frees the tables that nobody holds any more. */
 void        tables_reclaim (Engine *engine);
 
-/* The object that the overrides have for a table.  It has the states of tasks with nothing but a priority. */
+/* The object that the overrides have for a table, with the states of tasks that have nothing but a priority. */
 JSObject   *table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states);
 Table      *table_of (const JS::Value &object);
 

@@ -12,7 +12,7 @@ const {GLib} = imports.gi;
 const {BACKGROUND, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 6;
+const INTERFACE = 7;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
@@ -82,8 +82,8 @@ function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pe
             outcome.isAwaited = true;
     };
     // What is called instead of the function of a task that somebody knows by its name: it runs in a state of its own.
-    const named = (callback, name) => {
-        const state = states[USER_VISIBLE].named(name);
+    const named = (callback, name, priority) => {
+        const state = states[priority].named(name);
         const call = () => {
             let settle;
             runIn(state, () => {

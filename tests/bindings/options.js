@@ -1,0 +1,140 @@
+// options.js: options of posts in JavaScript, however they are written: a part of them is looked at natively
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {GLib, PrioSched} = imports.gi;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
+const scheduler = PrioSched.Scheduler.get_default();
+const {web} = PrioSched;
+
+const posts = {
+    post_task: (...args) => scheduler.post_task(...args),
+    'web postTask': (...args) => web.scheduler.postTask(...args),
+    'post_task of another scheduler': (...args) => other.post_task(...args),
+};
+const other = PrioSched.Scheduler.new(null);
+
+// No state is like that of a task of user-visible priority.
+const priorityHere = () => PrioSched.SchedulingState.get_current()?.get_priority() ?? 2;
+const nicks = ['background', 'user-visible', 'user-blocking'];
+
+const inherits = Object.create({priority: 'background'}), bare = Object.assign(Object.create(null), {priority: 'background'});
+class Options {
+    priority = 'background';
+}
+const written = {
+    'a literal': () => ({priority: 'background'}),
+    'a string that is put together': () => ({priority: ['back', 'ground'].join('')}),
+    'a getter': () => ({
+        get priority() {
+            return 'background';
+        },
+    }),
+    'what it inherits': () => inherits,
+    'an object without a prototype': () => bare,
+    'an object of a class': () => new Options(),
+    'a proxy': () => new Proxy({priority: 'background'}, {}),
+    'others that are undefined': () => ({priority: 'background', delay: undefined, signal: undefined}),
+    'others that nobody knows': () => ({priority: 'background', [Symbol('x')]: 1, colour: 'red'}),
+    'a member that is not enumerable': () => Object.defineProperty({}, 'priority', {value: 'background'}),
+    'a delay of none': () => ({priority: 'background', delay: 0}),
+};
+
+for (const [what, post] of Object.entries(posts)) {
+    test(`${what}: each priority, of the task and of what follows its yields`, async () => {
+        for (const [i, priority] of nicks.entries()) {
+            const found = [];
+            await post(async () => {
+                found.push(priorityHere());
+                await scheduler.yield();
+                found.push(priorityHere());
+                await web.scheduler.yield();
+                found.push(priorityHere());
+            }, {priority});
+            assertEqual(found, [i + 1, i + 1, i + 1]);
+        }
+    });
+
+    test(`${what}: the order is that of the priorities`, async () => {
+        const order = [], tasks = [];
+        for (const priority of nicks)
+            tasks.push(post(() => order.push(priority), {priority}));
+        tasks.push(post(() => order.push('plain')), post(() => order.push('empty'), {}));
+        await Promise.all(tasks);
+        assertEqual(order, ['user-blocking', 'user-visible', 'plain', 'empty', 'background']);
+    });
+
+    for (const [kind, make] of Object.entries(written)) {
+        test(`${what}, options that are ${kind}`, async () => {
+            assertEqual(await post(priorityHere, make()), 1);
+        });
+    }
+
+    test(`${what}: results, errors and promises`, async () => {
+        const error = new Error('a'), options = {priority: 'background'};
+        assertEqual(await post(() => 5, options), 5);
+        assertEqual(await post(async () => 6, options), 6);
+        assertEqual(await rejection(post(() => {
+            throw error;
+        }, options)), error);
+        assertEqual(await rejection(post(async () => {
+            throw error;
+        }, options)), error);
+    });
+
+    test(`${what}: each member is read once`, async () => {
+        const read = [];
+        const options = new Proxy({priority: 'background'}, {
+            get(target, name) {
+                read.push(name);
+                return target[name];
+            },
+        });
+        await post(() => 1, options);
+        assertEqual(read.filter(name => name === 'priority').length, 1);
+    });
+
+    test(`${what}: what all objects inherit counts`, async () => {
+        Object.prototype.priority = 'background';
+        const found = post(priorityHere, {});
+        delete Object.prototype.priority;
+        const controller = new (what === 'web postTask' ? web : PrioSched).TaskController();
+        Object.prototype.signal = controller.signal;
+        const aborted = rejection(post(priorityHere, {priority: 'background'}));
+        delete Object.prototype.signal;
+        controller.abort('enough');
+        assertEqual([await found, await aborted], [1, 'enough']);
+    });
+
+    test(`${what}: a wrong priority is refused`, async () => {
+        for (const priority of ['urgent', '', 'Background', 7, {}, Symbol('x')]) {
+            const post1 = () => post(() => 1, {priority});
+            const error = what === 'web postTask' ? await rejection(post1()) : thrown(post1);
+            assert(error instanceof TypeError, `${String(priority)}: ${error}`);
+        }
+    });
+}
+
+test('the names of tasks with a priority, and of what follows their yields', async () => {
+    const told = [], id = scheduler.connect('long-task', (_, name, priority) => told.push(`${name} ${priority}`));
+    const work = () => {
+        const end = GLib.get_monotonic_time() + 20000;
+        while (GLib.get_monotonic_time() < end)
+            ;
+    };
+    scheduler.long_task_threshold = 20;
+    await scheduler.post_task(async function loadRows() {
+        work();
+        await scheduler.yield();
+        told.push(`is ${priorityHere()}`);
+        work();
+    }, {priority: 'background'});
+    await scheduler.sleep(1);
+    scheduler.long_task_threshold = 0;
+    scheduler.disconnect(id);
+    assertEqual(told.filter(text => /loadRows|is/.test(text)), ['loadRows 1', 'is 1', 'loadRows 1']);
+});
+
+run();
