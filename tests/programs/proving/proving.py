@@ -11,8 +11,8 @@ Run it under Xvfb, or in mutter; see below.  The ways:
 What one thread does goes to it by a queue, first come first served; by a queue by priority, from which what is cancelled is dropped;
 and by a worker.
 
-Frames are those of a square that turns all the time, per second until the work is done; keys come every 50 ms as a file descriptor of
-GLib's default priority, as input does.  Times are ms.
+Frames are those of a square that turns all the time, per second until the work is done; "shown" are those of them that show something
+new of the work.  Keys come every 50 ms as a file descriptor of GLib's default priority, as input does.  Times are ms.
 
     GSK_RENDERER=cairo xvfb-run -a meson devenv -C build python3 tests/programs/proving/proving.py
     dbus-run-session -- mutter --headless --wayland --no-x11 --virtual-monitor 1280x720@240 -- …
@@ -42,7 +42,7 @@ from scenes import SCENES, InThread  # noqa: E402
 
 # The ways, and for how long each runs steps at once, in seconds.
 WAYS = {'idle': 0, 'by hand': 0.005, 'library': None}
-COLUMNS = ('frames', 'gap', 'key', 'first', 'done', 'cpu')
+COLUMNS = ('frames', 'shown', 'gap', 'key', 'first', 'done', 'cpu')
 KEYS = 0.05      # seconds between two keys
 SETTLING = 1000  # ms
 
@@ -188,7 +188,14 @@ def open_window(scene, painted):
     box.append(Gtk.ScrolledWindow(child=scene.widget, vexpand=True))
     window.set_child(box)
     window.present()
-    window.get_frame_clock().connect('after-paint', lambda *_: painted.append(clock()))
+    changed = []
+    scene.watch(lambda *_: changed or changed.append(True))
+
+    def after_paint(*_):
+        painted.append((clock(), bool(changed)))
+        changed.clear()
+
+    window.get_frame_clock().connect('after-paint', after_paint)
     return window
 
 
@@ -215,10 +222,12 @@ def run(name, way):
     window.destroy()
 
     begun, done = times['start'], times['done']
-    frames = [begun, *(moment for moment in painted if begun < moment < done), done]
+    shown = sum(is_new for moment, is_new in painted if begun < moment < done)
+    frames = [begun, *(moment for moment, _ in painted if begun < moment < done), done]
     seconds = {'gap': max(after - before for before, after in zip(frames, frames[1:])), 'key': max(keys.waited, default=0),
                'first': times['first'] - begun, 'done': done - begun, 'cpu': times['cpu']}
-    print(json.dumps({'frames': (len(frames) - 2) / (done - begun), **{name: 1000 * value for name, value in seconds.items()}}))
+    rates = {'frames': (len(frames) - 2) / (done - begun), 'shown': shown / (done - begun)}
+    print(json.dumps(rates | {name: 1000 * value for name, value in seconds.items()}))
 
 
 def show(name, rows):

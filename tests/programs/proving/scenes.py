@@ -39,6 +39,10 @@ class Scene:
     def __init__(self):
         self.first = None  # called with the first result that is of use
 
+    def watch(self, changed):
+        """Has changed (…) called whenever something new is to be seen."""
+        self.model.connect('items-changed', changed)
+
     def jobs(self):
         """For each: when it begins (ms), its steps, the priority that a program would give it, and a key: the next one of it aborts it."""
         return [(0, self.steps, self.priority, None)]
@@ -73,6 +77,9 @@ class Diff(Scene):
         self.buffer = self.widget.get_buffer()
         self.buffer.set_text('\n'.join(self.new))
         self.tag = self.buffer.create_tag('changed', background='yellow')
+
+    def watch(self, changed):
+        self.buffer.connect('apply-tag', changed)
 
     def steps(self):
         size = 2000
@@ -145,6 +152,7 @@ class Menu(Scene):
     def __init__(self):
         super().__init__()
         self.box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+        self.model = self.box.observe_children()
         self.widget = self.box
 
     def steps(self):
@@ -204,6 +212,10 @@ class Both(Scene):
         for scene in self.scan, self.filter:
             scrolled = Gtk.ScrolledWindow(child=scene.widget, hexpand=True)
             self.widget.append(scrolled)
+
+    def watch(self, changed):
+        self.scan.watch(changed)
+        self.filter.watch(changed)
 
     def jobs(self):
         self.filter.first = self.first
