@@ -67,7 +67,7 @@ class Runner:
     def run_vala(self, program):
         source, binary = self.work / 'program.vala', self.work / 'program'
         source.write_text(program)
-        run('valac', f'--vapidir={self.build}/introspection', '--pkg=gio-2.0', '--pkg=prio-sched-1', '--Xcc=-w', '-o', binary, source,
+        run('valac', f'--vapidir={self.build}/introspection/vala/vapi', '--pkg=gio-2.0', '--pkg=prio-sched-1', '--Xcc=-w', '-o', binary, source,
             env=self.environment)
         return run(binary, env=self.environment)
 
