@@ -113,7 +113,7 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   promise = dex_promise_new_cancellable ();
   if (options != NULL)
     own = *options;
-  /* What is no signal is told by the post. */
+  /* What is not a signal is told by the post. */
   if (own.signal == NULL || G_IS_CANCELLABLE (own.signal))
     {
       signal = signal_for (promise, options);
@@ -180,7 +180,7 @@ promise_of (PrioTask *task)
  *
  * Any thread may call it, once dex_init() has been called on the main thread.
  *
- * Returns: (transfer full) (nullable): the future, or %NULL if @task is no task, which logs a critical message
+ * Returns: (transfer full) (nullable): the future, or %NULL if @task is not a task, which logs a critical message
  *
  * Since: 1.0
  */

@@ -58,7 +58,7 @@ item_set_text (Item *self, guint row, const char *text)
   g_object_notify_by_pspec (G_OBJECT (self), text_property);
 }
 
-/* All rows: what the list has not asked for is no object. */
+/* All rows: what the list has not asked for is not an object. */
 #define MODEL_TYPE (model_get_type ())
 G_DECLARE_FINAL_TYPE (Model, model, EXAMPLE, MODEL, GObject)
 

@@ -229,7 +229,7 @@ drop_task (Process *process, gint64 id)
   g_hash_table_remove (process->tasks, &id);
 }
 
-/* Another source, or something else that is no task, has held the main loop. */
+/* Another source, or something else that is not a task, has held the main loop. */
 static void
 read_held (Process *process, const char *line)
 {

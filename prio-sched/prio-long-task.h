@@ -30,7 +30,7 @@ G_BEGIN_DECLS
 /**
  * PrioLongTask:
  * @name: (nullable): the name of the task, or of another source or its callback, to 63 bytes; %NULL if it has none, or is not known
- * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is no task
+ * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is not a task
  * @longest: how long its longest run took, in microseconds
  * @ended: when that run ended, in microseconds of [func@GLib.get_monotonic_time]
  * @total: how long all its runs took that were counted, in microseconds

@@ -38,7 +38,7 @@ prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps)
   if (fps >= 0 && fps <= MAX_FRAME_RATE)
     prio_scheduler_set_time_slice (scheduler, fps == 0 ? DEFAULT_SLICE : 1000 / (guint) fps * 1000);
   else
-    g_critical ("%s(): %d is no rate that can be forced, which is one of 0 to %d frames per second", G_STRFUNC, fps, MAX_FRAME_RATE);
+    g_critical ("%s(): %d is not a rate that can be forced, which is from 0 to %d frames per second", G_STRFUNC, fps, MAX_FRAME_RATE);
 }
 
 /**

@@ -29,7 +29,7 @@ const ATTRIBUTES = 'standard::name,standard::display-name,standard::type,standar
     'standard::is-hidden,standard::is-backup,time::modified,time::modified-usec,id::file';
 const NEWLINE = 10, SPACE = 32;
 
-const decoder = new TextDecoder(); // what is no UTF-8 becomes signs that are in no word
+const decoder = new TextDecoder(); // what is not UTF-8 becomes signs that are in no word
 
 const timeOf = info => info.get_attribute_uint64('time::modified') + info.get_attribute_uint32('time::modified-usec') / 1e6;
 

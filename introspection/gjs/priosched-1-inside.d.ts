@@ -19,7 +19,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<LongTask>;
             /** The task's name, or GLib's name for another source, if it has one and is known. */
             name: string | null;
-            /** A TaskPriority; 0 for what is no task. */
+            /** A TaskPriority; 0 for what is not a task. */
             priority: number;
             /** In microseconds. */
             longest: number;

@@ -15,7 +15,7 @@ declare module '@girs/priosched-1' {
         const TIMEOUT_USER_BLOCKING: number;
         const TIMEOUT_NORMAL: number;
         const TIMEOUT_LOW: number;
-        /** 0 is no timeout. */
+        /** 0 is not a timeout. */
         const TIMEOUT_IDLE: number;
 
         /** Options of post_task(), of a scheduler or a group. */

@@ -20,7 +20,7 @@
  * Has a function called before the next task of a main context is chosen.
  *
  * It is for bindings of an interpreter that has a queue of jobs: @func runs those that the callbacks of other sources have queued.
- * So they are no part of the task, and if one of them aborts its signal, the task does not run.
+ * So they are not part of the task, and if one of them aborts its signal, the task does not run.
  *
  * @func is called on the thread that runs @context, and may run a main loop.  It is not called between two tasks of one runner,
  * whose function runs its jobs itself.

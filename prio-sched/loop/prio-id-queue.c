@@ -61,7 +61,7 @@ prio_id_queue_close (PrioIdQueue *ids)
   prio_run_queue_release (run_queue);
 }
 
-/* The scheduler of @run_queue has gone, and is no user of its PrioIdQueues any more. */
+/* The scheduler of @run_queue has gone, and is not a user of its PrioIdQueues any more. */
 void
 prio_id_queues_let_go (PrioRunQueue *run_queue)
 {

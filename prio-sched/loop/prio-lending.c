@@ -401,7 +401,7 @@ prio_lend_node_of_entry (PrioLending *self, PrioEntry *entry)
   return node;
 }
 
-/* For code that is no task, or is not known to be one: it waits with the priority of @state. */
+/* For code that is not a task, or is not known to be one: it waits with the priority of @state. */
 PrioLendNode *
 prio_lend_node_of_state (PrioLending *self, const PrioState *state)
 {

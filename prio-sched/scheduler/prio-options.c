@@ -9,7 +9,7 @@
 
 #include "base/prio-debug-private.h"
 
-/* In bytes: no options will be that large, so a larger size is no size. */
+/* In bytes: no options will be that large, so a larger size is none. */
 #define MAX_SIZE 512
 
 const PrioTaskOptions prio_no_task_options;
@@ -60,7 +60,7 @@ prio_check_type (const char *function, gpointer instance, GType type)
   if (G_LIKELY (G_TYPE_CHECK_INSTANCE_TYPE (instance, type)))
     return TRUE;
 
-  what = g_strdup_printf ("is no %s", g_type_name (type));
+  what = g_strdup_printf ("is not a %s", g_type_name (type));
   complain_of_instance (function, NULL, instance, what);
   return FALSE;
 }
@@ -127,13 +127,13 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 {
   if (G_UNLIKELY (!PRIO_IS_PRIORITY_OR_UNSET (priority)))
     {
-      complain (function, name, "%d is no PrioTaskPriority, of which there are 1 (background), 2 (user-visible) and 3 "
+      complain (function, name, "%d is not a PrioTaskPriority: these are 1 (background), 2 (user-visible) and 3 "
                 "(user-blocking), and 0 (PRIO_PRIORITY_UNSET) for none", (gint) priority);
       return FALSE;
     }
   if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (signal)))
     {
-      complain_of_instance (function, name, signal, "is no GCancellable, and cannot be the signal");
+      complain_of_instance (function, name, signal, "is not a GCancellable, so it cannot be the signal");
       return FALSE;
     }
   return TRUE;
@@ -148,7 +148,7 @@ prio_check_each_task_option (const char *function, const PrioTaskOptions *option
   if (options->source_object == NULL || G_IS_OBJECT (options->source_object))
     return TRUE;
 
-  complain (function, options->name, "%p is no GObject, and cannot be the source object",
+  complain (function, options->name, "%p is not a GObject, so it cannot be the source object",
             (gpointer) options->source_object);
   return FALSE;
 }
@@ -166,7 +166,7 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
 
   if ((options->flags & ~PRIO_YIELD_FLAGS_ALL) != 0)
     {
-      complain (function, options->name, "0x%x is no set of PrioYieldFlags: 0x%x is unknown", (guint) options->flags,
+      complain (function, options->name, "0x%x is not a set of PrioYieldFlags: 0x%x is unknown", (guint) options->flags,
                 (guint) (options->flags & ~PRIO_YIELD_FLAGS_ALL));
       return FALSE;
     }

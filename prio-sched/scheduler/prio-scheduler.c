@@ -511,7 +511,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
  *
  * It is decided when the main loop begins the task, and again when it begins what follows a yield, and
  * never changes in between: a callback that the task awaits, and whatever else runs under its
- * state, gets the same answer.  Sources that a nested main loop dispatches are no part of the task.
+ * state, gets the same answer.  Sources that a nested main loop dispatches are not part of the task.
  * The task may be one of any scheduler or group of the same main context.
  *
  * ```c
@@ -632,7 +632,7 @@ prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
  * gtk_widget_set_visible (spinner, prio_scheduler_get_n_pending (scheduler) > 0);
  * ```
  *
- * It counts when it is called, and nothing is counted before.  So this is no property, and is not notified.  The time
+ * It counts when it is called, and nothing is counted before.  So this is not a property, and is not notified.  The time
  * it takes grows with the number of tasks, of all delayed tasks of the main context, and of the scheduler's groups,
  * those without tasks included.
  *

@@ -585,7 +585,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  * ```
  *
  * After an abort there are none.  It counts when it is called, which takes as long as there are tasks, and nothing is
- * counted before.  So this is no property, and is not notified.
+ * counted before.  So this is not a property, and is not notified.
  *
  * Any thread may call it; it counts what is in the main contexts of that thread.
  *

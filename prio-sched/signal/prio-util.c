@@ -14,7 +14,7 @@ prio_check_priority (const char *function, gint priority)
   if (G_LIKELY (PRIO_IS_PRIORITY (priority)))
     return TRUE;
 
-  g_critical ("%s(): %d is no PrioTaskPriority, of which there are 1 (background), 2 (user-visible) and 3 "
+  g_critical ("%s(): %d is not a PrioTaskPriority: these are 1 (background), 2 (user-visible) and 3 "
               "(user-blocking); GLib's G_PRIORITY_DEFAULT and others are none", function, priority);
   return FALSE;
 }

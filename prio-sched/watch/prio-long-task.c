@@ -271,7 +271,7 @@ read_environment (gpointer data G_GNUC_UNUSED)
   if (g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &threshold, NULL))
     from_environment = (guint) threshold;
   else
-    g_warning (VARIABLE ": '%s' is no number of milliseconds", text);
+    g_warning (VARIABLE ": '%s' is not a number of milliseconds", text);
   return NULL;
 }
 
@@ -295,7 +295,7 @@ prio_scheduler_make_long_task (GType type)
    * @self: the scheduler
    * @name: (nullable): the task's name; the name of another source ([method@GLib.Source.set_name]) or, if it has none of its own, of
    *   its callback's function, which may be `FILE+0xADDRESS`, as `addr2line -f` takes it; %NULL if nothing of that is known
-   * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is no task
+   * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is not a task
    * @duration: how long it took, in microseconds
    *
    * Something has held the scheduler's main context for as long as [property@PrioSched.Scheduler:long-task-threshold], or

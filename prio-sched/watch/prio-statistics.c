@@ -33,7 +33,7 @@
  *
  * Every kind of task is counted, those of the scheduler's groups included, under the priority that it has by itself at
  * that moment: what is lent to it, and a timeout that has passed, do not change it.  Idle callbacks, microtasks and
- * what runs in threads are no tasks of a priority, and are not counted.
+ * what runs in threads are not tasks of a priority, and are not counted.
  *
  * # What is counted
  *

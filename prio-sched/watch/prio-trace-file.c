@@ -56,7 +56,7 @@ static struct
   gboolean ending;   /* a thread ends the trace: no other one begins to write */
   gboolean stalled;  /* a reader has made no room: only the thread of the trace, and its end, wait for that */
   gboolean may_seek; /* it is a plain file of this trace alone; */
-  gboolean is_stream; /* it is no plain file, but a pipe, a device or a socket; */
+  gboolean is_stream; /* it is not a plain file, but a pipe, a device or a socket; */
   gboolean is_shared; /* and a pipe that other processes write to, those of forks too */
   goffset written;   /* whole lines, bytes */
   guint64 size;      /* of all that has been gathered for this file, bytes */

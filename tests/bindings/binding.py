@@ -257,14 +257,14 @@ class BadInput(unittest.TestCase):
             for call in (lambda: scheduler.post_task(print, huge), lambda: scheduler.yield_(priority=huge),
                          lambda: PrioSched.TaskController(huge), lambda: PrioSched.TaskController().set_priority(huge),
                          lambda: PrioSched.TaskSignal.any([], huge), lambda: scheduler.latest(print, huge)):
-                with self.assertRaisesRegex(ValueError, re.escape(f'{huge!r} is no task priority')):
+                with self.assertRaisesRegex(ValueError, re.escape(f'{huge!r} is not a task priority')):
                     call()
         for call, error, text in ((lambda: PrioSched.TaskSignal.any(None), TypeError, 'signals .* not None'),
                                   (lambda: PrioSched.TaskSignal.any(5), TypeError, 'signals .* not 5'),
                                   (lambda: PrioSched.TaskSignal.any(signal), TypeError, 'signals .* not <PrioSched.TaskSignal'),
                                   (lambda: PrioSched.TaskSignal.any_following(None, signal), TypeError, 'signals .* not None'),
-                                  (lambda: PrioSched.TaskSignal.any_following([None], signal), TypeError, 'None is no signal'),
-                                  (lambda: PrioSched.TaskSignal.any_following([5], signal), TypeError, '5 is no signal'),
+                                  (lambda: PrioSched.TaskSignal.any_following([None], signal), TypeError, 'None is not a signal'),
+                                  (lambda: PrioSched.TaskSignal.any_following([5], signal), TypeError, '5 is not a signal'),
                                   (lambda: PrioSched.TaskSignal.any_following([], None), TypeError, 'TaskSignal, not None'),
                                   (lambda: PrioSched.TaskSignal.any_following([], 5), TypeError, 'TaskSignal, not 5'),
                                   (lambda: PrioSched.TaskSignal.new_aborted('why'), TypeError, "exception, not 'why'"),

@@ -196,9 +196,9 @@ class Mistakes(unittest.TestCase):
         post = scheduler.post_task
         for call, kind, message in (
                 (lambda: post(generator()), TypeError, 'pass the function that returns it'),
-                (lambda: post(int, signal=controller), TypeError, 'is no signal: pass controller.signal'),
-                (lambda: scheduler.yield_(signal=controller), TypeError, 'is no signal: pass controller.signal'),
-                (lambda: post(function, 5), ValueError, r'5 is no task priority.*; for an argument, post lambda: function\(5\)'),
+                (lambda: post(int, signal=controller), TypeError, 'is not a signal: pass controller.signal'),
+                (lambda: scheduler.yield_(signal=controller), TypeError, 'is not a signal: pass controller.signal'),
+                (lambda: post(function, 5), ValueError, r'5 is not a task priority.*; for an argument, post lambda: function\(5\)'),
                 (lambda: post(function, 'x', timeout=5), ValueError, r"lambda: function\('x'\)"),
                 (lambda: post(int, 'low'), ValueError, "'user-blocking'$"),
                 (lambda: post(lambda: None, 'low'), ValueError, "'user-blocking'$")):

@@ -152,9 +152,9 @@ class Sleep(unittest.TestCase):
         for bad in (-1, 1 << 64):
             with self.assertRaisesRegex(ValueError, 'delay is out of range'):
                 scheduler.sleep(bad)
-        with self.assertRaisesRegex(TypeError, 'is no signal'):
+        with self.assertRaisesRegex(TypeError, 'is not a signal'):
             scheduler.sleep(1, signal=5)
-        with self.assertRaisesRegex(ValueError, 'is no task priority'):
+        with self.assertRaisesRegex(ValueError, 'is not a task priority'):
             scheduler.sleep(1, priority='urgent')
         with self.assertRaisesRegex(TypeError, 'sleep_async.. needs a callback'):
             scheduler.sleep_async(1, None)

@@ -57,8 +57,8 @@ class Statistics(unittest.TestCase):
                 (lambda: self.scheduler.set_least_share('background', True), TypeError, 'share.*True'),
                 (lambda: self.scheduler.set_least_share('user-blocking', 0.1), ValueError, "'user-blocking' has no least share"),
                 (lambda: self.scheduler.get_least_share('user-blocking'), ValueError, "'user-blocking' has no least share"),
-                (lambda: self.scheduler.set_least_share('low', 0.1), ValueError, "'low' is no task priority"),
-                (lambda: self.scheduler.set_least_share(None, 0.1), ValueError, 'None is no task priority'),
+                (lambda: self.scheduler.set_least_share('low', 0.1), ValueError, "'low' is not a task priority"),
+                (lambda: self.scheduler.set_least_share(None, 0.1), ValueError, 'None is not a task priority'),
                 (lambda: self.scheduler.set_frame_share(0.91), ValueError, 'share.*0.9.*0.91'),
                 (lambda: self.scheduler.set_frame_share(None), TypeError, 'share.*None'),
                 (lambda: self.scheduler.set_long_task_threshold(-1), ValueError, 'threshold.*-1'),
@@ -69,8 +69,8 @@ class Statistics(unittest.TestCase):
                 (lambda: times.get_percentile(-1), ValueError, 'percent.*-1'),
                 (lambda: times.get_percentile(nan), ValueError, 'percent.*nan'),
                 (lambda: times.get_percentile('99'), TypeError, "percent.*'99'"),
-                (lambda: statistics.get_n_run(7), ValueError, '7 is no task priority'),
-                (lambda: statistics.get_running_times('low'), ValueError, "'low' is no task priority")):
+                (lambda: statistics.get_n_run(7), ValueError, '7 is not a task priority'),
+                (lambda: statistics.get_running_times('low'), ValueError, "'low' is not a task priority")):
             with self.assertRaisesRegex(error, message):
                 call()
         self.assertEqual((self.scheduler.get_least_share('background'), self.scheduler.get_frame_share()), (0, 0))

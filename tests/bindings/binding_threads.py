@@ -191,8 +191,8 @@ class Threads(unittest.TestCase):
                 (lambda: scheduler.run_in_thread(), TypeError, 'func'),
                 (lambda: scheduler.run_in_thread(5), TypeError, '5 is not callable'),
                 (lambda: scheduler.run_in_thread(coroutine), TypeError, 'coroutine function'),
-                (lambda: scheduler.run_in_thread(int, priority='low'), ValueError, "'low' is no task priority"),
-                (lambda: scheduler.run_in_thread(int, signal=3), TypeError, '3 is no signal'),
+                (lambda: scheduler.run_in_thread(int, priority='low'), ValueError, "'low' is not a task priority"),
+                (lambda: scheduler.run_in_thread(int, signal=3), TypeError, '3 is not a signal'),
                 (lambda: scheduler.run_in_thread(int, name=3), TypeError, 'a name is a string, not 3'),
                 (lambda: scheduler.run_in_thread(int, delay=3), TypeError, 'delay')):
             with self.assertRaisesRegex(error, message):

@@ -110,7 +110,7 @@ class Program {
                     throw error;
                 });
             default:
-                throw new Error(`“${op.op}” is no operation`);
+                throw new Error(`“${op.op}” is not an operation`);
             }
         }
         return undefined;

@@ -115,7 +115,7 @@ class Program:
                     raise
                 self.log.append(f'resume {label}.{n_yields}')
             else:
-                raise AssertionError(f'{kind!r} is no operation')
+                raise AssertionError(f'{kind!r} is not an operation')
 
 
 def run(description, tempo):

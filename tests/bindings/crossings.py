@@ -44,7 +44,7 @@ IS_THOROUGH = 'PRIO_SCHED_THOROUGH' in os.environ
 MAX_ACTS = 300
 LOGS = 'CROSSINGS_LOG' in os.environ  # each operation
 HOMES = ('iterate', 'run', 'asyncio')
-# What is no task, and is nothing if nobody posts.
+# What is not a task, and is nothing if nobody posts.
 MECHANISMS = sorted({*OPERATIONS, *OPTIONS, *BODIES})
 # GLib before 2.80 holds a lock of all weak references in g_weak_ref_get () while PyGObject's toggle notify waits for the interpreter.
 # A thread that has the interpreter and finalizes a signal waits for that lock: a deadlock in about 1 of 2,000 programs, which is

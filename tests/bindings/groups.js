@@ -328,19 +328,19 @@ test('bad input is told by name', () => {
     }
     const group = new TaskGroup();
     for (const [body, text] of [
-        [() => new TaskGroup({scheduler: 'x'}), '“x” is no scheduler'],
-        [() => new TaskGroup({priority: 'low'}), '“low” is no task priority'],
-        [() => new TaskGroup({size: 3}), '“size” is no option of new TaskGroup ()'],
-        [() => new TaskGroup(3), '3 is no object'],
-        [() => group.postTask(3), '3 is no function'],
-        [() => group.postTask(() => 1, 'x'), '“x” is no object'],
-        [() => group.postTask(() => 1, {limit: 3}), '“limit” is no option of postTask ()'],
-        [() => group.postTask(() => 1, {signal: 3}), '3 is no signal'],
-        [() => group.postTask(() => 1, {delay: -1}), '-1 is no delay'],
-        [() => group.postTask(() => 1, {timeout: 'x'}), '“x” is no timeout'],
-        [() => group.postTask(() => 1, {timeout: NaN}), 'NaN is no timeout'],
-        [() => group.drained({signal: 'x'}), '“x” is no signal'],
-        [() => group.set_priority('low'), '“low” is no task priority'],
+        [() => new TaskGroup({scheduler: 'x'}), '“x” is not a scheduler'],
+        [() => new TaskGroup({priority: 'low'}), '“low” is not a task priority'],
+        [() => new TaskGroup({size: 3}), '“size” is not an option of new TaskGroup ()'],
+        [() => new TaskGroup(3), '3 is not an object'],
+        [() => group.postTask(3), '3 is not a function'],
+        [() => group.postTask(() => 1, 'x'), '“x” is not an object'],
+        [() => group.postTask(() => 1, {limit: 3}), '“limit” is not an option of postTask ()'],
+        [() => group.postTask(() => 1, {signal: 3}), '3 is not a signal'],
+        [() => group.postTask(() => 1, {delay: -1}), '-1 is not a delay'],
+        [() => group.postTask(() => 1, {timeout: 'x'}), '“x” is not a timeout'],
+        [() => group.postTask(() => 1, {timeout: NaN}), 'NaN is not a timeout'],
+        [() => group.drained({signal: 'x'}), '“x” is not a signal'],
+        [() => group.set_priority('low'), '“low” is not a task priority'],
     ])
         assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
     assertEqual(group.pending, 0);
@@ -437,11 +437,11 @@ test('an abort of the group ends a feed', async () => {
 test('a feed refuses what it cannot use', () => {
     const group = new TaskGroup();
     for (const [body, text] of [
-        [() => group.feed(3, []), '3 is no function'],
+        [() => group.feed(3, []), '3 is not a function'],
         [() => group.feed(() => 1, 3), '3 is nothing to iterate over'],
-        [() => group.feed(() => 1, [], {delay: 3}), '“delay” is no option of feed ()'],
-        [() => group.feed(() => 1, [], {priority: 'low'}), '“low” is no task priority'],
-        [() => group.feed(() => 1, [], {signal: 3}), '3 is no signal'],
+        [() => group.feed(() => 1, [], {delay: 3}), '“delay” is not an option of feed ()'],
+        [() => group.feed(() => 1, [], {priority: 'low'}), '“low” is not a task priority'],
+        [() => group.feed(() => 1, [], {signal: 3}), '3 is not a signal'],
     ])
         assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
 });

@@ -181,25 +181,25 @@ class Places(unittest.TestCase):
                 PrioSched.TaskGroup(limit=limit)
             with self.assertRaisesRegex(error, f'limit.*{limit}'):
                 PrioSched.TaskGroup().limit = limit
-        with self.assertRaisesRegex(TypeError, "'x' is no scheduler"):
+        with self.assertRaisesRegex(TypeError, "'x' is not a scheduler"):
             PrioSched.TaskGroup('x')
         for priority in ('low', None, 7):
-            with self.assertRaisesRegex(ValueError, f'{priority!r} is no task priority'):
+            with self.assertRaisesRegex(ValueError, f'{priority!r} is not a task priority'):
                 PrioSched.TaskGroup(priority=priority)
         group = PrioSched.TaskGroup()
         for call, error, message in (
                 (lambda: group.post_task(5), TypeError, '5 is not callable'),
                 (lambda: group.post_task(None), TypeError, 'None is not callable'),
-                (lambda: group.post_task(int, signal=3), TypeError, '3 is no signal'),
+                (lambda: group.post_task(int, signal=3), TypeError, '3 is not a signal'),
                 (lambda: group.post_task(int, delay=-1), ValueError, 'delay.*-1'),
                 (lambda: group.post_task(int, name=3), TypeError, 'a name is a string, not 3'),
-                (lambda: group.post_task(int, 'low'), ValueError, "'low' is no task priority"),
+                (lambda: group.post_task(int, 'low'), ValueError, "'low' is not a task priority"),
                 (lambda: group.post_task(int, limit=3), TypeError, 'limit'),
                 (lambda: group.post_task(int, timeout='x'), TypeError, "timeout.*'x'"),
                 (lambda: group.post_task(int, timeout=2 ** 31), ValueError, 'timeout.*2147483648'),
                 (lambda: group.abort('now'), TypeError, "a reason is an exception, not 'now'"),
-                (lambda: group.drained(3), TypeError, '3 is no signal'),
-                (lambda: group.set_priority(None), ValueError, 'None is no task priority')):
+                (lambda: group.drained(3), TypeError, '3 is not a signal'),
+                (lambda: group.set_priority(None), ValueError, 'None is not a task priority')):
             with self.assertRaisesRegex(error, message):
                 call()
         self.assertEqual(group.pending, 0)
@@ -618,7 +618,7 @@ class Feeds(unittest.TestCase):
         group = PrioSched.TaskGroup(limit=2)
         for error, message, call in ((TypeError, '3 is not callable', lambda: group.feed(3, [])),
                                      (TypeError, 'not iterable', lambda: group.feed(print, 3)),
-                                     (ValueError, "'urgent' is no task priority", lambda: group.feed(print, [], priority='urgent')),
+                                     (ValueError, "'urgent' is not a task priority", lambda: group.feed(print, [], priority='urgent')),
                                      (TypeError, 'a name is a string', lambda: group.feed(print, [], name=3)),
                                      (TypeError, 'signal', lambda: group.feed(print, [], signal=3))):
             with self.assertRaisesRegex(error, message):

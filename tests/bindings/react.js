@@ -90,11 +90,11 @@ test('results and errors', async () => {
 test('what is wrong is told', () => {
     for (const bad of ['1', NaN, Infinity, 2 ** 31, -(2 ** 31), true, {}]) {
         const {message} = thrown(() => scheduler.post_task(() => {}, {timeout: bad}));
-        assert(/is no timeout in milliseconds/.test(message), `${bad}: ${message}`);
+        assert(/is not a timeout in milliseconds/.test(message), `${bad}: ${message}`);
     }
     assert(/^NaN is no/.test(thrown(() => scheduler.post_task(() => {}, {timeout: NaN})).message));
     for (const bad of ['urgent', 0, 4, NaN, null, undefined])
-        assert(/is no task priority/.test(thrown(() => scheduler.run_with_priority(bad, () => {})).message), `${bad}`);
+        assert(/is not a task priority/.test(thrown(() => scheduler.run_with_priority(bad, () => {})).message), `${bad}`);
     assert(thrown(() => scheduler.run_with_priority('background', 5)) instanceof TypeError);
 });
 
@@ -301,12 +301,12 @@ test('scheduleCallback: what is wrong is told', () => {
         const {message} = thrown(() => scheduler.schedule_callback(bad, () => {}));
         assert(/is none of the levels immediate, user-blocking, normal, low, idle/.test(message), message);
     }
-    assert(/is no timeout/.test(thrown(() => scheduler.schedule_callback('low', () => {}, {timeout: NaN})).message));
-    assert(/is no delay/.test(thrown(() => scheduler.schedule_callback('low', () => {}, {delay: -1})).message));
+    assert(/is not a timeout/.test(thrown(() => scheduler.schedule_callback('low', () => {}, {timeout: NaN})).message));
+    assert(/is not a delay/.test(thrown(() => scheduler.schedule_callback('low', () => {}, {delay: -1})).message));
     assert(thrown(() => scheduler.schedule_callback('low', 5)) instanceof TypeError);
     assert(/nothing that schedule_callback/.test(thrown(() => scheduler.cancel_callback(5)).message));
     for (const bad of [-1, 126, 1.5, NaN, '60', true, null])
-        assert(/is no frame rate/.test(thrown(() => scheduler.force_frame_rate(bad)).message), `${bad}`);
+        assert(/is not a frame rate/.test(thrown(() => scheduler.force_frame_rate(bad)).message), `${bad}`);
     assert(thrown(() => scheduler.wrap_callback(5)) instanceof TypeError);
 });
 

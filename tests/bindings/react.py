@@ -350,7 +350,7 @@ class RunWithPriority(Case):
         async def coroutine():
             pass
         for bad in ('urgent', 0, 4, True, None, float('nan')):
-            with self.assertRaisesRegex(ValueError, f'{bad!r} is no task priority'):
+            with self.assertRaisesRegex(ValueError, f'{bad!r} is not a task priority'):
                 scheduler.run_with_priority(bad, lambda: None)
         with self.assertRaisesRegex(TypeError, '5 is not callable'):
             scheduler.run_with_priority('background', 5)
@@ -524,7 +524,7 @@ class Callbacks(Case):
             scheduler.schedule_callback('low', lambda _: None, timeout=1.5)
         with self.assertRaisesRegex(ValueError, 'delay is out of range'):
             scheduler.schedule_callback('low', lambda _: None, delay=-1)
-        with self.assertRaisesRegex(TypeError, '5 is no PrioSched.PostedTask'):
+        with self.assertRaisesRegex(TypeError, '5 is not a PrioSched.PostedTask'):
             scheduler.cancel_callback(5)
         for bad in (1.5, '60', True, None, float('nan')):
             with self.assertRaisesRegex(TypeError, 'a frame rate is a whole number'):

@@ -67,37 +67,37 @@ test('an abort ends it at once', async () => {
 
 test('what is wrong is told', () => {
     for (const bad of [undefined, null, '1', -1, NaN, 2 ** 60])
-        assert(/is no delay in milliseconds/.test(thrown(() => scheduler.sleep(bad)).message), `${bad}`);
-    assert(/is no signal/.test(thrown(() => scheduler.sleep(1, {signal: 5})).message));
-    assert(/is no task priority/.test(thrown(() => scheduler.sleep(1, {priority: 'urgent'})).message));
-    assert(/is no object with options/.test(thrown(() => scheduler.sleep(1, 5)).message));
+        assert(/is not a delay in milliseconds/.test(thrown(() => scheduler.sleep(bad)).message), `${bad}`);
+    assert(/is not a signal/.test(thrown(() => scheduler.sleep(1, {signal: 5})).message));
+    assert(/is not a task priority/.test(thrown(() => scheduler.sleep(1, {priority: 'urgent'})).message));
+    assert(/is not an object with options/.test(thrown(() => scheduler.sleep(1, 5)).message));
 });
 
 test('what would mean something else is told', () => {
     const controller = new PrioSched.TaskController(), {signal} = controller, group = new PrioSched.TaskGroup();
     const onWeb = new PrioSched.web.TaskController(), nothing = () => {}, {sleep, post_task} = scheduler;
     for (const [call, text] of [
-        // A signal is no object with options, of which none would be read.
+        // A signal is not an object with options, of which none would be read.
         [() => scheduler.post_task(nothing, signal), 'give it as {signal}'],
         [() => scheduler.post_steps(nothing, new Gio.Cancellable()), 'give it as {signal}'],
         [() => scheduler.yield(signal), 'give it as {signal}'],
         [() => scheduler.sleep(5, signal), 'give it as {signal}'],
         [() => group.postTask(nothing, signal), 'give it as {signal}'],
         [() => group.drained(signal), 'give it as {signal}'],
-        [() => scheduler.post_task(nothing, group), 'is no object with options'],
+        [() => scheduler.post_task(nothing, group), 'is not an object with options'],
         // What has a signal.
-        [() => scheduler.post_task(nothing, {signal: controller}), 'is no signal: give its signal'],
-        [() => scheduler.post_task(nothing, {signal: onWeb.signal}), 'is no signal: give its cancellable'],
-        [() => group.all({signal: onWeb.signal}), 'is no signal: give its cancellable'],
-        [() => scheduler.post_task(nothing, {signal: onWeb}), 'is no signal: give the cancellable of its signal'],
+        [() => scheduler.post_task(nothing, {signal: controller}), 'is not a signal: give its signal'],
+        [() => scheduler.post_task(nothing, {signal: onWeb.signal}), 'is not a signal: give its cancellable'],
+        [() => group.all({signal: onWeb.signal}), 'is not a signal: give its cancellable'],
+        [() => scheduler.post_task(nothing, {signal: onWeb}), 'is not a signal: give the cancellable of its signal'],
         // No timeout would be over at once.
-        [() => PrioSched.TaskSignal.new_timeout('x'), '“x” is no delay in milliseconds'],
-        [() => PrioSched.TaskSignal.new_timeout(NaN), 'NaN is no delay in milliseconds'],
-        [() => PrioSched.TaskSignal.new_timeout(-5), '-5 is no delay in milliseconds'],
-        [() => PrioSched.TaskSignal.new_timeout(), 'undefined is no delay in milliseconds'],
-        [() => PrioSched.TaskSignal.any_following([5], signal), '5 is no signal'],
-        [() => PrioSched.TaskSignal.any_following(signal, signal), 'is no sequence of signals'],
-        [() => PrioSched.TaskSignal.any_following([], null), 'null is no signal of a task, whose priority could be followed'],
+        [() => PrioSched.TaskSignal.new_timeout('x'), '“x” is not a delay in milliseconds'],
+        [() => PrioSched.TaskSignal.new_timeout(NaN), 'NaN is not a delay in milliseconds'],
+        [() => PrioSched.TaskSignal.new_timeout(-5), '-5 is not a delay in milliseconds'],
+        [() => PrioSched.TaskSignal.new_timeout(), 'undefined is not a delay in milliseconds'],
+        [() => PrioSched.TaskSignal.any_following([5], signal), '5 is not a signal'],
+        [() => PrioSched.TaskSignal.any_following(signal, signal), 'is not a sequence of signals'],
+        [() => PrioSched.TaskSignal.any_following([], null), 'null is not the signal of a task, so its priority cannot be followed'],
         [() => PrioSched.TaskSignal.any_following([], new Gio.Cancellable()), 'whose priority could be followed'],
         [() => {
             group.priority = 'background';
@@ -106,9 +106,9 @@ test('what would mean something else is told', () => {
             controller.priority = 'background';
         }, 'of a controller that has been made is set by set_priority ()'],
         // A method without its object.
-        [() => sleep(1), 'is no scheduler, whose method this is'],
-        [() => post_task(nothing), 'is no scheduler, whose method this is'],
-        [() => PrioSched.Scheduler.prototype.yield.call(group), 'is no scheduler, whose method this is'],
+        [() => sleep(1), 'is not a scheduler, whose method this is'],
+        [() => post_task(nothing), 'is not a scheduler, whose method this is'],
+        [() => PrioSched.Scheduler.prototype.yield.call(group), 'is not a scheduler, whose method this is'],
     ]) {
         const error = thrown(call);
         assert(error instanceof TypeError && error.message.includes(text), `${text}: ${error}`);

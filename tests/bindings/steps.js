@@ -251,12 +251,12 @@ test('what it throws is the result', async () => {
         throw why;
     }})) === why);
     assertEqual(closed, 1);
-    assert(/is no generator/.test((await rejection(scheduler.post_steps(() => 5))).message));
-    assert(/is no function/.test(thrown(() => scheduler.post_steps(5)).message));
-    assert(/is no function/.test(thrown(() => scheduler.post_steps(() => {}, {progress: 5})).message));
+    assert(/is not a generator/.test((await rejection(scheduler.post_steps(() => 5))).message));
+    assert(/is not a function/.test(thrown(() => scheduler.post_steps(5)).message));
+    assert(/is not a function/.test(thrown(() => scheduler.post_steps(() => {}, {progress: 5})).message));
 });
 
-test('a generator function is no task: who posts one is told of post_steps ()', async () => {
+test('a generator function is not a task: who posts one is told of post_steps ()', async () => {
     const group = new PrioSched.TaskGroup({limit: 2});
     function* count() {
         yield 1;
@@ -316,8 +316,8 @@ test('a generator is stepped in a group', async () => {
             yield scheduler.post_task(() => group.abort('enough'), {priority: 'user-blocking'});
     }));
     assertEqual(await aborted, 'enough');
-    assert(/“limit” is no option of postSteps/.test(thrown(() => group.postSteps(() => {}, {limit: 3})).message));
-    assert(/is no function/.test(thrown(() => group.postSteps(5)).message));
+    assert(/“limit” is not an option of postSteps/.test(thrown(() => group.postSteps(() => {}, {limit: 3})).message));
+    assert(/is not a function/.test(thrown(() => group.postSteps(5)).message));
 });
 
 test('an abort is easy to tell apart', async () => {

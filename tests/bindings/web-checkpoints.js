@@ -75,7 +75,7 @@ for (const priority of Object.keys(bells)) {
         assertEqual([await rejection(yielded), wentOn], ['aborted', false]);
     });
 
-    test(`a source’s reaction is no part of a ${priority} task that has not begun`, async () => {
+    test(`a source’s reaction is not part of a ${priority} task that has not begun`, async () => {
         await rest();
         const controller = withSignal(), {signal} = controller, log = [];
         const rejected = rejection(scheduler.postTask(() => log.push('task'), {signal}));

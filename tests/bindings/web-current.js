@@ -173,8 +173,8 @@ test('a state runs functions, and goes on, wherever that is', async () => {
     assertEqual(await new Promise(resolve => state.resume_async((_, result) =>
         resolve([state.resume_finish(result), signalHere() === controller.signal]))), [true, true]);
     controller.abort('why');
-    assert(thrown(() => state.run(5)).message.includes('5 is no function'));
-    assert(thrown(() => state.resume_async(null)).message.includes('null is no function'));
+    assert(thrown(() => state.run(5)).message.includes('5 is not a function'));
+    assert(thrown(() => state.resume_async(null)).message.includes('null is not a function'));
     assert(await new Promise(resolve => state.resume_async((_, result) => resolve(thrown(() => state.resume_finish(result))))) !== null);
     end();
 });

@@ -82,7 +82,7 @@ test('a scheduler’s methods reject what they are not called on', async () => {
     assert(thrown(() => AbortSignal.prototype.throwIfAborted.call({aborted: true, reason: 'mine'})) instanceof TypeError);
 });
 
-test('numbers are no BigInt, and no Symbol', async () => {
+test('a number is neither a BigInt nor a Symbol', async () => {
     for (const value of [5n, Symbol('x')]) {
         assert(await rejection(scheduler.postTask(() => {}, {delay: value})) instanceof TypeError);
         assert(thrown(() => AbortSignal.timeout(value)) instanceof TypeError);

@@ -154,7 +154,7 @@ test('addEventListener takes them', async () => {
     assertEqual(heard, 3);
 });
 
-test('what is no signal is named', async () => {
+test('what is not a signal is named', async () => {
     for (const [value, name] of [[5, '5'], [{}, '[object Object]'], ['signal', 'signal'], [new Gio.MemoryInputStream(), 'MemoryInputStream'],
         [new PrioSched.TaskController(), 'TaskController']]) {
         for (const error of [await rejection(scheduler.postTask(() => {}, {signal: value})), thrown(() => AbortSignal.any([value])),

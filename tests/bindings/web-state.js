@@ -206,7 +206,7 @@ exactly('many states at once keep apart, whenever garbage is collected', async (
         assertEqual(await promise, [priority]);
 });
 
-exactly('a nested main loop is no part of the task that runs it', async () => {
+exactly('a nested main loop is not part of the task that runs it', async () => {
     let inside;
     const loop = new GLib.MainLoop(null, false);
     const outer = under('background', async () => {

@@ -345,7 +345,7 @@ test('state is kept through what other sources settle, but by .then ()', async (
     assert(await found !== 'background');
 });
 
-test('what a nested main loop runs is no part of the task', async () => {
+test('what a nested main loop runs is not part of the task', async () => {
     const context = GLib.MainContext.default();
     let inside;
     await inBackground(() => {
@@ -404,7 +404,7 @@ test('a signal that is given to yield aborts it, and has its priority', async ()
     assertEqual(log, ['user-visible', 'background yield', 'background', 'user-blocking yield', 'user-blocking', 'aborted', 'aborted']);
 });
 
-test('yield ignores what is no object, and rejects wrong options', async () => {
+test('yield ignores what is not an object, and rejects wrong options', async () => {
     assertEqual(scheduler.yield.length, 0);
     for (const ignored of [5, null, 'x', undefined])
         assertEqual(await scheduler.yield(ignored), undefined);

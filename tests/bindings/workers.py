@@ -133,12 +133,12 @@ class Workers(unittest.TestCase):
     def test_bad_input(self):
         with PrioSched.Worker() as worker:
             for error, message, call in (
-                    (TypeError, 'None is no PrioSched.Worker', lambda: scheduler.run_in_worker(None, print)),
-                    (TypeError, "'w' is no PrioSched.Worker", lambda: scheduler.run_in_worker('w', print)),
+                    (TypeError, 'None is not a PrioSched.Worker', lambda: scheduler.run_in_worker(None, print)),
+                    (TypeError, "'w' is not a PrioSched.Worker", lambda: scheduler.run_in_worker('w', print)),
                     (TypeError, '3 is not callable', lambda: scheduler.run_in_worker(worker, 3)),
                     (TypeError, 'coroutine function', lambda: scheduler.run_in_worker(worker, self.coroutine)),
-                    (ValueError, "'urgent' is no task priority", lambda: scheduler.run_in_worker(worker, print, priority='urgent')),
-                    (ValueError, "'now' is no way to stop a worker", lambda: worker.stop('now')),
+                    (ValueError, "'urgent' is not a task priority", lambda: scheduler.run_in_worker(worker, print, priority='urgent')),
+                    (ValueError, "'now' is not a way to stop a worker", lambda: worker.stop('now')),
                     (TypeError, 'a name is a string', lambda: PrioSched.Worker(3))):
                 with self.assertRaisesRegex(error, message):
                     call()

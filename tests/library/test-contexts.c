@@ -447,7 +447,7 @@ capture_state (GCancellable *signal, gpointer data)
   *state = prio_scheduling_state_get_current ();
 }
 
-/* What a signal says in its main context is no task of anybody's, with a state that one could
+/* What a signal says in its main context is not a task of anybody's, with a state that one could
  * keep beyond the context. */
 static void
 test_no_state_in_what_is_said_later (void)

@@ -56,7 +56,7 @@ test_wrong_environment (void)
     }
 
   g_setenv ("PRIO_SCHED_LONG_TASKS", "50ms", TRUE);
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "PRIO_SCHED_LONG_TASKS: '50ms' is no number of milliseconds");
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "PRIO_SCHED_LONG_TASKS: '50ms' is not a number of milliseconds");
   g_object_unref (prio_scheduler_new (NULL));
   g_test_assert_expected_messages ();
 }

@@ -152,7 +152,7 @@ ask_beside_a_paused_one (Step *step)
   g_assert_true (is_told (step->f->scheduler));
 }
 
-/* A task that cannot run is no reason to yield to it, when its delay is over as before. */
+/* A task that cannot run is not a reason to yield to it, when its delay is over as before. */
 static void
 test_due_but_paused (Fixture *f, gconstpointer data)
 {

@@ -54,7 +54,7 @@ return_nothing (PrioTask *task, gpointer data)
 {
 }
 
-/* In a dispatch that is no task of ours. */
+/* In a dispatch that is not a task of ours. */
 static gboolean
 run_fiber (gpointer data)
 {

@@ -447,9 +447,9 @@ test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
     return;
   assert_told ("*func is NULL*", g_assert_null (prio_task_group_feed (w->group, NULL, w, released)));
   assert_told ("*func is NULL*", g_assert_null (prio_task_group_feed_model (w->group, G_LIST_MODEL (w->rows), NULL, w, released)));
-  assert_told ("*NULL is no GListModel", g_assert_null (prio_task_group_feed_model (w->group, NULL, load_row, w, released)));
-  assert_told ("*NULL is no PrioTaskGroup", g_assert_null (prio_task_group_feed (NULL, next, w, released)));
-  assert_told ("*NULL is no PrioTaskGroup", prio_task_group_set_view (NULL, 0, 1));
+  assert_told ("*NULL is not a GListModel", g_assert_null (prio_task_group_feed_model (w->group, NULL, load_row, w, released)));
+  assert_told ("*NULL is not a PrioTaskGroup", g_assert_null (prio_task_group_feed (NULL, next, w, released)));
+  assert_told ("*NULL is not a PrioTaskGroup", prio_task_group_set_view (NULL, 0, 1));
   g_assert_cmpuint (w->n_released, ==, 0);
 }
 

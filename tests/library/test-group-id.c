@@ -233,7 +233,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*id != 0*",
                prio_task_group_post_id (run.group, run.runner, 0, PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
   assert_told ("*ended != NULL*", prio_task_group_finish_id (run.group, 'A', NULL, NULL, NULL));
-  assert_told ("*NULL is no PrioTaskGroup*",
+  assert_told ("*NULL is not a PrioTaskGroup*",
                prio_task_group_post_id (NULL, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
   tear_down (&run);
 }

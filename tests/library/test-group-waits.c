@@ -167,7 +167,7 @@ test_wait_in_a_function (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
-/* A task that is over may be what has begun a wait for the others: that is no task's any more. */
+/* A task that is over may be what has begun a wait for the others: that is not a task's any more. */
 typedef struct
 {
   PrioTaskGroup *group;

@@ -408,8 +408,8 @@ test_bad_input (Fixture *f, gconstpointer data)
   g_object_set (group, "limit", 0, NULL);
   g_test_assert_expected_messages ();
   g_assert_cmpuint (prio_task_group_get_limit (group), ==, 1);
-  assert_told ("*300 is no PrioTaskPriority*", g_assert_null (prio_task_group_new (f->scheduler, 1, 300)));
-  assert_told ("*NULL is no PrioScheduler*", g_assert_null (prio_task_group_new (NULL, 1, USER_VISIBLE)));
+  assert_told ("*300 is not a PrioTaskPriority*", g_assert_null (prio_task_group_new (f->scheduler, 1, 300)));
+  assert_told ("*NULL is not a PrioScheduler*", g_assert_null (prio_task_group_new (NULL, 1, USER_VISIBLE)));
   assert_told ("*func is NULL*", g_assert_null (prio_task_group_post_task (group, NULL, NULL, NULL, NULL)));
   prio_scheduler_post (f->scheduler, USER_VISIBLE, use_elsewhere, group, NULL);
   fixture_run (f);

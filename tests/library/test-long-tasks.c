@@ -154,7 +154,7 @@ slow_notify (gpointer data)
   work (55);
 }
 
-/* What is no function of a task: idle callbacks; destroy notifies are the fault of nobody who is known. */
+/* What is not a function of a task: idle callbacks; destroy notifies are the fault of nobody who is known. */
 static void
 test_others (void)
 {

@@ -67,9 +67,9 @@ runner_function (guint id, gpointer data)
   {                                                                                     \
     gpointer bad = NULL;                                                                \
                                                                                         \
-    assert_told (function "(): NULL is no PrioScheduler", expression);                  \
+    assert_told (function "(): NULL is not a PrioScheduler", expression);                  \
     bad = no_object_of_ours;                                                            \
-    assert_told (function "(): a GObject is no PrioScheduler", expression);             \
+    assert_told (function "(): a GObject is not a PrioScheduler", expression);             \
   }                                                                                     \
   G_STMT_END
 
@@ -83,7 +83,7 @@ test_glib_priorities (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < G_N_ELEMENTS (priorities); i++)
     {
-      g_autofree char *message = g_strdup_printf ("prio_scheduler_post(): %d is no PrioTaskPriority*GLib's*", priorities[i]);
+      g_autofree char *message = g_strdup_printf ("prio_scheduler_post(): %d is not a PrioTaskPriority*GLib's*", priorities[i]);
 
       assert_told (message, prio_scheduler_post (f->scheduler, priorities[i], closure, NULL, NULL));
     }
@@ -98,14 +98,14 @@ test_posting (Fixture *f, gconstpointer data)
   GCancellable *no_signal = (gpointer) no_object_of_ours;
 
   assert_told_for_bad ("prio_scheduler_post", prio_scheduler_post (bad, BACKGROUND, closure, NULL, NULL));
-  assert_told ("prio_scheduler_post(): 4 is no PrioTaskPriority*", prio_scheduler_post (s, 4, closure, NULL, NULL));
+  assert_told ("prio_scheduler_post(): 4 is not a PrioTaskPriority*", prio_scheduler_post (s, 4, closure, NULL, NULL));
   assert_told ("prio_scheduler_post(): func is NULL*", prio_scheduler_post (s, BACKGROUND, NULL, NULL, NULL));
 
 #define POST_FULL(options) prio_scheduler_post_full (s, options, closure, NULL, NULL)
   assert_told_for_bad ("prio_scheduler_post_full", prio_scheduler_post_full (bad, NULL, closure, NULL, NULL));
-  assert_told ("prio_scheduler_post_full(): -100 is no PrioTaskPriority*", POST_FULL (OPTIONS (.priority = -100)));
-  assert_told ("prio_scheduler_post_full(): 7 is no PrioTaskPriority*", POST_FULL (OPTIONS (.priority = 7)));
-  assert_told ("prio_scheduler_post_full(): a GObject is no GCancellable*", POST_FULL (OPTIONS (.signal = no_signal)));
+  assert_told ("prio_scheduler_post_full(): -100 is not a PrioTaskPriority*", POST_FULL (OPTIONS (.priority = -100)));
+  assert_told ("prio_scheduler_post_full(): 7 is not a PrioTaskPriority*", POST_FULL (OPTIONS (.priority = 7)));
+  assert_told ("prio_scheduler_post_full(): a GObject is not a GCancellable*", POST_FULL (OPTIONS (.signal = no_signal)));
   assert_told ("prio_scheduler_post_full(): func is NULL*", prio_scheduler_post_full (s, NULL, NULL, NULL, NULL));
 
 #define POST_TASK(options) prio_scheduler_post_task (s, options, task_function, NULL, NULL)
@@ -113,10 +113,10 @@ test_posting (Fixture *f, gconstpointer data)
   assert_told ("prio_scheduler_post_task(): func is NULL, and has to be a function", prio_scheduler_post_task (s, NULL, NULL, NULL, NULL));
   assert_told ("prio_scheduler_post_task(): func is NULL*(task \"mine\")",
                prio_scheduler_post_task (s, OPTIONS (.name = "mine"), NULL, NULL, NULL));
-  assert_told ("prio_scheduler_post_task(): -1 is no PrioTaskPriority*(task \"mine\")",
+  assert_told ("prio_scheduler_post_task(): -1 is not a PrioTaskPriority*(task \"mine\")",
                POST_TASK (OPTIONS (.priority = -1, .name = "mine")));
-  assert_told ("prio_scheduler_post_task(): 4 is no PrioTaskPriority*", POST_TASK (OPTIONS (.priority = 4)));
-  assert_told ("prio_scheduler_post_task(): a GObject is no GCancellable*(task \"mine\")",
+  assert_told ("prio_scheduler_post_task(): 4 is not a PrioTaskPriority*", POST_TASK (OPTIONS (.priority = 4)));
+  assert_told ("prio_scheduler_post_task(): a GObject is not a GCancellable*(task \"mine\")",
                POST_TASK (OPTIONS (.signal = no_signal, .name = "mine")));
 
   assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
@@ -170,15 +170,15 @@ test_yielding (Fixture *f, gconstpointer data)
   assert_told_for_bad ("prio_scheduler_yield_async", prio_scheduler_yield_async (bad, NULL, callback, NULL));
   assert_told ("prio_scheduler_yield_async(): callback is NULL*(task \"mine\")",
                prio_scheduler_yield_async (f->scheduler, YIELD_OPTIONS (.name = "mine"), NULL, NULL));
-  assert_told ("prio_scheduler_yield_async(): 0x9 is no set of PrioYieldFlags: 0x8 is unknown (task \"mine\")",
+  assert_told ("prio_scheduler_yield_async(): 0x9 is not a set of PrioYieldFlags: 0x8 is unknown (task \"mine\")",
                YIELD (YIELD_OPTIONS (.flags = 8 | PRIO_YIELD_DROP_SIGNAL, .name = "mine")));
   assert_told ("prio_scheduler_yield_async(): *exclude each other",
                YIELD (YIELD_OPTIONS (.flags = PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)));
-  assert_told ("prio_scheduler_yield_async(): a GObject is no GCancellable*",
+  assert_told ("prio_scheduler_yield_async(): a GObject is not a GCancellable*",
                YIELD (YIELD_OPTIONS (.signal = (gpointer) no_object_of_ours)));
-  assert_told ("prio_scheduler_yield_async(): -1 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
-  assert_told ("prio_scheduler_yield_async(): 4 is no PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
-  assert_told ("prio_scheduler_yield_finish(): a GObject is no PrioScheduler",
+  assert_told ("prio_scheduler_yield_async(): -1 is not a PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
+  assert_told ("prio_scheduler_yield_async(): 4 is not a PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
+  assert_told ("prio_scheduler_yield_finish(): a GObject is not a PrioScheduler",
                prio_scheduler_yield_finish ((gpointer) no_object_of_ours, G_ASYNC_RESULT (task), NULL));
   assert_critical_for_bad (prio_scheduler_yield_finish (f->scheduler, bad, NULL));
   assert_told ("prio_scheduler_yield_finish: *no yield*",
@@ -278,19 +278,19 @@ test_signals (void)
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
   GCancellable *no_signals[] = { signal_of (controller), (gpointer) no_object_of_ours };
 
-  assert_told ("*is no PrioTaskPriority*", prio_task_controller_new (0));
-  assert_told ("*is no PrioTaskPriority*", prio_task_controller_new (4));
+  assert_told ("*is not a PrioTaskPriority*", prio_task_controller_new (0));
+  assert_told ("*is not a PrioTaskPriority*", prio_task_controller_new (4));
   assert_critical_for_bad (prio_task_controller_get_signal (bad));
   assert_critical_for_bad (prio_task_controller_set_priority (bad, BACKGROUND, NULL));
-  assert_told ("*is no PrioTaskPriority*", prio_task_controller_set_priority (controller, 0, NULL));
-  assert_told ("*is no PrioTaskPriority*", prio_task_controller_set_priority (controller, 4, NULL));
+  assert_told ("*is not a PrioTaskPriority*", prio_task_controller_set_priority (controller, 0, NULL));
+  assert_told ("*is not a PrioTaskPriority*", prio_task_controller_set_priority (controller, 4, NULL));
   assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
   assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
 
   assert_critical (prio_task_signal_new_any (NULL, 1, BACKGROUND));
   assert_critical (prio_task_signal_new_any (no_signals, 2, BACKGROUND));
-  assert_told ("*is no PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 0));
-  assert_told ("*is no PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 4));
+  assert_told ("*is not a PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 0));
+  assert_told ("*is not a PrioTaskPriority*", prio_task_signal_new_any (no_signals, 1, 4));
   assert_critical (prio_task_signal_new_any_following (NULL, 1, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical (prio_task_signal_new_any_following (no_signals, 2, PRIO_TASK_SIGNAL (no_signals[0])));
   assert_critical_for_bad (prio_task_signal_new_any_following (no_signals, 1, bad));
@@ -345,8 +345,8 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_unref (NULL));
   assert_critical (prio_runner_post (NULL, 1, BACKGROUND));
   assert_critical (prio_runner_post (runner, 0, BACKGROUND));
-  assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 0));
-  assert_told ("*is no PrioTaskPriority*", prio_runner_post (runner, 1, 4));
+  assert_told ("*is not a PrioTaskPriority*", prio_runner_post (runner, 1, 0));
+  assert_told ("*is not a PrioTaskPriority*", prio_runner_post (runner, 1, 4));
   assert_critical (prio_runner_post_full (NULL, 1, BACKGROUND, NULL, 0, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 0, BACKGROUND, NULL, 0, 0, FALSE));
   assert_critical (prio_runner_post_full (runner, 1, -1, NULL, 0, 0, FALSE));

@@ -168,7 +168,7 @@ test_begin_and_end (void)
   assert_told ("w:2 w:2 w:2 w:2 b:2 e:2 b:2 e:2 b:2 ");
 }
 
-/* A wait is no task: nobody is told of it, whether what it waits for comes or it is aborted. */
+/* A wait is not a task: nobody is told of it, whether what it waits for comes or it is aborted. */
 static void
 test_wait_for_group (void)
 {

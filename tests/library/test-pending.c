@@ -142,7 +142,7 @@ test_elsewhere (Fixture *f, gconstpointer data)
 
   if (HAS_CHECKS)
     {
-      assert_told ("*NULL is no PrioScheduler*", g_assert_cmpuint (prio_scheduler_get_n_pending (NULL), ==, 0));
+      assert_told ("*NULL is not a PrioScheduler*", g_assert_cmpuint (prio_scheduler_get_n_pending (NULL), ==, 0));
       assert_told ("*PRIO_IS_TASK_SIGNAL*", g_assert_cmpuint (prio_task_signal_get_n_pending (NULL), ==, 0));
     }
 }

@@ -111,7 +111,7 @@ test_place_after_what_is_older (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acxxxxxdb");
 }
 
-/* The turn is no turn if it never ends: a frame that is due comes before the next task. */
+/* The turn is not a turn if it never ends: a frame that is due comes before the next task. */
 static void
 test_place_in_a_long_turn (Fixture *f, gconstpointer data)
 {

@@ -216,7 +216,7 @@ test_glib_is_left_as_it_was (Fixture *f, gconstpointer data)
   g_source_unref (ready);
 }
 
-/* That the context has been woken is no reason to yield, before it has been asked or after. */
+/* That the context has been woken is not a reason to yield, before it has been asked or after. */
 static void
 wake_then_ask (Step *step)
 {

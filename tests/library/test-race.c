@@ -3,7 +3,7 @@
  *     test-race [--planted]
  *
  * ThreadSanitizer does not see futexes, and so not GMutex; a build for it replaces the library's
- * locks.  Two threads post, which is no race, and count, which is one.  If the replaced locks made
+ * locks.  Two threads post, which is not a race, and count, which is one.  If the replaced locks made
  * ThreadSanitizer assume more order than they establish, it would miss the race.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

@@ -32,8 +32,8 @@ test_force_frame_rate (Fixture *f, gconstpointer data)
     return;
 
   prio_react_force_frame_rate (f->scheduler, 30);
-  assert_told ("*prio_react_force_frame_rate(): -1 is no rate*0 to 125*", prio_react_force_frame_rate (f->scheduler, -1));
-  assert_told ("*126 is no rate that can be forced*", prio_react_force_frame_rate (f->scheduler, 126));
+  assert_told ("*prio_react_force_frame_rate(): -1 is not a rate*0 to 125*", prio_react_force_frame_rate (f->scheduler, -1));
+  assert_told ("*126 is not a rate that can be forced*", prio_react_force_frame_rate (f->scheduler, 126));
   g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, 33 * MS);
 }
 

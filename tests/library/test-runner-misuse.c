@@ -91,24 +91,24 @@ test_groups (Fixture *f, gconstpointer data)
 
 #define POST_ID(group, runner, id, priority, signal) \
   prio_task_group_post_id (group, runner, id, priority, signal, 0, 0, FALSE, NULL, NULL, &posted)
-  assert_told ("prio_task_group_post_id*(): NULL is no PrioTaskGroup*", POST_ID (NULL, runner, 'x', BACKGROUND, NULL));
+  assert_told ("prio_task_group_post_id*(): NULL is not a PrioTaskGroup*", POST_ID (NULL, runner, 'x', BACKGROUND, NULL));
   assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, NULL, 'x', BACKGROUND, NULL));
   assert_told ("*a group and the runner of its tasks have one main context", POST_ID (group, stranger, 'x', BACKGROUND, NULL));
-  assert_told ("*(): 4 is no PrioTaskPriority*", POST_ID (group, runner, 'x', 4, NULL));
-  assert_told ("*a PrioScheduler is no GCancellable*", POST_ID (group, runner, 'x', BACKGROUND, bad));
+  assert_told ("*(): 4 is not a PrioTaskPriority*", POST_ID (group, runner, 'x', 4, NULL));
+  assert_told ("*a PrioScheduler is not a GCancellable*", POST_ID (group, runner, 'x', BACKGROUND, bad));
   assert_critical (POST_ID (group, runner, 0, BACKGROUND, NULL));
 
-  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_return_id (NULL, 1, NULL));
-  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_new_lender (NULL, 1));
+  assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_return_id (NULL, 1, NULL));
+  assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_new_lender (NULL, 1));
 
 #define WAIT_ID(group, own, until, cancellable, runner, id) prio_task_group_wait_id (group, own, 0, until, cancellable, runner, id)
-  assert_told ("*NULL is no PrioTaskGroup*", WAIT_ID (NULL, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
-  assert_told ("*a PrioScheduler is no PrioTaskGroup*", WAIT_ID (group, (gpointer) bad, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
+  assert_told ("*NULL is not a PrioTaskGroup*", WAIT_ID (NULL, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
+  assert_told ("*a PrioScheduler is not a PrioTaskGroup*", WAIT_ID (group, (gpointer) bad, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
   assert_told ("*have one main context", WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, NULL, stranger, 'w'));
   assert_critical (WAIT_ID (group, NULL, (PrioTaskGroupWait) 9, NULL, runner, 'w'));
   assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, bad, runner, 'w'));
   assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 0));
-  assert_told ("*NULL is no PrioTaskGroup*", prio_task_group_finish_id (NULL, 'w', NULL, NULL, &error));
+  assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_finish_id (NULL, 'w', NULL, NULL, &error));
   assert_critical (prio_task_group_finish_id (group, 'w', NULL, NULL, &error));
   g_assert_no_error (error);
 
@@ -164,8 +164,8 @@ test_statistics (Fixture *f, gconstpointer data)
   assert_critical (prio_statistics_ref (NULL));
   assert_critical (prio_statistics_unref (NULL));
   assert_critical (prio_statistics_get_n_run (NULL, BACKGROUND));
-  assert_told ("prio_statistics_get_n_run(): 4 is no PrioTaskPriority*", prio_statistics_get_n_run (statistics, 4));
-  assert_told ("prio_statistics_get_running_times(): 0 is no PrioTaskPriority*", prio_statistics_get_running_times (statistics, 0));
+  assert_told ("prio_statistics_get_n_run(): 4 is not a PrioTaskPriority*", prio_statistics_get_n_run (statistics, 4));
+  assert_told ("prio_statistics_get_running_times(): 0 is not a PrioTaskPriority*", prio_statistics_get_running_times (statistics, 0));
   assert_critical (prio_times_ref (NULL));
   assert_critical (prio_times_unref (NULL));
   assert_critical (prio_times_get_count (NULL));

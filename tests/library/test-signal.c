@@ -314,7 +314,7 @@ test_bad_input (Fixture *f, gconstpointer data)
 
   g_test_trap_subprocess (NULL, 0, 0);
   g_test_trap_assert_passed ();
-  g_test_trap_assert_stderr ("*CRITICAL*7 is no PrioTaskPriority*CRITICAL*-1 is no PrioTaskPriority*CRITICAL*are_cancellables*"
+  g_test_trap_assert_stderr ("*CRITICAL*7 is not a PrioTaskPriority*CRITICAL*-1 is not a PrioTaskPriority*CRITICAL*are_cancellables*"
                              "CRITICAL*priority_source*CRITICAL*PRIO_IS_TASK_CONTROLLER*");
 }
 
@@ -437,7 +437,7 @@ test_not_kept_after_a_change (Fixture *f, gconstpointer data)
 }
 
 /* Of an abort they all hear once, in the order of their making; a cancel by hand of the one
- * in the middle is no abort of what it depends on. */
+ * in the middle is not an abort of what it depends on. */
 static void
 test_any_of_a_dependent (Fixture *f, gconstpointer data)
 {

@@ -275,7 +275,7 @@ test_what_is_wrong_is_told (Fixture *f, gconstpointer data)
 
   assert_told ("prio_scheduler_sleep_async(): callback is NULL*",
                prio_scheduler_sleep_async (f->scheduler, 1, NULL, NULL, NULL));
-  assert_told ("prio_scheduler_sleep_async(): 7 is no PrioTaskPriority*",
+  assert_told ("prio_scheduler_sleep_async(): 7 is not a PrioTaskPriority*",
                go_to_sleep (&a, 1, &(PrioYieldOptions) { .priority = (PrioTaskPriority) 7 }));
 }
 

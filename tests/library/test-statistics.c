@@ -715,7 +715,7 @@ test_properties (Fixture *f, gconstpointer data)
 
   if (HAS_CHECKS)
     {
-      assert_told ("*NULL is no PrioScheduler*", g_assert_null (prio_scheduler_get_statistics (NULL)));
+      assert_told ("*NULL is not a PrioScheduler*", g_assert_null (prio_scheduler_get_statistics (NULL)));
       assert_told ("*self != NULL*", g_assert_cmpuint (prio_statistics_get_n_run (NULL, USER_VISIBLE), ==, 0));
       assert_told ("*17*", g_assert_cmpuint (prio_statistics_get_n_run (statistics, (PrioTaskPriority) 17), ==, 0));
       assert_told ("*percent*", g_assert_cmpfloat (prio_times_get_percentile (times, 101), ==, 0));

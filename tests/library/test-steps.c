@@ -562,7 +562,7 @@ test_async (Fixture *f, gconstpointer data)
 
   assert_told ("*prio_scheduler_post_steps(): *func is NULL*",
                g_assert_null (prio_scheduler_post_steps (f->scheduler, NULL, NULL, NULL, NULL)));
-  assert_told ("*NULL is no PrioScheduler*", g_assert_null (prio_scheduler_post_steps (NULL, NULL, make, NULL, NULL)));
+  assert_told ("*NULL is not a PrioScheduler*", g_assert_null (prio_scheduler_post_steps (NULL, NULL, make, NULL, NULL)));
 }
 
 int

@@ -292,7 +292,7 @@ def check_leaving(program, folder):
 def check_nothing(program, folder):
     """No pictures, no folder, and wrong arguments."""
     (folder / 'empty').mkdir()
-    for path, said in ((folder / 'empty', 'There is no picture'), (folder / 'nothing & <b>', 'nothing & <b>')):  # which is no markup
+    for path, said in ((folder / 'empty', 'There is no picture'), (folder / 'nothing & <b>', 'nothing & <b>')):  # which is not markup
         with running(program, path) as gallery:
             gallery.wait_for(f'“{said}”', lambda: any(line[:1] == ['nothing:'] and said in ' '.join(line) for line in gallery.lines))
     for arguments, said in ((['--rows', '0'], '0, '), (['--limit', '-1'], ', -1,'), ([folder, folder], 'and 2')):

@@ -98,7 +98,7 @@ def check_other_processes(monitor, traced):
 
 
 def check_monitor_has_gone(traced, folder):
-    """Neither a pipe without a reader nor a descriptor of a process that has gone, or that is no pipe, disturbs a program."""
+    """Neither a pipe without a reader nor a descriptor of a process that has gone, or that is not a pipe, disturbs a program."""
     precious = folder / 'precious'
     precious.write_text('keep')
     with precious.open('r+') as file:

@@ -31,7 +31,7 @@ def main(python, program):
 
 
 def check_odd(python, program):
-    """What is no file is passed over, a name need not be UTF-8, and another window may search another folder."""
+    """What is not a file is passed over, a name need not be UTF-8, and another window may search another folder."""
     with tempfile.TemporaryDirectory() as folder:
         odd, empty = os.path.join(folder, 'odd'), os.path.join(folder, 'empty')
         os.mkdir(odd)

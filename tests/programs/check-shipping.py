@@ -132,7 +132,7 @@ loop.run();
     for name, change, wanted in (
         ('processor', lambda data: data[:18] + b'\xf3\x00' + data[20:], 'is for another kind of processor'),
         ('c-library', newer, 'needs a newer C library: glibc 2.99'),
-        ('nothing', lambda data: b'nothing', 'is no library'),
+        ('nothing', lambda data: b'nothing', 'is not a library'),
     ):
         place = extension / 'unusable'
         shutil.rmtree(place, ignore_errors=True)

@@ -97,7 +97,7 @@ def svg_faults(text):
 
 def png_faults(data):
     if not data.startswith(b'\x89PNG\r\n\x1a\n'):
-        yield 'it is no PNG'
+        yield 'it is not a PNG'
         return
     at, names, packed = 8, [], b''
     while at + 12 <= len(data):

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-# Those of gcc's options that clang does not know are no fault of the source's.
+# Those of gcc's options that clang does not know are not the source's fault.
 OWN = ['-Werror', '-Wno-unknown-warning-option', '-Wno-unused-command-line-argument', '-fno-color-diagnostics']
 
 

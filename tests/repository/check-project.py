@@ -35,7 +35,7 @@ def check_readme(source):
         assert there, f'README leads to {target}, which is not there'
     commands = re.findall(r'^```sh\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
     for command in commands:
-        assert os.access(source / command.split()[0], os.X_OK), f'{command.strip()} of README is no program'
+        assert os.access(source / command.split()[0], os.X_OK), f'{command.strip()} of README is not a program'
     assert len(targets) > 20 and len(commands) > 1, 'where are the others?'
     return len(targets), len(commands)
 

@@ -52,7 +52,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in 
 
 
 def committed(source):
-    """The files of the last commit; none where this is no clone of the repository."""
+    """The files of the last commit; none where this is not a clone of the repository."""
     listed = subprocess.run(['git', '-C', source, 'ls-tree', '-r', '--name-only', '-z', 'HEAD'], capture_output=True, text=True, check=False)
     return set(listed.stdout.split('\0')) - {''} if listed.returncode == 0 else set()
 

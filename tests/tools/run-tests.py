@@ -29,7 +29,7 @@ import threading
 
 # A test in one of these suites is not run again.
 NEVER_AGAIN = {'conformance', 'cost', 'leaks', 'model', 'races', 'stress'}
-# More failures than this are no noise.
+# More failures than this are not noise.
 MOST_AGAIN = 5
 # How long before its end a test that hangs is looked at, seconds.
 MARGIN = 20

@@ -6,7 +6,7 @@
  * here, which leave it alone as GLib would.
  *
  * The scheduler goes before GJS's source.  So it has what is queued run before it chooses a task: an abort in such a job still
- * reaches that task, and the job is no part of it.
+ * reaches that task, and the job is not part of it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -160,7 +160,7 @@ engine_report (JSContext *cx, const char *where)
   if (string)
     text = JS_EncodeStringToUTF8 (cx, string);
   JS_ClearPendingException (cx);
-  g_warning ("%s: %s", where, text ? text.get () : "an exception that is no text");
+  g_warning ("%s: %s", where, text ? text.get () : "an exception that is not text");
 }
 
 bool

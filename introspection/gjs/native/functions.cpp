@@ -53,7 +53,7 @@ get_table (JSContext *cx, const JS::CallArgs &args)
 
   if (table != nullptr && table->engine != nullptr)
     return table;
-  JS_ReportErrorUTF8 (cx, "This is no table");
+  JS_ReportErrorUTF8 (cx, "This is not a table");
   return nullptr;
 }
 

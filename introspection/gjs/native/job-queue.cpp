@@ -124,7 +124,7 @@ JobQueue::isDrainingStopped () const
   return m_engine->gjs_queue->isDrainingStopped ();
 }
 
-/* What the debugger runs while the program stands is no part of a task. */
+/* What the debugger runs while the program stands is not part of a task. */
 class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
 {
  public:

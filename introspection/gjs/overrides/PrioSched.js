@@ -29,7 +29,7 @@ function toPriority(value) {
         return value;
     const priority = typeof value === 'string' ? NICKS.indexOf(value) + 1 : UNSET;
     if (priority === UNSET)
-        throw new TypeError(`${named(value)} is no task priority: ${NAMES}`);
+        throw new TypeError(`${named(value)} is not a task priority: ${NAMES}`);
     return priority;
 }
 
@@ -37,7 +37,7 @@ function toPriority(value) {
 function toGivenPriority(value) {
     const priority = toPriority(value);
     if (priority === UNSET)
-        throw new TypeError(`${named(value)} is no task priority: ${NAMES}`);
+        throw new TypeError(`${named(value)} is not a task priority: ${NAMES}`);
     return priority;
 }
 
@@ -58,7 +58,7 @@ function toDelay(value = 0) {
 
 function toGivenDelay(value) {
     if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER)
-        throw new TypeError(`${named(value)} is no delay in milliseconds`);
+        throw new TypeError(`${named(value)} is not a delay in milliseconds`);
     return Math.trunc(value);
 }
 
@@ -75,7 +75,7 @@ function toSignal(value) {
     if (value === undefined || value === null)
         return null;
     if (!(value instanceof Gio.Cancellable))
-        throw new TypeError(`${named(value)} is no signal${hintFor(value)}`);
+        throw new TypeError(`${named(value)} is not a signal${hintFor(value)}`);
     return value;
 }
 
@@ -83,16 +83,16 @@ function toName(value) {
     if (value === undefined || value === null)
         return null;
     if (typeof value !== 'string')
-        throw new TypeError(`${named(value)} is no name`);
+        throw new TypeError(`${named(value)} is not a name`);
     return value;
 }
 
 function toSignals(value) {
     if (typeof value?.[Symbol.iterator] !== 'function')
-        throw new TypeError(`${named(value)} is no sequence of signals`);
+        throw new TypeError(`${named(value)} is not a sequence of signals`);
     return Array.from(value, signal => {
         if (signal === undefined || signal === null)
-            throw new TypeError(`${named(signal)} is no signal`);
+            throw new TypeError(`${named(signal)} is not a signal`);
         return toSignal(signal);
     });
 }
@@ -106,7 +106,7 @@ function toFlag(value, name) {
 // An integer, where GJS takes anything.
 function toInteger(value, max, what) {
     if (typeof value !== 'number' || !(value >= 0) || value > max)
-        throw new TypeError(`${named(value)} is no ${what}`);
+        throw new TypeError(`${named(value)} is not a valid ${what}`);
     return Math.trunc(value);
 }
 
@@ -116,7 +116,7 @@ const toFrameTime = value => toInteger(value, Number.MAX_SAFE_INTEGER, 'time of 
 function toFrameClock(value) {
     const type = value instanceof GObject.Object ? GObject.type_from_name(GObject.type_name_from_instance(value)) : null;
     if (type === null || GObject.signal_lookup('before-paint', type) === 0)
-        throw new TypeError(`${named(value)} is no frame clock`);
+        throw new TypeError(`${named(value)} is not a frame clock`);
     return value;
 }
 
@@ -145,7 +145,7 @@ function toOptions(value) {
         return {};
     if (typeof value !== 'object' || (Object.getPrototypeOf(value) !== Object.prototype && value instanceof GObject.Object)) {
         const hint = value instanceof Gio.Cancellable ? ': give it as {signal}' : '';
-        throw new TypeError(`${named(value)} is no object with options${hint}`);
+        throw new TypeError(`${named(value)} is not an object with options${hint}`);
     }
     return value;
 }
@@ -361,7 +361,7 @@ function adaptSignals(TaskSignal) {
     TaskSignal.any_following = (signals, source) => {
         const given = toSignals(signals);
         if (!(source instanceof TaskSignal))
-            throw new TypeError(`${named(source)} is no signal of a task, whose priority could be followed`);
+            throw new TypeError(`${named(source)} is not the signal of a task, so its priority cannot be followed`);
         return newAnyFollowing.call(TaskSignal, given, source);
     };
     TaskSignal.new_timeout = delay => newTimeout.call(TaskSignal, toGivenDelay(delay));

@@ -42,7 +42,7 @@ function systemGlibc() {
 function whyUnusable(path) {
     const start = startOf(path), own = startOf('/proc/self/exe');
     if (!start.startsWith('\x7fELF'))
-        return 'is no library';
+        return 'is not a library';
     // The class and the order of bytes, and the processor.
     if (start.slice(4, 6) !== own.slice(4, 6) || start.slice(HEADER - 2, HEADER) !== own.slice(HEADER - 2, HEADER))
         return 'is for another kind of processor';

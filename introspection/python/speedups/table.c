@@ -54,7 +54,7 @@ static PyObject *
 table_add_method (PyObject *object, PyObject *entry)
 {
   if (!PyObject_TypeCheck (entry, &prio_future_type))
-    return PyErr_Format (PyExc_TypeError, "%R is no future", entry);
+    return PyErr_Format (PyExc_TypeError, "%R is not a future", entry);
   return PyLong_FromUnsignedLong (table_add ((TableObject *) object, entry));
 }
 

@@ -12,7 +12,7 @@ const native = PrioSched.Scheduler.get_default();
 const controller = new TaskController();
 const {signal} = PrioSched.TaskController.new('background');
 
-// @ts-expect-error: a number is no text
+// @ts-expect-error: a number is not text
 export const text: string = await scheduler.postTask(() => 5);
 // @ts-expect-error: what comes of an asynchronous function is awaited
 export const promised: Promise<Promise<number>> = native.post_task(async () => 5);
@@ -45,7 +45,7 @@ controller.signal.addEventListener('prioritychange', e => print(e.priority));
 
 // @ts-expect-error: no such priority
 native.post_task(() => 5, {priority: 'urgent'});
-// @ts-expect-error: 0 is for PRIORITY_UNSET, which is no priority
+// @ts-expect-error: 0 is for PRIORITY_UNSET, which is not a priority
 native.post('unset', () => false);
 // @ts-expect-error: no cancellable
 native.post_task(() => 5, {signal: 'inherit'});
@@ -55,7 +55,7 @@ PrioSched.TaskController.new(undefined);
 PrioSched.TaskController.new('background').priority = PrioSched.TaskPriority.USER_BLOCKING;
 // @ts-expect-error: a reason is read
 signal.reason = null;
-// @ts-expect-error: a task's signal is no list of them
+// @ts-expect-error: a task's signal is not a list of them
 PrioSched.TaskSignal.any(signal, 'background');
 // @ts-expect-error: any other cancellable has no priority to follow
 PrioSched.TaskSignal.any_following([signal], new Gio.Cancellable());
@@ -63,7 +63,7 @@ PrioSched.TaskSignal.any_following([signal], new Gio.Cancellable());
 Gio.File.new_for_path('/').load_contents(PrioSched.TaskController.new('background'));
 // @ts-expect-error: no such property
 native.frame_rate = 60;
-// @ts-expect-error: a pause is no property to set
+// @ts-expect-error: a pause is not a property to set
 native.paused = true;
 // @ts-expect-error: no such method
 native.run_task(() => 5);

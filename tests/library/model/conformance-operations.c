@@ -63,7 +63,7 @@ priority_from_nick (const char *nick)
   GEnumValue *value = g_enum_get_value_by_nick (class, nick);
 
   if (value == NULL)
-    g_error ("“%s” is no priority", nick);
+    g_error ("“%s” is not a priority", nick);
   return value->value;
 }
 
@@ -499,7 +499,7 @@ perform (Program *program, const char *op, JsonObject *operation)
   else if (g_str_equal (op, "busy"))
     pass_time (json_object_get_int_member (operation, "ms"));
   else
-    g_error ("“%s” is no operation", op);
+    g_error ("“%s” is not an operation", op);
 }
 
 static void

@@ -94,7 +94,7 @@ class Signals:
                        or any(name in self.handlers['cancelled'] for name in names))
             for entry in mine:
                 self.cancel(entry, loosely, by_signal=True)
-        # Where nothing else can run in between, it is no matter that all leave their queues before the first says so.
+        # Where nothing else can run in between, it does not matter that all leave their queues before the first says so.
         for other in [] if by_hand else names:
             self.listen()
             self.say_cancelled(other, state)

@@ -102,7 +102,7 @@ function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pe
     };
     native.newRunner(scheduler);
     const table = native.newTable(states.slice(BACKGROUND));
-    // Bound functions are no frames on the stack.
+    // Bound functions are not frames on the stack.
     const run = runTasks.bind(defaultTable, native.runTable.bind(native, table));
     const noteUnhandled = (promise, reason) => unhandled.add(promise, reason, null);
     native.setHooks([closedError, followNative, finish, run, isQuiet, noteUnhandled, named, reportUnhandled]);

@@ -136,7 +136,7 @@ class Scheduler(PrioSched.Scheduler):
 
         Returns a PrioSched.PostedTask.  To await it gives what callback returns or raises what it raises, or the reason
         of the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or
-        ValueError for what is no priority and for a delay out of range.
+        ValueError for what is not a priority and for a delay out of range.
         """
         if not callable(callback):
             to_callback(callback)
@@ -178,7 +178,7 @@ class Scheduler(PrioSched.Scheduler):
         PrioSched.Error.CLOSED.
         """
         if not isinstance(worker, PrioSched.Worker):
-            raise TypeError(f'{worker!r} is no PrioSched.Worker')
+            raise TypeError(f'{worker!r} is not a PrioSched.Worker')
         return threads.run_in_thread(self, worker, func, args, to_priority(priority), to_signal(signal), name)
 
     def queue_microtask(self, callback):

@@ -17,7 +17,7 @@ const {State} = imports.overrides._priosched.core.states;
 const end = new Gio.SimpleAction({name: 'end'});
 var linkTo = function linkTo(scheduler) {
     if (!(scheduler instanceof imports.gi.PrioSched.Scheduler))
-        throw new TypeError(`${named(scheduler)} is no scheduler, whose method this is`);
+        throw new TypeError(`${named(scheduler)} is not a scheduler, whose method this is`);
     const binding = scheduler.bind_property('paused', end, 'enabled', GObject.BindingFlags.DEFAULT);
     return () => binding.dup_source();
 };
@@ -62,7 +62,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
             options.signal = signal;
-        // Without one it is that of the signal, and UNSET is no TaskPriority.
+        // Without one it is that of the signal, and UNSET is not a TaskPriority.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
         yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));

@@ -24,7 +24,7 @@ var named = function named(value) {
 
 var toFunction = function toFunction(value) {
     if (typeof value !== 'function')
-        throw new TypeError(`${named(value)} is no function`);
+        throw new TypeError(`${named(value)} is not a function`);
     return value;
 };
 

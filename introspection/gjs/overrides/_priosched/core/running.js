@@ -214,7 +214,7 @@ var Running = class Running {
         this.#left();
     }
 
-    // The same for what is no callback, but runs the jobs that one has left.
+    // The same for what is not a callback, but runs the jobs that one has left.
     runJobsIn(state, run) {
         this.runIn(state, () => {
             this.#isCallback = false;

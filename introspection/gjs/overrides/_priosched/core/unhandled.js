@@ -125,7 +125,7 @@ var Unhandled = class Unhandled {
             if (n === 0)
                 continue;
             const text = describe(reason), told = escapeName(name);
-            // It prints the stack that it is given only of what is no Error.
+            // It prints the stack that it is given only of what is not an Error.
             logError({stack, toString: () => text}, n === 1 ? `Unhandled rejection of a task’s promise${told === null ? '' : `, “${told}”`}`
                 : `Unhandled rejections of the promises of ${n} tasks${told === null ? '' : `, “${told}” and others`}`);
         }

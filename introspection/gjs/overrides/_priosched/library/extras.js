@@ -24,7 +24,7 @@ function isThenable(value) {
 
 var toMilliseconds = function toMilliseconds(value) {
     if (typeof value !== 'number' || !(value >= 0) || value > 0xffffffff / 1000)
-        throw new TypeError(`${named(value)} is no time slice in milliseconds`);
+        throw new TypeError(`${named(value)} is not a time slice in milliseconds`);
     return value;
 };
 

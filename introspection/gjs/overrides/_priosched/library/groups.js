@@ -28,14 +28,14 @@ function toLimit(value) {
     if (value === Infinity)
         return MAX_LIMIT;
     if (!Number.isInteger(value) || value < 1 || value > MAX_LIMIT)
-        throw new TypeError(`${named(value)} is no limit, which is a whole number of tasks from 1, or Infinity`);
+        throw new TypeError(`${named(value)} is not a limit, which is a whole number of tasks from 1, or Infinity`);
     return value;
 }
 
 function checkNames(options, names, where) {
     for (const name of Object.keys(options)) {
         if (!names.includes(name))
-            throw new TypeError(`${named(name)} is no option of ${where}`);
+            throw new TypeError(`${named(name)} is not an option of ${where}`);
     }
     return options;
 }
@@ -203,7 +203,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
 
     function checkScheduler(value) {
         if (!(value instanceof Scheduler))
-            throw new TypeError(`${named(value)} is no scheduler`);
+            throw new TypeError(`${named(value)} is not a scheduler`);
         return value;
     }
 

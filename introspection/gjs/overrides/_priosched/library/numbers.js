@@ -17,9 +17,9 @@ const MAX_THRESHOLD = 0xffffffff;
 
 function toNumber(value, max, what) {
     if (typeof value !== 'number')
-        throw new TypeError(`${named(value)} is no ${what}, which is a number from 0 to ${max}`);
+        throw new TypeError(`${named(value)} is not a ${what}, which is a number from 0 to ${max}`);
     if (!(value >= 0 && value <= max))
-        throw new RangeError(`${named(value)} is no ${what}, which is from 0 to ${max}`);
+        throw new RangeError(`${named(value)} is not a ${what}, which is from 0 to ${max}`);
     return value;
 }
 

@@ -42,14 +42,14 @@ function toLevel(value) {
 
 function toFrameRate(value) {
     if (!Number.isInteger(value) || value < 0 || value > MAX_FRAME_RATE)
-        throw new TypeError(`${named(value)} is no frame rate, which is a whole number from 0 to ${MAX_FRAME_RATE}`);
+        throw new TypeError(`${named(value)} is not a frame rate, which is a whole number from 0 to ${MAX_FRAME_RATE}`);
     return value;
 }
 
 // In whole milliseconds, none of which is 0 unless it has been given.
 var toTimeout = function toTimeout(value) {
     if (typeof value !== 'number' || !(value >= -MAX_TIMEOUT) || value > MAX_TIMEOUT)
-        throw new TypeError(`${named(value)} is no timeout in milliseconds`);
+        throw new TypeError(`${named(value)} is not a timeout in milliseconds`);
     return value < 0 ? Math.floor(value) : Math.ceil(value);
 };
 

@@ -46,7 +46,7 @@ var toUnstepped = function toUnstepped(value, where) {
 
 function toGenerator(value) {
     if (typeof value?.next !== 'function' || typeof value.throw !== 'function' || typeof value[Symbol.iterator] !== 'function')
-        throw new TypeError(`${named(value)} is no generator`);
+        throw new TypeError(`${named(value)} is not a generator`);
     return value;
 }
 

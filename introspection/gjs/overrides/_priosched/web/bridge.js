@@ -82,7 +82,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
 
     function toCancellable(value, what) {
         if (!(value instanceof Gio.Cancellable))
-            throw new TypeError(`${what}: ${named(value)} is no AbortSignal, and no Gio.Cancellable`);
+            throw new TypeError(`${what}: ${named(value)} is neither an AbortSignal nor a Gio.Cancellable`);
         return value;
     }
 

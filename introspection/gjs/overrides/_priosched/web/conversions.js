@@ -11,7 +11,7 @@ const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
 var toPriority = function toPriority(value) {
     const priority = String(value);
     if (!PRIORITIES.includes(priority))
-        throw new TypeError(`“${priority}” is no TaskPriority: these are ${PRIORITIES.map(named).join(', ')}`);
+        throw new TypeError(`“${priority}” is not a TaskPriority: these are ${PRIORITIES.map(named).join(', ')}`);
     return priority;
 };
 
@@ -30,6 +30,6 @@ var toInteger = function toInteger(value, max, what) {
 
 var toFunction = function toFunction(value, what) {
     if (typeof value !== 'function')
-        throw new TypeError(`${what}: ${named(value)} is no function`);
+        throw new TypeError(`${what}: ${named(value)} is not a function`);
     return value;
 };

@@ -55,7 +55,7 @@ var listenersOf = new WeakMap();
 function listenersFor(target) {
     const listeners = listenersOf.get(target);
     if (listeners === undefined)
-        throw new TypeError(`${named(target)} is no EventTarget`);
+        throw new TypeError(`${named(target)} is not an EventTarget`);
     return listeners;
 }
 
@@ -97,7 +97,7 @@ var toDictionary = function toDictionary(value, what) {
     if (value === undefined || value === null)
         return {};
     if (typeof value !== 'object' && typeof value !== 'function')
-        throw new TypeError(`${what}: ${named(value)} is no object`);
+        throw new TypeError(`${what}: ${named(value)} is not an object`);
     return value;
 };
 
@@ -217,7 +217,7 @@ function callListener(callback, event, target) {
     }
     const handle = callback.handleEvent;
     if (typeof handle !== 'function')
-        throw new TypeError('handleEvent is no function');
+        throw new TypeError('handleEvent is not a function');
     handle.call(callback, event);
 }
 
@@ -246,7 +246,7 @@ var EventTarget = class EventTarget {
         if (arguments.length < 2)
             throw new TypeError('addEventListener needs a type and a callback');
         if (callback !== null && callback !== undefined && typeof callback !== 'function' && typeof callback !== 'object')
-            throw new TypeError(`The listener: ${named(callback)} is no function, and no object`);
+            throw new TypeError(`The listener: ${named(callback)} is neither a function nor an object`);
         const {capture, once, passive, signal} = typeof options === 'object' || typeof options === 'function'
             ? toDictionary(options, 'Options') : {capture: options};
         const aborting = signal === undefined ? null : hooks.toSignal(signal);
@@ -276,7 +276,7 @@ var EventTarget = class EventTarget {
 
     dispatchEvent(event) {
         if (!(event instanceof Event))
-            throw new TypeError(`dispatchEvent: ${named(event)} is no Event`);
+            throw new TypeError(`dispatchEvent: ${named(event)} is not an Event`);
         listenersFor(this);
         return dispatch(event, this, false);
     }

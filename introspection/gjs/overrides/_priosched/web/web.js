@@ -27,7 +27,7 @@ const slots = new WeakMap();
 function slotsOf(value) {
     const s = slots.get(value);
     if (s === undefined)
-        throw new TypeError(`${named(value)} is no AbortSignal`);
+        throw new TypeError(`${named(value)} is not an AbortSignal`);
     return s;
 }
 
@@ -41,7 +41,7 @@ function toAnySignal(value, what) {
 function taskSlotsOf(signal) {
     const s = slots.get(signal);
     if (!s || s.priority === null)
-        throw new TypeError(`${named(signal)} is no TaskSignal`);
+        throw new TypeError(`${named(signal)} is not a TaskSignal`);
     return s;
 }
 
@@ -183,7 +183,7 @@ hooks.toSignal = value => {
 function toSignals(signals) {
     if ((typeof signals !== 'object' && typeof signals !== 'function') || signals === null ||
         typeof signals[Symbol.iterator] !== 'function')
-        throw new TypeError(`The signals: ${named(signals)} is no sequence`);
+        throw new TypeError(`The signals: ${named(signals)} is not a sequence`);
     return Array.from(signals, signal => toAnySignal(signal, 'A member of the signals'));
 }
 
@@ -497,7 +497,7 @@ function make(PrioSched, tasks) {
         postTask(callback, options = undefined) {
             try {
                 if (!Scheduler.#isScheduler(this))
-                    throw new TypeError(`postTask: ${named(this)} is no Scheduler`);
+                    throw new TypeError(`postTask: ${named(this)} is not a Scheduler`);
                 toFunction(callback, 'The callback of postTask');
                 const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
                 // Each member is converted before the next one is read.
@@ -525,7 +525,7 @@ function make(PrioSched, tasks) {
         // The current draft knows no options, and ignores what is given.  Those of the older one are an object.
         yield(options = undefined) {
             if (!Scheduler.#isScheduler(this))
-                return Promise.reject(new TypeError(`yield: ${named(this)} is no Scheduler`));
+                return Promise.reject(new TypeError(`yield: ${named(this)} is not a Scheduler`));
             if (typeof options === 'object' && options !== null)
                 return this.#yieldWith(options);
             const promise = new Promise(tasks.keepResolvers);
@@ -590,7 +590,7 @@ function make(PrioSched, tasks) {
     // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {
         if ((typeof target !== 'object' && typeof target !== 'function') || target === null)
-            throw new TypeError(`install: ${named(target)} is no object`);
+            throw new TypeError(`install: ${named(target)} is not an object`);
         for (const [name, value] of Object.entries(web)) {
             if (!(name in target))
                 Object.defineProperty(target, name, {value, writable: true, configurable: true, enumerable: false});

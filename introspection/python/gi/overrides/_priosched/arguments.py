@@ -39,7 +39,7 @@ def to_priority(value):
         # A number of that size; members of other enumerations are none.
         number = value if value.__class__ is int else None
     if number not in (1, 2, 3):
-        raise ValueError(f'{value!r} is no task priority: {_NAMES}')
+        raise ValueError(f'{value!r} is not a task priority: {_NAMES}')
     return number
 
 
@@ -54,7 +54,7 @@ def to_priority_of(callback, value):
 def to_given_priority(value):
     """The same where there has to be one."""
     if value is None:
-        raise ValueError(f'None is no task priority: {_NAMES}')
+        raise ValueError(f'None is not a task priority: {_NAMES}')
     return to_priority(value)
 
 
@@ -157,7 +157,7 @@ def called_back(owner, name, position, awaitable=None):
 def to_signal(value):
     if value is not None and not isinstance(value, Gio.Cancellable):
         hint = ': pass controller.signal' if hasattr(value, 'get_signal') else ''
-        raise TypeError(f'{value!r} is no signal{hint}')
+        raise TypeError(f'{value!r} is not a signal{hint}')
     return value
 
 
@@ -167,7 +167,7 @@ def to_signals(values):
     except TypeError:
         raise TypeError(f'signals are an iterable of Gio.Cancellable, not {values!r}') from None
     if None in values:
-        raise TypeError('None is no signal')
+        raise TypeError('None is not a signal')
     return [to_signal(value) for value in values]
 
 
@@ -175,7 +175,7 @@ def to_scheduler(value):
     if value is None:
         return PrioSched.Scheduler.ref_thread_default()
     if not isinstance(value, PrioSched.Scheduler):
-        raise TypeError(f'{value!r} is no scheduler')
+        raise TypeError(f'{value!r} is not a scheduler')
     return value
 
 

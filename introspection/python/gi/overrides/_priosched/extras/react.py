@@ -244,5 +244,5 @@ def schedule_callback(self, level, callback, timeout=None, delay=0, signal=None,
 def cancel_callback(self, task):
     """Cancels a task of schedule_callback () or post_task ().  Returns whether that was still possible."""
     if not isinstance(task, PostedTask):
-        raise TypeError(f'{task!r} is no PrioSched.PostedTask')
+        raise TypeError(f'{task!r} is not a PrioSched.PostedTask')
     return task.cancel()

@@ -44,7 +44,7 @@ class Worker(PrioSched.Worker):
         """
         if not isinstance(how, PrioSched.WorkerStop):
             if how.__class__ is not str or how not in _HOW:
-                raise ValueError(f"{how!r} is no way to stop a worker: these are 'abort', 'finish'")
+                raise ValueError(f"{how!r} is not a way to stop a worker: these are 'abort', 'finish'")
             how = _HOW[how]
         self._is_stopped = True
         super().stop(how)

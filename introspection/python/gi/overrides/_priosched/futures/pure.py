@@ -153,7 +153,7 @@ class DriverBase:
     ended = False
     value = None         # how it has ended
     error = None
-    main_context = None  # where it runs, if it is no task's
+    main_context = None  # where it runs, if it is not a task's
 
     def __init__(self, coroutine, context, state):
         self.coroutine = coroutine

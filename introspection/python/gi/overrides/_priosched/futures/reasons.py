@@ -47,7 +47,7 @@ def check(reason):
 
 
 class _Reason:
-    """An exception that is no GLib.Error; its number is the code of the GLib.Error that stands for it."""
+    """An exception that is not a GLib.Error; its number is the code of the GLib.Error that stands for it."""
 
     def __init__(self, exception):
         self.exception = exception

@@ -92,7 +92,7 @@ def enter_state(state):
 
 
 def borrow_state(state):
-    """From now on, the current context, which is no task's, belongs to the task of state."""
+    """From now on, the current context, which is not a task's, belongs to the task of state."""
     _state.set(state)
     _borrowed.set(state)
 
