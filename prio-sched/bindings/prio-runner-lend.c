@@ -134,8 +134,8 @@ prio_runner_free_lender (PrioRunner *self, guint lender)
 /**
  * prio_runner_begin_wait:
  * @self: a runner
- * @lender: who waits: what [method@PrioSched.Runner.new_lender] has returned
- * @awaited: who is waited for, likewise
+ * @lender: the task that waits: what [method@PrioSched.Runner.new_lender] has returned
+ * @awaited: the task that it waits for, likewise
  *
  * Tells that a task waits for another: from now on it lends it its priority, until one of them has its result or is aborted, or
  * until [method@PrioSched.Runner.end_wait] is called.
@@ -159,7 +159,7 @@ prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited)
 /**
  * prio_runner_begin_wait_for_id:
  * @self: a runner
- * @lender: who waits: what [method@PrioSched.Runner.new_lender] has returned
+ * @lender: the task that waits: what [method@PrioSched.Runner.new_lender] has returned
  * @id: the number of a continuation that is delayed or queued
  *
  * Tells that a task waits for its own continuation, as long as that is queued.
@@ -187,8 +187,8 @@ prio_runner_begin_wait_for_id (PrioRunner *self, guint lender, guint id)
 /**
  * prio_runner_end_wait:
  * @self: a runner
- * @lender: who has waited
- * @awaited: whom it has waited for, who has no result yet
+ * @lender: the task that has waited
+ * @awaited: the task that it has waited for, which has no result yet
  *
  * Tells that a wait which [method@PrioSched.Runner.begin_wait] has begun is over, before the other has its result.
  *

@@ -102,7 +102,7 @@ fail_dropped (gpointer data)
 {
   PrioDropped *dropped = data;
   PrioResult result = PRIO_RESULT_OF_ERROR (
-      g_error_new_literal (PRIO_ERROR, PRIO_ERROR_DROPPED, _("Whoever was to give the result has dropped the task")));
+      g_error_new_literal (PRIO_ERROR, PRIO_ERROR_DROPPED, _("The task was dropped before it was given its result")));
 
   prio_wait_for_unref (G_OBJECT (dropped->task), dropped->dropper);
   prio_task_return (dropped->task, &result);
@@ -144,7 +144,7 @@ prio_task_fail_if_dropped (PrioTask *self)
     return FALSE;
 
   prio_task_warn (self, "has deferred its result, and the last reference to it has been dropped without one: it fails. "
-                        "Whoever is to give the result holds the task until then");
+                        "Hold a reference until you give the result");
 
   dropped = g_new (PrioDropped, 1);
   *dropped = (PrioDropped) { .task = g_object_ref (self), .dropper = g_thread_self () };

@@ -86,7 +86,7 @@ to_sentence (const PrioHeld *held)
     return g_strdup_printf ("The source '%s' held the main loop for %.1f ms", name, ms);
   if (held->is_source)
     return g_strdup_printf ("A source without a name held the main loop for %.1f ms", ms);
-  return g_strdup_printf ("Something that is neither a task nor a source which is known held the main loop for %.1f ms", ms);
+  return g_strdup_printf ("Something that is neither a task nor a known source held the main loop for %.1f ms", ms);
 }
 
 static gint64
@@ -157,7 +157,7 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * @self: a scheduler
  * @threshold: milliseconds, such as %PRIO_LONG_TASK_THRESHOLD; 0 to watch no longer
  *
- * Sets from which duration on what holds the scheduler's main context is told of.
+ * Sets how long something has to hold the scheduler's main context to be reported.
  *
  * See [signal@PrioSched.Scheduler::long-task].  Any thread may call it.
  *
@@ -181,7 +181,7 @@ prio_scheduler_set_long_task_threshold (PrioScheduler *self, guint threshold)
  * prio_scheduler_get_long_task_threshold: (get-property long-task-threshold)
  * @self: a scheduler
  *
- * Gets from which duration on what holds the scheduler's main context is told of.  Any thread may call it.
+ * Gets how long something has to hold the scheduler's main context to be reported.  Any thread may call it.
  *
  * ```c
  * // Unless the user has set another one by PRIO_SCHED_LONG_TASKS.
@@ -302,7 +302,7 @@ prio_scheduler_make_long_task (GType type)
    * longer: no input was handled meanwhile, and no frame drawn.  It is emitted as soon as that is over, on the thread that runs the
    * main context, in the order of time.
    *
-   * Whoever it is, each scheduler of the main context that watches tells: a task of any of them, with its microtasks and
+   * Each scheduler of the main context that watches reports it: a task of any of them, with its microtasks and
    * callbacks; another source; or nobody knows who, which may be a destroy notify, or code between two iterations of a
    * program that iterates its main context itself.  What runs a main loop does not hold its main context meanwhile.
    *
@@ -325,7 +325,7 @@ prio_scheduler_make_long_task (GType type)
   /**
    * PrioScheduler:long-task-threshold: (getter get_long_task_threshold) (setter set_long_task_threshold)
    *
-   * From which duration on what holds the main context is told of by [signal@PrioSched.Scheduler::long-task], and by a
+   * How long something has to hold the main context to be reported by [signal@PrioSched.Scheduler::long-task], and by a
    * debug message in the domain `PrioSched`, in milliseconds; 0, which is the default, if nothing is watched.
    *
    * The environment variable `PRIO_SCHED_LONG_TASKS` sets it for all schedulers of a program, and has the messages

@@ -201,8 +201,8 @@ until_next_frame (Fixture *f)
   return prio_scheduler_get_next_frame (f->scheduler) - now;
 }
 
-/* The next frame is expected an interval after the last: shorter ones as soon as they are no
- * exception, longer ones when they go on, and no pause is an interval. */
+/* The next frame is expected an interval after the last: shorter ones as soon as they are not
+ * exceptional, longer ones when they go on, and no pause is an interval. */
 static void
 test_frame_clock (Fixture *f, gconstpointer data)
 {

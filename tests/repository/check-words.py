@@ -1,4 +1,4 @@
-"""The words are the field's: those that the library once had of its own are not used again.
+"""The words are the field's: those that the library once had of its own are not used again, nor are phrases that are not English.
 
     check-words.py SOURCE
 
@@ -36,6 +36,11 @@ WORDS = {
     r'owe[ds]?': 'awaiting, pending',
     r'withdraw|discharge|admit': 'dequeue, release, enqueue',
 }
+# Not English: what a native speaker stumbles over, and what to write instead.
+PHRASES = {
+    r'(?<![Tt]here )\b(?:is|are|was|were)\s+no\s+(?!longer\b|more\b|such\b)[a-zA-Z]': 'is not a …',
+}
+STUMBLED = re.compile('|'.join(f'({phrase})' for phrase in PHRASES))
 OLD = re.compile('|'.join(f'((?<![A-Za-z])(?:{word})(?![A-Za-z]))' for word in WORDS))
 # (A7), seed 002; but C11, X11, a percentile (P95) and the key F1 are what they are called.
 TAG = re.compile(r'(?<![\w#&%+=./-])(?!X11|C11|C99|P\d\d)[A-Z]\d{1,2}(?!\w|\.\d| key)|\bseed 0\d\d\b|\bdesign\.md\b')
@@ -52,6 +57,12 @@ def old_words(text):
     for number, line in enumerate(text.splitlines(), 1):
         for match in OLD.finditer(line):
             yield number, match.group(), list(WORDS.values())[match.lastindex - 1]
+
+
+def phrases(text):
+    """Yields the number of the line, the phrase and a better one.  A line may begin in the middle of a sentence."""
+    for match in STUMBLED.finditer(re.sub(r'\n[\s*/#]*', lambda space: ' ' * len(space.group()), text)):
+        yield text.count('\n', 0, match.start()) + 1, match.group(), list(PHRASES.values())[match.lastindex - 1]
 
 
 def tags(suffix, text):
@@ -81,6 +92,8 @@ def main(source):
     found = {suffix: [tag for _, tag in tags(suffix, text)] for suffix, text in planted.items()}
     assert found == {'.c': ['A7', 'R3', 'seed 002'], '.md': ['J11'], '.py': ['design.md', 'P2']}, found
 
+    assert [phrase for _, phrase, _ in phrases('There is no task.  It is\n * no task, and is no longer one.')] == ['is    no t']
+
     files = list(files_of(pathlib.Path(source)))
     found = 0
     for path in files:
@@ -88,10 +101,13 @@ def main(source):
         for number, word, better in old_words(text):
             print(f'{path}:{number}: “{word}”: the field says {better}')
             found += 1
+        for number, phrase, better in phrases(text):
+            print(f'{path}:{number}: “{phrase}”: say “{better}”')
+            found += 1
         for number, tag in tags(path.suffix if path.name != 'NEWS' else '.md', text):
             print(f'{path}:{number}: “{tag}”: say in words what it refers to, since nobody outside can look it up')
             found += 1
-    print(f'{found} old words and references in {len(files)} files')
+    print(f'{found} old words, phrases and references in {len(files)} files')
     return 1 if found or len(files) < 100 else 0
 
 
