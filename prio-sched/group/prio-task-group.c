@@ -432,8 +432,16 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
  * prio_task_group_get_n_pending: (get-property pending)
  * @self: a group
  *
- * Gets how many tasks are queued or running.  Call it on the thread that runs the scheduler's main
- * context.
+ * Gets how many tasks are queued or running.
+ *
+ * Any thread may call it.  On another one than that of the scheduler's main context the number may have changed by the time
+ * it is returned.
+ *
+ * ```c
+ * // In a worker: there is enough to do for now.
+ * if (prio_task_group_get_n_pending (group) > 64)
+ *   g_usleep (1000);
+ * ```
  *
  * Returns: how many
  *

@@ -499,6 +499,19 @@ class Feeds(unittest.TestCase):
         self.assertEqual(group.pending, 0)
 
     @run
+    async def test_any_thread_may_ask_how_many_are_pending(self):
+        group = PrioSched.TaskGroup(limit=1)
+        tasks = [group.post_task(lambda: None) for _ in range(5)]
+        found = []
+        thread = threading.Thread(target=lambda: found.extend([group.pending, group.get_pending(), group.get_n_pending()]))
+        thread.start()
+        thread.join()
+        self.assertEqual(found, [5, 5, 5])
+        for task in tasks:
+            await task
+        self.assertEqual(group.pending, 0)
+
+    @run
     async def test_any_number_of_places(self):
         done = []
         await PrioSched.TaskGroup().feed(done.append, range(1000))

@@ -617,6 +617,29 @@ test_crossing (Fixture *f, gconstpointer data)
   yard_clear (&yard);
 }
 
+static gpointer
+count_pending (gpointer group)
+{
+  return GUINT_TO_POINTER (prio_task_group_get_n_pending (group));
+}
+
+/* Any thread may ask. */
+static void
+test_pending (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, BACKGROUND);
+  Yard yard;
+
+  yard_init (&yard, f);
+  run (&yard, group, "abcd");
+  wait_until_begun (&yard, "ab");
+  g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (g_thread_new ("count", count_pending, group))), ==, 4);
+  let_go (&yard, 4);
+  finish (&yard, group, 4);
+  g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (g_thread_new ("count", count_pending, group))), ==, 0);
+  yard_clear (&yard);
+}
+
 static void
 test_bad_input (Fixture *f, gconstpointer data)
 {
@@ -647,6 +670,7 @@ main (int argc, char **argv)
   add_test ("/group-threads/dropped", test_dropped);
   add_test ("/group-threads/context-goes", test_context_goes);
   add_test ("/group-threads/crossing", test_crossing);
+  add_test ("/group-threads/pending", test_pending);
   add_test ("/group-threads/bad-input", test_bad_input);
 
   return g_test_run ();
