@@ -27,7 +27,7 @@ prio_environment_get (const char *name)
 #endif
 }
 
-/* What the program is called: by itself or, where it has told GLib nothing, by whoever has started it.  NULL if nobody knows. */
+/* What the program is called: by itself or, where it has told GLib nothing, by the program that has started it.  NULL if that is not known. */
 const char *
 prio_environment_get_program (void)
 {

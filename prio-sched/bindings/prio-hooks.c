@@ -133,7 +133,7 @@ find_state (void)
  * Lets code that runs on stacks of its own, such as fibers, have a state while it runs.
  *
  * A fiber begins in one dispatch of the main loop and goes on in another, so that
- * prio_scheduling_state_run() cannot be around it. Whoever runs fibers captures a state
+ * prio_scheduling_state_run() cannot be around it. Code that runs fibers captures a state
  * for each, and tells here which fiber is running. The library `prio-sched-dex-1` does that
  * for those of libdex.
  *

@@ -248,7 +248,7 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
  * prio_runner_is_owner:
  * @self: a runner
  *
- * Tells whether the calling thread is the one that runs the main context: whoever has run it last or, before that, made its
+ * Tells whether the calling thread is the one that runs the main context: the last that has run it or, before that, the one that has made its
  * first scheduler.
  *
  * It is for language bindings, which raise an exception where a function that belongs to that thread would log a critical message.

@@ -239,7 +239,7 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   else
     prio_task_return_int (task, handle);
 
-  /* Whoever waits for the group from now on does not wait for it, though no microtask has run yet. */
+  /* Waits for the group from now on do not wait for it, though no microtask has run yet. */
   if (prio_task_is_completed (task))
     prio_member_complete (member, task);
   prio_member_unref (member);

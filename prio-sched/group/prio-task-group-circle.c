@@ -137,7 +137,7 @@ prio_wait_end_crossing (PrioWait *wait)
   count_crossing (member->group, wait->group, -1);
 }
 
-/* Whoever waits for the group of @member, which has completed, does not wait for what that waits for. */
+/* A wait for the group of @member, which has completed, does not wait for what that waits for. */
 void
 prio_task_group_leave_crossing (PrioMember *member)
 {

@@ -333,7 +333,7 @@ node_new (PrioLending *self)
       g_array_set_size (self->free_numbers, self->free_numbers->len - 1);
       self->nodes->pdata[node->number] = node;
     }
-  /* Whoever has none lends the priority of his state. */
+  /* A waiter without one lends the priority of its state. */
   else if (self->nodes->len <= MAX_NUMBER)
     {
       node->number = self->nodes->len;

@@ -1,8 +1,8 @@
-/* prio-observer-private.h: who is told what the loops do
+/* prio-observer-private.h: observers hear what the loops do
  *
- * Promises: while there is an observer, it is told of each task of every loop from its post, or from the beginning of the
+ * Promises: while there is an observer, it hears of each task of every loop from its post, or from the beginning of the
  * observation if the task waited already, to its end: queued, then begins, then yielded (and queued again), ended or
- * aborted.  A task that runs when the observation begins is not told of, unless it is queued again.  The task's record
+ * aborted.  A task that runs when the observation begins is not reported, unless it is queued again.  The task's record
  * (PrioObserved) stays the same meanwhile, so an observer may tell tasks by its `id`.
  *
  * While nobody observes, this costs nothing where tasks of 40 bytes are posted and run, and a test or two elsewhere: an
@@ -10,7 +10,7 @@
  * and task ids become such entries when they would be the first of their queue, and those queues are
  * empty while the loop is observed: those that wait when the observation begins are moved.
  *
- * Threads: an observer is told on the owner thread of the loop, from several at once if there are several loops.
+ * Threads: an observer is called on the owner thread of the loop, from several at once if there are several loops.
  * `queued`, `aborted`, `priority_changed` and `paused` may come inside (prio-loop-private.h): nothing of the user's may
  * be called, the library not be entered again, and only a leaf lock be taken.  `begins` and `yielded` come outside, but in the midst of
  * a step: what other threads have sent is not carried out there, since it may abort the task.  Observers are static, since a thread may
@@ -33,7 +33,7 @@ typedef enum
   PRIO_OBSERVED_IDLE     /* an idle callback */
 } PrioObservedKind;
 
-/* A task, as it is told of. */
+/* A task, as observers see it. */
 typedef struct
 {
   guint64 id;            /* unique in the process, and the same until the end; from 1 */
@@ -90,7 +90,7 @@ struct _PrioObserver
 
   /* For prio-observer: */
   PrioObserver *next;
-  gint users;     /* who want it to be told */
+  gint users;     /* how many want it to hear */
   guint64 number; /* greater than those of all that were added before: a loop tells it nothing before that has begun */
 };
 

@@ -1,4 +1,4 @@
-/* prio-observer.c: who is told what the loops do
+/* prio-observer.c: observers hear what the loops do
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,7 +20,7 @@ static guint64 last_number;     /* of an observer */
 #define N_IDS 1024
 static guint64 taken_ids; /* atomic */
 
-/* Calls a function of every observer that has it, and that @of_loop knows: all are told of the same moment, which is their last
+/* Calls a function of every observer that has it, and that @of_loop knows: all get the same moment, as their last
  * argument. */
 #define TELL(function, now, of_loop, ...)                                                                             \
   do                                                                                                                  \
@@ -525,7 +525,7 @@ end (PrioObservedTask *task)
   return loop_of (task)->observed_end = prio_clock_now ();
 }
 
-/* In a dispatch: the function of @entry has returned, and it is queued again.  @step is told, a copy of what was known of the task then. */
+/* In a dispatch: the function of @entry has returned, and it is queued again.  Observers get @step, a copy of what was known of the task then. */
 void
 prio_observed_yielded (PrioEntry *entry, const PrioObserved *step)
 {
@@ -640,7 +640,7 @@ change (PrioObserver *observer)
   return TRUE;
 }
 
-/* @more want @observer to be told, or fewer if that is negative. */
+/* @more want @observer to hear, or fewer if that is negative. */
 static void
 add_users (PrioObserver *observer, gint more)
 {

@@ -2,7 +2,7 @@
  *
  * Promises: a group moves to another priority at a cost that does not depend on the number of its
  * entries.  Its abort removes its entries from their queues at once; they are processed a few at a
- * time, or all of them before something that observers are to be told after it.
+ * time, or all of them before something that observers are to hear after it.
  *
  * Everything here belongs to the owner thread.
  *

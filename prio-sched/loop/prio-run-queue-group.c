@@ -146,7 +146,7 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
     }
 }
 
-/* Inside: processes what is left of all aborted groups, so that observers are told of it before whatever comes next. */
+/* Inside: processes what is left of all aborted groups, so that observers hear of it before anything else. */
 void
 prio_groups_finish_aborted (PrioLoop *loop)
 {

@@ -94,7 +94,7 @@ typedef enum
 {
   PRIO_ENTRY_OF_PROGRAM = 0,
   PRIO_ENTRY_OF_ID = 1 << 0,     /* a task id, whose PrioIdQueue is in `data` */
-  PRIO_ENTRY_OF_LIBRARY = 1 << 1, /* nobody is told of it */
+  PRIO_ENTRY_OF_LIBRARY = 1 << 1, /* nobody hears of it */
   PRIO_ENTRY_IN_THREAD = 1 << 2   /* in no queue of the loop: its function runs in a thread, and `data` is its work while that waits */
 } PrioEntryUse;
 

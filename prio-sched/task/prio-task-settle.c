@@ -518,7 +518,7 @@ prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReady
   reaction->state = *held;
 }
 
-/* Owner thread: whoever waits for the task by prio_task_add_reaction_under () lends it its priority, if its scheduler says so. */
+/* Owner thread: a task that waits for this one by prio_task_add_reaction_under () lends it its priority, if its scheduler says so. */
 void
 prio_task_lend (PrioTask *self)
 {

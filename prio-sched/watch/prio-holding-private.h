@@ -1,7 +1,7 @@
 /* prio-holding-private.h: what holds the loop, and for how long
  *
  * Promises: while a loop is watched, each task that runs in it, and each time for which something else holds it, is noted by name,
- * and what takes as long as the threshold is told of, whoever it is: a task; one of the other sources, by its name or its
+ * and what takes as long as the threshold is reported: a task; one of the other sources, by its name or its
  * callback's (prio-others); or nobody knows who, which may also be code of the program between two iterations.
  *
  * What runs a main loop itself does not hold it meanwhile: time counts from when the main loop went on last.  The handlers of reports do
@@ -26,7 +26,7 @@
 /* One of the other sources: prio-others-private.h. */
 typedef struct _PrioOther PrioOther;
 
-/* Who has held the loop. */
+/* What has held the loop. */
 typedef struct
 {
   PrioLoop *loop; /* a reference */
@@ -39,7 +39,7 @@ typedef struct
 struct _PrioHolding
 {
   gint64 threshold; /* µs; 0 while nobody watches */
-  gboolean in_batch; /* tasks run: what is noted now is told at the end of their batch */
+  gboolean in_batch; /* tasks run: what is noted now is reported at the end of their batch */
   GQueue reports;     /* PrioHeld: the oldest first, for which a source or the end of the batch will come, or the end of a dispatch */
   gboolean has_source; /* that will tell them */
   gint64 since;     /* from when on time is the holder's, µs; 0 while GLib may sleep */

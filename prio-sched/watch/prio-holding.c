@@ -16,7 +16,7 @@
 /* So many may wait until the loop gets to them; what is long meanwhile is only among the longest. */
 #define MAX_REPORTS 64
 
-/* A source that tells once what is to be told. */
+/* A source that makes the reports that are queued. */
 typedef struct
 {
   GSource source;
@@ -91,7 +91,7 @@ report_finalize (GSource *source)
 /* It has no callback, so prio-others leaves it alone. */
 static GSourceFuncs report_funcs = { .prepare = report_prepare, .dispatch = report_dispatch, .finalize = report_finalize };
 
-/* What is to be told is told when the loop gets to its idle sources. */
+/* The reports are made when the loop gets to its idle sources. */
 static void
 tell_when_idle (PrioLoop *loop)
 {
@@ -107,8 +107,8 @@ tell_when_idle (PrioLoop *loop)
   g_source_attach (source, loop->context);
 }
 
-/* The loop has been held for @duration µs until @now, by @task, by @other or, if both are NULL, by nobody who is known.  It is told
- * later. */
+/* The loop has been held for @duration µs until @now, by @task, by @other or, if both are NULL, by nothing that is known.  The report
+ * comes later. */
 static void
 note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duration, gint64 now)
 {
@@ -161,7 +161,7 @@ set_holder (PrioHolding *holding, const PrioObserved *task, PrioOther *other, gi
   holding->since = since;
 }
 
-/* Whoever has held @loop does so no longer; from @since on somebody else does. */
+/* The holder of @loop changes at @since. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {
@@ -249,7 +249,7 @@ prio_holding_observe (gboolean on)
   (on ? prio_observer_add : prio_observer_remove) (&observer);
 }
 
-/* Inside: what holds @loop for @threshold µs is told of by prio_long_task_held (); 0 if nobody wants to know. */
+/* Inside: what holds @loop for @threshold µs is reported by prio_long_task_held (); 0 for nothing. */
 void
 prio_holding_set (PrioLoop *loop, gint64 threshold)
 {
@@ -287,7 +287,7 @@ prio_holding_get (PrioLoop *loop, PrioLongest *longest)
   return n;
 }
 
-/* @other is about to be dispatched.  Its context is locked, so nothing may be told yet. */
+/* @other is about to be dispatched.  Its context is locked, so nothing may be reported yet. */
 void
 prio_holding_source_begins (PrioLoop *loop, PrioOther *other)
 {

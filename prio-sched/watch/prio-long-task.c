@@ -95,7 +95,7 @@ get_threshold (PrioScheduler *self)
   return __atomic_load_n (&self->long_task_threshold, __ATOMIC_SEQ_CST);
 }
 
-/* Whether @self wants to be told of @held. */
+/* Whether @self wants to hear of @held. */
 static gboolean
 watches (PrioScheduler *self, gconstpointer held)
 {

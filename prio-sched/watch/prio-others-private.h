@@ -6,7 +6,7 @@
  * before, is found by the same user data, and its dispatch is not touched.
  *
  * Sources are found by their ids, which GLib gives out one after another: those that are new whenever the governor is checked, and
- * those that were there before, so many at a time.  What is not known is told of without a name: a source that is younger, or
+ * those that were there before, so many at a time.  What is not known is reported without a name: a source that is younger, or
  * that has got another callback meanwhile.
  *
  * Promises: nothing while the loop is not watched; sources that have got our functions keep them, which note nothing then.

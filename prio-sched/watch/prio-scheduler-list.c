@@ -10,7 +10,7 @@
 #include "prio-scheduler-list.h"
 #include "scheduler/prio-scheduler-private.h"
 
-/* What the list has of a scheduler.  Who asks holds it outside the lock: to take a reference of the scheduler may call a binding,
+/* What the list has of a scheduler.  The caller holds it outside the lock: to take a reference of the scheduler may call a binding,
  * and while it has none any more it may be about to be finalized. */
 struct _PrioListed
 {

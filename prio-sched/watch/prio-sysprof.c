@@ -1,7 +1,7 @@
 /* prio-sysprof.c: marks for Sysprof, one for each run of a task and one for each of the others' turns
  *
  * Sysprof gives each thread a ring of memory, in which a thread writes by itself; what does not fit is left out.  A thread asks for its
- * ring once, by a socket, and waits for the answer: so only what is told outside has a mark here.
+ * ring once, by a socket, and waits for the answer: so only what happens outside has a mark here.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -64,7 +64,7 @@ static struct
   gboolean full;     /* @max_size has ended the trace */
   guint64 n_lost;
   int error;         /* what has ended the trace */
-  gboolean told;     /* somebody has been told of @error, or @full */
+  gboolean told;     /* @error, or @full, has been reported */
   gboolean is_followed; /* a file has been opened, and nobody has heard of its end, if that has come */
   gboolean forked;   /* this process is a child of the one whose file it was */
   gboolean has_writer; /* a thread of this process runs write_often () */
@@ -690,7 +690,7 @@ prio_trace_file_tell (void)
     trace.is_followed = FALSE;
   prio_lock_unlock (&lock);
 
-  /* A reader that has gone has seen enough.  Who has closed the descriptor may have closed that of the messages too. */
+  /* A reader that has gone has seen enough.  Code that has closed the descriptor may have closed that of the messages too. */
   if (name != NULL && error != 0 && error != EPIPE && error != EBADF)
     g_warning ("The trace file '%s' ends early: %s", name, g_strerror (error));
   else if (name != NULL && error == 0)

@@ -11,7 +11,7 @@
 
 void prio_trace_start_from_environment (void);
 
-/* How a task is called where it is told of: by its name, or else by its kind. */
+/* How a task is called in reports: by its name, or else by its kind. */
 const char *prio_trace_task_name (const PrioObserved *task);
 
 /* What has become of a task that has ended, in a word. */

@@ -32,7 +32,7 @@
 /* Which thread an event is of. */
 typedef struct
 {
-  gint generation; /* of the trace that has been told of the thread */
+  gint generation; /* of the trace that knows the thread */
   int id;
 } Thread;
 
@@ -164,7 +164,7 @@ prio_trace_task_name (const PrioObserved *task)
   return task->name != NULL ? task->name : kind_name (task->kind);
 }
 
-/* What is told of @task in each of its events. */
+/* What each event of @task says of it. */
 static void
 add_task (Lines *lines, const PrioObserved *task)
 {
@@ -336,7 +336,7 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
 
 static PrioObserver observer;
 
-/* Each trace is an observer from when its file is opened until somebody hears that it has ended: so the next one is told of what waits. */
+/* Each trace is an observer from when its file is opened until somebody hears that it has ended: so the next one hears of what waits. */
 static void
 end_observing (void)
 {
