@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libprio-sched-preload.so"
+#define THRESHOLD "PRIO_SCHED_LONG_TASKS"
 /* What the web calls long, ms. */
 #define DEFAULT_THRESHOLD 50
 
@@ -76,9 +77,11 @@ make_environment (const Watch *watch)
   g_autofree char *python = g_build_filename (folder, "python", NULL);
   g_autofree char *threshold = g_strdup_printf ("%d", watch->threshold >= 0 ? watch->threshold : DEFAULT_THRESHOLD);
 
-  environment = g_environ_setenv (environment, "PRIO_SCHED_LONG_TASKS", threshold, watch->threshold >= 0);
+  environment = g_environ_setenv (environment, THRESHOLD, threshold, watch->threshold >= 0);
+  if (!watch->preloads || g_str_equal (g_environ_getenv (environment, THRESHOLD), "0"))
+    return environment;
   /* The linker knows no way to write a name with one of these. */
-  if (!watch->preloads || strpbrk (library, " :") != NULL || !g_file_test (library, G_FILE_TEST_EXISTS))
+  if (strpbrk (library, " :") != NULL || !g_file_test (library, G_FILE_TEST_EXISTS))
     return environment;
   return prepend (prepend (environment, "LD_PRELOAD", library), "PYTHONPATH", python);
 }

@@ -98,7 +98,7 @@ test('what would mean something else is told', () => {
         [() => PrioSched.TaskSignal.any_following([5], signal), '5 is not a signal'],
         [() => PrioSched.TaskSignal.any_following(signal, signal), 'is not a sequence of signals'],
         [() => PrioSched.TaskSignal.any_following([], null), 'null is not the signal of a task, so its priority cannot be followed'],
-        [() => PrioSched.TaskSignal.any_following([], new Gio.Cancellable()), 'whose priority could be followed'],
+        [() => PrioSched.TaskSignal.any_following([], new Gio.Cancellable()), 'so its priority cannot be followed'],
         [() => {
             group.priority = 'background';
         }, 'of a group that has been made is set by set_priority ()'],

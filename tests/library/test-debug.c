@@ -92,7 +92,7 @@ test_names (void)
     ;
   g_test_assert_expected_messages ();
 
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*no PrioTaskPriority*(task \"two\\u000alines\\u001b[2J\\xff *");
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*is not a PrioTaskPriority*(task \"two\\u000alines\\u001b[2J\\xff *");
   post (scheduler, name, 5, 0);
   g_test_assert_expected_messages ();
 
