@@ -180,8 +180,9 @@ function checkScheduler(Scheduler) {
 }
 
 // Posts tasks that are promises.  byDefault is the scheduler that has the fast path, which needs no options.  The promise is made in
-// the method itself: see keepResolvers.
-function addPosts(Scheduler, tasks, byDefault) {
+// the method itself: see keepResolvers.  What checks the options is given: GJS's importer has the names of a file looked up at each
+// use, and those of a function not, which makes a post a quarter faster.
+function addPosts(Scheduler, tasks, byDefault, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
     const {keepResolvers, tableOf} = tasks, table = tableOf(byDefault);
 
     Scheduler.prototype.post_task = function (callback, options) {
@@ -197,7 +198,7 @@ function addPosts(Scheduler, tasks, byDefault) {
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
-        const givenName = toName(name), special = React.toSpecial(milliseconds, timeout, toFlag(takesTurns, 'takesTurns'));
+        const givenName = toName(name), special = toSpecial(milliseconds, timeout, toFlag(takesTurns, 'takesTurns'));
         const promise = new Promise(keepResolvers);
         tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, special, promise, givenName);
         return promise;
@@ -213,7 +214,7 @@ function addPosts(Scheduler, tasks, byDefault) {
 }
 
 // Yields, and waits that end with one.
-function addYields(Scheduler, tasks, byDefault) {
+function addYields(Scheduler, tasks, byDefault, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
     const {keepResolvers, tableOf} = tasks, table = tableOf(byDefault);
 
     // Options: signal and priority, each of which may be "inherit"; and takesTurns.
@@ -391,20 +392,24 @@ function _init() {
     Runner.guardJobs();
     const tasks = Tasks.make(PrioSched);
     const byDefault = Scheduler.get_default();
+    const convert = {
+        definePriority, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toOptions, toPriority, toSignal, toUnstepped,
+        toSpecial: React.toSpecial,
+    };
 
     checkScheduler(Scheduler);
     Numbers.make(PrioSched, {checkProperty, defineProperty, toGivenPriority});
     adaptControllers(TaskController, tasks);
     adaptSignals(TaskSignal);
     addNames(PrioSched);
-    addPosts(Scheduler, tasks, byDefault);
-    addYields(Scheduler, tasks, byDefault);
+    addPosts(Scheduler, tasks, byDefault, convert);
+    addYields(Scheduler, tasks, byDefault, convert);
     addCallbacks(Scheduler, tasks);
     addLatest(PrioSched);
     refuseThreads(PrioSched);
-    React.make(PrioSched, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal});
+    React.make(PrioSched, tasks, convert);
     PrioSched.AbortError = AbortError;
-    Groups.make(PrioSched, tasks, {definePriority, toDelay, toFlag, toGivenPriority, toName, toOptions, toPriority, toSignal});
+    Groups.make(PrioSched, tasks, convert);
 
     // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
