@@ -427,19 +427,24 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
     }
 }
 
-/* Those that came last are first. */
+/* Those that came last are first.  Another thread may remove one meanwhile, and add it again with a greater number: then those that
+ * follow it have heard of all, and it will hear from the call that adds it. */
 static void
 begins (PrioLoop *loop)
 {
   PrioObserver *first = __atomic_load_n (&observers, __ATOMIC_ACQUIRE);
-  guint64 known = loop->last_observer;
+  guint64 known = loop->last_observer, number, last = G_MAXUINT64;
 
   prio_ready_evict (&loop->ready);
-  for (PrioObserver *o = first; o != NULL && o->number > known; o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))
+  for (PrioObserver *o = first; o != NULL; o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))
     {
       Telling telling = { o, loop, prio_clock_now () };
 
-      loop->last_observer = MAX (loop->last_observer, o->number);
+      number = __atomic_load_n (&o->number, __ATOMIC_RELAXED);
+      if (number <= known || number >= last)
+        break;
+      last = number;
+      loop->last_observer = MAX (loop->last_observer, number);
       for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
         tell_of_run_queue (run_queue, &telling);
       prio_heap_foreach (&loop->delays, tell_of_delayed, &telling);
