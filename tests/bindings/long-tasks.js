@@ -168,6 +168,19 @@ watched('sources with the names of their callbacks', async () => {
     assertEqual(got, [[], [], ['a', 'b']]);
 });
 
+watched('a callback that has no name is called', async () => {
+    let nCalled = 0;
+    const callback = () => {
+        nCalled++;
+        return GLib.SOURCE_REMOVE;
+    };
+    Object.defineProperty(callback, 'name', {value: Symbol('x')});
+    GLib.idle_add(GLib.PRIORITY_DEFAULT, callback);
+    while (nCalled === 0)
+        await scheduler.sleep(1);
+    assertEqual(nCalled, 1);
+});
+
 test('nothing stays of that when nobody watches', () => {
     const {idle_add: add} = GLib;
     scheduler.long_task_threshold = 20;

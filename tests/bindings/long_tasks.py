@@ -88,6 +88,22 @@ class Sources(unittest.TestCase):
             with self.subTest(name):
                 self.assertIn(name, self.names_of(add)[0])
 
+    def test_a_callback_that_has_no_name_is_called(self):
+        class Nameless:
+            n_called = 0
+
+            def __getattr__(self, name):
+                raise RuntimeError(f'{name} is not to be asked for')
+
+            def __call__(self):
+                self.n_called += 1
+
+        callback = Nameless()
+        GLib.idle_add(callback)
+        while callback.n_called == 0:
+            GLib.MainContext.default().iteration(True)
+        self.assertEqual(callback.n_called, 1)
+
     def test_a_name_of_its_own_stays(self):
         def add():
             GLib.Source.set_name_by_id(GLib.idle_add(index_files), 'mine')

@@ -18,16 +18,23 @@ function callingPlace() {
     return line.match(/([^/@]+:\d+):\d+$/)?.[1];
 }
 
+function nameSource(callback, place) {
+    const source = GLib.main_current_source(), name = source?.get_name();
+    // GLib calls some by their kind, such as GIdleSource.
+    if (source && (!name || /^G.*Source$/.test(name)))
+        source.set_name(`${callback.name || 'a function'}${place ? ` (${place})` : ''}`);
+}
+
 function named(callback, place) {
     let isNamed = false;
     return function (...args) {
-        if (!isNamed) {
-            isNamed = true;
-            const source = GLib.main_current_source(), name = source?.get_name();
-            // GLib calls some by their kind, such as GIdleSource.
-            if (source && (!name || /^G.*Source$/.test(name)))
-                source.set_name(`${callback.name || 'a function'}${place ? ` (${place})` : ''}`);
+        try {
+            if (!isNamed)
+                nameSource(callback, place);
+        } catch {
+            // A name that is not a string, or a getter that throws: the program is not to notice.
         }
+        isNamed = true;
         return callback.apply(this, args);
     };
 }

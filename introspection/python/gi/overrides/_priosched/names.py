@@ -37,7 +37,10 @@ class _Named:
     def __call__(self, *args):
         if not self._is_named:
             self._is_named = True
-            self._name()
+            try:
+                self._name()
+            except Exception:  # of attributes of the program's own: it is not to notice
+                pass
         return self._prio_sched_calls(*args)
 
     def _name(self):
