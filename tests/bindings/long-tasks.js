@@ -181,13 +181,18 @@ watched('a callback that has no name is called', async () => {
     assertEqual(nCalled, 1);
 });
 
-test('nothing stays of that when nobody watches', () => {
+watched('a scheduler that stops watching leaves the names to the others', async () => {
     const {idle_add: add} = GLib;
-    scheduler.long_task_threshold = 20;
-    scheduler.set_long_task_threshold(30);
-    assert(GLib.idle_add !== add);
-    scheduler.set_long_task_threshold(0);
+    const other = PrioSched.Scheduler.new(GLib.MainContext.new());
+    other.long_task_threshold = 30;
+    other.set_long_task_threshold(0);
     assert(GLib.idle_add === add);
+    GLib.idle_add(GLib.PRIORITY_DEFAULT, function indexMore() {
+        work();
+        return GLib.SOURCE_REMOVE;
+    });
+    while (!told.some(({name}) => name?.startsWith('indexMore (')))
+        await scheduler.sleep(1);
 });
 
 watched('the longest so far', async () => {
