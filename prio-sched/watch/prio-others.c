@@ -21,6 +21,8 @@ struct _PrioOther
   PrioLoop *loop;  /* a reference */
   const GSourceCallbackFuncs *funcs; /* its own, or NULL, */
   gpointer data;                     /* and their data */
+  const char *symbol;                /* its function's name, once it has been looked up */
+  gboolean is_looked_up;
   PrioOther *outer; /* while it is dispatched: what was dispatched before, */
   gint depth;       /* and g_main_depth () around its dispatch */
 };
@@ -135,15 +137,19 @@ is_of_kind (const char *name)
 const char *
 prio_other_get_name (PrioOther *other)
 {
-  const char *name = g_source_get_name (other->source), *symbol;
+  const char *name = g_source_get_name (other->source);
   GSourceFunc func = NULL;
   gpointer data;
 
   if ((name != NULL && !is_of_kind (name)) || other->funcs != plain_funcs ())
     return name;
-  other->funcs->get (other->data, other->source, &func, &data);
-  symbol = prio_symbol_get_name ((gconstpointer) func);
-  return symbol != NULL ? symbol : name;
+  if (!other->is_looked_up)
+    {
+      other->funcs->get (other->data, other->source, &func, &data);
+      other->symbol = prio_symbol_get_name ((gconstpointer) func);
+      other->is_looked_up = TRUE;
+    }
+  return other->symbol != NULL ? other->symbol : name;
 }
 
 /* The id that GLib gives to a source now. */
