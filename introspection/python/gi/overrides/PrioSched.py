@@ -34,7 +34,7 @@ __all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'S
 if EventLoop is not None:
     __all__.append('EventLoop')
 
-if os.environ.get('PRIO_SCHED_LONG_TASKS'):
+if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
     name_sources(GLib, GLib)
 
 # By their numbers: to make one takes its time.
@@ -105,12 +105,13 @@ class Scheduler(PrioSched.Scheduler):
         super().set_least_share(priority, to_part(share, 'a share', _MAX_LEAST_SHARE))
 
     def set_long_task_threshold(self, threshold):
-        """Sets from how many milliseconds on what holds the main loop is told of, a whole number; 0 for nothing.
+        """Sets from how many milliseconds on what holds the main loop is reported, a whole number; 0 for nothing.
 
-        From then on GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
+        From the first threshold on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
         """
         super().set_long_task_threshold(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1))
-        name_sources(GLib, GLib, threshold > 0)
+        if threshold > 0:
+            name_sources(GLib, GLib)
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):

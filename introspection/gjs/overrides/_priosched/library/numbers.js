@@ -51,11 +51,12 @@ function make({Scheduler, Statistics, Times}, {checkProperty, defineProperty, to
     checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, MAX_FRAME_SHARE, 'share'));
     checkProperty(Scheduler.prototype, 'long_task_threshold', value => {
         const threshold = Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds'));
-        nameSources(threshold > 0);
+        if (threshold > 0)
+            nameSources();
         return threshold;
     });
-    if (GLib.getenv('PRIO_SCHED_LONG_TASKS'))
-        nameSources(true);
+    if ((GLib.getenv('PRIO_SCHED_LONG_TASKS') || '0') !== '0')
+        nameSources();
 
     for (const name of ['n_queued', 'n_delayed', 'n_run', 'n_continued', 'n_aborted', 'waiting_times', 'running_times']) {
         const get = Statistics.prototype[`get_${name}`];

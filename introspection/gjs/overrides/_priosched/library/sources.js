@@ -1,4 +1,4 @@
-// sources.js: sources of GLib that have the names of their callbacks, while somebody watches for what holds the main loop
+// sources.js: sources of GLib that have the names of their callbacks once somebody has watched for what holds the main loop
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -9,7 +9,6 @@ const {GLib} = imports.gi;
 // Functions that take a callback, the first of their arguments that is a function.
 const ADDERS = [[GLib, ['idle_add', 'timeout_add', 'timeout_add_seconds', 'child_watch_add']],
     [globalThis, ['setTimeout', 'setInterval']]];
-const NAMED = Symbol('the function that names no source');
 
 // FILE:LINE of the code that has called the function which calls this, but for GJS's own.
 function callingPlace() {
@@ -40,25 +39,18 @@ function named(callback, place) {
 }
 
 function naming(add) {
-    const addNamed = function (...args) {
+    return function (...args) {
         const given = args.findIndex(value => typeof value === 'function');
         if (given >= 0)
             args[given] = named(args[given], callingPlace());
         return add.apply(this, args);
     };
-    addNamed[NAMED] = add;
-    return addNamed;
 }
 
-// Has the sources named that programs add from now on, or no longer if not isOn.
-var nameSources = function nameSources(isOn) {
-    for (const [object, names] of ADDERS) {
-        for (const name of names.filter(each => typeof object[each] === 'function')) {
-            const before = object[name][NAMED];
-            if (isOn && before === undefined)
-                object[name] = naming(object[name]);
-            else if (!isOn && before !== undefined)
-                object[name] = before;
-        }
+// Has the sources named that programs add from now on.
+var nameSources = function nameSources() {
+    for (const [object, names] of ADDERS.splice(0)) {
+        for (const name of names.filter(each => typeof object[each] === 'function'))
+            object[name] = naming(object[name]);
     }
 };

@@ -61,16 +61,13 @@ def _naming(glib, add):
             kwargs = {**kwargs, 'function': _Named(glib, kwargs['function'])}
         return add(*args, **kwargs)
     add_named.__name__, add_named.__doc__ = add.__name__, add.__doc__
-    add_named._prio_sched_names = add
+    add_named._prio_sched_names = True
     return add_named
 
 
-def name_sources(module, glib, on=True):
-    """Lets module, which is GLib or its overrides, name the sources that it adds, as glib does; or no longer if not on."""
+def name_sources(module, glib):
+    """Lets module, which is GLib or its overrides, name the sources that it adds from now on, as glib does."""
     for name in _ADDERS:
         add = getattr(module, name)
-        before = getattr(add, '_prio_sched_names', None)
-        if on and before is None:
+        if not hasattr(add, '_prio_sched_names'):
             setattr(module, name, _naming(glib, add))
-        elif not on and before is not None:
-            setattr(module, name, before)
