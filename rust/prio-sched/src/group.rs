@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+use std::future::Future;
+
+use gio::prelude::*;
+use glib::translate::*;
+
+use crate::wait::wait_for_callback;
+use crate::{executor, ffi, JoinHandle, Priority, Scheduler, TaskOptions, TaskSignal};
+
+glib::wrapper! {
+    /// Futures of which only so many are under way at a time, and which are aborted together.
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler, TaskGroup, TaskOptions};
+    /// # use std::time::Duration;
+    /// let scheduler = Scheduler::default();
+    /// let downloads = TaskGroup::new(&scheduler, 4, Priority::UserVisible);
+    /// for _ in 0..100 {
+    ///     let scheduler = scheduler.clone();
+    ///     downloads.spawn_local(TaskOptions::new(), async move { scheduler.sleep(Duration::from_micros(10)).await });
+    /// }
+    /// scheduler.context().block_on(downloads.drained()).unwrap();
+    /// assert_eq!(downloads.n_pending(), 0);
+    /// ```
+    #[doc(alias = "PrioTaskGroup")]
+    pub struct TaskGroup(Object<ffi::PrioTaskGroup, ffi::PrioTaskGroupClass>);
+
+    match fn {
+        type_ => || ffi::prio_task_group_get_type(),
+    }
+}
+
+impl TaskGroup {
+    /// Makes a group; with a limit of 0 as many are under way as there are.
+    #[doc(alias = "prio_task_group_new")]
+    pub fn new(scheduler: &Scheduler, limit: u32, priority: Priority) -> Self {
+        unsafe { from_glib_full(ffi::prio_task_group_new(scheduler.as_ptr(), limit, priority as i32)) }
+    }
+
+    /// Its scheduler.
+    #[doc(alias = "prio_task_group_dup_scheduler")]
+    pub fn scheduler(&self) -> Scheduler {
+        unsafe { from_glib_full(ffi::prio_task_group_dup_scheduler(self.as_ptr())) }
+    }
+
+    /// Spawns a future, which begins when there is a place for it, and keeps that until it has its result.
+    ///
+    /// It is aborted with the group, and with the signal of the options, too.
+    ///
+    /// # Panics
+    ///
+    /// On a thread that cannot own the main context, as another one runs it.
+    pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
+        executor::spawn(&self.scheduler(), Some(self), options.into(), future)
+    }
+
+    /// How many have no result yet.
+    #[doc(alias = "prio_task_group_get_n_pending")]
+    pub fn n_pending(&self) -> u32 {
+        unsafe { ffi::prio_task_group_get_n_pending(self.as_ptr()) }
+    }
+
+    /// The signal that is aborted with the futures that are in the group now; after an abort it is another one.
+    #[doc(alias = "prio_task_group_get_signal")]
+    pub fn signal(&self) -> TaskSignal {
+        unsafe { from_glib_none(ffi::prio_task_group_get_signal(self.as_ptr())) }
+    }
+
+    /// Sets how many are under way at a time; 0 for as many as there are.
+    #[doc(alias = "prio_task_group_set_limit")]
+    pub fn set_limit(&self, limit: u32) {
+        unsafe { ffi::prio_task_group_set_limit(self.as_ptr(), limit) }
+    }
+
+    /// Aborts all of its futures. The group goes on with those that are spawned later.
+    #[doc(alias = "prio_task_group_abort")]
+    pub fn abort(&self, reason: Option<&glib::Error>) {
+        unsafe { ffi::prio_task_group_abort(self.as_ptr(), reason.to_glib_none().0) }
+    }
+
+    /// Waits until no future of the group is left.
+    ///
+    /// # Panics
+    ///
+    /// In a future of this group, which would wait for itself.
+    ///
+    /// # Errors
+    ///
+    /// If the group waits, over other groups, for the one that calls this.
+    #[doc(alias = "prio_task_group_wait_async")]
+    pub async fn drained(&self) -> Result<(), glib::Error> {
+        assert!(executor::current_group() != Some(self), "a future of a group cannot wait for that group");
+        let begin = |callback, data| unsafe {
+            ffi::prio_task_group_wait_async(self.as_ptr(), ffi::PRIO_TASK_GROUP_DRAINED, std::ptr::null_mut(), callback, data)
+        };
+        wait_for_callback(begin, |group, result| unsafe {
+            let mut error = std::ptr::null_mut();
+            ffi::prio_task_group_wait_finish(group as *mut _, result, std::ptr::null_mut(), &mut error);
+            if error.is_null() { Ok(()) } else { Err(from_glib_full(error)) }
+        })
+        .await
+    }
+}

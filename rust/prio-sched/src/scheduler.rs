@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+use std::future::Future;
+use std::time::Duration;
+
+use glib::ffi::{gboolean, gpointer};
+use glib::thread_guard::ThreadGuard;
+use glib::translate::*;
+use glib::ControlFlow;
+
+use crate::{executor, ffi, InSlices, JoinHandle, RunInThread, Sleep, Slices, TaskOptions, Worker};
+use gio::prelude::*;
+
+glib::wrapper! {
+    /// Runs tasks, and polls futures, in a main context: the most urgent first.
+    ///
+    /// A program has one, [`Scheduler::default`]. It is [`Send`]: any thread may post to it.
+    #[doc(alias = "PrioScheduler")]
+    pub struct Scheduler(Object<ffi::PrioScheduler, ffi::PrioSchedulerClass>);
+
+    match fn {
+        type_ => || ffi::prio_scheduler_get_type(),
+    }
+}
+
+// SAFETY: the C library takes it on any thread.
+unsafe impl Send for Scheduler {}
+unsafe impl Sync for Scheduler {}
+
+unsafe extern "C" fn call<F: FnMut() -> ControlFlow>(data: gpointer) -> gboolean {
+    unsafe { (*(data as *mut F))().into_glib() }
+}
+
+unsafe extern "C" fn drop_box<F>(data: gpointer) {
+    drop(unsafe { Box::from_raw(data as *mut F) });
+}
+
+impl Default for Scheduler {
+    /// The scheduler of the global default main context, which runs on the main thread.
+    fn default() -> Self {
+        unsafe { from_glib_none(ffi::prio_scheduler_get_default()) }
+    }
+}
+
+impl Scheduler {
+    /// A scheduler of a main context.
+    #[doc(alias = "prio_scheduler_new")]
+    pub fn new(context: &glib::MainContext) -> Self {
+        unsafe { from_glib_full(ffi::prio_scheduler_new(context.to_glib_none().0)) }
+    }
+
+    /// The scheduler of the main context that is the default of this thread.
+    #[doc(alias = "prio_scheduler_ref_thread_default")]
+    pub fn thread_default() -> Self {
+        unsafe { from_glib_full(ffi::prio_scheduler_ref_thread_default()) }
+    }
+
+    /// Its main context.
+    #[doc(alias = "prio_scheduler_get_context")]
+    pub fn context(&self) -> glib::MainContext {
+        unsafe { from_glib_none(ffi::prio_scheduler_get_context(self.as_ptr())) }
+    }
+
+    /// Spawns a future: each of its polls is a task with the priority and the signal of the options.
+    ///
+    /// When the signal is aborted the future is dropped, wherever it waits, and the handle has [`JoinError::Aborted`](crate::JoinError).
+    /// A panic stays in its handle. Dropping the handle lets the future go on.
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler, TaskController};
+    /// # use std::time::Duration;
+    /// let scheduler = Scheduler::default();
+    /// let controller = TaskController::new(Priority::UserBlocking);
+    /// let search = scheduler.spawn_local(&controller.signal(), async { std::future::pending::<()>().await });
+    /// scheduler.context().block_on(async {
+    ///     scheduler.sleep(Duration::from_millis(1)).await;
+    ///     controller.abort(None); // the next letter
+    ///     assert!(search.await.unwrap_err().is_aborted());
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// On a thread that cannot own the main context, as another one runs it.
+    pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
+        executor::spawn(self, None, options.into(), future)
+    }
+
+    /// Posts a closure from any thread; it runs on the one of the main context, again and again until it returns [`ControlFlow::Break`].
+    ///
+    /// Returns `false`, and drops the closure, if the signal of the options is aborted already.
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler};
+    /// # use glib::ControlFlow;
+    /// let scheduler = Scheduler::default();
+    /// let mut n_left = 3;
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| scheduler.post(Priority::Background, move || {
+    ///         n_left -= 1;
+    ///         if n_left > 0 { ControlFlow::Continue } else { ControlFlow::Break }
+    ///     }));
+    /// });
+    /// ```
+    #[doc(alias = "prio_scheduler_post_full")]
+    pub fn post<F: FnMut() -> ControlFlow + Send + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
+        self.post_unchecked(options.into(), func)
+    }
+
+    /// Posts a closure that runs once: [`Scheduler::post`].
+    pub fn post_once<F: FnOnce() + Send + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
+        self.post_unchecked(options.into().goes_on(true), once(func))
+    }
+
+    /// Posts a closure that need not be [`Send`], like [`glib::idle_add_local`].
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler};
+    /// # use std::{cell::Cell, rc::Rc};
+    /// let scheduler = Scheduler::default();
+    /// let n = Rc::new(Cell::new(0));
+    /// let n_here = n.clone();
+    /// scheduler.post_local_once(Priority::UserVisible, move || n_here.set(1));
+    /// while n.get() == 0 {
+    ///     scheduler.context().iteration(true);
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// On a thread that cannot own the main context; and the program is aborted if another thread then runs, or destroys, that.
+    pub fn post_local<F: FnMut() -> ControlFlow + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
+        let context = self.context();
+        let _owner = context.acquire().expect("a closure that is not Send is posted on the thread that runs the scheduler's main context");
+        let mut func = ThreadGuard::new(func);
+        self.post_unchecked(options.into(), move || func.get_mut()())
+    }
+
+    /// Posts a closure that need not be [`Send`], and runs once: [`Scheduler::post_local`].
+    pub fn post_local_once<F: FnOnce() + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
+        self.post_local(options.into().goes_on(true), once(func))
+    }
+
+    fn post_unchecked<F: FnMut() -> ControlFlow + 'static>(&self, options: TaskOptions, func: F) -> bool {
+        let data = Box::into_raw(Box::new(func)) as gpointer;
+        unsafe {
+            match options.plain() {
+                Some(priority) if options.goes_on => {
+                    ffi::prio_scheduler_post(self.as_ptr(), priority as i32, Some(call::<F>), data, Some(drop_box::<F>));
+                    true
+                }
+                _ => from_glib(ffi::prio_scheduler_post_full(self.as_ptr(), &options.to_ffi(), Some(call::<F>), data, Some(drop_box::<F>))),
+            }
+        }
+    }
+
+    /// Waits, with the priority of the future that awaits it.
+    ///
+    /// ```
+    /// # use prio_sched::Scheduler;
+    /// # use std::time::Duration;
+    /// let scheduler = Scheduler::default();
+    /// scheduler.context().block_on(scheduler.sleep(Duration::from_millis(5)));
+    /// ```
+    pub fn sleep(&self, delay: Duration) -> Sleep {
+        Sleep::new(self, delay)
+    }
+
+    /// Runs a closure in a thread of the library's pool, with the priority and the signal of the future that calls this.
+    ///
+    /// If that is aborted, or what is returned here is dropped, before a thread is free, then the closure is dropped. One that runs goes on.
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler};
+    /// let scheduler = Scheduler::default();
+    /// let sum = scheduler.run_in_thread(|| (1..=1000).sum::<u64>());
+    /// assert_eq!(scheduler.context().block_on(sum).unwrap(), 500_500);
+    /// ```
+    #[doc(alias = "prio_scheduler_run_in_thread")]
+    pub fn run_in_thread<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, func: F) -> RunInThread<T> {
+        RunInThread::new(self, None, func)
+    }
+
+    /// Runs a closure in the thread of a worker: [`Worker`].
+    #[doc(alias = "prio_scheduler_run_in_worker")]
+    pub fn run_in_worker<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, worker: &Worker, func: F) -> RunInThread<T> {
+        RunInThread::new(self, Some(worker), func)
+    }
+
+    /// Gives the items of an iterator, and lets more urgent tasks, input and frames go first whenever the time slice is over.
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler};
+    /// # let scheduler = Scheduler::default();
+    /// # let sum = {
+    /// #   let scheduler2 = scheduler.clone();
+    /// #   scheduler.context().block_on(scheduler.spawn_local(Priority::Background, async move { let scheduler = scheduler2;
+    /// let mut rows = scheduler.slices(0..100_000_u64);
+    /// let mut sum = 0;
+    /// while let Some(row) = rows.next().await {
+    ///     sum += row;
+    /// }
+    /// #   sum }))
+    /// # };
+    /// # assert_eq!(sum.unwrap(), 4_999_950_000);
+    /// ```
+    pub fn slices<I: IntoIterator>(&self, items: I) -> Slices<I::IntoIter> {
+        Slices::new(self, items.into_iter())
+    }
+
+    /// Gives the items of a stream, as [`Scheduler::slices`] does: one that is always ready holds up nothing.
+    pub fn in_slices<S: futures_core::Stream>(&self, stream: S) -> InSlices<S> {
+        InSlices::new(self, stream)
+    }
+
+    /// Whether the running task is to let something else go first: its time slice is over, or something more urgent waits.
+    #[doc(alias = "prio_scheduler_should_yield")]
+    pub fn should_yield(&self) -> bool {
+        unsafe { from_glib(ffi::prio_scheduler_should_yield(self.as_ptr())) }
+    }
+
+    /// Lets background and user-visible tasks end before the next frame of a `GdkFrameClock`. GTK 4's windows need no call.
+    #[doc(alias = "prio_scheduler_follow_frame_clock")]
+    pub fn follow_frame_clock(&self, clock: &impl IsA<glib::Object>) {
+        unsafe { ffi::prio_scheduler_follow_frame_clock(self.as_ptr(), clock.as_ref().as_ptr()) }
+    }
+
+    /// Holds back all of its tasks until [`Scheduler::resume`] is called as often.
+    #[doc(alias = "prio_scheduler_pause")]
+    pub fn pause(&self) {
+        unsafe { ffi::prio_scheduler_pause(self.as_ptr()) }
+    }
+
+    /// Ends a [`Scheduler::pause`].
+    #[doc(alias = "prio_scheduler_resume")]
+    pub fn resume(&self) {
+        unsafe { ffi::prio_scheduler_resume(self.as_ptr()) }
+    }
+}
+
+fn once(func: impl FnOnce()) -> impl FnMut() -> ControlFlow {
+    let mut func = Some(func);
+    move || {
+        if let Some(func) = func.take() {
+            func();
+        }
+        ControlFlow::Break
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//! What waits for the C library to call back: a result that comes once, and a waker.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use glib::ffi::gpointer;
+use glib::prelude::*;
+
+use crate::{ffi, Priority, Scheduler, TaskOptions};
+
+enum State<T> {
+    Waiting(Option<Waker>),
+    Come(T),
+    Taken,
+}
+
+/// A place for a result, which comes on any thread.
+pub(crate) struct Slot<T>(Mutex<State<T>>);
+
+impl<T> Slot<T> {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(State::Waiting(None))))
+    }
+
+    /// The first result counts.
+    pub(crate) fn put(&self, value: T) {
+        let mut state = self.0.lock().unwrap();
+        if let State::Waiting(waker) = &mut *state {
+            let waker = waker.take();
+            *state = State::Come(value);
+            drop(state);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<T> {
+        let mut state = self.0.lock().unwrap();
+        if let State::Waiting(waker) = &mut *state {
+            let old = waker.replace(context.waker().clone());
+            drop(state);
+            drop(old);
+            return Poll::Pending;
+        }
+        match std::mem::replace(&mut *state, State::Taken) {
+            State::Come(value) => Poll::Ready(value),
+            _ => panic!("a future was polled after it had given its result"),
+        }
+    }
+}
+
+/// Keeps a task of the library, and cancels it when it goes, if nothing has come of it.
+pub(crate) struct Cancelling(*mut ffi::PrioTask);
+
+// SAFETY: any thread may cancel a task and drop a reference to it.
+unsafe impl Send for Cancelling {}
+unsafe impl Sync for Cancelling {}
+
+impl Cancelling {
+    /// Takes the reference.
+    pub(crate) fn new(task: *mut ffi::PrioTask) -> Self {
+        Self(task)
+    }
+}
+
+impl Drop for Cancelling {
+    fn drop(&mut self) {
+        unsafe {
+            ffi::prio_task_cancel(self.0);
+            glib::gobject_ffi::g_object_unref(self.0 as *mut _);
+        }
+    }
+}
+
+/// What [`Scheduler::sleep`] returns. The time begins with the first poll.
+#[must_use = "a future does nothing unless it is awaited"]
+pub struct Sleep {
+    scheduler: Scheduler,
+    delay: Duration,
+    timer: Option<(Arc<Slot<()>>, Cancelling)>,
+}
+
+impl Sleep {
+    pub(crate) fn new(scheduler: &Scheduler, delay: Duration) -> Self {
+        Self { scheduler: scheduler.clone(), delay, timer: None }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        unsafe extern "C" fn ring(_: *mut ffi::PrioTask, data: gpointer) {
+            unsafe { (*(data as *const Slot<()>)).put(()) }
+        }
+        unsafe extern "C" fn release(data: gpointer) {
+            drop(unsafe { Arc::from_raw(data as *const Slot<()>) });
+        }
+
+        if self.timer.is_none() {
+            let slot = Slot::new();
+            let options = TaskOptions::from(current_priority()).delay(self.delay).to_ffi();
+            let data = Arc::into_raw(slot.clone()) as gpointer;
+            let task = unsafe { ffi::prio_scheduler_post_task(self.scheduler.as_ptr(), &options, Some(ring), data, Some(release)) };
+            self.timer = Some((slot, Cancelling::new(task)));
+        }
+        let polled = self.timer.as_ref().map_or(Poll::Pending, |(slot, _)| slot.poll(context));
+        if polled.is_ready() {
+            self.timer = None;
+        }
+        polled
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Sleep").field("delay", &self.delay).finish()
+    }
+}
+
+/// That of the future that is polled now, at this moment.
+fn current_priority() -> Priority {
+    let options = TaskOptions::current();
+    let of_signal = || {
+        let signal = options.signal.as_ref()?.downcast_ref::<crate::TaskSignal>()?;
+        Some(signal.priority())
+    };
+    options.priority.or_else(of_signal).unwrap_or(Priority::UserVisible)
+}
+
+/// Waits for what calls a `GAsyncReadyCallback`.
+pub(crate) async fn wait_for_callback<T: Send + 'static>(
+    begin: impl FnOnce(gio::ffi::GAsyncReadyCallback, gpointer),
+    finish: fn(*mut glib::gobject_ffi::GObject, *mut gio::ffi::GAsyncResult) -> T,
+) -> T {
+    struct Waiting<T> {
+        slot: Arc<Slot<T>>,
+        finish: fn(*mut glib::gobject_ffi::GObject, *mut gio::ffi::GAsyncResult) -> T,
+    }
+    unsafe extern "C" fn ready<T>(object: *mut glib::gobject_ffi::GObject, result: *mut gio::ffi::GAsyncResult, data: gpointer) {
+        let waiting = unsafe { Box::from_raw(data as *mut Waiting<T>) };
+        waiting.slot.put((waiting.finish)(object, result));
+    }
+
+    let slot = Slot::new();
+    let waiting = Box::new(Waiting { slot: slot.clone(), finish });
+    begin(Some(ready::<T>), Box::into_raw(waiting) as gpointer);
+    std::future::poll_fn(|context| slot.poll(context)).await
+}

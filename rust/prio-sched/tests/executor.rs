@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//! The executor. Each test has a main context, and so a scheduler, of its own: cargo runs them in threads.
+
+use std::cell::{Cell, RefCell};
+use std::future::{pending, poll_fn, Future};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{mpsc, Arc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gio::prelude::*;
+use glib::{ControlFlow, MainContext};
+use prio_sched::*;
+
+/// Calls a function with a scheduler whose main context is the default of the thread.
+fn with_scheduler(body: impl FnOnce(&Scheduler)) {
+    let context = MainContext::new();
+    context.clone().with_thread_default(|| body(&Scheduler::new(&context))).unwrap();
+}
+
+fn run_until(scheduler: &Scheduler, mut is_over: impl FnMut() -> bool) {
+    while !is_over() {
+        scheduler.context().iteration(true);
+    }
+}
+
+fn iterate(scheduler: &Scheduler) {
+    for _ in 0..20 {
+        scheduler.context().iteration(false);
+    }
+}
+
+struct WakeUp(MainContext);
+
+impl Wake for WakeUp {
+    fn wake(self: Arc<Self>) {
+        self.0.wakeup();
+    }
+}
+
+/// As `MainContext::block_on ()`, which goes on until nothing is left to do.
+fn wait_for<F: Future>(scheduler: &Scheduler, future: F) -> F::Output {
+    let mut future = Box::pin(future);
+    let waker = Waker::from(Arc::new(WakeUp(scheduler.context())));
+    let mut result = None;
+    run_until(scheduler, || {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            result = Some(value);
+        }
+        result.is_some()
+    });
+    result.unwrap()
+}
+
+/// Counts how often it is dropped.
+#[derive(Clone, Default)]
+struct Dropped(Rc<Cell<u32>>);
+
+impl Dropped {
+    fn guard(&self) -> Guard {
+        Guard(self.clone())
+    }
+
+    fn n(&self) -> u32 {
+        self.0.get()
+    }
+}
+
+struct Guard(Dropped);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.0.set(self.0.n() + 1);
+    }
+}
+
+type Log = Rc<RefCell<Vec<String>>>;
+
+async fn two_steps(log: Log, name: &'static str) {
+    log.borrow_mut().push(format!("{name}1"));
+    yield_now().await;
+    log.borrow_mut().push(format!("{name}2"));
+}
+
+#[test]
+fn urgent_futures_go_first_and_equals_take_turns() {
+    with_scheduler(|scheduler| {
+        let log = Log::default();
+        for (name, priority) in [
+            ("bg", Priority::Background),
+            ("a", Priority::UserVisible),
+            ("b", Priority::UserVisible),
+            ("ub", Priority::UserBlocking),
+        ] {
+            scheduler.spawn_local(priority, two_steps(log.clone(), name));
+        }
+        run_until(scheduler, || log.borrow().len() == 8);
+        assert_eq!(*log.borrow(), ["ub1", "ub2", "a1", "b1", "a2", "b2", "bg1", "bg2"]);
+    });
+}
+
+#[test]
+fn what_goes_on_ends_before_its_equals() {
+    with_scheduler(|scheduler| {
+        let log = Log::default();
+        for name in ["a", "b"] {
+            scheduler.spawn_local(TaskOptions::new().goes_on(true), two_steps(log.clone(), name));
+        }
+        run_until(scheduler, || log.borrow().len() == 4);
+        assert_eq!(*log.borrow(), ["a1", "a2", "b1", "b2"]);
+    });
+}
+
+#[test]
+fn turns_are_taken_with_a_signal_too() {
+    with_scheduler(|scheduler| {
+        let log = Log::default();
+        let controller = TaskController::new(Priority::UserVisible);
+        for name in ["a", "b"] {
+            scheduler.spawn_local(&controller.signal(), two_steps(log.clone(), name));
+        }
+        run_until(scheduler, || log.borrow().len() == 4);
+        assert_eq!(*log.borrow(), ["a1", "b1", "a2", "b2"]);
+    });
+}
+
+#[test]
+fn a_loop_of_yields_starves_no_equal() {
+    with_scheduler(|scheduler| {
+        let n_yields = Rc::new(Cell::new(0));
+        let n = n_yields.clone();
+        let endless = scheduler.spawn_local(Priority::UserVisible, async move {
+            loop {
+                n.set(n.get() + 1);
+                yield_now().await;
+            }
+        });
+        let other = scheduler.spawn_local(Priority::UserVisible, async { 1 });
+        assert_eq!(wait_for(scheduler, other).unwrap(), 1);
+        assert!(n_yields.get() < 1000);
+        endless.abort();
+    });
+}
+
+#[test]
+fn the_priority_of_a_signal_moves_what_is_queued() {
+    with_scheduler(|scheduler| {
+        let log = Log::default();
+        let controller = TaskController::new(Priority::Background);
+        let (first, second) = (log.clone(), log.clone());
+        scheduler.spawn_local(Priority::UserVisible, async move { first.borrow_mut().push("user-visible".into()) });
+        scheduler.spawn_local(&controller.signal(), async move { second.borrow_mut().push("moved".into()) });
+        controller.set_priority(Priority::UserBlocking).unwrap();
+        run_until(scheduler, || log.borrow().len() == 2);
+        assert_eq!(*log.borrow(), ["moved", "user-visible"]);
+    });
+}
+
+/// A future that is under way in one of the ways there are.
+async fn under_way(scheduler: Scheduler, how: usize, started: Rc<Cell<u32>>, _guard: Guard) {
+    started.set(started.get() + 1);
+    match how {
+        0 => pending().await,
+        1 => scheduler.sleep(Duration::from_secs(100)).await,
+        2 => loop {
+            yield_now().await
+        },
+        _ => drop(scheduler.run_in_thread(|| thread::sleep(Duration::from_millis(100))).await),
+    }
+}
+
+#[test]
+fn an_abort_drops_futures_wherever_they_are() {
+    with_scheduler(|scheduler| {
+        let controller = TaskController::new(Priority::UserVisible);
+        let (dropped, started) = (Dropped::default(), Rc::new(Cell::new(0)));
+        let spawn = |how| scheduler.spawn_local(&controller.signal(), under_way(scheduler.clone(), how, started.clone(), dropped.guard()));
+        let mut handles: Vec<_> = (0..4).map(spawn).collect();
+        run_until(scheduler, || started.get() == 4);
+        iterate(scheduler);
+        handles.push(spawn(0)); // which has not begun
+        controller.abort(None);
+        run_until(scheduler, || handles.iter().all(JoinHandle::is_finished));
+        assert_eq!((dropped.n(), started.get()), (5, 4));
+        for handle in handles {
+            assert!(wait_for(scheduler, handle).unwrap_err().is_aborted());
+        }
+        assert!(spawn(0).is_finished(), "its signal is aborted already");
+        assert_eq!(dropped.n(), 6);
+    });
+}
+
+#[test]
+fn another_thread_aborts_a_signal() {
+    with_scheduler(|scheduler| {
+        let controller = TaskController::new(Priority::Background);
+        let (dropped, started) = (Dropped::default(), Rc::new(Cell::new(0)));
+        let handles: Vec<_> = (0..4)
+            .map(|how| scheduler.spawn_local(&controller.signal(), under_way(scheduler.clone(), how, started.clone(), dropped.guard())))
+            .collect();
+        run_until(scheduler, || started.get() == 4);
+        let thread = thread::spawn(move || controller.abort(None));
+        run_until(scheduler, || handles.iter().all(JoinHandle::is_finished));
+        thread.join().unwrap();
+        assert_eq!(dropped.n(), 4);
+    });
+}
+
+#[test]
+fn a_cancellable_of_gio_aborts_too() {
+    with_scheduler(|scheduler| {
+        let cancellable = gio::Cancellable::new();
+        let handle = scheduler.spawn_local(&cancellable, pending::<()>());
+        iterate(scheduler);
+        cancellable.cancel();
+        assert!(wait_for(scheduler, handle).unwrap_err().is_aborted());
+    });
+}
+
+#[test]
+fn a_handle_aborts_once_and_at_once() {
+    with_scheduler(|scheduler| {
+        for how in 0..4 {
+            let (dropped, started) = (Dropped::default(), Rc::new(Cell::new(0)));
+            let handle = scheduler.spawn_local(Priority::Background, under_way(scheduler.clone(), how, started.clone(), dropped.guard()));
+            run_until(scheduler, || started.get() == 1);
+            iterate(scheduler);
+            handle.abort();
+            assert_eq!((dropped.n(), handle.is_finished()), (1, true));
+            handle.abort();
+            assert!(wait_for(scheduler, handle).unwrap_err().is_aborted());
+        }
+        let dropped = Dropped::default();
+        let guard = dropped.guard();
+        let handle = scheduler.spawn_local(Priority::Background, async move { drop(guard) });
+        handle.abort();
+        assert_eq!(dropped.n(), 1, "it has not begun");
+    });
+}
+
+#[test]
+fn a_future_aborts_itself() {
+    with_scheduler(|scheduler| {
+        let own = Rc::new(RefCell::new(None::<AbortHandle>));
+        let own_too = own.clone();
+        let handle = scheduler.spawn_local(Priority::UserVisible, async move {
+            own_too.borrow().as_ref().unwrap().abort();
+            yield_now().await;
+            unreachable!();
+        });
+        *own.borrow_mut() = Some(handle.abort_handle());
+        assert!(wait_for(scheduler, handle).unwrap_err().is_aborted());
+        own.borrow().as_ref().unwrap().abort();
+    });
+}
+
+#[test]
+fn an_abort_handle_works_on_another_thread() {
+    with_scheduler(|scheduler| {
+        for how in 0..4 {
+            let (dropped, started) = (Dropped::default(), Rc::new(Cell::new(0)));
+            let handle = scheduler.spawn_local(Priority::Background, under_way(scheduler.clone(), how, started.clone(), dropped.guard()));
+            run_until(scheduler, || started.get() == 1);
+            let abort_handle = handle.abort_handle();
+            let thread = thread::spawn(move || abort_handle.abort());
+            assert!(wait_for(scheduler, handle).unwrap_err().is_aborted());
+            thread.join().unwrap();
+            assert_eq!(dropped.n(), 1);
+        }
+    });
+}
+
+#[test]
+fn a_dropped_handle_detaches() {
+    with_scheduler(|scheduler| {
+        let dropped = Dropped::default();
+        let guard = dropped.guard();
+        drop(scheduler.spawn_local(Priority::UserVisible, async move {
+            yield_now().await;
+            guard // a result that nobody takes
+        }));
+        assert_eq!(dropped.n(), 0);
+        run_until(scheduler, || dropped.n() == 1);
+
+        let guard = dropped.guard();
+        let handle = scheduler.spawn_local(Priority::UserVisible, async move { guard });
+        run_until(scheduler, || handle.is_finished());
+        assert_eq!(dropped.n(), 1);
+        handle.detach();
+        assert_eq!(dropped.n(), 2);
+    });
+}
+
+#[test]
+fn a_panic_stays_in_its_handle() {
+    with_scheduler(|scheduler| {
+        let bad = scheduler.spawn_local(Priority::UserBlocking, async { panic!("of a test") });
+        let good = scheduler.spawn_local(Priority::UserVisible, async { 1 });
+        let Err(JoinError::Panicked(payload)) = wait_for(scheduler, bad) else { panic!("it has panicked") };
+        assert_eq!(*payload.downcast::<&str>().unwrap(), "of a test");
+        assert_eq!(wait_for(scheduler, good).unwrap(), 1);
+
+        struct Bad;
+        impl Drop for Bad {
+            fn drop(&mut self) {
+                panic!("of its drop");
+            }
+        }
+        let bad = Bad;
+        let handle = scheduler.spawn_local(Priority::UserVisible, async move {
+            let _bad = bad;
+            pending::<()>().await
+        });
+        iterate(scheduler);
+        handle.abort();
+        assert!(matches!(wait_for(scheduler, handle), Err(JoinError::Panicked(_))));
+
+        let in_thread = scheduler.run_in_thread(|| panic!("of a thread"));
+        assert!(matches!(wait_for(scheduler, in_thread), Err(JoinError::Panicked(_))));
+    });
+}
+
+/// Waits until somebody uses the waker, or is polled again.
+async fn park(slot: Rc<RefCell<Option<Waker>>>) {
+    let mut is_parked = false;
+    poll_fn(move |context| {
+        if std::mem::replace(&mut is_parked, true) {
+            return Poll::Ready(());
+        }
+        *slot.borrow_mut() = Some(context.waker().clone());
+        Poll::Pending
+    })
+    .await
+}
+
+#[test]
+fn a_waker_outlives_its_future_its_scheduler_and_its_context() {
+    let kept = Rc::new(RefCell::new(None));
+    let slot = kept.clone();
+    with_scheduler(|scheduler| {
+        let handle = scheduler.spawn_local(Priority::UserVisible, park(slot));
+        iterate(scheduler);
+        let waker: Waker = kept.borrow().clone().unwrap();
+        for _ in 0..1000 {
+            waker.wake_by_ref();
+        }
+        wait_for(scheduler, handle).unwrap();
+        waker.wake_by_ref();
+        iterate(scheduler);
+        let handles: Vec<_> = (0..3).map(|_| scheduler.spawn_local(Priority::UserVisible, park(kept.clone()))).collect();
+        iterate(scheduler);
+        drop(handles);
+    });
+    let waker = kept.borrow_mut().take().unwrap();
+    waker.wake_by_ref();
+    thread::spawn(move || waker.wake()).join().unwrap();
+}
+
+#[test]
+fn a_future_that_is_ready_and_woken_is_not_polled_again() {
+    with_scheduler(|scheduler| {
+        let n_polls = Rc::new(Cell::new(0));
+        let n = n_polls.clone();
+        let handle = scheduler.spawn_local(
+            Priority::UserVisible,
+            poll_fn(move |context| {
+                context.waker().wake_by_ref();
+                n.set(n.get() + 1);
+                Poll::Ready(())
+            }),
+        );
+        run_until(scheduler, || handle.is_finished());
+        iterate(scheduler);
+        assert_eq!(n_polls.get(), 1);
+    });
+}
+
+#[test]
+fn no_wake_of_other_threads_is_lost() {
+    with_scheduler(|scheduler| {
+        const N: u32 = 20_000;
+        let handle = scheduler.spawn_local(Priority::UserVisible, async {
+            use futures_util::StreamExt;
+            let mut receivers = Vec::new();
+            for _ in 0..4 {
+                let (sender, receiver) = futures_channel::mpsc::unbounded();
+                thread::spawn(move || (0..N).for_each(|i| sender.unbounded_send(i).unwrap()));
+                receivers.push(receiver);
+            }
+            futures_util::stream::select_all(receivers).count().await
+        });
+        assert_eq!(wait_for(scheduler, handle).unwrap(), 4 * N as usize);
+    });
+}
+
+#[test]
+fn combinators_poll_their_parts() {
+    with_scheduler(|scheduler| {
+        let handle = scheduler.spawn_local(Priority::UserVisible, async {
+            let one = async {
+                yield_now().await;
+                1
+            };
+            let two = async {
+                yield_now().await;
+                yield_now().await;
+                2
+            };
+            futures_util::future::join(one, two).await
+        });
+        assert_eq!(wait_for(scheduler, handle).unwrap(), (1, 2));
+    });
+}
+
+#[test]
+fn what_a_future_awaits_has_its_priority_and_signal() {
+    with_scheduler(|scheduler| {
+        let controller = TaskController::new(Priority::Background);
+        let log = Log::default();
+        let (of_sleep, of_other) = (log.clone(), log.clone());
+        let own = scheduler.clone();
+        let handle = scheduler.spawn_local(&controller.signal(), async move {
+            own.sleep(Duration::from_millis(1)).await;
+            of_sleep.borrow_mut().push("slept".into());
+            let _ = own.run_in_thread(|| ()).await;
+            pending::<()>().await
+        });
+        iterate(scheduler);
+        thread::sleep(Duration::from_millis(5));
+        scheduler.spawn_local(Priority::UserVisible, async move { of_other.borrow_mut().push("visible".into()) });
+        run_until(scheduler, || log.borrow().len() == 2);
+        assert_eq!(*log.borrow(), ["visible", "slept"]);
+        controller.abort(None);
+        assert!(wait_for(scheduler, handle).is_err());
+    });
+}
+
+#[test]
+fn a_sleep_takes_its_time_and_can_be_dropped() {
+    with_scheduler(|scheduler| {
+        let begun = Instant::now();
+        wait_for(scheduler, scheduler.sleep(Duration::from_millis(20)));
+        assert!(begun.elapsed() >= Duration::from_millis(20));
+        let mut sleep = Box::pin(scheduler.sleep(Duration::from_secs(1000)));
+        assert!(Pin::new(&mut sleep).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(sleep);
+    });
+}
+
+#[test]
+fn a_thread_gives_its_result() {
+    with_scheduler(|scheduler| {
+        let here = thread::current().id();
+        let there = wait_for(scheduler, scheduler.run_in_thread(move || thread::current().id())).unwrap();
+        assert_ne!(here, there);
+        // The closure is dropped if nobody waits for it before it begins; one that runs goes on.
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..100 {
+            let sender = sender.clone();
+            drop(scheduler.run_in_thread(move || sender.send(()).unwrap()));
+        }
+        drop(sender);
+        run_until(scheduler, || {
+            receiver.try_iter().for_each(drop);
+            receiver.try_recv() == Err(mpsc::TryRecvError::Disconnected)
+        });
+    });
+}
+
+#[test]
+fn a_worker_runs_one_after_the_other() {
+    with_scheduler(|scheduler| {
+        let worker = Worker::new("test");
+        let ids: Vec<_> = (0..3).map(|_| scheduler.run_in_worker(&worker, || thread::current().id())).collect();
+        let ids = wait_for(scheduler, futures_util::future::join_all(ids));
+        assert!(ids.iter().all(|id| id.as_ref().unwrap() == ids[0].as_ref().unwrap()));
+        let never = scheduler.run_in_worker(&worker, || thread::sleep(Duration::from_millis(20)));
+        let late = scheduler.run_in_worker(&worker, || ());
+        worker.stop(Stop::Abort);
+        worker.join();
+        let results = wait_for(scheduler, futures_util::future::join(never, late));
+        assert!(results.1.unwrap_err().is_aborted());
+        assert!(wait_for(scheduler, scheduler.run_in_worker(&worker, || ())).unwrap_err().is_aborted());
+    });
+}
+
+#[test]
+fn a_group_has_a_limit_and_is_aborted_as_one() {
+    with_scheduler(|scheduler| {
+        let group = TaskGroup::new(scheduler, 3, Priority::UserVisible);
+        let (now, most) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let handles: Vec<_> = (0..20)
+            .map(|i| {
+                let (scheduler, now, most) = (scheduler.clone(), now.clone(), most.clone());
+                group.spawn_local(TaskOptions::new(), async move {
+                    now.set(now.get() + 1);
+                    most.set(now.get().max(most.get()));
+                    scheduler.sleep(Duration::from_millis(1)).await;
+                    yield_now().await;
+                    now.set(now.get() - 1);
+                    i
+                })
+            })
+            .collect();
+        assert_eq!(group.n_pending(), 20);
+        wait_for(scheduler, group.drained()).unwrap();
+        assert_eq!((most.get(), group.n_pending()), (3, 0));
+        for (i, handle) in handles.into_iter().enumerate() {
+            assert_eq!(wait_for(scheduler, handle).unwrap(), i);
+        }
+
+        let dropped = Dropped::default();
+        let group = TaskGroup::new(scheduler, 2, Priority::UserVisible);
+        let spawn = |how| group.spawn_local(TaskOptions::new(), under_way(scheduler.clone(), how, Rc::default(), dropped.guard()));
+        let handles: Vec<_> = (0..4).map(spawn).collect();
+        iterate(scheduler);
+        handles[0].abort();
+        handles[3].abort();
+        assert_eq!(dropped.n(), 2);
+        run_until(scheduler, || group.n_pending() == 2);
+        iterate(scheduler);
+        group.abort(None);
+        run_until(scheduler, || handles.iter().all(JoinHandle::is_finished));
+        assert_eq!((dropped.n(), group.n_pending()), (4, 0));
+        let late = group.spawn_local(TaskOptions::new(), async { 1 });
+        assert_eq!(wait_for(scheduler, late).unwrap(), 1, "the group goes on");
+    });
+}
+
+#[test]
+fn a_group_that_waits_for_itself_panics() {
+    with_scheduler(|scheduler| {
+        let group = TaskGroup::new(scheduler, 1, Priority::UserVisible);
+        let own = group.clone();
+        let handle = group.spawn_local(TaskOptions::new(), async move { own.drained().await });
+        assert!(matches!(wait_for(scheduler, handle), Err(JoinError::Panicked(_))));
+        assert_eq!(group.n_pending(), 0);
+    });
+}
+
+#[test]
+fn slices_let_others_go_first() {
+    with_scheduler(|scheduler| {
+        let own = scheduler.clone();
+        let is_over = Rc::new(Cell::new(false));
+        let over = is_over.clone();
+        let sum = scheduler.spawn_local(Priority::Background, async move {
+            let mut rows = own.slices(0..u64::MAX);
+            while let Some(_row) = rows.next().await {
+                if over.get() {
+                    break;
+                }
+            }
+            let stream = futures_util::stream::iter(1..=3);
+            let mut rows = own.in_slices(stream);
+            let mut sum = 0;
+            while let Some(row) = rows.next().await {
+                sum += row;
+            }
+            sum
+        });
+        glib::timeout_source_new(Duration::from_millis(30), None, glib::Priority::DEFAULT, {
+            let is_over = glib::thread_guard::ThreadGuard::new(is_over);
+            move || {
+                is_over.get_ref().set(true);
+                ControlFlow::Break
+            }
+        })
+        .attach(Some(&scheduler.context()));
+        assert_eq!(wait_for(scheduler, sum).unwrap(), 6);
+    });
+}
+
+#[test]
+fn closures_run_until_they_break() {
+    with_scheduler(|scheduler| {
+        let n = Rc::new(Cell::new(0));
+        let own = n.clone();
+        assert!(scheduler.post_local(Priority::UserVisible, move || {
+            own.set(own.get() + 1);
+            if own.get() < 3 { ControlFlow::Continue } else { ControlFlow::Break }
+        }));
+        run_until(scheduler, || n.get() == 3);
+        let (sender, receiver) = mpsc::channel();
+        let other = scheduler.clone();
+        thread::spawn(move || other.post_once(Priority::Background, move || sender.send(thread::current().id()).unwrap()));
+        let mut ran_on = None;
+        run_until(scheduler, || {
+            ran_on = receiver.try_recv().ok();
+            ran_on.is_some()
+        });
+        assert_eq!(ran_on, Some(thread::current().id()));
+        let dropped = Dropped::default();
+        let guard = dropped.guard();
+        assert!(!scheduler.post_local_once(&TaskSignal::aborted(None), move || drop(guard)));
+        assert_eq!(dropped.n(), 1);
+        iterate(scheduler);
+        assert_eq!(Rc::strong_count(&n), 1);
+    });
+}
+
+#[test]
+fn signals_tell_their_priority_and_reason() {
+    let controller = TaskController::new(Priority::Background);
+    let signal = controller.signal();
+    let (sender, receiver) = mpsc::channel();
+    signal.connect_priority_change(move |signal, before| sender.send((before, signal.priority())).unwrap());
+    controller.set_priority(Priority::UserBlocking).unwrap();
+    assert_eq!(receiver.recv().unwrap(), (Priority::Background, Priority::UserBlocking));
+    assert!(signal.reason().is_none());
+    controller.abort(Some(&glib::Error::new(gio::IOErrorEnum::NotFound, "of a test")));
+    assert!(signal.reason().unwrap().matches(gio::IOErrorEnum::NotFound));
+    assert!(signal.upcast_ref::<gio::Cancellable>().is_cancelled());
+
+    let controller = TaskController::new(Priority::Background);
+    let again = controller.clone();
+    let (sender, receiver) = mpsc::channel();
+    controller.signal().connect_priority_change(move |_, _| sender.send(again.set_priority(Priority::UserVisible)).unwrap());
+    controller.set_priority(Priority::UserBlocking).unwrap();
+    assert!(receiver.recv().unwrap().unwrap_err().matches(Error::NotAllowed));
+    assert!(TaskSignal::timeout(Duration::from_secs(1000)).reason().is_none());
+}
+
+#[test]
+#[should_panic(expected = "futures are spawned on the thread")]
+fn another_thread_cannot_spawn() {
+    with_scheduler(|scheduler| {
+        let scheduler = scheduler.clone();
+        let panic = thread::spawn(move || drop(scheduler.spawn_local(Priority::UserVisible, async {}))).join().unwrap_err();
+        std::panic::resume_unwind(panic);
+    });
+}
+
+#[test]
+fn futures_live_until_they_end_or_their_thread_does() {
+    let dropped = Arc::new(AtomicU32::new(0));
+    let n = dropped.clone();
+    thread::spawn(move || {
+        struct Guard(Arc<AtomicU32>);
+        impl Drop for Guard {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Relaxed);
+            }
+        }
+        with_scheduler(|scheduler| {
+            let (sender, receiver) = mpsc::channel::<Waker>();
+            let (never_awaited, never_woken, never_begun) = (Guard(n.clone()), Guard(n.clone()), Guard(n.clone()));
+            scheduler.spawn_local(Priority::UserVisible, async move {
+                pending::<()>().await;
+                drop(never_awaited);
+            });
+            scheduler.spawn_local(Priority::UserVisible, async move {
+                poll_fn(|context| {
+                    sender.send(context.waker().clone()).unwrap();
+                    Poll::<()>::Pending
+                })
+                .await;
+                drop(never_woken);
+            });
+            iterate(scheduler);
+            thread::spawn(move || drop(receiver.recv().unwrap())).join().unwrap();
+            scheduler.spawn_local(Priority::UserVisible, async move { drop(never_begun) });
+            assert_eq!(n.load(Relaxed), 0);
+        });
+    })
+    .join()
+    .unwrap();
+    assert_eq!(dropped.load(Relaxed), 3);
+}
