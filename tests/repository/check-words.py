@@ -13,20 +13,20 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'react', 'dex', 'gtk', 'monitor')
-SUFFIXES = ('.c', '.h', '.cpp', '.py', '.js', '.ts', '.pyi', '.vala', '.md', '.build')
-SCRIPTS = ('find', 'install-dependencies', 'run', 'run-32', 'run-long', 'run-on', 'draw-pictures', 'screenshot')
+FOLDERS = ('prio-sched', 'introspection', 'examples', 'tests', 'react', 'dex', 'gtk', 'monitor', 'rust')
+SUFFIXES = ('.c', '.h', '.cpp', '.py', '.js', '.ts', '.pyi', '.vala', '.rs', '.md', '.build')
+SCRIPTS = ('find', 'install-dependencies', 'run', 'run-32', 'run-long', 'run-on', 'run-cargo', 'draw-pictures', 'screenshot')
 
 WORDS = {
     r'[Hh]ubs?': 'signal node',
     r'[Bb]onds?': 'registration',
-    r'(?<!\.)[Cc]ores?(?!/|\.\w)': 'run queue',  # but a folder may have that name: core/tasks.js, _priosched.core.tasks
+    r'(?<![.-])[Cc]ores?(?!/|::|\.\w)': 'run queue',  # but a folder may have that name: core/tasks.js, _priosched.core.tasks; so may a crate
     r'at home|home thread': 'on the owner thread',
     r'bias': 'biased lock',
     r'inbox': 'mailbox',
     r'bur(?:y|ied)|graves?|exhumed?': 'deferred release',
     r'condemned|reap(?:ed|s)?': 'aborted list',
-    r'tokens?': 'task id',
+    r'(?<!cancel )tokens?': 'task id',
     r'_refused?|refused?_': 'reject, abort',
     r'lingers?': 'spins',
     r'attend(?:s|ed)?|heed(?:s|ed)?': 'process pending',
@@ -46,6 +46,8 @@ OLD = re.compile('|'.join(f'((?<![A-Za-z])(?:{word})(?![A-Za-z]))' for word in W
 TAG = re.compile(r'(?<![\w#&%+=./-])(?!X11|C11|C99|P\d\d)[A-Z]\d{1,2}(?!\w|\.\d| key)|\bseed 0\d\d\b|\bdesign\.md\b')
 COMMENT = {
     **dict.fromkeys(('.c', '.h', '.cpp', '.js', '.ts', '.vala'), r'(?P<comment>/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
+    # A lifetime has one quote.
+    '.rs': r'(?P<comment>//[^\n]*)|"(?:\\.|[^"\\])*"',
     **dict.fromkeys(('.py', '.pyi', '.build', ''), r'(?P<comment>""".*?"""|#[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
 }
 # What the conformance vectors are is told by whoever recorded them; this file names the old words.
