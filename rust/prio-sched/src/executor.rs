@@ -438,12 +438,11 @@ pub(crate) fn spawn<F>(scheduler: &Scheduler, group: Option<&TaskGroup>, options
 where
     F: Future + 'static,
 {
-    let context = scheduler.context();
-    let _owner = context.acquire().expect("futures are spawned on the thread that runs the scheduler's main context");
+    scheduler.assert_owner("a future");
     let task = Arc::new(Task {
         header: Header {
             scheduler: scheduler.clone(),
-            context: (context != glib::MainContext::default()).then(|| context.clone()),
+            context: scheduler.other_context(),
             plain: if group.is_none() { options.plain() } else { None },
             options: options.without_times(),
             group: group.cloned(),

@@ -129,8 +129,7 @@ impl Scheduler {
     ///
     /// On a thread that cannot own the main context; and the program is aborted if another thread then runs, or destroys, that.
     pub fn post_local<F: FnMut() -> ControlFlow + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
-        let context = self.context();
-        let _owner = context.acquire().expect("a closure that is not Send is posted on the thread that runs the scheduler's main context");
+        self.assert_owner("a closure that is not Send");
         let mut func = ThreadGuard::new(func);
         self.post_unchecked(options.into(), move || func.get_mut()())
     }
@@ -138,6 +137,26 @@ impl Scheduler {
     /// Posts a closure that need not be [`Send`], and runs once: [`Scheduler::post_local`].
     pub fn post_local_once<F: FnOnce() + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
         self.post_local(options.into().goes_on(true), once(func))
+    }
+
+    /// `what` is posted here only if this thread runs the main context, or could.
+    pub(crate) fn assert_owner(&self, what: &str) {
+        unsafe {
+            let context = ffi::prio_scheduler_get_context(self.as_ptr());
+            let is_owner = glib::ffi::g_main_context_is_owner(context) != 0;
+            if !is_owner {
+                let could_own = glib::ffi::g_main_context_acquire(context) != 0;
+                assert!(could_own, "{what} can only be posted on the thread that runs the scheduler's main context");
+                glib::ffi::g_main_context_release(context);
+            }
+        }
+    }
+
+    /// Its main context, unless that is the global default one.
+    pub(crate) fn other_context(&self) -> Option<glib::MainContext> {
+        let context = unsafe { ffi::prio_scheduler_get_context(self.as_ptr()) };
+        let is_default = context == unsafe { glib::ffi::g_main_context_default() };
+        (!is_default).then(|| unsafe { from_glib_none(context) })
     }
 
     fn post_unchecked<F: FnMut() -> ControlFlow + 'static>(&self, options: TaskOptions, func: F) -> bool {

@@ -625,7 +625,7 @@ fn signals_tell_their_priority_and_reason() {
 }
 
 #[test]
-#[should_panic(expected = "futures are spawned on the thread")]
+#[should_panic(expected = "a future can only be posted on the thread")]
 fn another_thread_cannot_spawn() {
     with_scheduler(|scheduler| {
         let scheduler = scheduler.clone();
