@@ -92,6 +92,29 @@ def draw_frames(frames, y, height):
         yield rect(x_of(time) - 1, y, 2, height, GOOD)
 
 
+def moving(name, keys, timing):
+    """The class of that name moves: keys are pairs of a time and a transform."""
+    whole = Frames.AFTER - Frames.BEFORE
+    steps = ''.join(f'{(time - Frames.BEFORE) * 100 / whole:.2f}%{{transform:{transform}}}' for time, transform in keys)
+    return f'@keyframes {name}{{{steps}}}.{name}{{animation:{name} {whole}ms {timing} infinite}}'
+
+
+def draw_motion(both, tops):
+    """A wheel beside each row, which turns when the window drew a frame, and a line at that time: as long as it took."""
+    styles = [moving('now', [(Frames.BEFORE, 'translateX(0)'), (Frames.AFTER, f'translateX({RIGHT - LEFT}px)')], 'linear')]
+    for i, frames in enumerate(both):
+        # A turn a second.
+        styles.append(moving(f'wheel{i}', [(time, f'rotate({time * 0.36 % 360:.0f}deg)') for time in frames.shown], 'step-end'))
+    styles.append('@media (prefers-reduced-motion:reduce){.now,.wheel0,.wheel1{animation:none}}')
+    yield f'  <style>{"".join(styles)}</style>'
+    for i, y in enumerate(tops):
+        place = f'cx="{RIGHT - 20}" cy="{y + 2}" r="18" fill="none"'
+        yield f'  <circle {place} stroke="{GRID}" stroke-width="3"/>'
+        yield (f'  <circle class="wheel{i}" style="transform-origin:{RIGHT - 20}px {y + 2}px" {place} stroke="{(BAD, GOOD)[i]}" '
+               'stroke-width="5" stroke-dasharray="40 200"/>')
+        yield f'  <rect class="now" x="{LEFT - 1}" y="{y + 22}" width="2" height="58" fill="{INK}"/>'
+
+
 def draw_flood(logs):
     both = [Frames(log) for log in logs]
     how = ['runs all that is queued before it looks at anything else', 'draws each frame that is due, then goes on']
@@ -102,6 +125,7 @@ def draw_flood(logs):
                   rect(LEFT, y + 26, RIGHT - LEFT, 50, '#f6f5f4'), *draw_frames(frames, y + 26, 50),
                   line(x_of(0), y + 20, x_of(0), y + 82, INK, '3 3'),
                   text(LEFT, y + 98, frames.said(), fill=FAINT)]
+    parts += draw_motion(both, (90, 222))
     parts.append(line(LEFT, 348, RIGHT, 348, FAINT))
     for time in range(0, Frames.AFTER + 1, 500):
         parts += [line(x_of(time), 348, x_of(time), 354, FAINT),

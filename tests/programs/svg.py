@@ -68,7 +68,7 @@ def drawn(element, style):
         inherited = style | {name: child.get(name) for name in INHERITED if child.get(name)}
         if tag == 'g':
             yield from drawn(child, inherited)
-        elif tag not in ('title', 'desc'):
+        elif tag not in ('title', 'desc', 'style'):
             yield child, tag, box(child, tag, inherited)
 
 

@@ -58,3 +58,7 @@ pub use wait::Sleep;
 #[cfg(doctest)]
 #[doc = include_str!("../../../introspection/manual/start-rust.md")]
 struct Guide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
