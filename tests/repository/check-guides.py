@@ -29,6 +29,8 @@ COMPLAINT = re.compile('Traceback|Error|CRITICAL|WARNING.*PrioSched')
 OWN_TEST = ('shipping.md',)
 # The page that leads to all others.
 FIRST = 'begin.md'
+# What make-references.py writes: gi-docgen finds links in it that lead nowhere.
+GENERATED = ('reference-python.md', 'reference-javascript.md')
 # What a page needs that not every system has.
 NEEDS = {'from-libdex.md': 'libdex-1 >= 1.2'}
 
@@ -116,6 +118,8 @@ def check_links(page, text):
     for target in LINK.findall(BLOCK.sub('', text)):
         name, _, anchor = target.partition('#')
         path = page.with_name(name.replace('.html', '.md')) if name else page
+        if path.name in GENERATED:
+            continue
         if not name.endswith('.html') and name:
             assert path.exists(), f'{page.name} leads to {target}, which is not there'
             continue
