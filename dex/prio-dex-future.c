@@ -113,7 +113,7 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   promise = dex_promise_new_cancellable ();
   if (options != NULL)
     own = *options;
-  /* What is not a signal is told by the post. */
+  /* The post says what is not a signal. */
   if (own.signal == NULL || G_IS_CANCELLABLE (own.signal))
     {
       signal = signal_for (promise, options);

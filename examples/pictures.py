@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, LEFT, RIGHT = 800, 28, 772
 FRAME = 1000 / 60  # ms
-# Blue and orange can be told apart by who cannot tell green from red.
+# Blue and orange differ also for people who cannot tell green from red.
 INK, FAINT, GRID = '#241f31', '#5e5c64', '#c0bfbc'
 GOOD, BAD, BAD_TINT, BAD_INK = '#1c71d8', '#e66100', '#fce5d6', '#8f3b00'
 NAMES = 'g_idle_add ()', 'prio-sched'

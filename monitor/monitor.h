@@ -73,7 +73,7 @@ typedef struct
 typedef struct
 {
   const char *trace; /* where its trace goes */
-  gint threshold;    /* ms, from which on what holds its main loop is told of; 0 for nothing, less for what the environment says */
+  gint threshold;    /* ms, from which on it reports what holds its main loop; 0 for nothing, less for what the environment says */
   gboolean preloads; /* in a program that does not use the library, too */
 } Watch;
 

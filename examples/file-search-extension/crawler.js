@@ -58,7 +58,7 @@ export class Crawler {
     #queue = new Map(); // URI → a file or folder to look at
     #roots;
     #watches = new Watches(file => this.#add(file));
-    #whenIdle = []; // who is to be told
+    #whenIdle = []; // called then
 
     constructor(index, extras, roots) {
         this.#index = index;

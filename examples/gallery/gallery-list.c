@@ -1,6 +1,6 @@
 /* gallery-list.c: the list of rows, which tells the loader what is in view
  *
- * GTK binds more rows than one sees, before and after them.  Which of them are in view is told by the adjustment.
+ * GTK binds more rows than one sees, before and after them.  The adjustment says which of them are in view.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -199,7 +199,7 @@ show_about (GSimpleAction *action, GVariant *parameter, gpointer data)
                          _("Thumbnails of what is in view come first, and no frame is lost to the others."), NULL);
 }
 
-/* The progress is told once in a frame, however many rows have been decoded. */
+/* The progress is shown once in a frame, however many rows have been decoded. */
 static gboolean
 tick (GtkWidget *progress, GdkFrameClock *clock, gpointer data)
 {

@@ -82,7 +82,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface Scheduler {
-            /** From which duration on what holds the main loop is told of, in milliseconds; 0 if nothing is watched. */
+            /** The duration, in milliseconds, from which on the scheduler reports what holds the main loop; 0 if it does not watch. */
             long_task_threshold: number;
             longTaskThreshold: number;
             get_long_task_threshold(): number;

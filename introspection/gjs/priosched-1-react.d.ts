@@ -29,7 +29,7 @@ declare module '@girs/priosched-1' {
 
         /** Options of post_steps(). */
         interface StepsOptions<V> extends TimedTaskOptions {
-            /** Is told, where the task yields, of what the generator has yielded last. */
+            /** Called, where the task yields, with what the generator has yielded last. */
             progress?: ((value: V) => void) | null;
         }
 

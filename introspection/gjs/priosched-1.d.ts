@@ -274,7 +274,7 @@ declare module '@girs/priosched-1' {
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
-            /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; progress is told the last value of each slice. */
+            /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; calls progress with the last value of each slice. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /** Yields between items, if should_yield() says so. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;

@@ -1,6 +1,6 @@
 /* prio-histogram-private.h: how many times of each length there have been
  *
- * Promises: a time is found by a bucket, of which there are four for each power of two, so that what is told of it is at most a fifth too
+ * Promises: a time is found by a bucket, of which there are four for each power of two, so that its answer is at most a fifth too
  * short.  The number of times, their sum and the longest are exact.  The unit is the user's.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

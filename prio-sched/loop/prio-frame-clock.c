@@ -17,7 +17,7 @@
 
 #define N_GAPS 3
 
-/* How many views of a clock are told apart. */
+/* How many views of a clock are kept apart. */
 #define MAX_VIEWS 8
 
 struct _PrioFrameView

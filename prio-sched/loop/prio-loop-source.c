@@ -95,7 +95,7 @@ source_new (PrioLoop *loop, guint kind)
 
 /* The loop and the kind of @source, to which GLib holds a reference meanwhile.  GLib's lock orders this
  * call after the creation of @source, and GLib's reference orders it before its end; ThreadSanitizer does
- * not see either, and is told of both here. */
+ * not see either, and hears of both here. */
 static inline PrioLoop *
 loop_of (GSource *source, guint *kind)
 {

@@ -342,7 +342,7 @@ move_jobs (PrioQueue *from, PrioQueue *to)
   prio_run_queue_make_ready (run_queue, to);
 }
 
-/* Tells @observer alone of @entry, which waits.  Here and below, it is NULL if it has been told. */
+/* Tells @observer alone of @entry, which waits.  Here and below, it is NULL if all have heard. */
 static void
 tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint64 due, gint64 now)
 {

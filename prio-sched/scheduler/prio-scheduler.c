@@ -545,7 +545,7 @@ prio_scheduler_did_timeout (PrioScheduler *self)
 }
 
 /* Enters for @function, if this is the thread that runs the context or, while none does, the one that did last; if not, says so:
- * @what is what is told there.  Nobody becomes the owner by asking, but a thread that has acquired the context is. */
+ * @what is what the message says.  Nobody becomes the owner by asking, but a thread that has acquired the context is. */
 gboolean
 prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what)
 {

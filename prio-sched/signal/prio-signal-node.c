@@ -138,7 +138,7 @@ prio_signal_node_begin_notice (PrioSignalNode *node)
 }
 
 /* Cancels an aborted PrioTaskSignal again after g_cancellable_reset ().  The library cannot
- * prevent a reset, and is not told of one; but in the draft an aborted signal stays aborted, so
+ * prevent a reset, and does not hear of one; but in the draft an aborted signal stays aborted, so
  * GIO has to see it cancelled too.  The caller holds a reference to the signal, and is not
  * inside a loop. */
 void

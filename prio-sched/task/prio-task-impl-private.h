@@ -202,7 +202,7 @@ prio_task_peek_error (PrioTask *self)
   return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
 }
 
-/* @state, in which a callback of @self was registered, is about to be current.  What follows a yield is told anew whether its
+/* @state, in which a callback of @self was registered, is about to be current.  What follows a yield is asked anew whether its
  * timeout has passed. */
 static inline void
 prio_task_prepare_state (PrioTask *self, PrioState *state)

@@ -103,7 +103,7 @@ prio_task_set_progress (PrioTask *self, double progress)
       !prio_task_is_listened_to (self))
     return;
 
-  /* Most steps find that it will be told. */
+  /* Most steps find that it will be reported. */
   loop = self->entry.run_queue->loop;
   if (prio_biased_lock_is_owner (&loop->lock) && self->tells_progress)
     return;

@@ -19,7 +19,7 @@
 
 #include <gio/gio.h>
 
-/* Tells one trace from the next, and a parent's from its child's.  Names of threads are told once in each.  0 while there is none. */
+/* Tells one trace from the next, and a parent's from its child's.  Names of threads stand once in each.  0 while there is none. */
 extern gint prio_trace_generation G_GNUC_INTERNAL;
 
 /* What a trace tells apart by numbers, each kind by its own. */

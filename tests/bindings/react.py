@@ -446,7 +446,7 @@ class Callbacks(Case):
                 told.append(str(error))
         thread = threading.Thread(target=ask)
         await scheduler.post_task(lambda: (thread.start(), thread.join()))
-        self.assertRegex(told[0], 'first task is told on the thread that runs .* main context, and this is another one')
+        self.assertRegex(told[0], 'first task can be asked for on the thread that runs .* main context, and this is another one')
 
     @run
     async def test_first_task_of_a_group(self):

@@ -39,6 +39,8 @@ WORDS = {
 # Not English: what a native speaker stumbles over, and what to write instead.
 PHRASES = {
     r'(?<![Tt]here )\b(?:is|are|was|were)\s+no\s+(?!longer\b|more\b|such\b)[a-zA-Z]': 'is not a …',
+    r'\b(?:is|are|was|were|be|been)\s+told\b|\btold\s+of\b': 'hears of, is called with, is reported',
+    r'(?<=[.:] )Who(?:ever)? (?!is\b|holds\b|has\b)[a-z]+s\b': 'the code that …',
 }
 STUMBLED = re.compile('|'.join(f'({phrase})' for phrase in PHRASES))
 OLD = re.compile('|'.join(f'((?<![A-Za-z])(?:{word})(?![A-Za-z]))' for word in WORDS))
@@ -61,10 +63,14 @@ def old_words(text):
             yield number, match.group(), list(WORDS.values())[match.lastindex - 1]
 
 
-def phrases(text):
-    """Yields the number of the line, the phrase and a better one.  A line may begin in the middle of a sentence."""
+def phrases(text, is_test=False):
+    """Yields the number of the line, the phrase and a better one.  A line may begin in the middle of a sentence.
+
+    In tests only the first phrase counts: what is below is for people who use the library, or work on it.
+    """
     for match in STUMBLED.finditer(re.sub(r'\n[\s*/#]*', lambda space: ' ' * len(space.group()), text)):
-        yield text.count('\n', 0, match.start()) + 1, match.group(), list(PHRASES.values())[match.lastindex - 1]
+        if not is_test or match.lastindex == 1:
+            yield text.count('\n', 0, match.start()) + 1, match.group(), list(PHRASES.values())[match.lastindex - 1]
 
 
 def tags(suffix, text):
@@ -94,7 +100,8 @@ def main(source):
     found = {suffix: [tag for _, tag in tags(suffix, text)] for suffix, text in planted.items()}
     assert found == {'.c': ['A7', 'R3', 'seed 002'], '.md': ['J11'], '.py': ['design.md', 'P2']}, found
 
-    assert [phrase for _, phrase, _ in phrases('There is no task.  It is\n * no task, and is no longer one.')] == ['is    no t']
+    planted = 'There is no task.  It is\n * no task, and is no longer one, as it has been told.'
+    assert [phrase for _, phrase, _ in phrases(planted)] == ['is    no t', 'been told']
 
     files = list(files_of(pathlib.Path(source)))
     found = 0
@@ -103,7 +110,7 @@ def main(source):
         for number, word, better in old_words(text):
             print(f'{path}:{number}: “{word}”: the field says {better}')
             found += 1
-        for number, phrase, better in phrases(text):
+        for number, phrase, better in phrases(text, 'tests' in path.relative_to(source).parts):
             print(f'{path}:{number}: “{phrase}”: say “{better}”')
             found += 1
         for number, tag in tags(path.suffix if path.name != 'NEWS' else '.md', text):

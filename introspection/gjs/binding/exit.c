@@ -1,4 +1,4 @@
-/* exit.c: the end of a program that has been told to exit within a task
+/* exit.c: the end of a program that was asked to exit within a task
  *
  * `System.exit ()` of GJS ends all functions that run, and where GJS has called them, from a closure, it exits then.  From a
  * property's setter it only returns, and the main loop would go on without ever running a promise again.  GJS tells the
@@ -20,7 +20,7 @@
 /**
  * prio_sched_gjs_exit:
  *
- * Ends the program, with its status, if GJS has been told to exit, and otherwise does nothing.
+ * Ends the program, with its status, if GJS was asked to exit, and otherwise does nothing.
  *
  * Call it on the thread of the interpreter, where functions have not come to their end, without an exception: GJS takes a while to
  * tell.

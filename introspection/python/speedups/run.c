@@ -49,7 +49,7 @@ get_free_loop (void)
   return loop != NULL ? loop : Py_NewRef (Py_None);
 }
 
-/* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, it is told at once. */
+/* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, that hears of it at once. */
 static gboolean
 woken (PyObject *waiter)
 {

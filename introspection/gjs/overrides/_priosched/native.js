@@ -17,7 +17,7 @@ const INTERFACE = 7;
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
 
-// The SpiderMonkey of this process, or 0 if that cannot be told.
+// The SpiderMonkey of this process, or 0 if nobody knows.
 function findEngine() {
     try {
         const [, maps] = GLib.file_get_contents('/proc/self/maps');

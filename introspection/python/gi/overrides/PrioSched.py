@@ -80,7 +80,7 @@ class Scheduler(PrioSched.Scheduler):
 
     def get_statistics(self):
         """The PrioSched.Statistics, or None if none are collected.  Raises RuntimeError on another thread, as get_pending () does."""
-        table_of(self).check_owner('the statistics are told on')
+        table_of(self).check_owner('the statistics can be asked for on')
         return super().get_statistics()
 
     def set_next_frame(self, next_frame):
@@ -120,7 +120,7 @@ class Scheduler(PrioSched.Scheduler):
         callback  a function, or a coroutine function: that runs as a task of asyncio where its loop is running
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
                   stays.  Without one, the task has that of signal, and follows its changes
-        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is told
+        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun hears of it
                   once, where it awaits: by the reason, or by asyncio.CancelledError if that is one of asyncio's futures.  The
                   result is what it makes of that
         delay     milliseconds to wait before the task is queued, a whole number

@@ -211,7 +211,7 @@ var Table = class Table {
             this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
-    // The same with all options.  The watcher, if any, gets a function that rejects the promise, is told when the task settles, and
+    // The same with all options.  The watcher, if any, gets a function that rejects the promise, hears when the task settles, and
     // may have its own way to post it.
     postWith(callback, priority, signal, delay, watcher, promise, name = null) {
         if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))

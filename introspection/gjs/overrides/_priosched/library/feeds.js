@@ -38,7 +38,7 @@ function* feed(group, callback, iterator, options, checkSignal) {
         while (!isOver) {
             while (Math.max(group.pending, nOpen) >= group.limit)
                 yield change();
-            // The ends of the tasks may be told before an abort is, and an item may be what aborts.
+            // The ends of the tasks may be reported before an abort is, and an item may be what aborts.
             checkSignal();
             isOver = true; // unless it has another one: one that throws is not told to return
             const {done, value} = iterator.next();

@@ -120,7 +120,7 @@ class ScheduledCallback {
             return false;
         this.#isOver = true;
         this.#callback = null;
-        // Nobody needs to be told.
+        // Nobody needs to hear of it.
         this.finished.catch(() => {});
         this.#cancelled = new AbortError('The callback has been cancelled');
         this.#reject(this.#cancelled);
@@ -129,7 +129,7 @@ class ScheduledCallback {
         return true;
     }
 
-    // What a table is told.
+    // What a table hears.
     watch(timed) {
         this.#timed = timed;
         timed.handle = this;

@@ -33,7 +33,7 @@ var isStepped = function isStepped(callback) {
 };
 
 // A function that does something when it is called, which a generator function does not: where it is posted as a task in Python it
-// is taken in steps, and here nobody would be told that nothing has run.
+// is taken in steps, and here nobody would hear that nothing has run.
 var toUnstepped = function toUnstepped(value, where) {
     if (!isStepped(toFunction(value)))
         return value;
@@ -51,7 +51,7 @@ function toGenerator(value) {
 }
 
 // The callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress (value),
-// if given, is told of the last value before it yields.  It waits for a promise that the generator yields, whose value that gets.  An abort is thrown where the generator stands; watchAbort () gives what tells of it.
+// if given, is called with the last value before it yields.  It waits for a promise that the generator yields, whose value that gets.  An abort is thrown where the generator stands; watchAbort () gives what tells of it.
 var toSteps = function toSteps(scheduler, make, progress, watchAbort) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);

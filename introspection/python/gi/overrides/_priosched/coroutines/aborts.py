@@ -20,7 +20,7 @@ class _Watch:
 
     def __init__(self, signal):
         self.members = {}  # in the order in which they have begun: asyncio finds the first of many waiters fast
-        self.told = set()  # the tables whose tasks have been told before the signal did
+        self.told = set()  # the tables whose tasks have heard of it before the signal did
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
 
@@ -70,7 +70,7 @@ def told_at(waits_for, reason):
 class Abortable:
     """A coroutine under a signal, whose abort reaches it where it stands.
 
-    coroutine awaits waits_for.  It is told of an abort once: by a yield that is rejected, or at what else it awaits.
+    coroutine awaits waits_for.  It hears of an abort once: by a yield that is rejected, or at what else it awaits.
     """
 
     state = None        # what it was posted with
@@ -117,7 +117,7 @@ class Abortable:
 
 
 def is_yet_to_be_told():
-    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and not been told."""
+    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and has not heard of it."""
     abortable = local.abortable
     if abortable is None or abortable.told or abortable.state is None:
         return False

@@ -48,7 +48,7 @@ class Driver(DriverBase, Abortable):
             call_in(self.main_context or own_context(), call)
 
     def go_on_after(self, future):
-        """future has been cancelled: it goes on later, unless it has been told of something else before."""
+        """future has been cancelled: it goes on later, unless it has heard of something else before."""
         self._call_later(lambda: self.go_on_from(future))
 
     def go_on_from(self, future):
@@ -191,7 +191,7 @@ def _yield(state):
 
 
 class _Shell(Abortable, collections.abc.Coroutine):
-    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, which is told the reason."""
+    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, which has the reason."""
 
     def __init__(self, coroutine, state):
         self.coroutine = coroutine
@@ -283,7 +283,7 @@ class CoroutineTask:
 
     @property
     def told(self):
-        """Whether its coroutine has been told of the abort of its signal."""
+        """Whether its coroutine has heard of the abort of its signal."""
         return self.shell is not None and self.shell.told
 
     def coroutine_ended(self):

@@ -299,7 +299,7 @@ class EventLoop(GLibEventLoop):
         for event, handle in _handles_of(key):
             if handle not in self._left:
                 condition |= _CONDITIONS[event]
-        # Of a descriptor that is watched for nothing, its end would be told all the same.
+        # Of a descriptor that is watched for nothing, its end would be reported all the same.
         key._tag = self._selector._source.add_unix_fd(key.fd if condition else -1, condition)
 
 

@@ -186,7 +186,7 @@ def _run_in_asyncio(coroutine, context):
             try:
                 return _result_of(loop.create_task(coroutine), loop, context)
             finally:
-                # The second time for what has begun while the first cleaned up; what begins then is told, not run.
+                # The second time for what has begun while the first cleaned up; what begins then hears of it, and does not run.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
                 closing_loops.add(loop)
                 try:

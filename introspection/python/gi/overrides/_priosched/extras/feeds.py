@@ -71,7 +71,7 @@ class Feed:
             while True:
                 while not self._has_room():
                     yield self._next_change()
-                # The ends of the tasks may be told before an abort is.
+                # The ends of the tasks may be reported before an abort is.
                 if is_aborted(self._signal):
                     raise reason_of(self._signal)
                 try:

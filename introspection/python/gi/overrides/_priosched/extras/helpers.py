@@ -116,7 +116,7 @@ class Latest:
         return run
 
     def _forget(self, task):
-        """What a run that is kept has failed with is told of only when it is kept no longer."""
+        """The error of a run that is kept is reported only when the run is kept no longer."""
         if self._run is not None and self._run.done():
             self._run = None
 

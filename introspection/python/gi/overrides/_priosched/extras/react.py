@@ -181,7 +181,7 @@ def get_first_task(self):
     thread than that which runs the scheduler's main context.
     """
     table = table_of(self)
-    table.check_owner('the first task is told on')
+    table.check_owner('the first task can be asked for on')
     return table.get_first() or self.dup_first_task()
 
 

@@ -238,7 +238,7 @@ class Future(FutureBase):
             self._exception = exception
             self._done = True  # last: other threads may look
             if exception is not None and self._is_abort():
-                # Nobody needs to be told; and later the collector may have taken the reason.
+                # Nobody needs to hear of it; and later the collector may have taken the reason.
                 self._aborted = self._retrieved = True
             if self._waiter is None and self._callbacks is None:
                 return
@@ -296,7 +296,7 @@ class Future(FutureBase):
         """The exception that task, of asyncio, is to see which awaits it in context.
 
         An abort cancels the children of the task under its signal, as asyncio cancels the children of another one.  That
-        task is told first: to its group, children that are cancelled have just ended.
+        task is reported first: to its group, children that are cancelled have just ended.
         """
         error = self._exception
         if not isinstance(task, asyncio.Task) or hasattr(task, 'coroutine_ended') or isinstance(error, CancelledError):
@@ -434,7 +434,7 @@ class PostedTask(Future):
 
         A task that has not begun will not run.  In a coroutine that has begun asyncio.CancelledError is raised where it
         awaits, and the result is what it makes of that.  If nobody runs its main context, or another thread runs its
-        function, whoever waits is told at once.  Returns whether the task was not done.
+        function, the waiting code hears of it at once.  Returns whether the task was not done.
         """
         if self._done:
             return False

@@ -31,7 +31,7 @@ class ThreadTask(Future):
     __slots__ = ('_cancellable',)
 
     def cancel(self, msg=None):
-        """Whoever waits is told at once.  A function that no thread has taken does not run; one that is running goes on."""
+        """The waiting code hears of it at once.  A function that no thread has taken does not run; one that is running goes on."""
         if not super().cancel(msg):
             return False
         self._cancellable.cancel()
