@@ -502,6 +502,22 @@ test_it_stops_while_it_is_full (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (w->n_freed, ==, n_all);
 }
 
+/* No other thread is taken for the one that runs its tasks, however soon it asks. */
+static void
+test_its_thread_owns_the_context_from_the_start (World *w, gconstpointer data)
+{
+  for (guint i = 0; i < times (200); i++)
+    {
+      PrioWorker *worker = prio_worker_new ("worker");
+      GMainContext *context = prio_scheduler_get_context (prio_worker_get_scheduler (worker));
+
+      g_assert_false (g_main_context_acquire (context));
+      prio_worker_stop (worker, PRIO_WORKER_ABORT);
+      prio_worker_join (worker);
+      g_object_unref (worker);
+    }
+}
+
 #define add(path, func) g_test_add ("/worker/" path, World, NULL, set_up, func, tear_down)
 
 int
@@ -522,6 +538,7 @@ main (int argc, char **argv)
   add ("the-last-reference-stops-it", test_the_last_reference_stops_it);
   add ("the-caller-has-gone", test_the_caller_has_gone);
   add ("its-scheduler-is-the-default-one-there", test_its_scheduler_is_the_default_one_there);
+  add ("its-thread-owns-the-context-from-the-start", test_its_thread_owns_the_context_from_the_start);
   add ("several-threads-wait-for-its-end", test_several_threads_wait_for_its_end);
   add ("bad-input", test_bad_input);
   add ("it-stops-while-it-is-full", test_it_stops_while_it_is_full);
