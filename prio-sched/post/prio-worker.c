@@ -25,7 +25,8 @@ typedef struct
   PrioScheduler *scheduler;
   gint stop;  /* atomic: PrioWorkerStop plus one, or 0 */
   pthread_mutex_t lock; /* ThreadSanitizer does not see GLib's */
-  pthread_cond_t ended; /* signalled when `has_ended` is set */
+  pthread_cond_t changed; /* signalled when one of these is set: */
+  gboolean has_begun; /* under the lock: the thread owns the context */
   gboolean has_ended; /* under the lock */
 } PrioPlace;
 
@@ -99,7 +100,7 @@ place_unref (PrioPlace *place)
   g_object_unref (place->scheduler);
   g_main_context_unref (place->context);
   pthread_mutex_destroy (&place->lock);
-  pthread_cond_destroy (&place->ended);
+  pthread_cond_destroy (&place->changed);
   g_free (place);
 }
 
@@ -114,21 +115,28 @@ goes_on (PrioPlace *place)
     }
 }
 
+static void
+set (PrioPlace *place, gboolean *what)
+{
+  pthread_mutex_lock (&place->lock);
+  *what = TRUE;
+  pthread_cond_broadcast (&place->changed);
+  pthread_mutex_unlock (&place->lock);
+}
+
 static gpointer
 run (gpointer data)
 {
   PrioPlace *place = data;
 
   g_main_context_push_thread_default (place->context);
+  set (place, &place->has_begun);
   while (goes_on (place))
     g_main_context_iteration (place->context, TRUE);
   prio_loop_close (place->scheduler->run_queue->loop);
   g_main_context_pop_thread_default (place->context);
 
-  pthread_mutex_lock (&place->lock);
-  place->has_ended = TRUE;
-  pthread_cond_broadcast (&place->ended);
-  pthread_mutex_unlock (&place->lock);
+  set (place, &place->has_ended);
   place_unref (place);
   return NULL;
 }
@@ -155,7 +163,7 @@ prio_worker_constructed (GObject *object)
   place->refs = 2; /* the other one is the thread's */
   place->context = g_main_context_new ();
   pthread_mutex_init (&place->lock, NULL);
-  pthread_cond_init (&place->ended, NULL);
+  pthread_cond_init (&place->changed, NULL);
   /* It is the thread's default one, too. */
   g_main_context_push_thread_default (place->context);
   place->scheduler = prio_scheduler_ref_thread_default ();
@@ -164,6 +172,9 @@ prio_worker_constructed (GObject *object)
 
   pthread_mutex_lock (&place->lock);
   self->thread = g_thread_new (self->name != NULL ? self->name : "prio-worker", run, place);
+  /* Otherwise another thread could acquire the context first. */
+  while (!place->has_begun)
+    pthread_cond_wait (&place->changed, &place->lock);
   pthread_mutex_unlock (&place->lock);
 }
 
@@ -378,7 +389,7 @@ prio_worker_join (PrioWorker *self)
     }
   pthread_mutex_lock (&place->lock);
   while (!place->has_ended)
-    pthread_cond_wait (&place->ended, &place->lock);
+    pthread_cond_wait (&place->changed, &place->lock);
   thread = g_steal_pointer (&self->thread);
   pthread_mutex_unlock (&place->lock);
   if (thread != NULL)
