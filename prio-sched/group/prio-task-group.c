@@ -299,6 +299,8 @@ install_properties (GObjectClass *object_class)
    *
    * What aborts the tasks; another one after [method@PrioSched.TaskGroup.abort].
    *
+   * If somebody cancels it by [method@Gio.Cancellable.cancel], tasks that are posted later are aborted too, until that is called.
+   *
    * Since: 1.0
    */
   properties[PROP_SIGNAL] =
