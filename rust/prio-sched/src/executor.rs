@@ -61,23 +61,24 @@ struct Rest<T> {
     waiter: Option<Waker>,
     is_detached: bool,
     handler: Option<glib::SignalHandlerId>,
-    place: Option<Place>,
+    first: Option<First>,
     /// Among those that its thread owns.
     key: Option<usize>,
     /// How many posts have run that the library has not released yet.
     n_run: u32,
 }
 
-/// The task that has a place in a group, or waits for one.
-struct Place {
+/// A first task that has to be taken out if the future ends before that runs: one with a delay, or one of a group, which then has a place
+/// there until the future ends.
+struct First {
     task: *mut ffi::PrioTask,
-    is_deferred: bool,
+    has_begun: bool,
 }
 
-impl Drop for Place {
+impl Drop for First {
     fn drop(&mut self) {
         unsafe {
-            if self.is_deferred {
+            if self.has_begun {
                 ffi::prio_task_return_boolean(self.task, true.into_glib());
             } else {
                 ffi::prio_task_cancel(self.task);
@@ -176,16 +177,21 @@ where
         }
     }
 
-    fn post_to_group(self: &Arc<Self>, group: &TaskGroup, options: &TaskOptions) {
+    /// Posts its first task so that it can be taken out.
+    fn post_first(self: &Arc<Self>, group: Option<&TaskGroup>, options: &TaskOptions) {
         let data = Arc::into_raw(self.clone()) as gpointer;
+        let options = options.to_ffi();
         unsafe {
-            let task = ffi::prio_task_group_post_task(group.as_ptr(), &options.to_ffi(), Some(begin::<F>), data, Some(left::<F>));
+            let task = match group {
+                Some(group) => ffi::prio_task_group_post_task(group.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
+                None => ffi::prio_scheduler_post_task(self.header.scheduler.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
+            };
             if self.header.state.load(Acquire) & DONE == 0 {
                 let signal: Option<gio::Cancellable> = from_glib_none(ffi::prio_task_get_signal(task));
                 if let Some(signal) = signal {
                     let _ = self.header.group_signal.set(signal);
                 }
-                self.rest.borrow_mut().place = Some(Place { task, is_deferred: false });
+                self.rest.borrow_mut().first = Some(First { task, has_begun: false });
             } else {
                 glib::gobject_ffi::g_object_unref(task as *mut _);
             }
@@ -286,10 +292,10 @@ where
         if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_future)) {
             result = Err(JoinError::Panicked(payload));
         }
-        let (waiter, handler, place, key, unwanted) = {
+        let (waiter, handler, first, key, unwanted) = {
             let mut rest = self.rest.borrow_mut();
             let unwanted = if rest.is_detached { Some(result) } else { rest.result.replace(result) };
-            (rest.waiter.take(), rest.handler.take(), rest.place.take(), rest.key.take(), unwanted)
+            (rest.waiter.take(), rest.handler.take(), rest.first.take(), rest.key.take(), unwanted)
         };
         if let Some(key) = key {
             let _ = OWNED.try_with(|owned| owned.0.borrow_mut().remove(key));
@@ -297,8 +303,8 @@ where
         if let (Some(handler), Some(signal)) = (handler, self.header.signal()) {
             signal.disconnect(handler);
         }
-        drop(place);
-        drop(unwanted);
+        drop(first);
+        drop_quietly(unwanted);
         if let Some(waiter) = waiter {
             waiter.wake();
         }
@@ -347,6 +353,8 @@ where
     F::Output: 'static,
 {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<F::Output, JoinError>> {
+        let is_own = ptr::eq(CURRENT.get(), &self.header) && self.header.state.load(Acquire) & RUNNING != 0;
+        assert!(!is_own, "a future cannot wait for its own handle");
         let mut rest = self.rest.borrow_mut();
         if let Some(result) = rest.result.take() {
             rest.is_detached = true;
@@ -364,11 +372,22 @@ where
         rest.is_detached = true;
         let unwanted = (rest.result.take(), rest.waiter.take());
         drop(rest);
-        drop(unwanted);
+        drop_quietly(unwanted.0);
+        drop(unwanted.1);
     }
 
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort> {
         self
+    }
+}
+
+/// Drops a result that nobody takes: it may panic, and C may be the caller.
+pub(crate) fn drop_quietly<T>(unwanted: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
+        // So may what it has panicked with.
+        if let Err(worse) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(worse);
+        }
     }
 }
 
@@ -382,23 +401,24 @@ unsafe extern "C" fn run<F: Future + 'static>(data: gpointer) -> gboolean {
     G_SOURCE_REMOVE
 }
 
-/// The first task of a future in a group, which has a place now.
-unsafe extern "C" fn begin<F: Future + 'static>(place: *mut ffi::PrioTask, data: gpointer) {
+/// The first task of a future that has one.
+unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data: gpointer) {
     let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
-    unsafe { ffi::prio_task_defer(place) };
-    if let Some(place) = &mut task.rest.borrow_mut().place {
-        place.is_deferred = true;
+    // A place in a group is kept until the future ends.
+    unsafe { ffi::prio_task_defer(first) };
+    if let Some(first) = &mut task.rest.borrow_mut().first {
+        first.has_begun = true;
     }
     if task.poll() {
         task.post(None);
     }
 }
 
-/// The future has left its group: it has its result, or was aborted before it had a place.
+/// The first task is over: the future has its result, or was aborted before it began.
 unsafe extern "C" fn left<F: Future + 'static>(data: gpointer) {
     let task = unsafe { Arc::from_raw(data as *const Task<F>) };
     if task.header.is_here() {
-        let has_begun = task.rest.borrow().place.as_ref().is_some_and(|place| place.is_deferred);
+        let has_begun = task.rest.borrow().first.as_ref().is_some_and(|first| first.has_begun);
         if !has_begun {
             task.finish(Err(JoinError::Aborted));
         }
@@ -456,16 +476,17 @@ where
             waiter: None,
             is_detached: false,
             handler: None,
-            place: None,
+            first: None,
             key: None,
             n_run: 0,
         })),
     });
     // Not when the thread ends.
     task.rest.borrow_mut().key = OWNED.try_with(|owned| owned.0.borrow_mut().insert(task.clone())).ok();
-    match group {
-        Some(group) => task.post_to_group(group, &options),
-        None => task.post(Some(&options)),
+    if group.is_some() || !options.delay.is_zero() {
+        task.post_first(group, &options);
+    } else {
+        task.post(Some(&options));
     }
     JoinHandle::new(task)
 }

@@ -31,9 +31,14 @@ glib::wrapper! {
 }
 
 impl TaskGroup {
-    /// Makes a group; with a limit of 0 as many are under way as there are.
+    /// Makes a group. With a limit of [`u32::MAX`] as many are under way as there are.
+    ///
+    /// # Panics
+    ///
+    /// With a limit of 0, as no future would ever begin.
     #[doc(alias = "prio_task_group_new")]
     pub fn new(scheduler: &Scheduler, limit: u32, priority: Priority) -> Self {
+        assert!(limit > 0, "with a limit of 0 no future would ever begin");
         unsafe { from_glib_full(ffi::prio_task_group_new(scheduler.as_ptr(), limit, priority as i32)) }
     }
 
@@ -60,15 +65,22 @@ impl TaskGroup {
         unsafe { ffi::prio_task_group_get_n_pending(self.as_ptr()) }
     }
 
-    /// The signal that is aborted with the futures that are in the group now; after an abort it is another one.
+    /// The signal that is aborted with the futures that are in the group now; after [`TaskGroup::abort`] it is another one.
+    ///
+    /// If somebody cancels it, futures that are spawned later are aborted too, until that is called.
     #[doc(alias = "prio_task_group_get_signal")]
     pub fn signal(&self) -> TaskSignal {
         unsafe { from_glib_none(ffi::prio_task_group_get_signal(self.as_ptr())) }
     }
 
-    /// Sets how many are under way at a time; 0 for as many as there are.
+    /// Sets how many are under way at a time; [`u32::MAX`] for as many as there are.
+    ///
+    /// # Panics
+    ///
+    /// With a limit of 0, as no future would ever begin.
     #[doc(alias = "prio_task_group_set_limit")]
     pub fn set_limit(&self, limit: u32) {
+        assert!(limit > 0, "with a limit of 0 no future would ever begin");
         unsafe { ffi::prio_task_group_set_limit(self.as_ptr(), limit) }
     }
 

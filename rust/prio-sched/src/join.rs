@@ -21,10 +21,10 @@ pub(crate) trait Join<T>: Abort {
 /// Why a future has no result.
 #[non_exhaustive]
 pub enum JoinError {
-    /// Its signal, its group or its handle was aborted, or its main context has gone.
+    /// Its signal, its group or its handle was aborted, or its thread or worker has ended.
     Aborted,
     /// It has panicked, with this payload, as [`std::thread::JoinHandle::join`] returns it.
-    Panicked(Box<dyn Any + 'static>),
+    Panicked(Box<dyn Any + Send + 'static>),
 }
 
 impl JoinError {
@@ -56,7 +56,8 @@ impl std::error::Error for JoinError {}
 
 /// A future that has been spawned: await it for its result.
 ///
-/// Dropping the handle detaches the future, which goes on without it, as with [`glib::JoinHandle`].
+/// Dropping the handle detaches the future, which goes on without it, as with [`glib::JoinHandle`]. A handler of a widget drops it: what is to
+/// be shown is then set at the end of the future.
 ///
 /// ```
 /// # use prio_sched::{Priority, Scheduler};
@@ -107,6 +108,9 @@ impl<T> Drop for JoinHandle<T> {
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
+    /// # Panics
+    ///
+    /// In the future whose handle this is, which would wait for itself, and after it has given its result.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.task.poll_join(context)
     }

@@ -55,7 +55,8 @@ impl TaskOptions {
         Self::default()
     }
 
-    /// The priority and the signal of the future that this crate polls now, or the defaults outside of any.
+    /// The priority and the signal of the future that this crate polls now, or the defaults outside of any. In a group, the signal has the
+    /// priority.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskOptions};

@@ -13,7 +13,8 @@ use gio::prelude::*;
 glib::wrapper! {
     /// Runs tasks, and polls futures, in a main context: the most urgent first.
     ///
-    /// A program has one, [`Scheduler::default`]. It is [`Send`]: any thread may post to it.
+    /// A program has one, [`Scheduler::default`]. It is [`Send`]: any thread may post to it. Order is strict: a task waits as long as there is
+    /// a more urgent one, in any scheduler of the main context.
     #[doc(alias = "PrioScheduler")]
     pub struct Scheduler(Object<ffi::PrioScheduler, ffi::PrioSchedulerClass>);
 
@@ -42,7 +43,7 @@ impl Default for Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler of a main context.
+    /// Another scheduler of a main context, with a pause and a time slice of its own; also of the default one.
     #[doc(alias = "prio_scheduler_new")]
     pub fn new(context: &glib::MainContext) -> Self {
         unsafe { from_glib_full(ffi::prio_scheduler_new(context.to_glib_none().0)) }
@@ -63,7 +64,8 @@ impl Scheduler {
     /// Spawns a future: each of its polls is a task with the priority and the signal of the options.
     ///
     /// When the signal is aborted the future is dropped, wherever it waits, and the handle has [`JoinError::Aborted`](crate::JoinError).
-    /// A panic stays in its handle. Dropping the handle lets the future go on.
+    /// A panic in a poll, or when the future is dropped, stays in its handle. Dropping the handle lets the future go on. The scheduler, and
+    /// its main context, live until the future has ended; it ends with its thread at the latest.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskController};
@@ -80,14 +82,15 @@ impl Scheduler {
     ///
     /// # Panics
     ///
-    /// On a thread that cannot own the main context, as another one runs it.
+    /// On a thread that cannot own the main context, as another one runs it. The program is aborted if another thread runs it later.
     pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
         executor::spawn(self, None, options.into(), future)
     }
 
     /// Posts a closure from any thread; it runs on the one of the main context, again and again until it returns [`ControlFlow::Break`].
     ///
-    /// Returns `false`, and drops the closure, if the signal of the options is aborted already.
+    /// Returns `false`, and drops the closure, if the signal of the options is aborted already. As with [`glib::idle_add`], a panic in the
+    /// closure aborts the program; a closure that is posted to a worker which has ended is dropped.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler};

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use glib::ffi::gpointer;
 use glib::translate::*;
 
+use crate::executor::drop_quietly;
 use crate::wait::{Cancelling, Slot};
 use crate::{ffi, JoinError, Scheduler, TaskOptions};
 
@@ -48,12 +49,28 @@ pub enum Stop {
 
 impl Worker {
     /// Starts a thread, whose name is for debuggers.
+    ///
+    /// # Panics
+    ///
+    /// If the name has a NUL byte in it.
     #[doc(alias = "prio_worker_new")]
     pub fn new(name: &str) -> Self {
+        assert!(!name.contains('\0'), "the name {name:?} has a NUL byte");
         unsafe { from_glib_full(ffi::prio_worker_new(name.to_glib_none().0)) }
     }
 
-    /// The scheduler of its thread.
+    /// The scheduler of its thread. To spawn a future there, post a closure that does:
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler, Stop, Worker};
+    /// let worker = Worker::new("feeds");
+    /// let scheduler = worker.scheduler();
+    /// worker.scheduler().post_once(Priority::UserVisible, move || {
+    ///     scheduler.spawn_local(Priority::Background, async { /* on the thread of the worker */ }).detach();
+    /// });
+    /// # worker.stop(Stop::Finish);
+    /// # worker.join();
+    /// ```
     #[doc(alias = "prio_worker_get_scheduler")]
     pub fn scheduler(&self) -> Scheduler {
         unsafe { from_glib_none(ffi::prio_worker_get_scheduler(self.to_glib_none().0)) }
@@ -105,11 +122,11 @@ impl<T: Send + 'static> RunInThread<T> {
             let call = unsafe { &mut *(data as *mut Call<T, F>) };
             if let Some(func) = call.func.take() {
                 let result = catch_unwind(AssertUnwindSafe(func));
-                call.slot.put(result.map_err(|payload| JoinError::Panicked(payload)));
+                call.slot.put(result.map_err(JoinError::Panicked));
             }
         }
         unsafe extern "C" fn release<C>(data: gpointer) {
-            drop(unsafe { Box::from_raw(data as *mut C) });
+            drop_quietly(unsafe { Box::from_raw(data as *mut C) });
         }
 
         let slot = Slot::new();

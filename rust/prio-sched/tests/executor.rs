@@ -531,6 +531,92 @@ fn a_group_has_a_limit_and_is_aborted_as_one() {
 }
 
 #[test]
+fn a_delayed_future_that_is_aborted_leaves_its_queue() {
+    with_scheduler(|scheduler| {
+        let controller = TaskController::new(Priority::UserVisible);
+        let days = TaskOptions::new().delay(Duration::from_secs(1_000_000));
+        for options in [days.clone(), days.clone().signal(&controller.signal())] {
+            let dropped = Dropped::default();
+            let guard = dropped.guard();
+            let handle = scheduler.spawn_local(options, async move { drop(guard) });
+            assert_eq!(unsafe { ffi::prio_scheduler_get_n_pending(scheduler.as_ptr()) }, 1);
+            handle.abort();
+            assert_eq!((dropped.n(), unsafe { ffi::prio_scheduler_get_n_pending(scheduler.as_ptr()) }), (1, 0));
+        }
+        let begun = Instant::now();
+        let late = scheduler.spawn_local(TaskOptions::new().delay(Duration::from_millis(20)), async {
+            yield_now().await;
+            1
+        });
+        assert_eq!(wait_for(scheduler, late).unwrap(), 1);
+        assert!(begun.elapsed() >= Duration::from_millis(20));
+    });
+}
+
+#[test]
+fn a_result_whose_drop_panics_disturbs_nobody() {
+    struct Bad;
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            panic!("of a drop");
+        }
+    }
+    with_scheduler(|scheduler| {
+        drop(scheduler.spawn_local(Priority::UserVisible, async { Bad }));
+        let kept = scheduler.spawn_local(Priority::UserVisible, async { Bad });
+        let good = scheduler.spawn_local(Priority::Background, async { 1 });
+        assert_eq!(wait_for(scheduler, good).unwrap(), 1);
+        drop(kept);
+        let (sender, receiver) = mpsc::channel();
+        drop(scheduler.run_in_thread(move || {
+            sender.send(()).unwrap();
+            Bad
+        }));
+        run_until(scheduler, || receiver.try_recv() == Err(mpsc::TryRecvError::Disconnected));
+        iterate(scheduler);
+    });
+}
+
+#[test]
+fn a_future_that_waits_for_its_own_handle_panics() {
+    with_scheduler(|scheduler| {
+        let own = Rc::new(RefCell::new(None::<JoinHandle<()>>));
+        let inner = own.clone();
+        let handle = scheduler.spawn_local(Priority::UserVisible, async move {
+            let own = inner.take().unwrap();
+            drop(own.await);
+        });
+        let abort_handle = handle.abort_handle();
+        *own.borrow_mut() = Some(handle);
+        run_until(scheduler, || abort_handle.is_finished());
+    });
+}
+
+#[test]
+#[should_panic(expected = "no future would ever begin")]
+fn a_group_wants_a_limit_above_0() {
+    with_scheduler(|scheduler| drop(TaskGroup::new(scheduler, 0, Priority::UserVisible)));
+}
+
+#[test]
+#[should_panic(expected = "a future can only be posted on the thread")]
+fn the_scheduler_of_a_worker_takes_no_future_from_elsewhere() {
+    let worker = Worker::new("test");
+    worker.scheduler().spawn_local(Priority::UserVisible, async {}).detach();
+}
+
+fn is_send<T: Send>(_: &T) {}
+
+#[test]
+fn errors_and_results_of_threads_are_send() {
+    with_scheduler(|scheduler| {
+        is_send(&JoinError::Aborted);
+        is_send(&scheduler.run_in_thread(|| 1));
+        is_send(&scheduler.sleep(Duration::ZERO));
+    });
+}
+
+#[test]
 fn a_group_that_waits_for_itself_panics() {
     with_scheduler(|scheduler| {
         let group = TaskGroup::new(scheduler, 1, Priority::UserVisible);
