@@ -1,4 +1,4 @@
-"""The manual's links lead somewhere.
+"""The manual's links lead somewhere, and its search finds words that stand in headings of guides.
 
     check-manual.py MANUAL
 
@@ -10,6 +10,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import collections
 import html.parser
+import json
 import pathlib
 import re
 import sys
@@ -34,10 +35,29 @@ class Page(html.parser.HTMLParser):
                 self.links.append(values[name])
 
 
+# What people look for, and a page that they mean.
+SOUGHT = {'frame': 'faq.html', 'latest': 'reference-python.html', 'cancel': 'cookbook.html', 'typing': 'cookbook.html',
+          'post_task': 'reference-python.html', 'asyncio': 'faq.html', 'limit': 'start-rust.html'}
+
+
+def check_search(folder, pages):
+    """Yields what is wrong with the index that the manual's search looks in."""
+    guides = [symbol for symbol in json.loads((folder / 'index.json').read_text())['symbols'] if symbol['type'] == 'content']
+    for word, page in SOUGHT.items():
+        if not any(word in guide['name'].lower() and guide['href'].startswith(page) for guide in guides):
+            yield f'the search for {word} does not find {page}'
+    for guide in guides:
+        page, _, anchor = guide['href'].partition('#')
+        if page not in pages or (anchor and anchor not in pages[page].anchors):
+            yield f'the search leads to {guide["href"]}, which is not there'
+        if re.match(r'\s*#|.*\[\w+@', guide['summary']):
+            yield f'the search shows markup: {guide["summary"]}'
+
+
 def main(folder):
     pages = {path.name: Page(path) for path in sorted(folder.glob('*.html'))}
     known = set(re.findall(r"\['(\w+)', 'https://", (folder / 'urlmap.js').read_text()))
-    dead, n_links = [], 0
+    dead, n_links = list(check_search(folder, pages)), 0
     for name, page in pages.items():
         dead += [f'{name}: {other} is not in urlmap.js' for other in page.others if other not in known]
         n_links += sum(page.others.values())
