@@ -162,7 +162,7 @@ async void check_idioms (Scheduler scheduler) throws Error {
 	assert (group.pending == 0);
 
 	for (int i = 0; i < 3; i++) {
-		group.abort (null);
+		group.abort ();
 		int number = i;
 		runs += group.post_task (TaskOptions () { priority = BACKGROUND }, (task) => task.return_value (number));
 	}
