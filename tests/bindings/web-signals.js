@@ -191,6 +191,26 @@ const collect = async () => {
     }
 };
 
+test('hundreds of dependents hear of an abort and a priority in the order in which they were made', () => {
+    const controller = new TaskController(), {signal} = controller, heard = [];
+    let lost = [];
+    const dependents = Array.from({length: 350}, (_, i) => {
+        lost.push(TaskSignal.any([signal], {priority: signal}));
+        const dependent = TaskSignal.any([signal], {priority: signal});
+        dependent.onabort = () => heard.push(i);
+        dependent.onprioritychange = () => heard.push(i);
+        return dependent;
+    });
+    lost = null;
+    imports.system.gc();
+    const all = [...dependents.keys()];
+    controller.setPriority('background');
+    assertEqual(heard.splice(0), all);
+    controller.abort();
+    assertEqual(heard, all);
+    assert(dependents.every(({aborted, priority}) => aborted && priority === 'background'));
+});
+
 test('a dependent signal lives while it has tasks, or listeners', async () => {
     const page = new AbortController(), controller = new TaskController({priority: 'background'});
     const later = Array.from({length: 50}, () => rejection(scheduler.postTask(() => {},
