@@ -52,6 +52,9 @@ function taskSlotsOf(signal) {
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
+// An object looks through all that are bound to it when one of them ends.  So those of a source are bound to it by the hundred, by way
+// of a beacon without a signal, which the last of them holds.
+const MOST_BOUND = 100;
 let found = null;
 
 const Beacon = GObject.registerClass({
@@ -66,7 +69,8 @@ const Beacon = GObject.registerClass({
 
     #reached(name, count) {
         this[`_${name}`] = count;
-        found?.push(this.signal);
+        if (this.signal !== undefined)
+            found?.push(this.signal);
     }
 });
 
@@ -80,8 +84,16 @@ function beaconOf(signal) {
 }
 
 function addDependent(source, dependent, how) {
-    beaconOf(source).bind_property(how, beaconOf(dependent), how, GObject.BindingFlags.DEFAULT);
-    slots.get(source)[how] = true;
+    const s = slots.get(source), row = s.rows[how] ??= {beacon: null, nBound: MOST_BOUND};
+    if (row.nBound === MOST_BOUND) {
+        row.beacon = new Beacon();
+        row.nBound = 0;
+        beaconOf(source).bind_property(how, row.beacon, how, GObject.BindingFlags.DEFAULT);
+    }
+    row.nBound++;
+    row.beacon.bind_property(how, beaconOf(dependent), how, GObject.BindingFlags.DEFAULT);
+    slots.get(dependent).boundBy.push(row.beacon);
+    s[how] = true;
 }
 
 // The dependents of source, in the order in which they were made.
@@ -135,7 +147,7 @@ class AbortSignal extends EventTarget {
         super();
         slots.set(this, {
             aborted: false, reason: undefined, algorithms: new Set(), dependent: false,
-            sources: new Set(), pinned: new Set(), beacon: null, aborts: false, changes: false,
+            sources: new Set(), pinned: new Set(), beacon: null, aborts: false, changes: false, rows: {}, boundBy: [],
             priority: null, changing: false, prioritySource: null, controller: null, cancellable: null,
         });
     }
