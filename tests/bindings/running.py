@@ -330,6 +330,22 @@ asyncio.run(main())
             return 'inner'
         self.assertEqual(PrioSched.run(scheduler.post_task(lambda: PrioSched.run(inner()))), 'inner')
 
+    def test_a_coroutine_cannot_run_another_one(self):
+        """It can await it; a main loop in it would wait for what waits for it."""
+        async def inner():
+            pass
+
+        async def main():
+            try:
+                await scheduler.post_task(lambda: 1 / 0)
+            except ZeroDivisionError:
+                pass
+            with self.assertRaisesRegex(RuntimeError, 'await it'):
+                PrioSched.run(inner())
+            return 'went on'
+        self.assertEqual(PrioSched.run(main()), 'went on')
+        self.assertEqual(PrioSched.run(scheduler.post_task(main)), 'went on')
+
     def test_run_in_asyncio_with_glib(self):
         """What PyGObject's own loop is there for; before it has one, asyncio says that no loop is running."""
         status, out, error = self.run_program('''
