@@ -25,6 +25,10 @@ else:
     from .loop import EventLoop
 
 
+# Of the code of an async function, or generator: inspect.CO_COROUTINE, CO_ASYNC_GENERATOR.
+_ASYNC = 0x80 | 0x200
+
+
 class _Run:
 
     def __init__(self, quit_loop):
@@ -245,10 +249,11 @@ def run(coroutine):
     if not is_awaitable(coroutine):
         raise TypeError(f'{coroutine!r} cannot be awaited')
     loop = get_running_loop()
-    if loop is not None and asyncio.current_task(loop) is not None:
+    caller = sys._getframe(1)
+    if caller.f_code.co_flags & _ASYNC or (loop is not None and asyncio.current_task(loop) is not None):
         if hasattr(coroutine, 'close'):
             coroutine.close()
-        raise RuntimeError('PrioSched.run() cannot be called in a coroutine that asyncio runs: await there')
+        raise RuntimeError('PrioSched.run() cannot be called in a coroutine, which can await it instead')
     context = context_to_run()
     coroutine = to_coroutine(coroutine)
     if loop is None and EventLoop is not None and not _is_nested(context):
