@@ -26,7 +26,8 @@ All of `PrioSched` in Python, by class. The guides to it are [getting started in
 
 `_Priority` is a [enum@PrioSched.TaskPriority], or its name: `'background'`, `'user-visible'` or `'user-blocking'`. Another value raises `ValueError`. `_Signal` is a
 [class@PrioSched.TaskSignal] or any other `Gio.Cancellable`; something else raises `TypeError`. Times are in milliseconds. What is posted with a signal that is aborted raises the
-reason where it is awaited: `PrioSched.AbortError`, unless the program gave another.
+reason where it is awaited: `PrioSched.AbortError`, unless the program gave another. The reason of a timeout is `GLib.Error`, with `Gio.IOErrorEnum.TIMED_OUT`. `_T` is the type of
+a result.
 """
 JAVASCRIPT = """Title: Reference for JavaScript
 
@@ -36,7 +37,7 @@ All of `PrioSched` in GJS, by class, with the types of TypeScript. The guides to
 [JavaScript, in detail](javascript.html); the [cookbook](cookbook.html) has examples.
 
 A wrong argument throws a `TypeError` or a `RangeError` that names it. Times are in milliseconds. What is posted with a signal that is aborted rejects with the reason: an
-error for which `error instanceof PrioSched.AbortError` holds, unless the program gave another.
+error for which `error instanceof PrioSched.AbortError` holds, unless the program gave another. It does not hold for a timeout.
 """
 
 
@@ -128,16 +129,19 @@ class Python:
                 continue
             yield '\n'.join([f'{"#" * depth} `{shown}{"" if is_property else " ()"}`', '', '```', *dict.fromkeys(lines), '```', '', doc])
         if undocumented:
-            yield '\n'.join(['And:', '', '```', *undocumented, '```', ''])
+            yield '\n'.join(['Without a text of their own:', '', '```', *undocumented, '```', ''])
 
     def page(self, module):
         yield PYTHON
         for node in module.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith('_') and not is_hidden(node.name, '', self.patterns | {(node.name, '-')}):
+            if isinstance(node, ast.ClassDef) and (node.name == '_Latest' or not node.name.startswith('_')) and not is_hidden(node.name, '', self.patterns | {(node.name, '-')}):
                 parts = list(self.functions(node.name, node.body, 3))
-                fields = [ast.unparse(field) for field in node.body if isinstance(field, ast.AnnAssign)]
+                fields = [ast.unparse(field) for field in node.body if isinstance(field, (ast.AnnAssign, ast.Assign))]
                 if parts or fields:
                     yield f'## {node.name}\n'
+                    bases = [base for base in map(ast.unparse, node.bases) if not base.startswith(('enum', 'Generic', 'Protocol', 'GObject'))]
+                    if bases:
+                        yield f'It is a `{bases[0]}`, and has what that has.\n'
                     if fields:
                         yield '```\n' + '\n'.join(fields) + '\n```\n'
                     yield from parts
@@ -203,7 +207,9 @@ def javascript(paths):
             elif owners:
                 key = f'{owner}.{name}' if owner else name
                 said, members = blocks.get(key, (None, []))
-                blocks[key] = sentence(comment) or said, members
+                base = re.search(r' extends ([\w.]+)', text)
+                also = f'It has what `{base[1]}` has, too.' if base and not base[1].startswith('GObject') else ''
+                blocks[key] = ' '.join(filter(None, (sentence(comment), also))) or said, members
     # What stands in no block comes last, as functions.
     for owner, (said, members) in sorted(blocks.items(), key=lambda block: not block[0]):
         if UNTOLD.search(owner):
@@ -218,7 +224,7 @@ def javascript(paths):
         for name, text, doc in documented:
             yield '\n'.join([f'### `{name}`', '', '```', text, '```', '', doc, ''])
         if others:
-            yield '\n'.join([*(['And:', ''] if documented else []), '```', *others, '```', ''])
+            yield '\n'.join([*(['Without a text of their own:', ''] if documented else []), '```', *others, '```', ''])
     yield 'Next: [JavaScript, in detail](javascript.html), [cookbook](cookbook.html).\n'
 
 

@@ -165,10 +165,24 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         assert(!log.some(line => line.startsWith('end')), log.join());
         assertEqual(await search('e'), 'e');
 
-        const last = search('f');
+                const last = search('f');
         search.abort();
         search.abort();
         assertEqual(await last, undefined);
+
+        const reasons = [];
+        const fails = extras.latest(signal => new Promise((_resolve, reject) => {
+            const {web: own} = PrioSched;
+            if (signal instanceof own.AbortSignal)
+                signal.onabort = () => reasons.push(signal.reason instanceof own.DOMException && signal.reason.name) && reject(signal.reason);
+            else
+                signal.connect('cancelled', () => reasons.push('AbortError') && reject(new PrioSched.AbortError()));
+        }));
+        const run = fails();
+        await wait(2);
+        fails.abort();
+        await run;
+        assertEqual(reasons, ['AbortError']);
     });
 
     test(`latest () of ${kind} hides no other error, and serves GIO`, async () => {

@@ -8,7 +8,7 @@
 
 const {Gio} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
-const {toUnstepped} = imports.overrides._priosched.library.steps;
+const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 
 function toIterator(items) {
     const make = items?.[Symbol.asyncIterator] ?? items?.[Symbol.iterator];
@@ -81,13 +81,13 @@ var Each = class Each {
     }
 };
 
-function isCancelled(error) {
-    return error instanceof imports.gi.GLib.Error && error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
-}
+const LATER = 'A later run has come';
 
 // A function that runs job as a task under a signal of its own, which a later call aborts.  The promise of a run that is aborted so
-// is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal.
-var newLatest = function newLatest(job, newRun) {
+// is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal;
+// newReason (message) what to abort it with.
+var newLatest = function newLatest(job, newRun,
+    newReason = message => new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message})) {
     toUnstepped(job, 'latest ()');
     let last = null;
     const latest = async (...args) => {
@@ -97,7 +97,7 @@ var newLatest = function newLatest(job, newRun) {
         try {
             return await post(Object.assign(() => job(signal, ...args), {calls: job})); // for names of what runs
         } catch (error) {
-            if (!run.isAborted || (error !== run.reason && !isCancelled(error)))
+            if (!run.isAborted || (error !== run.reason && !(error instanceof AbortError)))
                 throw error;
             return undefined;
         } finally {
@@ -110,7 +110,7 @@ var newLatest = function newLatest(job, newRun) {
         if (last === null)
             return;
         last.isAborted = true;
-        last.reason = new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message: 'A later run has come'});
+        last.reason = newReason(LATER);
         const {controller, reason} = last;
         last = null;
         controller.abort(reason);

@@ -427,7 +427,7 @@ class Extras {
             const own = givenSignal === null ? controller.signal
                 : TaskSignal.any([controller.signal, givenSignal], {priority: controller.signal});
             return {controller, signal: own, post: callback => this.#scheduler.postTask(callback, {signal: own})};
-        });
+        }, message => new DOMException(message, 'AbortError'));
     }
 
     // Those of another scheduler in the same main context, whose tasks are paused apart from all others.
