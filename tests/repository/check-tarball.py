@@ -85,7 +85,7 @@ def build_subproject(meson, tree, place, program):
     # The wrap says where it is to be had; here it is there already.
     shutil.copy(tree / 'prio-sched.wrap', tree.parent)
     build = place / 'build'
-    run(meson, 'setup', build, place, f'--prefix={place}/prefix', '--libdir=lib', '-Dbuildtype=plain', '-Dwerror=true',
+    run(meson, 'setup', build, place, f'--prefix={place}/prefix', '--libdir=lib', '-Dbuildtype=plain', '-Dwerror=true', '--unity=on',
         '-Dprio-sched:warning_level=everything', '--wrap-mode=nodownload', '--force-fallback-for=prio-sched-1', env=ENVIRONMENT)
     targets = {target['name'] for target in json.loads(run(meson, 'introspect', '--targets', build))}
     expected = {'program', 'prio-sched-1', 'prio-sched-enumtypes.h', 'prio-sched-enumtypes.c'}
