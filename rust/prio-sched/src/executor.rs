@@ -39,7 +39,8 @@ struct Header {
     options: TaskOptions,
     /// It has this priority, and no other option.
     plain: Option<Priority>,
-    group: Option<TaskGroup>,
+    /// On its thread, until it is done.
+    group: RefCell<Option<TaskGroup>>,
     /// What aborts it with its group, if it has one.
     group_signal: OnceLock<gio::Cancellable>,
     thread: usize,
@@ -154,8 +155,8 @@ pub(crate) fn current_options() -> Option<TaskOptions> {
     })
 }
 
-pub(crate) fn current_group() -> Option<&'static TaskGroup> {
-    current().and_then(|header| header.group.as_ref())
+pub(crate) fn is_in(group: &TaskGroup) -> bool {
+    current().is_some_and(|header| header.group.borrow().as_ref() == Some(group))
 }
 
 impl<F: Future + 'static> Task<F>
@@ -304,6 +305,7 @@ where
             signal.disconnect(handler);
         }
         drop(first);
+        drop(self.header.group.take());
         drop_quietly(unwanted);
         if let Some(waiter) = waiter {
             waiter.wake();
@@ -465,7 +467,7 @@ where
             context: scheduler.other_context(),
             plain: if group.is_none() { options.plain() } else { None },
             options: options.without_times(),
-            group: group.cloned(),
+            group: RefCell::new(group.cloned()),
             group_signal: OnceLock::new(),
             thread: thread_id(),
             state: AtomicU8::new(QUEUED),

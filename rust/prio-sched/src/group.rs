@@ -101,7 +101,7 @@ impl TaskGroup {
     /// If the group waits, over other groups, for the one that calls this.
     #[doc(alias = "prio_task_group_wait_async")]
     pub async fn drained(&self) -> Result<(), glib::Error> {
-        assert!(executor::current_group() != Some(self), "a future of a group cannot wait for that group");
+        assert!(!executor::is_in(self), "a future of a group cannot wait for that group");
         let begin = |callback, data| unsafe {
             ffi::prio_task_group_wait_async(self.as_ptr(), ffi::PRIO_TASK_GROUP_DRAINED, std::ptr::null_mut(), callback, data)
         };
