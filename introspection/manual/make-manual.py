@@ -1,8 +1,8 @@
-"""Has gi-docgen make the manual, and then adds the sections of its guides to the index that the manual's search looks in.
+"""Has gi-docgen make the manual.  Then adds the guides to their sidebar, and their sections to the index that its search looks in.
 
-    make-manual.py OUTPUT GI-DOCGEN ARGUMENT…
+    make-manual.py OUTPUT GUIDES GI-DOCGEN ARGUMENT…
 
-gi-docgen knows its pages by their titles, and shows the Markdown that they begin with.
+gi-docgen's search knows pages by their titles, and shows the Markdown that they begin with.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,6 +16,9 @@ import sys
 
 HEADING = re.compile(r'<h([123])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 PARAGRAPH = re.compile(r'<p>(.*?)</p>', re.DOTALL)
+LINK = re.compile(r'\[(\w+)@(?:[A-Z]\w*\.)*?([\w.:]+)\]')
+# In the sidebar of a guide, after what is there of the library.
+END_OF_SIDEBAR = re.compile(r'<div class="section generator">|</nav>')
 MOST = 120
 
 
@@ -36,19 +39,30 @@ def sections(page):
         yield int(match[1]), match[2], plain(match[3]), first_sentence(page[match.end():following.start() if following else None])
 
 
-def main(output, *command):
+def add_sidebar(path, pages, text):
+    """The guides in their order, with this one among them."""
+    links = '\n'.join(f'    <a href="{page["href"]}"{" class=current" if page["href"] == path.name else ""}>{html.escape(page["name"])}</a>' for page in pages)
+    guides = f'<div class="section">\n  <h5>Guides</h5>\n  <div class="links">\n{links}\n  </div>\n</div>\n'
+    path.write_text(END_OF_SIDEBAR.sub(lambda end: guides + end[0], text, count=1), encoding='utf-8')
+
+
+def main(output, order, *command):
+    """order are the names of the guides' files, with commas between them."""
     subprocess.run(command, check=True)
     path = pathlib.Path(output) / 'index.json'
     index = json.loads(path.read_text(encoding='utf-8'))
-    added = []
-    for page in (symbol for symbol in index['symbols'] if symbol['type'] == 'content'):
+    for symbol in index['symbols']:
+        symbol['summary'] = LINK.sub(lambda link: link[2] + (' ()' if link[1] in ('method', 'func', 'ctor') else ''), symbol.get('summary') or '')
+    names = [f'{pathlib.Path(name).stem}.html' for name in order.split(',')]
+    pages = sorted((symbol for symbol in index['symbols'] if symbol['type'] == 'content'), key=lambda page: names.index(page['href']))
+    for page in pages:
         text = (path.parent / page['href']).read_text(encoding='utf-8')
         for level, anchor, heading, said in sections(text):
             if level == 1:
                 page['summary'] = said
             else:
-                added.append({'type': 'content', 'name': f'{heading} · {page["name"]}', 'href': f'{page["href"]}#{anchor}', 'summary': said})
-    index['symbols'] += added
+                index['symbols'].append({'type': 'content', 'name': f'{heading} · {page["name"]}', 'href': f'{page["href"]}#{anchor}', 'summary': said})
+        add_sidebar(path.parent / page['href'], pages, text)
     path.write_text(json.dumps(index), encoding='utf-8')
 
 

@@ -16,6 +16,7 @@ import textwrap
 import xml.etree.ElementTree as ElementTree
 
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
+MOST = 90  # columns of a signature
 KINDS = {'method': 'method', 'function': 'func', 'constructor': 'ctor'}
 PYTHON = """Title: Reference for Python
 
@@ -96,7 +97,12 @@ def python_signature(function):
     arguments = re.sub(r'^(self|cls)(, )?', '', arguments)
     result = ast.unparse(function.returns) if function.returns else 'None'
     prefix = 'async def ' if isinstance(function, ast.AsyncFunctionDef) else ''
-    return f'{prefix}{function.name}({arguments}) -> {result}'
+    line = f'{prefix}{function.name}({arguments}) -> {result}'
+    if len(line) <= MOST:
+        return line
+    # What a comma in brackets divides is one argument.
+    parts = re.split(r', (?![^\[]*\])(?=[\w*]+(?::|=|,|$))', arguments)
+    return f'{prefix}{function.name}(\n' + ''.join(f'    {part},\n' for part in parts) + f') -> {result}'
 
 
 class Python:
