@@ -17,6 +17,8 @@ import sys
 HEADING = re.compile(r'<h([123])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 PARAGRAPH = re.compile(r'<p>(.*?)</p>', re.DOTALL)
 LINK = re.compile(r'\[(\w+)@(?:[A-Z]\w*\.)*?([\w.:]+)\]')
+# What newer versions of gi-docgen put before the title of a guide: the same.
+TITLE = re.compile(r'<h4 id="title".*?</h4>\s*', re.DOTALL)
 # In the sidebar of a guide, after what is there of the library.
 END_OF_SIDEBAR = re.compile(r'<div class="section generator">|</nav>')
 MOST = 120
@@ -43,7 +45,8 @@ def add_sidebar(path, pages, text):
     """The guides in their order, with this one among them."""
     links = '\n'.join(f'    <a href="{page["href"]}"{" class=current" if page["href"] == path.name else ""}>{html.escape(page["name"])}</a>' for page in pages)
     guides = f'<div class="section">\n  <h5>Guides</h5>\n  <div class="links">\n{links}\n  </div>\n</div>\n'
-    path.write_text(END_OF_SIDEBAR.sub(lambda end: guides + end[0], text, count=1), encoding='utf-8')
+    text = END_OF_SIDEBAR.sub(lambda end: guides + end[0], text, count=1)
+    path.write_text(TITLE.sub('', text) if '<h1 ' in text else text, encoding='utf-8')
 
 
 def main(output, order, *command):
