@@ -73,6 +73,30 @@ def check_copy(source, gjs, extension):
     assert said == f'true\nworks\n{library}\n', said
 
 
+def check_extension(source, gjs, extension):
+    """The page's extension is enabled, disabled, and enabled again, in a place of the Shell's, with nothing said."""
+    text = shipping.example(source, 'js', 'extends')
+    theirs = "import {Extension} from 'resource:///org/gnome/shell/extensions/extension.js';\n"
+    assert theirs in text
+    said = run(gjs, extension / 'extension.mjs', text.replace(theirs, 'class Extension {}\n') + '''
+import GLib from 'gi://GLib';
+const loop = new GLib.MainLoop(null, false), mine = new MyExtension();
+mine.enable();
+mine.disable();
+mine.enable();
+GLib.timeout_add(GLib.PRIORITY_DEFAULT, 1, () => {
+    if (mine._last !== 'b')
+        return true;
+    mine.disable();
+    GLib.idle_add(GLib.PRIORITY_LOW, () => loop.quit());
+    return false;
+});
+loop.run();
+print('ended');
+''')
+    assert said == 'ended\n', said
+
+
 def check_native_part(source, build, gjs, extension):
     """Without it, and with it."""
     program = shipping.example(source, 'js', './prio-sched/prio-sched.js') + 'print(PrioSched.nativePart);\n'
@@ -298,6 +322,7 @@ def main(source, build, gjs):
         extension.mkdir()
         shipping.copy(source, build, extension)
         check_copy(source, gjs, extension)
+        check_extension(source, gjs, extension)
         check_incomplete(source, gjs, extension)
         check_unusable(source, gjs, extension)
         check_damaged_overrides(source, gjs, extension, place)

@@ -20,8 +20,8 @@ def blocks(source, language):
 
 
 def example(source, language, word):
-    """The one of them that has the word."""
-    found = [block for block in blocks(source, language) if word in block]
+    """The one of them that has the word: that of a whole extension only by "extends"."""
+    found = [block for block in blocks(source, language) if word in block and ('extends' in block) == (word == 'extends')]
     assert len(found) == 1, f'{len(found)} examples in {language} of the page have {word!r}'
     return found[0]
 
