@@ -8,7 +8,8 @@
 #include "base/prio-biased-lock-private.h"
 #include "base/prio-lock-private.h"
 
-#if defined (__linux__) && !defined (PRIO_THREAD_SANITIZER)
+/* Not each C library comes with the kernel's headers. */
+#if defined (__linux__) && !defined (PRIO_THREAD_SANITIZER) && __has_include(<linux/membarrier.h>)
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>

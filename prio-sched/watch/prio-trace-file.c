@@ -73,11 +73,29 @@ static struct
   GHashTable *numbers[PRIO_TRACE_N_KINDS];
 } trace = { .fd = -1 };
 
+/* Takes one of these signals, which are blocked, if it is pending. */
+static void
+take_pending (const sigset_t *signals)
+{
+#ifdef HAVE_SIGTIMEDWAIT
+  static const struct timespec now = { 0, 0 };
+
+  sigtimedwait (signals, NULL, &now);
+#else
+  sigset_t pending;
+  int taken;
+
+  sigpending (&pending);
+  if ((sigismember (signals, SIGPIPE) && sigismember (&pending, SIGPIPE)) ||
+      (sigismember (signals, SIGXFSZ) && sigismember (&pending, SIGXFSZ)))
+    sigwait (signals, &taken);
+#endif
+}
+
 /* As write (), but a reader that has gone, or a limit on sizes of files, is an error and no signal. */
 static gssize
 write_quietly (int fd, const char *data, gsize length)
 {
-  static const struct timespec now = { 0, 0 };
   sigset_t quiet, before, pending, fresh;
   gssize n;
   int error;
@@ -100,7 +118,7 @@ write_quietly (int fd, const char *data, gsize length)
   if (sigismember (&pending, SIGXFSZ))
     sigdelset (&fresh, SIGXFSZ);
   if (n < (gssize) length)
-    sigtimedwait (&fresh, NULL, &now);
+    take_pending (&fresh);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   errno = error;
   return n;
