@@ -3,7 +3,8 @@
     check-installed.py BUILD SOURCE PYTHON GJS
 
 Installs into an empty prefix.  Without the build folder, README's programs are built against that with pkg-config, in C and
-Vala, or interpreted, in Python and JavaScript, and print what README says; and Python and GJS run the conformance vectors.
+Vala, or interpreted, in Python and JavaScript, and print what README says; and Python and GJS run the conformance vectors.  A copy
+of the examples, such as a package has, runs beside it.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -17,6 +18,15 @@ import sys
 import tempfile
 
 from installed import check_inspector, check_programs, environment_of, move, run
+
+
+def check_examples(source, environment, place):
+    examples, folder = os.path.join(place, 'documentation/examples'), os.path.join(place, 'folder')
+    shutil.copytree(os.path.join(source, 'examples'), examples)
+    os.mkdir(folder)
+    pathlib.Path(folder, 'first').write_text('some words')
+    said = run('sh', os.path.join(examples, 'run'), '--query', 'words', '--interval', '1', folder, env=environment)
+    assert '1 files, ' in said, said
 
 
 def check(build, source, python, gjs, place):
@@ -35,6 +45,7 @@ def check(build, source, python, gjs, place):
         check_programs(pathlib.Path(source, 'README.md').read_text(), prefix, environment, python, gjs, place)
         for printed in conformance:
             print(printed.result().strip().split('\n')[-1])
+    check_examples(source, environment, place)
     if os.path.exists(f'{build}/gtk/inspector'):
         check_inspector(lib, environment, python)
 
