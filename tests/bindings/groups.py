@@ -487,7 +487,8 @@ class Feeds(unittest.TestCase):
 
         feeding = group.feed(work, items())
         self.assertEqual(log, [])
-        await scheduler.sleep(5)
+        while len(log) < 4:
+            await scheduler.sleep(1)
         self.assertEqual(log, ['asked 0', 'asked 1', 'begun 0', 'begun 1'])
         may_end.append(1)
         while len(log) < 6:
