@@ -146,6 +146,19 @@ fn a_loop_of_yields_starves_no_equal() {
 }
 
 #[test]
+fn a_timeout_that_has_passed_goes_first_and_yields_keep_it() {
+    with_scheduler(|scheduler| {
+        let log = Log::default();
+        let options = TaskOptions::new().priority(Priority::Background).timeout(Duration::from_millis(1)).name("late");
+        scheduler.spawn_local(options, two_steps(log.clone(), "late"));
+        thread::sleep(Duration::from_millis(3));
+        scheduler.spawn_local(Priority::UserBlocking, two_steps(log.clone(), "ub"));
+        run_until(scheduler, || log.borrow().len() == 4);
+        assert_eq!(*log.borrow(), ["late1", "late2", "ub1", "ub2"]);
+    });
+}
+
+#[test]
 fn the_priority_of_a_signal_moves_what_is_queued() {
     with_scheduler(|scheduler| {
         let log = Log::default();
