@@ -21,6 +21,7 @@ use glib::translate::*;
 use slab::Slab;
 
 use crate::join::{Abort, Join};
+use crate::wait::release_arc;
 use crate::{ffi, JoinError, JoinHandle, Priority, Scheduler, TaskGroup, TaskOptions};
 
 /// It is in a queue of the library, or will be when its poll returns: a wake has nothing to do.
@@ -37,7 +38,7 @@ struct Header {
     /// To be the default of its thread in a poll, if it is not so already.
     context: Option<glib::MainContext>,
     options: TaskOptions,
-    /// It has this priority, and no other option.
+    /// Its priority, if it has no other option: each post asks for it.
     plain: Option<Priority>,
     /// On its thread, until it is done.
     group: RefCell<Option<TaskGroup>>,
@@ -163,8 +164,8 @@ impl<F: Future + 'static> Task<F>
 where
     F::Output: 'static,
 {
-    /// Posts it, with the options of its first task or of a later one.
-    fn post(self: &Arc<Self>, options: Option<&TaskOptions>) {
+    /// Posts it. Only its first task has the delay and the timeout.
+    fn post(self: &Arc<Self>, is_first: bool) {
         let data = Arc::into_raw(self.clone()) as gpointer;
         let scheduler = self.header.scheduler.as_ptr();
         unsafe {
@@ -172,16 +173,19 @@ where
                 ffi::prio_scheduler_post(scheduler, priority as i32, Some(run::<F>), data, Some(released::<F>));
                 return;
             }
-            let mut options = options.unwrap_or(&self.header.options).to_ffi();
+            let mut options = self.header.options.to_ffi();
+            if !is_first {
+                (options.delay, options.timeout) = (0, 0);
+            }
             options.signal = self.header.signal().map_or(ptr::null_mut(), |signal| signal.as_ptr());
             ffi::prio_scheduler_post_full(scheduler, &options, Some(run::<F>), data, Some(released::<F>));
         }
     }
 
     /// Posts its first task so that it can be taken out.
-    fn post_first(self: &Arc<Self>, group: Option<&TaskGroup>, options: &TaskOptions) {
+    fn post_first(self: &Arc<Self>, group: Option<&TaskGroup>) {
         let data = Arc::into_raw(self.clone()) as gpointer;
-        let options = options.to_ffi();
+        let options = self.header.options.to_ffi();
         unsafe {
             let task = match group {
                 Some(group) => ffi::prio_task_group_post_task(group.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
@@ -203,7 +207,7 @@ where
     fn post_end(self: &Arc<Self>) {
         let data = Arc::into_raw(self.clone()) as gpointer;
         let priority = Priority::UserBlocking as i32;
-        unsafe { ffi::prio_scheduler_post(self.header.scheduler.as_ptr(), priority, Some(end::<F>), data, Some(release::<F>)) }
+        unsafe { ffi::prio_scheduler_post(self.header.scheduler.as_ptr(), priority, Some(end::<F>), data, Some(release_arc::<Self>)) }
     }
 
     /// Polls it once. Returns whether to do so again.
@@ -259,7 +263,7 @@ where
         let is_again = self.header.plain.is_none() || self.header.options.goes_on;
         if !is_again {
             // At the end of the queue, which costs less than a task that takes turns.
-            self.post(None);
+            self.post(false);
         }
         is_again
     }
@@ -324,7 +328,7 @@ where
     fn wake_by_ref(self: &Arc<Self>) {
         let before = self.header.state.fetch_or(QUEUED, AcqRel);
         if before & (QUEUED | RUNNING | DONE) == 0 {
-            self.post(Some(&self.header.options));
+            self.post(false);
         }
     }
 }
@@ -357,13 +361,15 @@ where
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<F::Output, JoinError>> {
         let is_own = ptr::eq(CURRENT.get(), &self.header) && self.header.state.load(Acquire) & RUNNING != 0;
         assert!(!is_own, "a future cannot wait for its own handle");
+        // A waker may be anybody's: it is cloned, as it is dropped, while nothing is borrowed.
+        let waiter = context.waker().clone();
         let mut rest = self.rest.borrow_mut();
         if let Some(result) = rest.result.take() {
             rest.is_detached = true;
             return Poll::Ready(result);
         }
         assert!(!rest.is_detached, "a JoinHandle was polled after it had given its result");
-        let old = rest.waiter.replace(context.waker().clone());
+        let old = rest.waiter.replace(waiter);
         drop(rest);
         drop(old);
         Poll::Pending
@@ -412,7 +418,7 @@ unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data:
         first.has_begun = true;
     }
     if task.poll() {
-        task.post(None);
+        task.post(false);
     }
 }
 
@@ -452,21 +458,18 @@ unsafe extern "C" fn end<F: Future + 'static>(data: gpointer) -> gboolean {
     G_SOURCE_REMOVE
 }
 
-unsafe extern "C" fn release<F: Future>(data: gpointer) {
-    drop(unsafe { Arc::from_raw(data as *const Task<F>) });
-}
-
 pub(crate) fn spawn<F>(scheduler: &Scheduler, group: Option<&TaskGroup>, options: TaskOptions, future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
 {
     scheduler.assert_owner("a future");
+    let can_be_taken_out = group.is_some() || !options.delay.is_zero();
     let task = Arc::new(Task {
         header: Header {
             scheduler: scheduler.clone(),
             context: scheduler.other_context(),
             plain: if group.is_none() { options.plain() } else { None },
-            options: options.without_times(),
+            options,
             group: RefCell::new(group.cloned()),
             group_signal: OnceLock::new(),
             thread: thread_id(),
@@ -485,10 +488,10 @@ where
     });
     // Not when the thread ends.
     task.rest.borrow_mut().key = OWNED.try_with(|owned| owned.0.borrow_mut().insert(task.clone())).ok();
-    if group.is_some() || !options.delay.is_zero() {
-        task.post_first(group, &options);
+    if can_be_taken_out {
+        task.post_first(group);
     } else {
-        task.post(Some(&options));
+        task.post(true);
     }
     JoinHandle::new(task)
 }

@@ -125,17 +125,13 @@ impl TaskOptions {
             size: std::mem::size_of::<ffi::PrioTaskOptions>(),
             priority: self.priority.map_or(ffi::PRIO_PRIORITY_UNSET, |p| p as i32),
             timeout: self.timeout.map_or(0, |t| t.as_millis().clamp(1, i32::MAX as u128) as i32),
-            signal: self.signal_ptr(),
+            signal: self.signal.as_ref().map_or(std::ptr::null_mut(), |signal| signal.as_ptr()),
             delay: self.delay.as_millis().min(u64::MAX as u128) as u64,
             name: self.name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr()),
             source_object: std::ptr::null_mut(),
             source_tag: std::ptr::null_mut(),
             takes_turns: (!self.goes_on) as i32,
         }
-    }
-
-    pub(crate) fn signal_ptr(&self) -> *mut gio::ffi::GCancellable {
-        self.signal.as_ref().map_or(std::ptr::null_mut(), |signal| signal.as_ptr())
     }
 
     /// Whether a task with these options has no more than a priority.

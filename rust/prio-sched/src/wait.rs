@@ -41,9 +41,11 @@ impl<T> Slot<T> {
     }
 
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<T> {
+        // A waker may be anybody's: it is cloned, as it is dropped and used, without the lock.
+        let own = context.waker().clone();
         let mut state = self.0.lock().unwrap();
         if let State::Waiting(waker) = &mut *state {
-            let old = waker.replace(context.waker().clone());
+            let old = waker.replace(own);
             drop(state);
             drop(old);
             return Poll::Pending;
@@ -53,6 +55,11 @@ impl<T> Slot<T> {
             _ => panic!("a future was polled after it had given its result"),
         }
     }
+}
+
+/// A destroy notify for what `Arc::into_raw ()` has given.
+pub(crate) unsafe extern "C" fn release_arc<T>(data: gpointer) {
+    drop(unsafe { Arc::from_raw(data as *const T) });
 }
 
 /// Keeps a task of the library, and cancels it when it goes, if nothing has come of it.
@@ -99,15 +106,12 @@ impl Future for Sleep {
         unsafe extern "C" fn ring(_: *mut ffi::PrioTask, data: gpointer) {
             unsafe { (*(data as *const Slot<()>)).put(()) }
         }
-        unsafe extern "C" fn release(data: gpointer) {
-            drop(unsafe { Arc::from_raw(data as *const Slot<()>) });
-        }
 
         if self.timer.is_none() {
             let slot = Slot::new();
             let options = TaskOptions::from(current_priority()).delay(self.delay).to_ffi();
             let data = Arc::into_raw(slot.clone()) as gpointer;
-            let task = unsafe { ffi::prio_scheduler_post_task(self.scheduler.as_ptr(), &options, Some(ring), data, Some(release)) };
+            let task = unsafe { ffi::prio_scheduler_post_task(self.scheduler.as_ptr(), &options, Some(ring), data, Some(release_arc::<Slot<()>>)) };
             self.timer = Some((slot, Cancelling::new(task)));
         }
         let polled = self.timer.as_ref().map_or(Poll::Pending, |(slot, _)| slot.poll(context));
