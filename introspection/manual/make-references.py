@@ -50,7 +50,7 @@ def functions_of_gir(path):
         of = None if owner is namespace else owner.get('name')
         for kind, link in KINDS.items():
             for function in owner.findall(f'{CORE}{kind}'):
-                if function.get('introspectable') != '0' and function.find(f'{CORE}doc') is not None and (of is None or owner.tag != f'{CORE}interface'):
+                if function.get('introspectable') != '0' and function.find(f'{CORE}doc') is not None:
                     name = function.get('name')
                     links[of, name] = f'[{link}@PrioSched.{of}.{name}]' if of else f'[func@PrioSched.{name}]'
     return links
@@ -114,7 +114,7 @@ class Python:
         if doc:
             return '\n'.join(paragraphs(doc))
         link = self.links.get((of, name))
-        return f'As {link} in C.\n' if link and not is_hidden(of, name, self.patterns) else ''
+        return f'As {link} in C.\n' if link else ''
 
     def functions(self, of, nodes, depth):
         signatures, undocumented = {}, []
@@ -140,7 +140,7 @@ class Python:
     def page(self, module):
         yield PYTHON
         for node in module.body:
-            if isinstance(node, ast.ClassDef) and (node.name == '_Latest' or not node.name.startswith('_')) and not is_hidden(node.name, '', self.patterns | {(node.name, '-')}):
+            if isinstance(node, ast.ClassDef) and (node.name == '_Latest' or not node.name.startswith('_')) and not is_hidden(node.name, '', self.patterns):
                 parts = list(self.functions(node.name, node.body, 3))
                 fields = [ast.unparse(field) for field in node.body if isinstance(field, (ast.AnnAssign, ast.Assign))]
                 if parts or fields:
