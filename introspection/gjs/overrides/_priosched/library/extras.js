@@ -81,8 +81,6 @@ var Each = class Each {
     }
 };
 
-const LATER = 'A later run has come';
-
 // A function that runs job as a task under a signal of its own, which a later call aborts.  The promise of a run that is aborted so
 // is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal;
 // newReason (message) what to abort it with.
@@ -110,7 +108,7 @@ var newLatest = function newLatest(job, newRun,
         if (last === null)
             return;
         last.isAborted = true;
-        last.reason = newReason(LATER);
+        last.reason = newReason('A later run has come');
         const {controller, reason} = last;
         last = null;
         controller.abort(reason);

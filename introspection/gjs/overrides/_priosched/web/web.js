@@ -84,22 +84,22 @@ function beaconOf(signal) {
 }
 
 function addDependent(source, dependent, how) {
-    const s = slots.get(source), row = s.rows[how] ??= {beacon: null, nBound: MOST_BOUND};
+    const row = slots.get(source)[how] ??= {beacon: null, nBound: MOST_BOUND};
     if (row.nBound === MOST_BOUND) {
         row.beacon = new Beacon();
         row.nBound = 0;
         beaconOf(source).bind_property(how, row.beacon, how, GObject.BindingFlags.DEFAULT);
     }
     row.nBound++;
-    row.beacon.bind_property(how, beaconOf(dependent), how, GObject.BindingFlags.DEFAULT);
-    slots.get(dependent).boundBy.push(row.beacon);
-    s[how] = true;
+    const bound = beaconOf(dependent);
+    row.beacon.bind_property(how, bound, how, GObject.BindingFlags.DEFAULT);
+    (bound.boundBy ??= []).push(row.beacon);
 }
 
 // The dependents of source, in the order in which they were made.
 function dependentsOf(source, how) {
     const s = slots.get(source);
-    if (!s[how])
+    if (s[how] === null)
         return [];
     const outer = found;
     found = [];
@@ -147,7 +147,7 @@ class AbortSignal extends EventTarget {
         super();
         slots.set(this, {
             aborted: false, reason: undefined, algorithms: new Set(), dependent: false,
-            sources: new Set(), pinned: new Set(), beacon: null, aborts: false, changes: false, rows: {}, boundBy: [],
+            sources: new Set(), pinned: new Set(), beacon: null, [ABORTS]: null, [CHANGES]: null,
             priority: null, changing: false, prioritySource: null, controller: null, cancellable: null,
         });
     }
