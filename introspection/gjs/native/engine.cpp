@@ -77,7 +77,7 @@ Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
   : cx (js_context), context (gjs_context), thread (g_thread_self ()),
     gjs_queue (static_cast<JS::JobQueue *> (JS_GetContextPrivate (js_context))), global (JS::CurrentGlobalOrNull (js_context)),
     current (JS::UndefinedValue ()),
-    depth (0), call_depth (0), reports (false)
+    depth (0), call_depth (0), reports (false), running (nullptr)
 {
   engines.push_back (this);
   JS_AddExtraGCRootsTracer (cx, trace_engine, this);
@@ -117,7 +117,7 @@ Engine::close ()
   tables.clear ();
   for (auto &hook : hooks)
     hook = nullptr;
-  global = nullptr;
+  global = last_signal = last_handle = nullptr;
   current = JS::UndefinedValue ();
   cx = nullptr;
 }
@@ -129,6 +129,8 @@ Engine::trace (JSTracer *trc)
   for (auto &hook : hooks)
     JS::TraceEdge (trc, &hook, "prio-sched hook");
   JS::TraceEdge (trc, &current, "prio-sched current state");
+  /* These may be collected. */
+  last_signal = last_handle = nullptr;
   for (Table *table : tables)
     table->trace (trc);
 #if PRIO_IS_EXACT

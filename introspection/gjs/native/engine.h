@@ -32,10 +32,11 @@
 namespace PrioGjs {
 
 class JobQueue;
+struct Running;
 struct Table;
 
 /* The functions of the overrides that are called from here, in the order in which they are given. */
-enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, NAMED, REPORT, N_HOOKS };
+enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, NAMED, REPORT, REASON, REJECTED, CALL_UNDER, DRAIN_UNDER, END_UNDER, N_HOOKS };
 
 struct Engine
 {
@@ -52,7 +53,9 @@ struct Engine
   int depth;                   /* the depth of main loops at which it is current */
   int call_depth;              /* that at which a table calls the function of a task, or 0 */
   bool reports;                /* whether the overrides have rejections to report when the tasks that run have */
+  Running *running;            /* the tasks that run, from the innermost on: table.cpp's */
   std::vector<Table *> tables;
+  JS::Heap<JSObject *> last_signal, last_handle; /* fast.cpp's: what the last look-up was for, and has found */
   std::vector<JSString *> words; /* fast.cpp's: pinned, so that no collection moves or frees them */
 
   explicit Engine (JSContext *cx, GjsContext *context);

@@ -16,12 +16,13 @@
 #include <jsapi.h>
 #include <jsfriendapi.h>
 
+#include "handle.h"
 #include "table.h"
 
 namespace PrioGjs {
 
 /* What such a function knows. */
-enum { TABLE, RECEIVER, FUNCTION, OTHERS, N_SLOTS = OTHERS + 2 };
+enum { TABLE, RECEIVER, FUNCTION, HANDLE_OF, OTHERS, N_SLOTS = OTHERS + 2 };
 
 static constexpr JSClass binding_class = { "PrioSchedBinding", JSCLASS_HAS_RESERVED_SLOTS (N_SLOTS) };
 
@@ -138,26 +139,59 @@ is_literal (JSContext *cx, JS::HandleObject options)
   return prototype && JS::GetClass (options) == JS::GetClass (prototype) && JS_GetPrototype (cx, options, &from) && from == prototype;
 }
 
-/* The priority that the options at @n_args give, and nothing else; or 0 if the function itself has to see them. */
-static guint
-priority_in (Engine *engine, const JS::CallArgs &args, unsigned n_args)
+/* The handle of @signal, which the overrides find, or NULL if they have to see to the task.  Most posts have the signal of the last. */
+static JSObject *
+find_handle (Engine *engine, const JS::CallArgs &args, JS::HandleValue signal)
+{
+  JS::RootedValue handle_of (engine->cx, JS::GetReservedSlot (binding_of (args), HANDLE_OF)), found (engine->cx);
+
+  if (engine->last_signal.unbarrieredGet () == &signal.toObject ())
+    return engine->last_handle;
+  if (!handle_of.isObject () ||
+      !JS::Call (engine->cx, JS::UndefinedHandleValue, handle_of, JS::HandleValueArray (signal), &found) || !is_handle (found))
+    return nullptr;
+  engine->last_signal = &signal.toObject ();
+  engine->last_handle = &found.toObject ();
+  return engine->last_handle;
+}
+
+/* What a task is posted with: a priority, or the handle of a signal. */
+struct Options
+{
+  guint priority = 0;
+  JS::RootedObject handle;
+
+  explicit Options (JSContext *cx) : handle (cx) {}
+};
+
+/* Reads the options at @n_args.  Returns false if the function itself has to see them. */
+static bool
+read_options (Engine *engine, const JS::CallArgs &args, unsigned n_args, Options *read)
 {
   JSContext *cx = engine->cx;
   JS::RootedObject options (cx, args.get (n_args).isObject () ? &args[n_args].toObject () : nullptr);
-  JS::RootedValue priority (cx), other (cx);
+  JS::RootedValue priority (cx), signal (cx), other (cx);
 
+  read->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   if (args.get (n_args).isUndefined ())
-    return PRIO_TASK_PRIORITY_USER_VISIBLE;
-  if (!options || !is_literal (cx, options) || !find_words (engine) || !get_member (engine, options, PRIORITY, &priority))
-    return 0;
-  for (int name = PRIORITY + 1; name < FIRST_NICK; name++)
+    return true;
+  if (!options || !is_literal (cx, options) || !find_words (engine) || !get_member (engine, options, PRIORITY, &priority) ||
+      !get_member (engine, options, SIGNAL, &signal))
+    return false;
+  for (int name = SIGNAL + 1; name < FIRST_NICK; name++)
     {
       if (!get_member (engine, options, name, &other) || !other.isUndefined ())
-        return 0;
+        return false;
     }
-  if (priority.isUndefined ())
-    return PRIO_TASK_PRIORITY_USER_VISIBLE;
-  return priority_of (engine, priority);
+  if (signal.isObject () && priority.isUndefined ())
+    {
+      read->priority = 0;
+      read->handle = find_handle (engine, args, signal);
+      return read->handle && !g_cancellable_is_cancelled (handle_signal (read->handle));
+    }
+  if (!priority.isUndefined ())
+    read->priority = priority_of (engine, priority);
+  return signal.isUndefined () && read->priority != 0;
 }
 
 static bool
@@ -165,9 +199,9 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   JS::RootedObject object (cx), promise (cx), callback (cx);
+  Options options (cx);
   Engine *engine;
-  guint priority;
-  bool other;
+  bool other, is_fast;
 
   if (!args.get (0).isObject () || !JS::IsCallable (&args[0].toObject ()))
     return call_function (cx, args);
@@ -176,18 +210,16 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
     return false;
   object = other ? nullptr : table_for_call (args);
   engine = object ? table_of (JS::ObjectValue (*object))->engine : nullptr;
-  priority = engine != nullptr ? priority_in (engine, args, 1) : 0;
+  is_fast = engine != nullptr && read_options (engine, args, 1, &options);
   JS_ClearPendingException (cx);
-  /* Where the stack tells the state of a task with another priority, that is for the overrides. */
-  if (priority == 0 || (!PRIO_IS_EXACT && priority != PRIO_TASK_PRIORITY_USER_VISIBLE) ||
-      !table_may_post (engine))
+  if (!is_fast || !table_may_post (engine))
     return call_function (cx, args);
 
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  table_post (object, callback, promise, priority);
+  table_post (object, callback, promise, options.priority, options.handle);
   return true;
 }
 
@@ -205,7 +237,7 @@ fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  table_post (object, nullptr, promise, priority);
+  table_post (object, nullptr, promise, priority, nullptr);
   return true;
 }
 
@@ -220,10 +252,11 @@ make (JSContext *cx, unsigned argc, JS::Value *vp, JSNative native)
 
   if (!args.requireAtLeast (cx, "fastPost", 5) || !binding)
     return false;
-  for (unsigned i = TABLE; i < OTHERS; i++)
+  for (unsigned i = TABLE; i < HANDLE_OF; i++)
     JS::SetReservedSlot (binding, i, args[i]);
+  JS::SetReservedSlot (binding, HANDLE_OF, args.get (5));
   for (unsigned i = OTHERS; i < N_SLOTS; i++)
-    JS::SetReservedSlot (binding, i, args.get (i + 2));
+    JS::SetReservedSlot (binding, i, args.get (i + 6 - OTHERS));
   name = JS::ToString (cx, args[3]);
   text = name ? JS_EncodeStringToUTF8 (cx, name) : nullptr;
   made = text ? js::NewFunctionWithReserved (cx, native, args[4].toInt32 (), 0, text.get ()) : nullptr;

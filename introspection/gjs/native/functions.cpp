@@ -16,6 +16,7 @@
 #include <jsfriendapi.h>
 
 #include "fast.h"
+#include "handle.h"
 #include "table.h"
 
 namespace PrioGjs {
@@ -226,6 +227,153 @@ run_table (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
+/* newHandle (state, priority, owner, current) → the handle of the signal that has been offered, or of a new controller's */
+static bool
+new_handle (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  JS::RootedObject state (cx, to_object (args.get (0)));
+  JSObject *handle;
+
+  if (engine_of (cx, args) == nullptr)
+    return false;
+  if (!state || !args.get (1).isInt32 () || !args.get (3).isInt32 ())
+    {
+      JS_ReportErrorUTF8 (cx, "A handle needs a state and priorities");
+      return false;
+    }
+  handle = handle_new (cx, state, args[1].toInt32 (), args[2], args[3].toInt32 ());
+  if (handle == nullptr)
+    return false;
+  args.rval ().setObject (*handle);
+  return true;
+}
+
+/* The controller of the handle that is given first, or NULL with an exception. */
+static PrioTaskController *
+get_controller (JSContext *cx, const JS::CallArgs &args)
+{
+  PrioTaskController *controller = is_handle (args.get (0)) ? handle_controller (&args[0].toObject ()) : nullptr;
+
+  if (controller == nullptr)
+    JS_ReportErrorUTF8 (cx, "There is no controller");
+  args.rval ().setUndefined ();
+  return controller;
+}
+
+/* abort (handle), where the handle has a controller of its own; and so the next two */
+static bool
+abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  PrioTaskController *controller = get_controller (cx, args);
+
+  if (controller == nullptr)
+    return false;
+  prio_task_controller_abort (controller, nullptr);
+  return true;
+}
+
+/* setPriority (handle, priority) */
+static bool
+set_priority (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  PrioTaskController *controller = get_controller (cx, args);
+
+  if (controller == nullptr)
+    return false;
+  prio_task_controller_set_priority (controller, (PrioTaskPriority) args.get (1).toInt32 (), nullptr);
+  return true;
+}
+
+/* offerController (handle): take_controller () returns it. */
+static bool
+offer_controller (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  PrioTaskController *controller = get_controller (cx, args);
+
+  handle_offer_controller (controller);
+  return controller != nullptr;
+}
+
+/* forgetHandle (): the next post with a signal asks for its handle. */
+static bool
+forget_handle (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  engine->last_signal = engine->last_handle = nullptr;
+  args.rval ().setUndefined ();
+  return true;
+}
+
+/* takeRejected (table) → the numbers of tasks that their signals have aborted, each to be taken, or undefined */
+static bool
+take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Table *table = engine_of (cx, args) != nullptr ? get_table (cx, args) : nullptr;
+  JS::RootedValueVector numbers (cx);
+  g_autofree guint *ids = nullptr;
+  gsize n = 0;
+  JSObject *array;
+
+  if (table == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  ids = table_take_rejected (table, &n);
+  if (n == 0)
+    return true;
+  if (!numbers.reserve (n))
+    return false;
+  for (gsize i = 0; i < n; i++)
+    numbers.infallibleAppend (JS::NumberValue (ids[i]));
+  array = JS::NewArrayObject (cx, numbers);
+  if (array == nullptr)
+    return false;
+  args.rval ().setObject (*array);
+  return true;
+}
+
+static bool
+return_taken (JSContext *cx, const JS::CallArgs &args, const JS::RootedValueVector &taken)
+{
+  JSObject *array = JS::NewArrayObject (cx, taken);
+
+  if (array == nullptr)
+    return false;
+  args.rval ().setObject (*array);
+  return true;
+}
+
+/* takeTask (table, id) → [promise, state, owner] of a task with a signal, whose number is free from now on */
+static bool
+take_task (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Table *table = engine_of (cx, args) != nullptr ? get_table (cx, args) : nullptr;
+  JS::RootedValueVector taken (cx);
+
+  return table != nullptr && table_take (table, args.get (1).isInt32 () ? args[1].toInt32 () : 0, &taken) &&
+         return_taken (cx, args, taken);
+}
+
+/* getRunning (owner) → [promise, state, owner, …] of the tasks that run, and that an abort of the owner's signal may reject */
+static bool
+get_running (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+  JS::RootedValueVector taken (cx);
+
+  return engine != nullptr && engine_get_running (engine, args.get (0), &taken) && return_taken (cx, args, taken);
+}
+
 static const struct
 {
   const char *name;
@@ -243,6 +391,14 @@ static const struct
   { "setHooks", set_hooks, 1 },
   { "newTable", new_table, 1 },
   { "runTable", run_table, 2 },
+  { "newHandle", new_handle, 4 },
+  { "abort", abort_controller, 1 },
+  { "setPriority", set_priority, 2 },
+  { "offerController", offer_controller, 1 },
+  { "forgetHandle", forget_handle, 0 },
+  { "takeRejected", take_rejected, 1 },
+  { "takeTask", take_task, 2 },
+  { "getRunning", get_running, 1 },
   { "fastPost", fast_post_new, 5 },
   { "fastYield", fast_yield_new, 5 },
 };

@@ -17,11 +17,12 @@
 
 #include "engine.h"
 #include "functions.h"
+#include "handle.h"
 #include "prio-sched-gjs-made-for.h"
 #include "table.h"
 
 /* The native functions, as the overrides know them: another number if they change. */
-#define INTERFACE 7
+#define INTERFACE 8
 
 static_assert (PRIO_SCHED_GJS_ENGINE_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib would name another engine");
 
@@ -123,4 +124,18 @@ prio_sched_gjs_engine_new_runner (PrioScheduler *scheduler)
   g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
 
   return PrioGjs::table_new (scheduler);
+}
+
+void
+prio_sched_gjs_engine_offer_signal (GCancellable *signal)
+{
+  g_return_if_fail (G_IS_CANCELLABLE (signal));
+
+  PrioGjs::handle_offer_signal (signal);
+}
+
+PrioTaskController *
+prio_sched_gjs_engine_take_controller (void)
+{
+  return PrioGjs::handle_take_controller ();
 }

@@ -61,4 +61,23 @@ PrioSchedGjsEngineGain prio_sched_gjs_engine_open          (const char    *name,
 PRIO_SCHED_GJS_ENGINE_EXPORT
 PrioRunner            *prio_sched_gjs_engine_new_runner    (PrioScheduler *scheduler);
 
+/**
+ * prio_sched_gjs_engine_offer_signal:
+ * @signal: a signal
+ *
+ * Gives the signal for the next handle that the caller makes, at once.
+ */
+PRIO_SCHED_GJS_ENGINE_EXPORT
+void                   prio_sched_gjs_engine_offer_signal  (GCancellable  *signal);
+
+/**
+ * prio_sched_gjs_engine_take_controller:
+ *
+ * Takes the controller that the caller has offered, just now.
+ *
+ * Returns: (transfer none) (nullable): a controller
+ */
+PRIO_SCHED_GJS_ENGINE_EXPORT
+PrioTaskController    *prio_sched_gjs_engine_take_controller (void);
+
 G_END_DECLS

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "handle.h"
 #include "table.h"
 
 #include <js/Array.h>
@@ -126,27 +127,35 @@ table_may_post (Engine *engine)
   return false;
 }
 
-/* The main context has gone. */
+/* The main context has gone, or another thread has cancelled the signal just now. */
 static void
 reject (Table *table, guint id)
 {
   Engine *engine = table->engine;
-  JS::RootedObject promise (engine->cx, table->entries[id].promise);
+  JS::RootedObject promise (engine->cx, table->entries[id].promise), handle (engine->cx, table->entries[id].handle);
   JS::RootedValue error (engine->cx);
+  JS::RootedValueArray<2> args (engine->cx);
 
   table->remove (id);
-  if (!engine->call (Hook::CLOSED_ERROR, JS::HandleValueArray::empty (), &error))
+  if (handle)
+    {
+      args[0].set (handle_state (handle));
+      args[1].set (handle_owner (handle));
+    }
+  if (!engine->call (handle ? Hook::REASON : Hook::CLOSED_ERROR, args, &error))
     engine_report (engine->cx, "There is no error");
   engine->settle (promise, true, error);
 }
 
 void
-table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority)
+table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle)
 {
   Table *table = table_in (object);
-  guint id = table->add (callback, promise, priority);
-  PrioPosted posted = callback ? prio_runner_post_full (table->runner, id, (gint) priority, nullptr, 0, 0, FALSE)
-                               : prio_runner_yield_full (table->runner, id, (gint) priority, nullptr, 0, -1, FALSE);
+  guint id = table->add (callback, promise, priority, handle);
+  GCancellable *signal = handle ? handle_signal (handle) : nullptr;
+  gint given = handle ? handle_priority (handle) : (gint) priority;
+  PrioPosted posted = callback ? prio_runner_post_full (table->runner, id, given, signal, 0, 0, FALSE)
+                               : prio_runner_yield_full (table->runner, id, given, signal, 0, -1, FALSE);
 
   if (posted == PRIO_POSTED_REJECTED)
     reject (table, id);

@@ -1,8 +1,9 @@
-/* table.cpp: tasks that need nothing but a callback, by the numbers that identify them in the library
+/* table.cpp: tasks that need nothing but a callback and a priority or a signal, by the numbers that identify them in the library
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "handle.h"
 #include "table.h"
 
 #include <algorithm>
@@ -32,13 +33,14 @@ Table::trace (JSTracer *trc)
     {
       JS::TraceEdge (trc, &entry.callback, "prio-sched callback");
       JS::TraceEdge (trc, &entry.promise, "prio-sched promise");
+      JS::TraceEdge (trc, &entry.handle, "prio-sched handle");
     }
   for (auto &state : states)
     JS::TraceEdge (trc, &state, "prio-sched state");
 }
 
 guint
-Table::add (JS::HandleObject callback, JS::HandleObject promise, guint priority)
+Table::add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle)
 {
   guint id = free_id;
 
@@ -56,6 +58,7 @@ Table::add (JS::HandleObject callback, JS::HandleObject promise, guint priority)
 
   entries[id].callback = callback;
   entries[id].promise = promise;
+  entries[id].handle = handle;
   entries[id].priority = priority;
   n_used++;
   return id;
@@ -66,6 +69,7 @@ Table::remove (guint id)
 {
   entries[id].callback = nullptr;
   entries[id].promise = nullptr;
+  entries[id].handle = nullptr;
   entries[id].next_free = free_id;
   free_id = id;
   if (--n_used == 0 && entries.size () > MAX_KEPT_ENTRIES)
@@ -82,23 +86,38 @@ Table::clear ()
 JS::Value
 Table::state_of (guint id) const
 {
-  guint priority = entries[id].priority;
+  const Entry &entry = entries[id];
 
-  return !PRIO_IS_EXACT || priority == PRIO_TASK_PRIORITY_USER_VISIBLE ? JS::NullValue () : states[priority - 1].get ();
+  if (entry.handle)
+    return handle_state (entry.handle);
+  return entry.priority == PRIO_TASK_PRIORITY_USER_VISIBLE ? JS::NullValue () : states[entry.priority - 1].get ();
 }
 
 /* A task that is run, and is in the table no more. */
 struct Running
 {
+  Engine *engine;
+  Running *outer;
   JS::RootedObject callback, promise;
-  JS::RootedValue state; /* null where it is like none */
+  JS::RootedObject handle; /* of its signal, or NULL if none can abort it */
+  JS::RootedValue state;   /* null where it is like none */
 
-  Running (Engine *engine, Table *table, guint id)
-    : callback (engine->cx, table->entries[id].callback), promise (engine->cx, table->entries[id].promise),
+  Running (Engine *its_engine, Table *table, guint id)
+    : engine (its_engine), outer (its_engine->running), callback (engine->cx, table->entries[id].callback),
+      promise (engine->cx, table->entries[id].promise), handle (engine->cx, table->entries[id].handle),
       state (engine->cx, table->state_of (id))
   {
     table->remove (id);
+    engine->running = this;
   }
+
+  ~Running ()
+  {
+    engine->running = outer;
+  }
+
+  Running (const Running &) = delete;
+  Running &operator= (const Running &) = delete;
 };
 
 static bool
@@ -109,15 +128,23 @@ is_promise (JSContext *cx, JS::HandleValue value)
   return object && JS::IsPromiseObject (object);
 }
 
+/* Where the stack has to tell the state, the overrides call the function, run the jobs that it has left, and forget the state. */
+static bool
+is_under (const Running &running)
+{
+  return !PRIO_IS_EXACT && !running.state.isNull ();
+}
+
 /* Begins to follow the promise in @value, which the task's function has returned. */
 static bool
-follow (Engine *engine, const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
+follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
 {
-  JS::RootedValueArray<2> args (engine->cx);
+  JS::RootedValueArray<3> args (running.engine->cx);
 
   args[0].set (value);
   args[1].setObject (*running.promise);
-  return engine->call (Hook::FOLLOW, args, outcome);
+  args[2].set (running.state);
+  return running.engine->call (Hook::FOLLOW, args, outcome);
 }
 
 /* What the task's function has come to. */
@@ -129,25 +156,36 @@ struct Outcome
   explicit Outcome (JSContext *cx) : value (cx), promised (cx) {}
 };
 
-/* Calls the function of the task, in its state.  Returns FALSE if the program is to end. */
 static bool
-call_function (Engine *engine, const Running &running, Outcome *outcome)
+call_in_state (const Running &running, JS::MutableHandleValue value)
 {
+  Engine *engine = running.engine;
+  JS::RootedValue function (engine->cx, JS::ObjectValue (*running.callback));
+  JS::RootedValueArray<2> args (engine->cx);
   mozilla::Maybe<Scope> scope;
-  JSContext *cx = engine->cx;
-  JS::RootedValue function (cx, JS::ObjectValue (*running.callback));
-  int outer = std::exchange (engine->call_depth, g_main_depth ());
-  bool returned;
 
+  if (is_under (running))
+    {
+      args[0].set (running.state);
+      args[1].set (function);
+      return engine->call (Hook::CALL_UNDER, args, value);
+    }
   if (PRIO_IS_EXACT)
     scope.emplace (engine, running.state);
-  returned = JS::Call (cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), &outcome->value);
-  scope.reset ();
+  return JS::Call (engine->cx, JS::UndefinedHandleValue, function, JS::HandleValueArray::empty (), value);
+}
+
+/* Calls the function of the task, in its state.  Returns FALSE if the program is to end. */
+static bool
+call_function (const Running &running, Outcome *outcome)
+{
+  Engine *engine = running.engine;
+  JSContext *cx = engine->cx;
+  int outer = std::exchange (engine->call_depth, g_main_depth ());
+  bool returned = call_in_state (running, &outcome->value);
 
   engine->call_depth = outer;
-  if (returned &&
-      (!is_promise (cx, outcome->value) ||
-       follow (engine, running, outcome->value, &outcome->promised)))
+  if (returned && (!is_promise (cx, outcome->value) || follow (running, outcome->value, &outcome->promised)))
     return true;
 
   outcome->promised.setUndefined ();
@@ -161,26 +199,73 @@ call_function (Engine *engine, const Running &running, Outcome *outcome)
   return true;
 }
 
-/* The result settles after the checkpoint.  Nothing can abort such a task. */
+static void
+tell_overrides (const Running &running, Hook hook)
+{
+  JS::RootedValue state (running.engine->cx, running.state), result (running.engine->cx);
+
+  if (!running.engine->call (hook, JS::HandleValueArray (state), &result))
+    engine_report (running.engine->cx, "A task did not end as it should");
+}
+
+/* Gets the reason for which the task that has run is rejected. */
+static void
+get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reason)
+{
+  JS::RootedValueArray<2> args (engine->cx);
+
+  args[0].set (handle_state (handle));
+  args[1].set (handle_owner (handle));
+  if (!engine->call (Hook::REASON, args, reason))
+    engine_report (engine->cx, "There is no reason");
+}
+
+/* Ends the task.  After that its signal can no longer abort it. */
+void
+Table::settle_task (Running *running, Outcome *outcome)
+{
+  JS::RootedObject handle (engine->cx, running->handle);
+  JS::RootedValueArray<2> args (engine->cx);
+  JS::RootedValue result (engine->cx);
+
+  running->handle = nullptr;
+  if (prio_runner_end () && handle)
+    {
+      get_reason (engine, handle, &outcome->value);
+      outcome->promised.setUndefined ();
+      outcome->rejects = true;
+    }
+  if (outcome->promised.isUndefined ())
+    {
+      engine->settle (running->promise, outcome->rejects, outcome->value);
+      return;
+    }
+  args[0].set (outcome->promised);
+  args[1].set (running->state);
+  if (!engine->call (Hook::FINISH, args, &result))
+    engine_report (engine->cx, "A task's result could not be settled");
+}
+
+/* The result settles after the checkpoint. */
 bool
 Table::run_task (Running *running)
 {
   Engine *e = engine;
   Outcome outcome (e->cx);
-  JS::RootedValue result (e->cx);
 
-  if (!call_function (e, *running, &outcome))
+  if (!call_function (*running, &outcome))
     return false;
-  e->run_jobs ();
+  if (!is_under (*running))
+    e->run_jobs ();
+  else if (!e->gjs_queue->empty ())
+    tell_overrides (*running, Hook::DRAIN_UNDER);
   if (e->cx == nullptr)
     return false;
 
-  prio_runner_end ();
-  if (outcome.promised.isUndefined ())
-    e->settle (running->promise, outcome.rejects, outcome.value);
-  else if (!e->call (Hook::FINISH, JS::HandleValueArray (outcome.promised), &result))
-    engine_report (e->cx, "A task's result could not be settled");
-  return true;
+  settle_task (running, &outcome);
+  if (is_under (*running) && e->cx != nullptr)
+    tell_overrides (*running, Hook::END_UNDER);
+  return e->cx != nullptr;
 }
 
 /* Returns FALSE if nothing may run any more. */
@@ -217,7 +302,7 @@ Table::begin (guint id)
 {
   Engine *e = engine;
 
-  if (e == nullptr || id == 0)
+  if (e == nullptr)
     return;
   if (e->thread != g_thread_self ())
     {
@@ -226,7 +311,15 @@ Table::begin (guint id)
     }
 
   JSAutoRealm realm (e->cx, e->global);
-  if (PRIO_IS_EXACT)
+  if (id == 0)
+    {
+      Scope scope (e, PRIO_IS_EXACT ? JS::NullHandleValue : JS::UndefinedHandleValue);
+      JS::RootedValue result (e->cx);
+
+      if (!e->call (Hook::REJECTED, JS::HandleValueArray::empty (), &result))
+        engine_report (e->cx, "Tasks could not be rejected");
+    }
+  else if (PRIO_IS_EXACT)
     {
       Scope scope (e, JS::NullHandleValue);
 
@@ -240,6 +333,44 @@ Table::begin (guint id)
       if (!e->call (Hook::RUN, JS::HandleValueArray (number), &result))
         engine_report (e->cx, "Tasks could not be run");
     }
+}
+
+guint *
+table_take_rejected (Table *table, gsize *n)
+{
+  return prio_runner_take_rejected (table->runner, n);
+}
+
+static bool
+append_task (JS::MutableHandleValueVector taken, JSObject *promise, JSObject *handle)
+{
+  return taken.append (JS::ObjectValue (*promise)) && taken.append (handle_state (handle)) && taken.append (handle_owner (handle));
+}
+
+bool
+table_take (Table *table, guint id, JS::MutableHandleValueVector taken)
+{
+  Entry *entry = id < table->entries.size () ? &table->entries[id] : nullptr;
+  bool appended;
+
+  if (entry == nullptr || !entry->handle)
+    return true;
+  appended = append_task (taken, entry->promise, entry->handle);
+  table->remove (id);
+  return appended;
+}
+
+bool
+engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector found)
+{
+  for (Running *running = engine->running; running != nullptr; running = running->outer)
+    {
+      if (!running->handle || handle_owner (running->handle) != owner)
+        continue;
+      if (!append_task (found, running->promise, running->handle))
+        return false;
+    }
+  return true;
 }
 
 static void
@@ -334,7 +465,7 @@ set_name (Table *table, guint id, JS::HandleObject callback, JS::HandleValue nam
 
   args[0].setObject (*callback);
   args[1].set (name);
-  args[2].setInt32 ((int) table->entries[id].priority);
+  args[2].set (table->state_of (id));
   if (!table->engine->call (Hook::NAMED, args, &named))
     engine_report (cx, "What follows a yield will have no name");
   else if (table->engine != nullptr && named.isObject ())

@@ -1,6 +1,6 @@
-/* table.h: tasks that need nothing but a callback, by the numbers that identify them in the library
+/* table.h: tasks that need nothing but a callback and a priority or a signal, by the numbers that identify them in the library
  *
- * And continuations, which have none, of code without a signal.  The overrides have an object for each table, which holds it; so does
+ * And continuations, which have no callback, of code without a signal.  The overrides have an object for each table, which holds it; so does
  * the library's runner.  A table belongs to the thread of its engine, but for `closed`.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -21,11 +21,13 @@ struct Entry
 {
   JS::Heap<JSObject *> callback;
   JS::Heap<JSObject *> promise;
+  JS::Heap<JSObject *> handle; /* of its signal, or NULL */
   guint next_free; /* for a free number: the next one, or 0 */
-  guint priority;  /* of a task */
+  guint priority;  /* of a task without a signal */
 };
 
-/* A task that has been taken out of its table to be run. */
+/* A task that has been taken out of its table to be run, and what comes of it. */
+struct Outcome;
 struct Running;
 
 struct Table
@@ -42,7 +44,7 @@ struct Table
   guint n_used;
 
   void trace (JSTracer *trc);
-  guint add (JS::HandleObject callback, JS::HandleObject promise, guint priority);
+  guint add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle);
   JS::Value state_of (guint id) const;
   void remove (guint id);
   void clear ();
@@ -52,6 +54,7 @@ struct Table
   void run (guint id);
   bool run_entry (guint id);
   bool run_task (Running *running);
+  void settle_task (Running *running, Outcome *outcome);
 };
 
 /* Makes a table and its runner, for the object that the overrides make next. */
@@ -70,7 +73,15 @@ Table      *table_of (const JS::Value &object);
 guint       table_priority_here (JSObject *object);
 /* Whether what is posted here belongs to nobody's task. */
 bool        table_may_post (Engine *engine);
-/* Posts a task, or, without a callback, a continuation that settles @promise. */
-void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority);
+/* Posts a task, or, without a callback, a continuation that settles @promise.  It has a priority, or the handle of a signal. */
+void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle);
+
+/* Those that an abort of their signals has taken out of the library's queues: their numbers, in the order in which they are to be
+ * rejected.  An array that the caller frees, or NULL. */
+guint      *table_take_rejected (Table *table, gsize *n);
+/* The promise, the state and the owner of @id, which is free from now on. */
+bool        table_take (Table *table, guint id, JS::MutableHandleValueVector taken);
+/* The same of the tasks that run, and that an abort by @owner may reject: three for each. */
+bool        engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector running);
 
 } // namespace PrioGjs

@@ -204,7 +204,7 @@ function addPosts(Scheduler, tasks, byDefault, {toDelay, toFlag, toName, toOptio
         return promise;
     }
 
-    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', byDefault, ...STEPPED);
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
 
     // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
@@ -318,7 +318,7 @@ function refuseThreads({Scheduler, Worker}) {
 }
 
 function adaptControllers(TaskController, tasks) {
-    const {new: newNative} = TaskController, {abort, set_priority: setPriority} = TaskController.prototype;
+    const {new: newNative} = TaskController, {set_priority: setPriority} = TaskController.prototype;
 
     TaskController.new = priority => newNative.call(TaskController, toGivenPriority(priority));
     // With a priority, or with properties.
@@ -337,10 +337,7 @@ function adaptControllers(TaskController, tasks) {
 
     // The reason may be any value; dependent signals get it too.
     TaskController.prototype.abort = function (reason = undefined) {
-        if (reason === undefined || reason instanceof GLib.Error)
-            abort.call(this, reason ?? null);
-        else if (!this.signal.is_cancelled())
-            abort.call(this, tasks.wrapReason(this.signal, reason));
+        tasks.abort(this, reason);
         tasks.beginAbort(tasks.reasonOf(this.signal));
         tasks.takeRejected();
     };

@@ -1,18 +1,15 @@
 // native.js: the native part, where it is there
 //
-// The native part (introspection/gjs/native) posts and runs the tasks that need nothing but a callback, and the yields of code that
-// has no signal, without a call through introspection.  Where the engine lets it, it also knows the state of each job: each
-// reaction has the state of the code that registered it.
+// Where the engine lets it, it also knows the state of each job: each reaction has the state of the code that registered it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make, open */
+/* exported open */
 
 const {GLib} = imports.gi;
-const {BACKGROUND, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 7;
+const INTERFACE = 8;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
@@ -64,53 +61,7 @@ function open() {
     native.isExact = gain === PrioSchedGjsEngine.Gain.STATE;
     native.gain = native.isExact ? 'state' : 'speed';
     native.newRunner = PrioSchedGjsEngine.new_runner;
+    native.offerSignal = PrioSchedGjsEngine.offer_signal;
+    native.takeController = PrioSchedGjsEngine.take_controller;
     return gain === PrioSchedGjsEngine.Gain.NONE ? null : native;
-}
-
-// Returns a function that puts a native one before the method `name` of prototype, for calls on receiver without options.
-// Functions that inherit directly from one of `others` are left to the method.  The tasks are those of scheduler that core/tasks.js need not know; it has a table for all others.
-function make(native, scheduler, defaultTable, {closedError, follow, isQuiet, pending, reportUnhandled, runIn, runTasks, unhandled}) {
-    const {states} = defaultTable;
-    const followNative = (returned, promise) => follow(returned, {
-        outer: null, state: states[USER_VISIBLE], promise: null,
-        resolve: value => native.settle(promise, false, value), reject: reason => native.settle(promise, true, reason),
-    });
-    const finish = outcome => {
-        if (outcome.settle !== null)
-            outcome.settle(outcome.value);
-        else
-            outcome.isAwaited = true;
-    };
-    // What is called instead of the function of a task that somebody knows by its name: it runs in a state of its own.
-    const named = (callback, name, priority) => {
-        const state = states[priority].named(name);
-        const call = () => {
-            let settle;
-            runIn(state, () => {
-                try {
-                    const value = pending.follow(state, callback());
-                    settle = () => value;
-                } catch (error) {
-                    settle = () => {
-                        throw error;
-                    };
-                }
-            });
-            return settle();
-        };
-        return Object.defineProperty(call, 'name', {value: name});
-    };
-    native.newRunner(scheduler);
-    const table = native.newTable(states.slice(BACKGROUND));
-    // Bound functions are not frames on the stack.
-    const run = runTasks.bind(defaultTable, native.runTable.bind(native, table));
-    const noteUnhandled = (promise, reason) => unhandled.add(promise, reason, null);
-    native.setHooks([closedError, followNative, finish, run, isQuiet, noteUnhandled, named, reportUnhandled]);
-
-    return (kind, prototype, name, receiver, ...others) => {
-        const method = prototype[name];
-        const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
-        const value = native[kind](table, receiver, method, method.name, method.length, ...others);
-        Object.defineProperty(prototype, name, {...descriptor, value});
-    };
 }

@@ -29,8 +29,8 @@ var stateOf = function stateOf(state, tableOf) {
     const scheduler = state.dup_scheduler();
     const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
     found.expiry = undefined;
-    found.number = 0; // no stack tells of it
-    found.frames = null;
+    found.number = found.left = 0; // no stack tells of it
+    found.frame = null;
     return found;
 };
 

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported AbortWatch, closedError, countAbort, describe, named, reasonOf, reasonOfError, report, toFunction, wrapReason */
+/* exported AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, report, setReason, toFunction, wrapReason */
 
 const {Gio, GLib} = imports.gi;
 
@@ -36,12 +36,27 @@ const MAX_REASONS = 100;
 const reasons = new Map();
 let lastReason = 0;
 
+// What reasonOf (signal) returns.
+var setReason = function setReason(signal, value) {
+    signal[REASON] = {value};
+};
+
 var wrapReason = function wrapReason(signal, value) {
     const code = ++lastReason;
-    signal[REASON] = {value};
+    setReason(signal, value);
     reasons.set(code, {value});
     reasons.delete(code - MAX_REASONS);
     return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
+};
+
+// Returns abort (controller, reason), which calls the library's method with a reason of any type.
+var makeAbort = function makeAbort({prototype: {abort}}) {
+    return (controller, reason) => {
+        if (reason === undefined || reason instanceof GLib.Error)
+            abort.call(controller, reason ?? null);
+        else if (!controller.signal.is_cancelled())
+            abort.call(controller, wrapReason(controller.signal, reason));
+    };
 };
 
 // What a GError of the library's stands for.

@@ -146,6 +146,23 @@ var Running = class Running {
         return outer;
     }
 
+    // Calls the callback of a task of a native row in a state that the stack has to tell.
+    callUnder(state, callback) {
+        this.#runsNative = false;
+        this.beginCall(state);
+        try {
+            return state.frame(state.left, callback);
+        } finally {
+            this.endCall();
+        }
+    }
+
+    // That task has run, and all that followed from it.
+    endUnder() {
+        this.#runsNative = true;
+        this.endTask();
+    }
+
     // A task of the row has run, and all that followed from it.
     endTask() {
         this.#isMixed = false;

@@ -9,15 +9,15 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Pending, State, doWithoutFrames, drainUnder, numberHere, runUnder, stateOf */
+/* exported Pending, State, doWithoutFrames, drainUnder, numberHere, recordOf, runUnder, stateOf */
 
 const {drainMicrotaskQueue} = imports._promiseNative;
 const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 const BASE = 128;
 const FRAME = 'prioSchedState';
-// The nearest frame that tells: one of a state, or the function that runs tasks without one.
-const NEAREST = new RegExp(`${FRAME}\\d|runPrioSchedTasks@`);
+// The nearest frame that tells: one of a state, or the functions that run and reject tasks without one.
+const NEAREST = new RegExp(`${FRAME}\\d|(?:run|reject)PrioSchedTasks@`);
 const DIGIT = new RegExp(`(?:async\\*)?${FRAME}(\\d+)_@.*\\n?`, 'y');
 
 let lastNumber = 0;
@@ -28,56 +28,51 @@ var doWithoutFrames = function doWithoutFrames() {
     usesFrames = false;
 };
 
-// The functions by digits, each made when it is needed.
-const frames = [];
-
-function frameOf(digit) {
-    frames[digit] ??= new Function(`return function ${FRAME}${digit}_(frames, i, callback) {
-        return frames[i](frames, i + 1, callback);
-    }`)();
-    return frames[digit];
-}
-
 // The end of all frames.  SpiderMonkey remembers the first function that a place has called, with all that it captures, and
 // forgets it only in a collection that no JavaScript has caused.  So all digits have one place between them.
-function callIt(_frames, _i, callback) {
+function callIt(callback) {
     return callback();
 }
 
-// The first is called first, and has the last digit.
-function framesOf(number) {
-    const found = [];
-    do {
-        found.push(frameOf(number % BASE));
-        number = Math.floor(number / BASE);
-    } while (number > 0);
-    found.push(callIt);
-    return found;
+// The functions by digits, each made when it is needed.  The first that is called has the last digit, and is given what is left of the number.
+const frames = [];
+
+function frameOf(digit) {
+    frames[digit] ??= new Function('frameOf', 'callIt', `return function ${FRAME}${digit}_(left, callback) {
+        return left === 0 ? callIt(callback) : frameOf(left % ${BASE})(Math.floor(left / ${BASE}), callback);
+    }`)(frameOf, callIt);
+    return frames[digit];
 }
 
-// What a task was posted with: the table of its scheduler, its signal or null, its priority, which is UNSET for that of the
-// signal, when its timeout passes, in microseconds, or null; undefined where only the library knows that; and whether what follows its
-// yields waits behind its equals.
+// What a task was posted with: the table of its scheduler; its signal or null, or an owner that makes it if somebody asks; its priority,
+// which is UNSET for that of the signal; when its timeout passes, in microseconds, or null; undefined where only the library knows that;
+// and whether what follows its yields waits behind its equals.
 var State = class State {
-    constructor(table, signal, priority, expiry = null, takesTurns = false) {
+    constructor(table, signal, priority, expiry = null, takesTurns = false, owner = null) {
         this.table = table;
-        this.signal = signal;
+        this.given = signal;
+        this.owner = owner;
         this.priority = priority;
         this.expiry = expiry;
         this.takesTurns = takesTurns;
-        // 0, and null, for a state that is like none.
-        const isLikeNone = signal === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null && !takesTurns;
+        // 0, and without a frame, for a state that is like none.
+        const isLikeNone = signal === null && owner === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null && !takesTurns;
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
-        this.frames = this.number === 0 ? null : framesOf(this.number);
+        this.frame = this.number === 0 ? null : frameOf(this.number % BASE); // called with `left'
+        this.left = Math.floor(this.number / BASE);
         this.nPending = 0; // callbacks that have returned promises which are pending
         this.name = null; // of the one task that it is the state of
+    }
+
+    get signal() {
+        return this.owner === null ? this.given : this.owner.signal;
     }
 
     // A state of its own for the task of that name, so that its continuations have the name too.
     named(name) {
         const number = usesFrames ? ++lastNumber : 0;
-        const frames = usesFrames ? framesOf(number) : null;
-        return Object.assign(Object.create(State.prototype), this, {name, number, frames, nPending: 0});
+        const frame = usesFrames ? frameOf(number % BASE) : null;
+        return Object.assign(Object.create(State.prototype), this, {name, number, frame, left: Math.floor(number / BASE), nPending: 0});
     }
 };
 
@@ -114,24 +109,33 @@ var Pending = class Pending {
     }
 };
 
-const STATE = Symbol('state');
+const RECORD = Symbol('record');
+
+// What is known of a signal: the state of its last task, how many of its tasks and continuations are in tables of the overrides, and
+// the native part's handle.
+var recordOf = function recordOf(signal) {
+    signal[RECORD] ??= {state: null, nPending: 0, handle: null};
+    return signal[RECORD];
+};
 
 // The tasks of a signal have one state, as long as their priorities are the same.
 var stateOf = function stateOf(table, signal, priority) {
-    const last = signal[STATE];
-    return last?.table === table && last.priority === priority ? last : (signal[STATE] = new State(table, signal, priority));
+    const record = recordOf(signal), {state} = record;
+    if (state === null || state.table !== table || state.priority !== priority)
+        record.state = new State(table, signal, priority);
+    return record.state;
 };
 
 // Calls callback so that what it begins belongs to state, which may be null.
 var runUnder = function runUnder(state, callback) {
-    const called = state?.frames ?? framesOf(0);
-    return called[0](called, 1, callback);
+    const frame = state?.frame ?? frameOf(0);
+    return frame(state?.left ?? 0, callback);
 };
 
 // Runs the engine's queue: what the callbacks of .then () begin belongs to state.
 var drainUnder = function drainUnder(state) {
-    if (state && state.frames !== null)
-        state.frames[0](state.frames, 1, drainMicrotaskQueue);
+    if (state && state.frame !== null)
+        state.frame(state.left, drainMicrotaskQueue);
     else
         drainMicrotaskQueue();
 };

@@ -19,7 +19,7 @@ const {Entries} = imports.overrides._priosched.core.entries;
 const {closedError, reasonOf} = imports.overrides._priosched.core.reasons;
 const {newRunner} = imports.overrides._priosched.core.runner;
 const {Entry, adoptedEntry} = imports.overrides._priosched.core.settling;
-const {State, stateOf} = imports.overrides._priosched.core.states;
+const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const NO_EXPIRY = -1;
 const FOREVER = Number.MAX_SAFE_INTEGER; // milliseconds
@@ -48,7 +48,7 @@ var Table = class Table {
         this.#aborts = aborts;
         this.#idles = idles;
         this.#library = library;
-        const run = id => this.runPrioSchedTasks(null, id);
+        const run = id => id === 0 ? this.rejectPrioSchedTasks() : this.runPrioSchedTasks(null, id);
         this.scheduler = Current.linkTo(scheduler);
         this.#runner = newRunner(scheduler, exact ? id => exact.runAs(null, () => run(id)) : run, id => this.find(id));
     }
@@ -62,22 +62,30 @@ var Table = class Table {
     }
 
     take(id) {
-        const entry = this.#entries.take(id);
-        if (entry.state.signal !== null && --this.#nWithSignals === 0)
-            this.#aborts.tables.delete(this);
+        const entry = this.#entries.take(id), {signal} = entry.state;
+        if (signal !== null) {
+            recordOf(signal).nPending--;
+            if (--this.#nWithSignals === 0)
+                this.#aborts.tables.delete(this);
+        }
         return entry;
     }
 
-    // The runner's function.  core/states.js knows its name.
+    // The same for those of table that have been aborted.
+    rejectPrioSchedTasks(table = this) {
+        const running = this.#running, results = this.#results, outer = running.beginRow(0, false);
+        table.takeRejected();
+        results.drain();
+        running.endRow(outer);
+        results.report();
+    }
+
+    // The runner's function.  core/states.js knows its name, and the next one's.
     runPrioSchedTasks(runNative, id) {
         const running = this.#running, results = this.#results, {next} = this.#library;
         const outer = running.beginRow(id, runNative !== null), isInner = outer.current !== undefined;
-        if (runNative !== null) {
+        if (runNative !== null)
             runNative(id);
-        } else if (id === 0) {
-            this.takeRejected();
-            results.drain();
-        }
         while (id !== 0 && runNative === null) {
             const entry = this.take(id);
             if (entry.callback !== null) {
@@ -88,7 +96,7 @@ var Table = class Table {
                 running.endContinuation(isInner);
             }
             const {current} = running;
-            if (current && current.frames !== null)
+            if (current && current.frame !== null)
                 running.drainUnder(current);
             else
                 drainMicrotaskQueue();
@@ -111,7 +119,7 @@ var Table = class Table {
             if (exact)
                 value = exact.runAs(state, callback);
             else
-                value = state.frames === null ? callback() : state.frames[0](state.frames, 1, callback);
+                value = state.frame === null ? callback() : state.frame(state.left, callback);
             if (value instanceof Promise)
                 outcome = results.follow(value, entry);
         } catch (error) {
@@ -119,7 +127,7 @@ var Table = class Table {
             value = error;
         }
         running.endCall();
-        if (state.frames === null)
+        if (state.frame === null)
             drainMicrotaskQueue();
         else
             running.drainUnder(state);
@@ -162,7 +170,7 @@ var Table = class Table {
     }
 
     // The signal of entry has been aborted, and may have been reset since, or the main context has gone.
-    #reasonFor({signal}) {
+    reasonFor({signal}) {
         if (signal !== null && (signal.is_cancelled() || this.wake()))
             return reasonOf(signal);
         return closedError();
@@ -172,7 +180,7 @@ var Table = class Table {
     takeAborted(id) {
         const entry = this.take(id);
         entry.watcher?.settled();
-        return {entry, settle: entry.reject, value: entry.isRejected ? undefined : this.#reasonFor(entry.state)};
+        return {entry, settle: entry.reject, value: entry.isRejected ? undefined : this.reasonFor(entry.state)};
     }
 
     takeRejected() {
@@ -185,8 +193,12 @@ var Table = class Table {
     }
 
     // Counts entry, whose state is known now, until take ().
-    #count(entry) {
-        if (entry.state.signal !== null && this.#nWithSignals++ === 0)
+    #count({state: {signal}}) {
+        if (signal === null)
+            return;
+        if (recordOf(signal).nPending++ === 0)
+            this.#aborts.forgetHandle();
+        if (this.#nWithSignals++ === 0)
             this.#aborts.tables.add(this);
     }
 
@@ -196,7 +208,7 @@ var Table = class Table {
         if (posted === REJECTED) {
             this.take(id);
             entry.watcher?.settled();
-            this.#results.settle(entry, entry.reject, this.#reasonFor(entry.state));
+            this.#results.settle(entry, entry.reject, this.reasonFor(entry.state));
         }
     }
 
@@ -250,8 +262,7 @@ var Table = class Table {
             const posted = this.#runner.yield(id);
             if (posted === INSIDE) {
                 entry.outer = current;
-                if (entry.state.signal !== null)
-                    this.#count(entry);
+                this.#count(entry);
             } else {
                 this.#enterContinuation(id, entry, posted);
             }

@@ -7,12 +7,13 @@
 const {Aborts} = imports.overrides._priosched.core.aborts;
 const Current = imports.overrides._priosched.core.current;
 const {Idles} = imports.overrides._priosched.core.idles;
-const {AbortWatch, closedError, reasonOf, report, wrapReason} = imports.overrides._priosched.core.reasons;
+const {AbortWatch, makeAbort, reasonOf, report} = imports.overrides._priosched.core.reasons;
 const {Results} = imports.overrides._priosched.core.results;
 const {Running} = imports.overrides._priosched.core.running;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
 const {doWithoutFrames} = imports.overrides._priosched.core.states;
 const {Table} = imports.overrides._priosched.core.table;
+const Kept = imports.overrides._priosched.core.kept;
 const Native = imports.overrides._priosched.native;
 
 const TABLE = Symbol('table');
@@ -53,30 +54,25 @@ class Tables {
     }
 }
 
-// What the native part needs of them.  Returns what puts its functions before methods.
-function hastenWith(native, scheduler, table, {results, running}, runIn) {
-    return Native.make(native, scheduler, table, {
-        closedError, runIn, runTasks: table.runPrioSchedTasks, pending: running.pending, unhandled: results.unhandled,
-        follow: (promise, entry) => results.follow(promise, entry), isQuiet: running.isQuiet,
-        reportUnhandled: () => results.report(),
-    });
-}
-
 function make(PrioSched) {
     const native = Native.open(), exact = native?.isExact ? native : null;
     if (exact)
         doWithoutFrames();
-    const tables = new Tables(PrioSched, native, exact), {aborts, idles, running} = tables;
+    const tables = new Tables(PrioSched, native, exact), {aborts, idles, results, running} = tables;
     const currentState = () => running.currentState();
     const runIn = (state, callback) => running.runIn(state, callback);
     const tableOf = scheduler => tables.tableOf(scheduler);
     const defaultScheduler = PrioSched.Scheduler.get_default();
+    const {hasten, kept} = native ? Kept.make(native, defaultScheduler, tableOf(defaultScheduler), {
+        aborts, results, runIn, running, TaskSignal: PrioSched.TaskSignal,
+    }) : {};
 
     return {
-        currentState, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report, wrapReason,
+        currentState, hasten, kept, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report,
+        abort: makeAbort(PrioSched.TaskController),
         beginAbort: reason => aborts.begin(reason),
         cancelIdle: id => idles.cancel(id),
-        hasten: native && hastenWith(native, defaultScheduler, tableOf(defaultScheduler), tables, runIn),
+        forgetHandle: aborts.forgetHandle,
         isInLibrary: state => running.isInLibrary(state),
         nativePart: native?.gain,
         ownTable: () => tables.own,

@@ -11,7 +11,7 @@ const {GLib, GObject} = imports.gi;
 const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;
 const {addFeed} = imports.overrides._priosched.library.feeds;
 const {expiryAfter, toTimeout} = imports.overrides._priosched.library.react;
-const {describe, named, reasonOfError} = imports.overrides._priosched.core.reasons;
+const {describe, named, reasonOfError, wrapReason} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
 const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
@@ -280,7 +280,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
         if (reason === undefined || reason === null || reason instanceof GLib.Error)
             abort.call(this, reason ?? null);
         else
-            abort.call(this, tasks.wrapReason(signal, reason));
+            abort.call(this, wrapReason(signal, reason));
         tasks.beginAbort(tasks.reasonOf(signal));
         for (const [handle, member] of promised)
             member.abort(handle, tasks.reasonOf(signal));

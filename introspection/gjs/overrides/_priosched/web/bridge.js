@@ -15,15 +15,15 @@ const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorit
 // The web's signal that stands for a cancellable.
 const WEB = Symbol('web');
 
-// What it needs of web/web.js: slots of signals; controllerOf (signal), which is the library's; newSignal (isTaskSignal);
+// What it needs of web/web.js: slotsIn (signal), whose `signal` is the library’s; newSignal (isTaskSignal);
 // abort (signal, reason) and changePriority (signal, nick).
-function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePriority}) {
+function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
     const {TaskController, TaskSignal} = PrioSched;
 
-    const nativeOf = signal => controllerOf(signal).signal;
+    const nativeOf = signal => slotsIn(signal).signal;
 
     function newCancellable(signal) {
-        const s = slots.get(signal);
+        const s = slotsIn(signal);
         if (s.aborted) {
             const controller = new TaskController();
             controller.abort(s.reason);
@@ -38,7 +38,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
 
     // A Gio.Cancellable that is cancelled with signal.
     function cancellableOf(signal) {
-        const s = slots.get(signal);
+        const s = slotsIn(signal);
         s.cancellable ??= newCancellable(signal);
         return s.cancellable;
     }
@@ -54,7 +54,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
     function newWebSignal(cancellable) {
         const isTaskSignal = cancellable instanceof TaskSignal;
         const signal = newSignal(isTaskSignal);
-        const s = slots.get(signal);
+        const s = slotsIn(signal);
         if (isTaskSignal)
             s.priority = NICKS[cancellable.priority - 1];
         if (cancellable.is_cancelled()) {
@@ -75,7 +75,7 @@ function make(PrioSched, tasks, {slots, controllerOf, newSignal, abort, changePr
     function webSignalOf(cancellable) {
         const known = cancellable[WEB];
         // A Gio.Cancellable may be reset, a signal of the web cannot.
-        if (known !== undefined && slots.get(known).aborted === cancellable.is_cancelled())
+        if (known !== undefined && slotsIn(known).aborted === cancellable.is_cancelled())
             return known;
         return (cancellable[WEB] = newWebSignal(cancellable));
     }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary */
+/* exported DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary */
 
 const {named} = imports.overrides._priosched.core.reasons;
 
@@ -50,10 +50,11 @@ class Listeners {
     }
 }
 
-var listenersOf = new WeakMap();
+// The listeners of a target, or undefined for anything else.
+var listenersIn;
 
 function listenersFor(target) {
-    const listeners = listenersOf.get(target);
+    const listeners = listenersIn(target);
     if (listeners === undefined)
         throw new TypeError(`${named(target)} is not an EventTarget`);
     return listeners;
@@ -175,7 +176,7 @@ var Event = class Event {
         flags.trusted = trusted;
         event.#target = event.#current = target;
 
-        for (const listener of flags.stop ? [] : inOrder(listenersOf.get(target))) {
+        for (const listener of flags.stop ? [] : inOrder(listenersIn(target))) {
             if (listener.removed || listener.type !== event.#type)
                 continue;
             if (listener.once)
@@ -222,13 +223,13 @@ function callListener(callback, event, target) {
 }
 
 function addListener(target, listener) {
-    listenersOf.get(target).add(listener);
+    listenersIn(target).add(listener);
     hooks.listenersChanged(target);
 }
 
 function removeListener(target, listener) {
     listener.removed = true;
-    listenersOf.get(target).remove(listener);
+    listenersIn(target).remove(listener);
     listener.forget?.();
     hooks.listenersChanged(target);
 }
@@ -238,8 +239,10 @@ function findListener(target, type, callback, capture) {
 }
 
 var EventTarget = class EventTarget {
-    constructor() {
-        listenersOf.set(this, new Listeners());
+    #listeners = null;
+
+    static {
+        listenersIn = target => Object(target) === target && #listeners in target ? target.#listeners ??= new Listeners() : undefined;
     }
 
     addEventListener(type, callback, options = undefined) {

@@ -12,7 +12,7 @@ const INTERNAL = Symbol('internal');
 
 const {UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {
-    DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersOf, toDictionary,
+    DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary,
 } = imports.overrides._priosched.web.events;
 const {typeName} = imports.overrides._priosched.core.runner;
 const Bridge = imports.overrides._priosched.web.bridge;
@@ -20,12 +20,20 @@ const {toFunction, toInteger, toNumber, toPriority} = imports.overrides._priosch
 const {newLatest, toMilliseconds} = imports.overrides._priosched.library.extras;
 const {named} = imports.overrides._priosched.core.reasons;
 
-// The internal slots of each AbortSignal.
-const slots = new WeakMap();
+// The internal slots of an AbortSignal, or undefined.
+let slotsIn;
+
+// A set is made when it has a member.
+const NONE = new Set();
+function addTo(s, name, member) {
+    if (s[name] === NONE)
+        s[name] = new Set();
+    s[name].add(member);
+}
 
 // The slots of an AbortSignal.
 function slotsOf(value) {
-    const s = slots.get(value);
+    const s = slotsIn(value);
     if (s === undefined)
         throw new TypeError(`${named(value)} is not an AbortSignal`);
     return s;
@@ -34,12 +42,12 @@ function slotsOf(value) {
 // The web's signals, and those of GIO and the library.
 let bridge;
 function toAnySignal(value, what) {
-    return slots.has(value) ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
+    return slotsIn(value) !== undefined ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
 }
 
 // The slots of a TaskSignal.
 function taskSlotsOf(signal) {
-    const s = slots.get(signal);
+    const s = slotsIn(signal);
     if (!s || s.priority === null)
         throw new TypeError(`${named(signal)} is not a TaskSignal`);
     return s;
@@ -75,7 +83,7 @@ const Beacon = GObject.registerClass({
 });
 
 function beaconOf(signal) {
-    const s = slots.get(signal);
+    const s = slotsIn(signal);
     if (s.beacon === null) {
         s.beacon = new Beacon();
         s.beacon.signal = signal;
@@ -84,7 +92,7 @@ function beaconOf(signal) {
 }
 
 function addDependent(source, dependent, how) {
-    const row = slots.get(source)[how] ??= {beacon: null, nBound: MOST_BOUND};
+    const row = slotsIn(source)[how] ??= {beacon: null, nBound: MOST_BOUND};
     if (row.nBound === MOST_BOUND) {
         row.beacon = new Beacon();
         row.nBound = 0;
@@ -98,7 +106,7 @@ function addDependent(source, dependent, how) {
 
 // The dependents of source, in the order in which they were made.
 function dependentsOf(source, how) {
-    const s = slots.get(source);
+    const s = slotsIn(source);
     if (s[how] === null)
         return [];
     const outer = found;
@@ -114,42 +122,69 @@ function dependentsOf(source, how) {
 
 // Sources hold those dependents that have listeners or, as tasks have, algorithms.
 function listenersChanged(target) {
-    const s = slots.get(target);
+    const s = slotsIn(target);
     if (!s?.dependent)
         return;
-    const listeners = listenersOf.get(target);
+    const listeners = listenersIn(target);
     const isUsed = s.algorithms.size > 0;
     const aborts = !s.aborted && (isUsed || listeners.has('abort'));
     const changes = isUsed || listeners.has('prioritychange');
     for (const source of new Set(s.prioritySource === null ? s.sources : [...s.sources, s.prioritySource])) {
         const wanted = (aborts && s.sources.has(source)) || (changes && source === s.prioritySource);
-        slots.get(source).pinned[wanted ? 'add' : 'delete'](target);
+        if (wanted)
+            addTo(slotsIn(source), 'pinned', target);
+        else
+            slotsIn(source).pinned.delete(target);
     }
 }
 
 function addAlgorithm(signal, algorithm) {
-    const {algorithms} = slots.get(signal);
-    algorithms.add(algorithm);
-    if (algorithms.size === 1)
+    const s = slotsIn(signal);
+    addTo(s, 'algorithms', algorithm);
+    if (s.algorithms.size === 1)
         listenersChanged(signal);
 }
 
 function removeAlgorithm(signal, algorithm) {
-    const {algorithms} = slots.get(signal);
+    const {algorithms} = slotsIn(signal);
     if (algorithms.delete(algorithm) && algorithms.size === 0)
         listenersChanged(signal);
 }
 
+// Most signals have few of these.
+class Slots {
+    constructor() {
+        this.aborted = false;
+        this.reason = undefined;
+        this.algorithms = NONE;
+        this.dependent = false;
+        this.sources = NONE;
+        this.pinned = NONE; // dependents that are held
+        this.beacon = null;
+        this.aborts = null; // rows of dependents
+        this.changes = null;
+        this.priority = null;
+        this.changing = false;
+        this.prioritySource = null;
+        this.controller = null; // the library's
+        this.cancellable = null;
+        this.handle = null; // of what the native part keeps
+    }
+
+    get signal() { return controllerOf(this).signal; }
+}
+
 class AbortSignal extends EventTarget {
+    #slots = new Slots();
+
+    static {
+        slotsIn = value => Object(value) === value && #slots in value ? value.#slots : undefined;
+    }
+
     constructor(key = undefined) {
         if (key !== INTERNAL)
             throw new TypeError('Illegal constructor');
         super();
-        slots.set(this, {
-            aborted: false, reason: undefined, algorithms: new Set(), dependent: false,
-            sources: new Set(), pinned: new Set(), beacon: null, [ABORTS]: null, [CHANGES]: null,
-            priority: null, changing: false, prioritySource: null, controller: null, cancellable: null,
-        });
     }
 
     get aborted() { return slotsOf(this).aborted; }
@@ -166,7 +201,7 @@ class AbortSignal extends EventTarget {
 
     static abort(reason = undefined) {
         const signal = new AbortSignal(INTERNAL);
-        markAborted(slots.get(signal), reason);
+        markAborted(slotsIn(signal), reason);
         return signal;
     }
 
@@ -186,7 +221,7 @@ hooks.listenersChanged = listenersChanged;
 hooks.toSignal = value => {
     const signal = toAnySignal(value, 'signal');
     return {
-        aborted: slots.get(signal).aborted,
+        aborted: slotsIn(signal).aborted,
         add: algorithm => addAlgorithm(signal, algorithm),
         remove: algorithm => removeAlgorithm(signal, algorithm),
     };
@@ -207,11 +242,13 @@ function markAborted(s, reason) {
 
 // The draft's "run the abort steps", which also abort the signal's tasks.
 function runAbortSteps(signal) {
-    const s = slots.get(signal);
+    const s = slotsIn(signal);
     const algorithms = [...s.algorithms];
     s.algorithms.clear();
-    if (algorithms.length > 0)
+    if (algorithms.length > 0 || s.handle !== null)
         beginAbort(s.reason);
+    if (s.handle !== null)
+        abortKept(s);
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
@@ -220,19 +257,20 @@ function runAbortSteps(signal) {
 }
 
 function signalAbort(signal, reason) {
-    const s = slots.get(signal);
+    const s = slotsIn(signal);
     if (s.aborted)
         return;
+    forgetHandle();
     markAborted(s, reason);
-    const dependents = dependentsOf(signal, ABORTS).filter(d => !slots.get(d).aborted);
-    dependents.forEach(d => markAborted(slots.get(d), s.reason));
+    const dependents = dependentsOf(signal, ABORTS).filter(d => !slotsIn(d).aborted);
+    dependents.forEach(d => markAborted(slotsIn(d), s.reason));
     [signal, ...dependents].forEach(runAbortSteps);
 }
 
 // "Create a dependent abort signal": the result depends on roots, that is on signals that depend on none.
 function makeDependent(signals, Interface) {
     const result = new Interface(INTERNAL);
-    const s = slots.get(result);
+    const s = slotsIn(result);
     const aborted = signals.find(signal => signal.aborted);
     if (aborted) {
         markAborted(s, aborted.reason);
@@ -241,11 +279,11 @@ function makeDependent(signals, Interface) {
 
     s.dependent = true;
     for (const signal of signals) {
-        const source = slots.get(signal);
+        const source = slotsIn(signal);
         for (const root of source.dependent ? source.sources : [signal]) {
             if (s.sources.has(root))
                 continue;
-            s.sources.add(root);
+            addTo(s, 'sources', root);
             addDependent(root, result, ABORTS);
         }
     }
@@ -293,7 +331,7 @@ class TaskPriorityChangeEvent extends Event {
 class TaskSignal extends AbortSignal {
     constructor(key = undefined) {
         super(key);
-        slots.get(this).priority = 'user-visible';
+        slotsIn(this).priority = 'user-visible';
     }
 
     get priority() { return taskSlotsOf(this).priority; }
@@ -305,11 +343,11 @@ class TaskSignal extends AbortSignal {
         const follow = priority instanceof TaskSignal ? priority : null;
         const fixed = follow ? follow.priority : toPriority(priority);
         const result = makeDependent(sources, TaskSignal);
-        const s = slots.get(result);
+        const s = slotsIn(result);
 
         s.dependent = true;
         s.priority = fixed;
-        const f = follow && slots.get(follow);
+        const f = follow && slotsIn(follow);
         s.prioritySource = f?.dependent ? f.prioritySource : follow;
         if (s.prioritySource !== null)
             addDependent(s.prioritySource, result, CHANGES);
@@ -322,7 +360,10 @@ defineHandler(TaskSignal, 'prioritychange', taskSlotsOf);
 function announceChange(signal, s, priority) {
     const previousPriority = s.priority;
     s.priority = priority;
-    s.controller?.set_priority(toNumber(priority));
+    if (s.controller !== null)
+        s.controller.set_priority(toNumber(priority));
+    else if (s.handle !== null)
+        setKeptPriority(s, toNumber(priority));
     dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
     // A handler may have made a signal that follows, and had the former priority to start with.
     const reached = new Set();
@@ -337,7 +378,7 @@ function announceChange(signal, s, priority) {
 
 // The draft's "signal priority change" (§3.3).
 function changePriority(signal, priority) {
-    const s = slots.get(signal);
+    const s = slotsIn(signal);
     if (s.changing)
         throw new DOMException('The priority is being changed already', 'NotAllowedError');
     if (s.priority === priority)
@@ -355,7 +396,7 @@ class TaskController extends AbortController {
         const {priority = 'user-visible'} = toDictionary(init, 'TaskControllerInit');
         const value = toPriority(priority);
         super();
-        slots.get(signalOf(this)).priority = value;
+        slotsIn(signalOf(this)).priority = value;
     }
 
     setPriority(priority) {
@@ -434,22 +475,31 @@ class Extras {
     newScheduler() { return this.#newExtras(); }
 }
 
-let startTimeout, beginAbort;
+let startTimeout, beginAbort, abortKept, setKeptPriority, forgetHandle, controllerOf;
 
 function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
     hooks.report = tasks.report;
-    ({beginAbort} = tasks);
+    ({beginAbort, forgetHandle} = tasks);
+
+    // Rejects the tasks of a signal that the native part keeps, which were posted before the others.
+    abortKept = s => {
+        tasks.kept.rejectRunning(s);
+        tasks.kept.abort(s, tasks.abort);
+    };
+    setKeptPriority = (s, number) => tasks.kept.setPriority(s, number);
 
     // The library's controller for a signal.
-    function controllerOf(signal) {
-        const s = slots.get(signal);
-        s.controller ??= new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')});
+    controllerOf = s => {
+        if (s.controller === null) {
+            s.controller = s.handle === null ? new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')})
+                : tasks.kept.controllerOf(s);
+        }
         return s.controller;
-    }
+    };
 
     bridge = Bridge.make(PrioSched, tasks, {
-        slots, controllerOf, changePriority, abort: signalAbort,
+        slotsIn, changePriority, abort: signalAbort,
         newSignal: isTaskSignal => new (isTaskSignal ? TaskSignal : AbortSignal)(INTERNAL),
     });
 
@@ -480,13 +530,21 @@ function make(PrioSched, tasks) {
 
     // The slots of a signal, or the cancellable that it is; throws the reason if it is aborted.
     function toLive(signal) {
-        const s = slots.get(signal) ?? null;
+        const s = slotsIn(signal) ?? null;
         const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
         if (s?.aborted)
             throw s.reason;
         if (cancellable?.is_cancelled())
             throw tasks.reasonOf(cancellable);
         return {s, cancellable};
+    }
+
+    // The native part's handle of a signal, or null.
+    function handleOf(signal) {
+        const s = slotsIn(signal);
+        if (s === undefined)
+            return tasks.kept.handleOf(signal);
+        return s.aborted ? null : tasks.kept.handleOfOwner(s, s.priority === null ? USER_VISIBLE : UNSET, toNumber(s.priority ?? 'user-visible'));
     }
 
     class Scheduler {
@@ -526,7 +584,7 @@ function make(PrioSched, tasks) {
                 } else {
                     // A plain signal has no priority to follow.
                     this.#table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
-                        controllerOf(signal).signal, delay, new Watcher(signal), promise);
+                        s.signal, delay, new Watcher(signal), promise);
                 }
                 return promise;
             } catch (error) {
@@ -558,7 +616,7 @@ function make(PrioSched, tasks) {
                 if (priority === undefined && signal === undefined)
                     this.#table.yield();
                 else
-                    this.#table.yieldWith(inheritsSignal, s === null ? cancellable : controllerOf(signal).signal, inheritsPriority, number);
+                    this.#table.yieldWith(inheritsSignal, s === null ? cancellable : s.signal, inheritsPriority, number);
                 return promise;
             } catch (error) {
                 return Promise.reject(error);
@@ -594,7 +652,7 @@ function make(PrioSched, tasks) {
         queueMicrotask,
     };
 
-    tasks.hasten?.('fastPost', Scheduler.prototype, 'postTask', web.scheduler);
+    tasks.hasten?.('fastPost', Scheduler.prototype, 'postTask', web.scheduler, handleOf);
     tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', web.scheduler);
 
     Object.defineProperty(web, 'extras', {value: new Extras(native, web.scheduler, newExtras)});

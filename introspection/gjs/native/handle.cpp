@@ -1,0 +1,113 @@
+/* handle.cpp: signals of tasks, as the tables know them
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "handle.h"
+
+#include <utility>
+
+#include <js/Class.h>
+#include <js/Object.h>
+#include <js/PropertyAndElement.h>
+#include <jsapi.h>
+
+namespace PrioGjs {
+
+/* The slots. */
+enum { SIGNAL, CONTROLLER, PRIORITY, STATE, OWNER, N_SLOTS };
+
+static thread_local GCancellable *offered_signal;
+static thread_local PrioTaskController *offered_controller;
+
+void
+handle_offer_signal (GCancellable *signal)
+{
+  offered_signal = signal;
+}
+
+void
+handle_offer_controller (PrioTaskController *controller)
+{
+  offered_controller = controller;
+}
+
+PrioTaskController *
+handle_take_controller (void)
+{
+  return std::exchange (offered_controller, nullptr);
+}
+
+static void
+finalize (JS::GCContext *, JSObject *handle)
+{
+  PrioTaskController *controller = handle_controller (handle);
+
+  if (controller != nullptr)
+    g_object_unref (controller);
+}
+
+static constexpr JSClassOps handle_class_ops = { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, finalize };
+static constexpr JSClass handle_class = {
+  "PrioSchedHandle", JSCLASS_HAS_RESERVED_SLOTS (N_SLOTS) | JSCLASS_FOREGROUND_FINALIZE, &handle_class_ops
+};
+
+JSObject *
+handle_new (JSContext *cx, JS::HandleObject state, gint priority, JS::HandleValue owner, guint current)
+{
+  GCancellable *signal = std::exchange (offered_signal, nullptr);
+  JSObject *handle = JS_NewObject (cx, &handle_class);
+
+  if (handle == nullptr)
+    return nullptr;
+  if (signal == nullptr)
+    {
+      PrioTaskController *controller = prio_task_controller_new ((PrioTaskPriority) current);
+
+      JS::SetReservedSlot (handle, CONTROLLER, JS::PrivateValue (controller));
+      signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+    }
+  JS::SetReservedSlot (handle, SIGNAL, JS::PrivateValue (signal));
+  JS::SetReservedSlot (handle, PRIORITY, JS::Int32Value (priority));
+  JS::SetReservedSlot (handle, STATE, JS::ObjectValue (*state));
+  JS::SetReservedSlot (handle, OWNER, owner);
+  return handle;
+}
+
+PrioTaskController *
+handle_controller (JSObject *handle)
+{
+  return JS::GetMaybePtrFromReservedSlot<PrioTaskController> (handle, CONTROLLER);
+}
+
+bool
+is_handle (const JS::Value &value)
+{
+  return value.isObject () && JS::GetClass (&value.toObject ()) == &handle_class;
+}
+
+GCancellable *
+handle_signal (JSObject *handle)
+{
+  return JS::GetMaybePtrFromReservedSlot<GCancellable> (handle, SIGNAL);
+}
+
+gint
+handle_priority (JSObject *handle)
+{
+  return JS::GetReservedSlot (handle, PRIORITY).toInt32 ();
+}
+
+JS::Value
+handle_state (JSObject *handle)
+{
+  return JS::GetReservedSlot (handle, STATE);
+}
+
+JS::Value
+handle_owner (JSObject *handle)
+{
+  return JS::GetReservedSlot (handle, OWNER);
+}
+
+} // namespace PrioGjs

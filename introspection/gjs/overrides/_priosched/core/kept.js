@@ -1,0 +1,183 @@
+// kept.js: tasks that the native part keeps
+//
+// The native part (introspection/gjs/native) posts and runs the tasks that need nothing but a callback and a priority or a signal, and
+// the yields of code that has no signal, without a call through introspection.  Where the stack has to tell the state of a task, it calls
+// it by way of the overrides, and so it rejects what is aborted.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported make */
+
+const {Gio} = imports.gi;
+const {BACKGROUND, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
+const {closedError, setReason} = imports.overrides._priosched.core.reasons;
+const {keptEntry} = imports.overrides._priosched.core.settling;
+const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
+
+const PENDING = {isRejected: false};
+
+// The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  Those of a signal were posted before all
+// that the overrides keep of that signal.
+class Kept {
+    #TaskSignal;
+    #aborts;
+    #native;
+    #table; // the native one
+    #defaultTable;
+
+    constructor(TaskSignal, native, table, defaultTable, aborts) {
+        this.#TaskSignal = TaskSignal;
+        this.#aborts = aborts;
+        this.#native = native;
+        this.#table = table;
+        this.#defaultTable = defaultTable;
+        aborts.tables.add(this);
+    }
+
+    find() {
+        return PENDING;
+    }
+
+    // The owner of the signal, or null, has the reason of its abort.
+    reasonFor(state, owner) {
+        return owner?.aborted ? owner.reason : this.#defaultTable.reasonFor(state);
+    }
+
+    takeAborted(id) {
+        const [promise, state, owner] = this.#native.takeTask(this.#table, id), entry = keptEntry(this.#native.settle, promise, state);
+        return {entry, settle: entry.reject, value: this.reasonFor(state, owner)};
+    }
+
+    takeRejected() {
+        this.#aborts.rejectAll(this, this.#native.takeRejected(this.#table) ?? []);
+    }
+
+    // The owner's signal is being aborted: rejects those that run.
+    rejectRunning(owner) {
+        const running = this.#native.getRunning(owner);
+        for (let i = 0; i < running.length; i += 3)
+            this.#aborts.reject(keptEntry(this.#native.settle, running[i], running[i + 1]), owner.reason);
+    }
+
+    // What the native part needs to keep a task with signal alone, or null if the overrides have to.
+    handleOf(signal) {
+        if (!(signal instanceof Gio.Cancellable))
+            return null;
+        const record = recordOf(signal);
+        if (record.nPending > 0)
+            return null;
+        if (record.handle === null) {
+            const priority = signal instanceof this.#TaskSignal ? UNSET : USER_VISIBLE;
+            this.#native.offerSignal(signal);
+            record.handle = this.#native.newHandle(stateOf(this.#defaultTable, signal, priority), priority, null, UNSET);
+        }
+        return record.handle;
+    }
+
+    // The same for an owner, which keeps the handle: a signal of the library's is made when somebody asks for it.  priority is that of its
+    // tasks, which may be UNSET, and current that of the signal.
+    handleOfOwner(owner, priority, current) {
+        const {controller} = owner;
+        if (controller !== null && recordOf(controller.signal).nPending > 0)
+            return null;
+        if (owner.handle === null) {
+            if (controller !== null)
+                this.#native.offerSignal(controller.signal);
+            owner.handle = this.#native.newHandle(new State(this.#defaultTable, null, priority, null, false, owner), priority, owner, current);
+        }
+        return owner.handle;
+    }
+
+    // The controller of an owner that has a handle and no controller yet.
+    controllerOf({aborted, handle, reason}) {
+        this.#native.offerController(handle);
+        const controller = this.#native.takeController();
+        if (aborted)
+            setReason(controller.signal, reason);
+        return controller;
+    }
+
+    // The tasks of an owner, with or without a controller.
+    abort({controller, handle, reason}, abort) {
+        if (controller === null)
+            this.#native.abort(handle);
+        else
+            abort(controller, reason);
+        this.takeRejected();
+    }
+
+    setPriority({handle}, priority) {
+        this.#native.setPriority(handle, priority);
+    }
+}
+
+// What is called instead of a callback that somebody knows by its name: it runs in a state of its own.
+function nameCallback({runIn, running}, callback, name, given) {
+    const state = given.named(name);
+    const call = () => {
+        let settle;
+        runIn(state, () => {
+            try {
+                const value = running.pending.follow(state, callback());
+                settle = () => value;
+            } catch (error) {
+                settle = () => {
+                    throw error;
+                };
+            }
+        });
+        return settle();
+    };
+    return Object.defineProperty(call, 'name', {value: name});
+}
+
+// What the native part calls, in its order (Hook, in engine.h).  A state is null where it is like none.
+function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
+    const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
+    return {
+        closedError,
+        follow: (returned, promise, state) => results.follow(returned, keptEntry(native.settle, promise, orNone(state))),
+        finish(outcome, state) {
+            if (outcome.settle !== null) {
+                outcome.settle(outcome.value);
+            } else {
+                outcome.isAwaited = true;
+                running.pending.add(orNone(state));
+            }
+        },
+        // Bound functions are not frames on the stack.
+        run: defaultTable.runPrioSchedTasks.bind(defaultTable, native.runTable.bind(native, table)),
+        isQuiet: running.isQuiet,
+        unhandled: (promise, reason) => results.unhandled.add(promise, reason, null),
+        named: (callback, name, state) => nameCallback({runIn, running}, callback, name, orNone(state)),
+        report: () => results.report(),
+        reason: (state, owner) => kept.reasonFor(state, owner),
+        rejected: () => defaultTable.rejectPrioSchedTasks(kept),
+        callUnder: (state, callback) => running.callUnder(state, callback),
+        drainUnder: running.drainUnder,
+        endUnder() {
+            running.beginReactions(null);
+            if (results.isWaiting)
+                results.drain();
+            running.endUnder();
+        },
+    };
+}
+
+// Returns the table of what the native part keeps, and hasten (), which puts a native function before the method `name` of prototype, for
+// calls on receiver.  handleOf (signal) gives the handle of a signal, or null.  Functions that inherit directly from one of `others` are
+// left to the method.  The tasks are those of scheduler that core/tasks.js need not know; it has a table for all others.
+function make(native, scheduler, defaultTable, {TaskSignal, aborts, results, runIn, running}) {
+    native.newRunner(scheduler);
+    const table = native.newTable(defaultTable.states.slice(BACKGROUND));
+    const kept = new Kept(TaskSignal, native, table, defaultTable, aborts);
+    native.setHooks(Object.values(hooksOf(native, table, defaultTable, kept, {results, runIn, running})));
+
+    const hasten = (kind, prototype, name, receiver, handleOf, ...others) => {
+        const method = prototype[name];
+        const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
+        const value = native[kind](table, receiver, method, method.name, method.length, handleOf, ...others);
+        Object.defineProperty(prototype, name, {...descriptor, value});
+    };
+    return {hasten, kept};
+}
