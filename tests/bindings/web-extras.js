@@ -158,7 +158,8 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
             return text;
         });
         const runs = ['a', 'b', 'c'].map(text => search(text));
-        await wait(2);
+        while (!log.includes('begin c'))
+            await wait();
         runs.push(search('d'));
         assertEqual(await Promise.all(runs), [null, null, null, 'd'].map(result => result ?? undefined));
         assertEqual(log.pop(), 'end d false');
@@ -171,15 +172,18 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         assertEqual(await last, undefined);
 
         const reasons = [];
+        let begun;
+        const hasBegun = new Promise(resolve => (begun = resolve));
         const fails = extras.latest(signal => new Promise((_resolve, reject) => {
             const {web: own} = PrioSched;
+            begun();
             if (signal instanceof own.AbortSignal)
                 signal.onabort = () => reasons.push(signal.reason instanceof own.DOMException && signal.reason.name) && reject(signal.reason);
             else
                 signal.connect('cancelled', () => reasons.push('AbortError') && reject(new PrioSched.AbortError()));
         }));
         const run = fails();
-        await wait(2);
+        await hasBegun;
         fails.abort();
         await run;
         assertEqual(reasons, ['AbortError']);
