@@ -53,7 +53,7 @@ function complete(namespace) {
 function loadInstalled() {
     try {
         const namespace = gi.require('PrioSched', '1');
-        return namespace.web === undefined ? complete(namespace) : namespace;
+        return namespace.nativePart === undefined ? complete(namespace) : namespace;
     } catch (error) {
         throw new Error(`prio-sched cannot be loaded: ${error.message}`, {cause: error});
     }

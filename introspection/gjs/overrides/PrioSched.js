@@ -17,7 +17,6 @@ const Groups = imports.overrides._priosched.library.groups;
 const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
 const Tasks = imports.overrides._priosched.core.tasks;
-const Web = imports.overrides._priosched.web.web;
 
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
@@ -410,5 +409,12 @@ function _init() {
 
     // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
-    PrioSched.web = Web.make(PrioSched, tasks);
+    let web = null; // loaded when somebody asks for it
+    Object.defineProperty(PrioSched, 'web', {configurable: true, enumerable: true, get() {
+        if (web === null) {
+            const Web = imports.overrides._priosched.web.web;
+            web = Web.make(PrioSched, tasks);
+        }
+        return web;
+    }});
 }

@@ -132,13 +132,13 @@ function loadOverrides(folder, texts) {
 
 // Gives the namespace what its overrides give it, if GJS has not found or not loaded them where somebody else asked for it.
 var complete = function complete(namespace) {
-    if (namespace.web === undefined)
+    if (namespace.nativePart === undefined)
         imports.overrides.PrioSched._init.call(namespace);
     return namespace;
 };
 
 function isLoaded() {
-    return Object.getOwnPropertyNames(imports.gi).includes('PrioSched') && imports.gi.PrioSched.web !== undefined;
+    return Object.getOwnPropertyNames(imports.gi).includes('PrioSched') && imports.gi.PrioSched.nativePart !== undefined;
 }
 
 function useLibrary(folder) {
