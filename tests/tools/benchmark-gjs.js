@@ -109,6 +109,8 @@ async function main() {
         row(`web postTask with ${options}`, 'without', await timed(n => flood(n, () => web.scheduler.postTask(nothing, given))),
             postedOnWeb);
     }
+    row('web postTask with a controller each', 'without', await timed(n => flood(n, () => web.scheduler.postTask(nothing, {signal: new web.TaskController().signal}))),
+        postedOnWeb);
     row('await yield()', 'GLib.idle_add', await timed(n => repeat(n, () => scheduler.yield())), idle, 7);
     row('await web yield()', 'GLib.idle_add', await timed(n => repeat(n, () => web.scheduler.yield())), idle);
     row('await yield(), in a task', 'an awaited GLib.idle_add',
