@@ -38,13 +38,18 @@ class Kept {
         return PENDING;
     }
 
+    // As much of an entry as is rejected.
+    #toReject(promise) {
+        return {promise, outer: null, name: null, isRejected: false, reject: reason => this.#native.settle(promise, true, reason)};
+    }
+
     // The owner of the signal, or null, has the reason of its abort.
     reasonFor(state, owner) {
         return owner?.aborted ? owner.reason : this.#defaultTable.reasonFor(state);
     }
 
     takeAborted(id) {
-        const [promise, state, owner] = this.#native.takeTask(this.#table, id), entry = keptEntry(this.#native.settle, promise, state);
+        const [promise, state, owner] = this.#native.takeTask(this.#table, id), entry = this.#toReject(promise);
         return {entry, settle: entry.reject, value: this.reasonFor(state, owner)};
     }
 
@@ -56,7 +61,7 @@ class Kept {
     rejectRunning(owner) {
         const running = this.#native.getRunning(owner);
         for (let i = 0; i < running.length; i += 3)
-            this.#aborts.reject(keptEntry(this.#native.settle, running[i], running[i + 1]), owner.reason);
+            this.#aborts.reject(this.#toReject(running[i]), owner.reason);
     }
 
     // What the native part needs to keep a task with signal alone, or null if the overrides have to.
