@@ -146,6 +146,21 @@ test('a cancellable of GIO, cancelled in C and in a post', async () => {
     assert((await rejection(web.scheduler.postTask(nothing, {signal: cancellable}))).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
 });
 
+test('each way to post refuses the signals of the other, also if that has just been given them', async () => {
+    const {signal} = new web.TaskController();
+    await web.scheduler.postTask(nothing, {signal});
+    let error = null;
+    try {
+        scheduler.post_task(nothing, {signal});
+    } catch (caught) {
+        error = caught;
+    }
+    assert(error instanceof TypeError, String(error));
+    const {signal: own} = new PrioSched.TaskController();
+    await scheduler.post_task(nothing, {signal: own});
+    await web.scheduler.postTask(nothing, {signal: own});
+});
+
 test('what is not a signal is refused in words', async () => {
     for (const signal of [{}, 7, 'x', new Proxy({}, {})]) {
         assert((await rejection(web.scheduler.postTask(nothing, {signal}))) instanceof TypeError);
