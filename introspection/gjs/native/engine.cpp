@@ -117,7 +117,7 @@ Engine::close ()
   tables.clear ();
   for (auto &hook : hooks)
     hook = nullptr;
-  global = last_signal = last_handle = nullptr;
+  global = last_binding = last_signal = last_handle = nullptr;
   current = JS::UndefinedValue ();
   cx = nullptr;
 }
@@ -130,7 +130,7 @@ Engine::trace (JSTracer *trc)
     JS::TraceEdge (trc, &hook, "prio-sched hook");
   JS::TraceEdge (trc, &current, "prio-sched current state");
   /* These may be collected. */
-  last_signal = last_handle = nullptr;
+  last_binding = last_signal = last_handle = nullptr;
   for (Table *table : tables)
     table->trace (trc);
 #if PRIO_IS_EXACT

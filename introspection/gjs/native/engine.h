@@ -55,7 +55,7 @@ struct Engine
   bool reports;                /* whether the overrides have rejections to report when the tasks that run have */
   Running *running;            /* the tasks that run, from the innermost on: table.cpp's */
   std::vector<Table *> tables;
-  JS::Heap<JSObject *> last_signal, last_handle; /* fast.cpp's: what the last look-up was for, and has found */
+  JS::Heap<JSObject *> last_binding, last_signal, last_handle; /* fast.cpp's: what the last look-up was for, and has found */
   std::vector<JSString *> words; /* fast.cpp's: pinned, so that no collection moves or frees them */
 
   explicit Engine (JSContext *cx, GjsContext *context);

@@ -145,11 +145,12 @@ find_handle (Engine *engine, const JS::CallArgs &args, JS::HandleValue signal)
 {
   JS::RootedValue handle_of (engine->cx, JS::GetReservedSlot (binding_of (args), HANDLE_OF)), found (engine->cx);
 
-  if (engine->last_signal.unbarrieredGet () == &signal.toObject ())
+  if (engine->last_signal.unbarrieredGet () == &signal.toObject () && engine->last_binding.unbarrieredGet () == binding_of (args))
     return engine->last_handle;
   if (!handle_of.isObject () ||
       !JS::Call (engine->cx, JS::UndefinedHandleValue, handle_of, JS::HandleValueArray (signal), &found) || !is_handle (found))
     return nullptr;
+  engine->last_binding = binding_of (args);
   engine->last_signal = &signal.toObject ();
   engine->last_handle = &found.toObject ();
   return engine->last_handle;
@@ -210,9 +211,9 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
     return false;
   object = other ? nullptr : table_for_call (args);
   engine = object ? table_of (JS::ObjectValue (*object))->engine : nullptr;
-  is_fast = engine != nullptr && read_options (engine, args, 1, &options);
+  is_fast = engine != nullptr && table_may_post (engine) && read_options (engine, args, 1, &options);
   JS_ClearPendingException (cx);
-  if (!is_fast || !table_may_post (engine))
+  if (!is_fast)
     return call_function (cx, args);
 
   promise = JS::NewPromiseObject (cx, nullptr);

@@ -307,7 +307,7 @@ forget_handle (JSContext *cx, unsigned argc, JS::Value *vp)
 
   if (engine == nullptr)
     return false;
-  engine->last_signal = engine->last_handle = nullptr;
+  engine->last_binding = engine->last_signal = engine->last_handle = nullptr;
   args.rval ().setUndefined ();
   return true;
 }
