@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <js/Class.h>
+#include <js/MemoryFunctions.h>
 #include <js/Object.h>
 #include <js/PropertyAndElement.h>
 #include <jsapi.h>
@@ -16,6 +17,9 @@ namespace PrioGjs {
 
 /* The slots. */
 enum { SIGNAL, CONTROLLER, PRIORITY, STATE, OWNER, N_SLOTS };
+
+/* What a controller with a task keeps of the library's memory, in bytes, so that the collector knows when to begin. */
+static constexpr size_t CONTROLLER_SIZE = 512;
 
 static thread_local GCancellable *offered_signal;
 static thread_local PrioTaskController *offered_controller;
@@ -43,8 +47,10 @@ finalize (JS::GCContext *, JSObject *handle)
 {
   PrioTaskController *controller = handle_controller (handle);
 
-  if (controller != nullptr)
-    g_object_unref (controller);
+  if (controller == nullptr)
+    return;
+  JS::RemoveAssociatedMemory (handle, CONTROLLER_SIZE, JS::MemoryUse::Embedding1);
+  g_object_unref (controller);
 }
 
 static constexpr JSClassOps handle_class_ops = { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, finalize };
@@ -65,6 +71,7 @@ handle_new (JSContext *cx, JS::HandleObject state, gint priority, JS::HandleValu
       PrioTaskController *controller = prio_task_controller_new ((PrioTaskPriority) current);
 
       JS::SetReservedSlot (handle, CONTROLLER, JS::PrivateValue (controller));
+      JS::AddAssociatedMemory (handle, CONTROLLER_SIZE, JS::MemoryUse::Embedding1);
       signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
     }
   JS::SetReservedSlot (handle, SIGNAL, JS::PrivateValue (signal));
