@@ -70,14 +70,15 @@ call_function (JSContext *cx, const JS::CallArgs &args)
   return JS::Call (cx, self, function, JS::HandleValueArray (args), args.rval ());
 }
 
-/* What options are made of: their names, and from FIRST_NICK on the nicks of priorities. */
-enum { PRIORITY, SIGNAL, DELAY, NAME, TIMEOUT, TAKES_TURNS, FIRST_NICK, N_WORDS = FIRST_NICK + PRIO_TASK_PRIORITY_USER_BLOCKING };
+/* What options are made of: their names, and from FIRST_NICK on the nicks of priorities; and names that the overrides use. */
+enum { PRIORITY, SIGNAL, DELAY, NAME, TIMEOUT, TAKES_TURNS, FIRST_NICK, KEEPER = FIRST_NICK + PRIO_TASK_PRIORITY_USER_BLOCKING, N_PENDING, N_WORDS };
 
 static bool
 find_words (Engine *engine)
 {
   static const char *const texts[N_WORDS] = {
-    "priority", "signal", "delay", "name", "timeout", "takesTurns", "background", "user-visible", "user-blocking"
+    "priority", "signal", "delay", "name", "timeout", "takesTurns", "background", "user-visible", "user-blocking",
+    "keeper", "nPending"
   };
 
   while (engine->words.size () < N_WORDS)
@@ -224,21 +225,42 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
+/* The handle of the state of the running code, if the native part may keep what follows its yield; or NULL. */
+static JSObject *
+handle_here (Engine *engine)
+{
+  JSContext *cx = engine->cx;
+  JS::RootedObject state (cx, engine->state ().isObject () ? &engine->state ().toObject () : nullptr);
+  JS::RootedValue handle (cx);
+  bool is_fast;
+
+  if (!state || !find_words (engine))
+    return nullptr;
+  JS::RootedId name (cx, JS::PropertyKey::fromPinnedString (engine->words[KEEPER]));
+  JS::RootedId n_pending (cx, JS::PropertyKey::fromPinnedString (engine->words[N_PENDING]));
+  is_fast = JS_GetPropertyById (cx, state, name, &handle) && is_handle (handle) &&
+            handle_is_alone (cx, &handle.toObject (), n_pending) && !g_cancellable_is_cancelled (handle_signal (&handle.toObject ()));
+  JS_ClearPendingException (cx);
+  return is_fast ? &handle.toObject () : nullptr;
+}
+
 static bool
 fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  JS::RootedObject object (cx, args.get (0).isUndefined () ? table_for_call (args) : nullptr), promise (cx);
+  JS::RootedObject object (cx, args.get (0).isUndefined () ? table_for_call (args) : nullptr), promise (cx), handle (cx);
   guint priority = object ? table_priority_here (object) : 0;
 
-  if (priority == 0)
+  if (PRIO_IS_EXACT && object && priority == 0)
+    handle = handle_here (table_of (JS::ObjectValue (*object))->engine);
+  if (priority == 0 && !handle)
     return call_function (cx, args);
 
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  table_post (object, nullptr, promise, priority, nullptr);
+  table_post (object, nullptr, promise, priority, handle);
   return true;
 }
 

@@ -227,7 +227,7 @@ run_table (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* newHandle (state, priority, owner, current) → the handle of the signal that has been offered, or of a new controller's */
+/* newHandle (state, priority, owner, current, record) → the handle of the signal that has been offered, or of a new controller's */
 static bool
 new_handle (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -242,7 +242,7 @@ new_handle (JSContext *cx, unsigned argc, JS::Value *vp)
       JS_ReportErrorUTF8 (cx, "A handle needs a state and priorities");
       return false;
     }
-  handle = handle_new (cx, state, args[1].toInt32 (), args[2], args[3].toInt32 ());
+  handle = handle_new (cx, state, args[1].toInt32 (), args[2], args[3].toInt32 (), args.get (4));
   if (handle == nullptr)
     return false;
   args.rval ().setObject (*handle);
@@ -296,6 +296,18 @@ offer_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 
   handle_offer_controller (controller);
   return controller != nullptr;
+}
+
+/* setRecord (handle, record) */
+static bool
+set_record (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+
+  args.rval ().setUndefined ();
+  if (is_handle (args.get (0)))
+    handle_set_record (&args[0].toObject (), args.get (1));
+  return true;
 }
 
 /* forgetHandle (): the next post with a signal asks for its handle. */
@@ -391,10 +403,11 @@ static const struct
   { "setHooks", set_hooks, 1 },
   { "newTable", new_table, 1 },
   { "runTable", run_table, 2 },
-  { "newHandle", new_handle, 4 },
+  { "newHandle", new_handle, 5 },
   { "abort", abort_controller, 1 },
   { "setPriority", set_priority, 2 },
   { "offerController", offer_controller, 1 },
+  { "setRecord", set_record, 2 },
   { "forgetHandle", forget_handle, 0 },
   { "takeRejected", take_rejected, 1 },
   { "takeTask", take_task, 2 },

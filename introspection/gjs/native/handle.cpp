@@ -16,7 +16,7 @@
 namespace PrioGjs {
 
 /* The slots. */
-enum { SIGNAL, CONTROLLER, PRIORITY, STATE, OWNER, N_SLOTS };
+enum { SIGNAL, CONTROLLER, PRIORITY, STATE, OWNER, RECORD, N_SLOTS };
 
 /* What a controller with a task keeps of the library's memory, in bytes, so that the collector knows when to begin. */
 static constexpr size_t CONTROLLER_SIZE = 512;
@@ -59,7 +59,8 @@ static constexpr JSClass handle_class = {
 };
 
 JSObject *
-handle_new (JSContext *cx, JS::HandleObject state, gint priority, JS::HandleValue owner, guint current)
+handle_new (JSContext *cx, JS::HandleObject state, gint priority, JS::HandleValue owner, guint current,
+            JS::HandleValue record)
 {
   GCancellable *signal = std::exchange (offered_signal, nullptr);
   JSObject *handle = JS_NewObject (cx, &handle_class);
@@ -78,7 +79,24 @@ handle_new (JSContext *cx, JS::HandleObject state, gint priority, JS::HandleValu
   JS::SetReservedSlot (handle, PRIORITY, JS::Int32Value (priority));
   JS::SetReservedSlot (handle, STATE, JS::ObjectValue (*state));
   JS::SetReservedSlot (handle, OWNER, owner);
+  JS::SetReservedSlot (handle, RECORD, record);
   return handle;
+}
+
+void
+handle_set_record (JSObject *handle, const JS::Value &record)
+{
+  JS::SetReservedSlot (handle, RECORD, record);
+}
+
+bool
+handle_is_alone (JSContext *cx, JSObject *handle, JS::HandleId n_pending)
+{
+  const JS::Value &given = JS::GetReservedSlot (handle, RECORD);
+  JS::RootedObject record (cx, given.isObject () ? &given.toObject () : nullptr);
+  JS::RootedValue count (cx);
+
+  return !record || (JS_GetPropertyById (cx, record, n_pending, &count) && count.isInt32 () && count.toInt32 () == 0);
 }
 
 PrioTaskController *

@@ -74,7 +74,7 @@ class Kept {
         if (record.handle === null) {
             const priority = signal instanceof this.#TaskSignal ? UNSET : USER_VISIBLE;
             this.#native.offerSignal(signal);
-            record.handle = this.#native.newHandle(stateOf(this.#defaultTable, signal, priority), priority, null, UNSET);
+            record.handle = this.#newHandle(stateOf(this.#defaultTable, signal, priority), null, UNSET, record);
         }
         return record.handle;
     }
@@ -82,21 +82,27 @@ class Kept {
     // The same for an owner, which keeps the handle: a signal of the library's is made when somebody asks for it.  priority is that of its
     // tasks, which may be UNSET, and current that of the signal.
     handleOfOwner(owner, priority, current) {
-        const {controller} = owner;
-        if (controller !== null && recordOf(controller.signal).nPending > 0)
+        const {controller} = owner, record = controller === null ? null : recordOf(controller.signal);
+        if (record !== null && record.nPending > 0)
             return null;
         if (owner.handle === null) {
             if (controller !== null)
                 this.#native.offerSignal(controller.signal);
-            owner.handle = this.#native.newHandle(new State(this.#defaultTable, null, priority, null, false, owner), priority, owner, current);
+            owner.handle = this.#newHandle(new State(this.#defaultTable, null, priority, null, false, owner), owner, current, record);
         }
         return owner.handle;
+    }
+
+    #newHandle(state, owner, current, record) {
+        state.keeper = this.#native.newHandle(state, state.priority, owner, current, record);
+        return state.keeper;
     }
 
     // The controller of an owner that has a handle and no controller yet.
     controllerOf({aborted, handle, reason}) {
         this.#native.offerController(handle);
         const controller = this.#native.takeController();
+        this.#native.setRecord(handle, recordOf(controller.signal));
         if (aborted)
             setReason(controller.signal, reason);
         return controller;

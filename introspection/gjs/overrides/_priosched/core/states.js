@@ -60,6 +60,7 @@ var State = class State {
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
         this.frame = this.number === 0 ? null : frameOf(this.number % BASE); // called with `left'
         this.left = Math.floor(this.number / BASE);
+        this.keeper = null; // the native part's handle, with which it keeps what follows a yield
         this.nPending = 0; // callbacks that have returned promises which are pending
         this.name = null; // of the one task that it is the state of
     }
@@ -72,7 +73,7 @@ var State = class State {
     named(name) {
         const number = usesFrames ? ++lastNumber : 0;
         const frame = usesFrames ? frameOf(number % BASE) : null;
-        return Object.assign(Object.create(State.prototype), this, {name, number, frame, left: Math.floor(number / BASE), nPending: 0});
+        return Object.assign(Object.create(State.prototype), this, {name, number, frame, left: Math.floor(number / BASE), keeper: null, nPending: 0});
     }
 };
 
