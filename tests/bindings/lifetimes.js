@@ -9,7 +9,7 @@ imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {Gio, GLib, PrioSched} = imports.gi;
 const System = imports.system;
-const {assert, run, test} = imports.tap;
+const {assert, assertEqual, run, test} = imports.tap;
 const {scheduler, AbortController, AbortSignal, TaskController, TaskSignal} = PrioSched.web;
 
 // Two collections: what the library has is let go of by the first.
@@ -230,6 +230,26 @@ test('a handler outlives the wrapper', async () => {
     await collect();
     controller.set_priority(2);
     assert(heard === 1, `heard ${heard} times`);
+});
+
+test('an abort reaches what depends on it also while the engine collects garbage', async () => {
+    for (let i = 0; i < 8; i++) {
+        const controller = new PrioSched.TaskController(), dependents = Array.from({length: 5000}, () => AbortSignal.any([controller.signal]));
+        const ends = dependents.map(signal => scheduler.postTask(() => {}, {signal}).catch(reason => reason));
+        controller.abort('gone');
+        assertEqual(dependents.filter(signal => !signal.aborted).length, 0);
+        assertEqual([...new Set(await Promise.all(ends))], ['gone']);
+    }
+});
+
+test('a changed priority does so too', async () => {
+    for (let i = 0; i < 8; i++) {
+        const controller = new PrioSched.TaskController();
+        const dependents = Array.from({length: 5000}, () => TaskSignal.any([], {priority: controller.signal}));
+        controller.set_priority(PrioSched.TaskPriority.BACKGROUND);
+        assertEqual(dependents.filter(({priority}) => priority !== 'background').length, 0);
+        await null;
+    }
 });
 
 run();

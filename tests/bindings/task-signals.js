@@ -146,26 +146,6 @@ test('a cancellable of GIO, cancelled in C and in a post', async () => {
     assert((await rejection(web.scheduler.postTask(nothing, {signal: cancellable}))).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
 });
 
-test('an abort reaches what depends on it also while the engine collects garbage', async () => {
-    for (let i = 0; i < 12; i++) {
-        const controller = new PrioSched.TaskController(), dependents = Array.from({length: 5000}, () => web.AbortSignal.any([controller.signal]));
-        const ends = dependents.map(signal => web.scheduler.postTask(nothing, {signal}).catch(reason => reason));
-        controller.abort('gone');
-        assertEqual(dependents.filter(signal => !signal.aborted).length, 0);
-        assertEqual([...new Set(await Promise.all(ends))], ['gone']);
-    }
-});
-
-test('a changed priority does so too', async () => {
-    for (let i = 0; i < 12; i++) {
-        const controller = new PrioSched.TaskController();
-        const dependents = Array.from({length: 5000}, () => web.TaskSignal.any([], {priority: controller.signal}));
-        controller.set_priority(PrioSched.TaskPriority.BACKGROUND);
-        assertEqual(dependents.filter(({priority}) => priority !== 'background').length, 0);
-        await null;
-    }
-});
-
 test('each way to post refuses the signals of the other, also if that has just been given them', async () => {
     const {signal} = new web.TaskController();
     await web.scheduler.postTask(nothing, {signal});

@@ -17,6 +17,10 @@ PRIO_SCHED_GJS_EXPORT
 void        prio_sched_gjs_exit       (void);
 
 PRIO_SCHED_GJS_EXPORT
+void        prio_sched_gjs_follow     (PrioTaskSignal *signal,
+                                       GObject        *follower);
+
+PRIO_SCHED_GJS_EXPORT
 gboolean    prio_sched_gjs_guard_jobs (GSource       *source);
 
 PRIO_SCHED_GJS_EXPORT

@@ -7,13 +7,46 @@
 
 /* exported make */
 
-const {Gio} = imports.gi;
+const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
+const {typeName} = imports.overrides._priosched.core.runner;
 
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
 
 // The web's signal that stands for a cancellable.
 const WEB = Symbol('web');
+
+// What a signal of the library's sets the properties of, which GJS 1.74 lets it do also while it collects garbage.  It ends with the web's
+// signal that has it.
+const Follower = GObject.registerClass({
+    GTypeName: typeName('PrioSchedFollower'),
+    Properties: {
+        'aborted': GObject.ParamSpec.uint('aborted', null, null, GObject.ParamFlags.WRITABLE, 0, 1, 0),
+        'priority': GObject.ParamSpec.uint('priority', null, null, GObject.ParamFlags.WRITABLE, 0, 3, 0),
+        'ended': GObject.ParamSpec.boolean('ended', null, null, GObject.ParamFlags.READABLE, false),
+    },
+}, class Follower extends GObject.Object {
+    set aborted(_) {
+        this.#run(this.onAborted);
+    }
+
+    set priority(priority) {
+        this.#run(() => this.onPriority(priority));
+    }
+
+    get ended() {
+        return this.hasEnded;
+    }
+
+    #run(callback) {
+        this.hasEnded = false;
+        try {
+            callback();
+        } finally {
+            this.hasEnded = true;
+        }
+    }
+});
 
 // What it needs of web/web.js: slotsIn (signal), whose `signal` is the library’s; newSignal (isTaskSignal);
 // abort (signal, reason) and changePriority (signal, nick).
@@ -62,11 +95,13 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
             return signal;
         }
         // GIO may hold a lock while it says that it has been cancelled, and say so in any thread; this one does not.
-        const follower = isTaskSignal ? TaskSignal.any_following([cancellable], cancellable) : TaskSignal.any([cancellable], 'user-visible');
-        follower.connect('cancelled', () => abort(signal, tasks.reasonOf(follower)));
-        if (isTaskSignal)
-            follower.connect('priority-change', () => changePriority(signal, NICKS[follower.priority - 1]));
-        s.cancellable = follower;
+        const followed = isTaskSignal ? TaskSignal.any_following([cancellable], cancellable) : TaskSignal.any([cancellable], 'user-visible');
+        s.follower = new Follower();
+        s.follower.onAborted = () => abort(signal, tasks.reasonOf(followed));
+        s.follower.onPriority = priority => changePriority(signal, NICKS[priority - 1]);
+        imports.gi.PrioSchedGjs.follow(followed, s.follower);
+        followed.pin();
+        s.cancellable = followed;
         Object.defineProperty(cancellable, 'cancel', {value: cancel, writable: true, configurable: true});
         return signal;
     }

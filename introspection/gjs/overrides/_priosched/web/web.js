@@ -168,6 +168,7 @@ class Slots {
         this.prioritySource = null;
         this.controller = null; // the library's
         this.cancellable = null;
+        this.follower = null; // of the cancellable that the signal stands for
         this.handle = null; // of what the native part keeps
     }
 
