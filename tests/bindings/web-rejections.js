@@ -6,7 +6,7 @@ imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {Gio, GLib, PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
-const {AbortSignal, TaskController, scheduler} = PrioSched.web;
+const {AbortController, AbortSignal, TaskController, scheduler} = PrioSched.web;
 const native = PrioSched.Scheduler.get_default();
 
 const kinds = {
@@ -225,6 +225,28 @@ test('those that a Gio.Cancellable has cancelled are told once', async () => {
             signal.cancel();
         });
     }
+});
+
+test('a task that aborts itself is told of once', async () => {
+    for (const options of [{}, {delay: 1}]) {
+        await expectWarnings(['*rejection of a task’s promise: own*'], async () => {
+            const controller = new AbortController();
+            let ended;
+            const ends = new Promise(resolve => (ended = resolve));
+            scheduler.postTask(() => {
+                controller.abort('own');
+                ended();
+            }, {...options, signal: controller.signal});
+            await ends;
+        });
+    }
+});
+
+test('a task whose signal has been aborted before is told of like others', async () => {
+    await expectWarnings(['*rejection of a task’s promise: before*'], async () => {
+        scheduler.postTask(() => {}, {signal: AbortSignal.abort('before')});
+        await iteration();
+    });
 });
 
 test('few are rejected when abort () returns', async () => {
