@@ -87,6 +87,15 @@ var Results = class Results {
         }
     }
 
+    // A promise that is rejected already.
+    rejected(reason) {
+        let reject = null;
+        const promise = this.unhandled.expect(new Promise((_resolve, rejectIt) => (reject = rejectIt)));
+        this.watch({promise, name: null, reject}, reject, reason);
+        reject(reason);
+        return promise;
+    }
+
     // What comes of the promise that the callback of entry has returned.
     follow(promise, entry) {
         return followPromise(promise, entry, (settle, value) => {

@@ -148,6 +148,9 @@ var Table = class Table {
             }
             ({settle, value} = outcome);
         }
+        // An abort may have rejected it already, or be about to.
+        if (entry.isRejected)
+            return;
         results.watch(entry, settle, value);
         settle(value);
     }

@@ -77,6 +77,7 @@ function make(PrioSched) {
         nativePart: native?.gain,
         ownTable: () => tables.own,
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}),
+        rejected: reason => results.rejected(reason),
         runAsNone: callback => runIn(null, callback),
         takeRejected: () => aborts.takeRejected(),
         watchAbort: () => new AbortWatch(currentState()?.signal ?? null),

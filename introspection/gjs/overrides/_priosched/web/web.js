@@ -577,6 +577,8 @@ function make(PrioSched, tasks) {
                 const {priority: rawPriority} = dictionary;
                 const priority = rawPriority === undefined ? UNSET : toNumber(toPriority(rawPriority));
                 const {signal} = dictionary;
+                if (slotsIn(signal)?.aborted)
+                    return tasks.rejected(slotsIn(signal).reason);
                 const {s, cancellable} = toLive(signal);
 
                 const promise = new Promise(tasks.keepResolvers);
