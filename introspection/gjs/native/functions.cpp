@@ -375,7 +375,7 @@ take_task (JSContext *cx, unsigned argc, JS::Value *vp)
          return_taken (cx, args, taken);
 }
 
-/* getRunning (owner) → [promise, state, owner, …] of the tasks that run, and that an abort of the owner's signal may reject */
+/* getRunning (owner) → the promises of the tasks that run, and that an abort of the owner's signal may reject */
 static bool
 get_running (JSContext *cx, unsigned argc, JS::Value *vp)
 {

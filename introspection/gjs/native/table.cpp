@@ -341,12 +341,6 @@ table_take_rejected (Table *table, gsize *n)
   return prio_runner_take_rejected (table->runner, n);
 }
 
-static bool
-append_task (JS::MutableHandleValueVector taken, JSObject *promise, JSObject *handle)
-{
-  return taken.append (JS::ObjectValue (*promise)) && taken.append (handle_state (handle)) && taken.append (handle_owner (handle));
-}
-
 bool
 table_take (Table *table, guint id, JS::MutableHandleValueVector taken)
 {
@@ -355,7 +349,8 @@ table_take (Table *table, guint id, JS::MutableHandleValueVector taken)
 
   if (entry == nullptr || !entry->handle)
     return true;
-  appended = append_task (taken, entry->promise, entry->handle);
+  appended = taken.append (JS::ObjectValue (*entry->promise)) && taken.append (handle_state (entry->handle)) &&
+             taken.append (handle_owner (entry->handle));
   table->remove (id);
   return appended;
 }
@@ -365,9 +360,7 @@ engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValu
 {
   for (Running *running = engine->running; running != nullptr; running = running->outer)
     {
-      if (!running->handle || handle_owner (running->handle) != owner)
-        continue;
-      if (!append_task (found, running->promise, running->handle))
+      if (running->handle && handle_owner (running->handle) == owner && !found.append (JS::ObjectValue (*running->promise)))
         return false;
     }
   return true;

@@ -1,6 +1,6 @@
 /* table.h: tasks that need nothing but a callback and a priority or a signal, by the numbers that identify them in the library
  *
- * And continuations, which have no callback, of code without a signal.  The overrides have an object for each table, which holds it; so does
+ * And continuations, which have no callback.  The overrides have an object for each table, which holds it; so does
  * the library's runner.  A table belongs to the thread of its engine, but for `closed`.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -81,7 +81,7 @@ void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleO
 guint      *table_take_rejected (Table *table, gsize *n);
 /* The promise, the state and the owner of @id, which is free from now on. */
 bool        table_take (Table *table, guint id, JS::MutableHandleValueVector taken);
-/* The same of the tasks that run, and that an abort by @owner may reject: three for each. */
+/* The promises of the tasks that run, and that an abort by @owner may reject. */
 bool        engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector running);
 
 } // namespace PrioGjs

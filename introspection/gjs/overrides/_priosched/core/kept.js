@@ -1,8 +1,8 @@
 // kept.js: tasks that the native part keeps
 //
 // The native part (introspection/gjs/native) posts and runs the tasks that need nothing but a callback and a priority or a signal, and
-// the yields of code that has no signal, without a call through introspection.  Where the stack has to tell the state of a task, it calls
-// it by way of the overrides, and so it rejects what is aborted.
+// what follows their yields, without a call through introspection.  Where the stack has to tell the state of a task, it calls its function
+// by way of the overrides.  They reject what is aborted.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -59,9 +59,8 @@ class Kept {
 
     // The owner's signal is being aborted: rejects those that run.
     rejectRunning(owner) {
-        const running = this.#native.getRunning(owner);
-        for (let i = 0; i < running.length; i += 3)
-            this.#aborts.reject(this.#toReject(running[i]), owner.reason);
+        for (const promise of this.#native.getRunning(owner))
+            this.#aborts.reject(this.#toReject(promise), owner.reason);
     }
 
     // What the native part needs to keep a task with signal alone, or null if the overrides have to.
