@@ -549,7 +549,8 @@ class Feeds(unittest.TestCase):
 
         group = PrioSched.TaskGroup(limit=3)
         feeding = group.feed(work, items())
-        await scheduler.sleep(5)
+        while len(asked) < 3:
+            await scheduler.sleep(1)
         group.abort()
         with self.assertRaises(PrioSched.AbortError):
             await feeding
@@ -558,9 +559,10 @@ class Feeds(unittest.TestCase):
 
     @run
     async def test_its_signal_ends_it(self):
-        controller, asked, reasons = PrioSched.TaskController(), [], []
+        controller, asked, begun, reasons = PrioSched.TaskController(), [], [], []
 
         async def work(item):
+            begun.append(item)
             try:
                 await scheduler.sleep(60000)
             except ValueError as reason:
@@ -569,14 +571,16 @@ class Feeds(unittest.TestCase):
 
         feeding = PrioSched.TaskGroup(limit=3).feed(work, (asked.append(item) or item for item in itertools.count()),
                                                     signal=controller.signal)
-        await scheduler.sleep(5)
+        while len(begun) < 3:
+            await scheduler.sleep(1)
         stop = ValueError('stop')
         controller.abort(stop)
         with self.assertRaises(ValueError) as caught:
             await feeding
         self.assertIs(caught.exception, stop)
         self.assertEqual(asked, [0, 1, 2])
-        await scheduler.sleep(1)
+        while len(reasons) < 3:
+            await scheduler.sleep(1)
         self.assertEqual(reasons, [stop] * 3)
 
     @run
@@ -597,19 +601,22 @@ class Feeds(unittest.TestCase):
 
     @run
     async def test_a_cancel_lets_go_of_the_items(self):
-        closed = []
+        begun, closed = [], []
 
         def items():
             try:
+                begun.append(True)
                 yield from itertools.count()
             finally:
                 closed.append(True)
 
         feeding = PrioSched.TaskGroup(limit=1).feed(lambda item: scheduler.sleep(5), items())
-        await scheduler.sleep(1)
+        while not begun:
+            await scheduler.sleep(1)
         self.assertEqual(closed, [])
         feeding.cancel()
-        await scheduler.sleep(1)
+        while not closed:
+            await scheduler.sleep(1)
         self.assertEqual(closed, [True])
 
     @run
