@@ -322,9 +322,10 @@ class Waits(unittest.TestCase):
 
     @run
     async def test_an_abort_ends_the_wait(self):
-        controller, caught = PrioSched.TaskController(), []
+        controller, begun, caught = PrioSched.TaskController(), [], []
 
         def steps():
+            begun.append(True)
             try:
                 yield scheduler.sleep(60000)
             except PrioSched.AbortError as error:
@@ -332,7 +333,8 @@ class Waits(unittest.TestCase):
                 raise
 
         task = scheduler.post_task(steps, signal=controller.signal)
-        await scheduler.sleep(1)
+        while not begun:
+            await scheduler.sleep(1)
         controller.abort()
         with self.assertRaises(PrioSched.AbortError):
             await task
