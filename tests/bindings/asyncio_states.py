@@ -102,7 +102,8 @@ class States(unittest.TestCase):
         before.add_done_callback(lambda _: log.append(state()))
         await scheduler.post_task(lambda: GLib.timeout_add(1, lambda: log.append(state())), 'background')
         await before
-        await asyncio.sleep(0.02)
+        while len(log) < 5:
+            await asyncio.sleep(0.001)
         self.assertEqual(log[3:], [None, None])
 
     @in_loop

@@ -122,9 +122,10 @@ class Equals(unittest.TestCase):
 
     @run
     async def test_what_cleans_up_after_an_abort_takes_turns(self):
-        controller = PrioSched.TaskController('user-visible')
+        controller, begun = PrioSched.TaskController('user-visible'), []
 
         async def tidy():
+            begun.append(True)
             try:
                 while True:
                     await scheduler.yield_()
@@ -134,7 +135,8 @@ class Equals(unittest.TestCase):
                 self.log.append('L')
 
         task = scheduler.post_task(tidy, signal=controller.signal, takes_turns=True)
-        await scheduler.sleep(1)
+        while not begun:
+            await scheduler.sleep(1)
         controller.abort()
         await task
         await self.assert_ran('abL')
