@@ -5,7 +5,7 @@
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {Gio, GLib, PrioSched} = imports.gi;
-const {assert, assertEqual, rejection, run, test} = imports.tap;
+const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const {web} = PrioSched;
 const scheduler = PrioSched.Scheduler.get_default();
 
@@ -149,13 +149,7 @@ test('a cancellable of GIO, cancelled in C and in a post', async () => {
 test('each way to post refuses the signals of the other, also if that has just been given them', async () => {
     const {signal} = new web.TaskController();
     await web.scheduler.postTask(nothing, {signal});
-    let error = null;
-    try {
-        scheduler.post_task(nothing, {signal});
-    } catch (caught) {
-        error = caught;
-    }
-    assert(error instanceof TypeError, String(error));
+    assert(thrown(() => scheduler.post_task(nothing, {signal})) instanceof TypeError);
     const {signal: own} = new PrioSched.TaskController();
     await scheduler.post_task(nothing, {signal: own});
     await web.scheduler.postTask(nothing, {signal: own});
@@ -164,13 +158,7 @@ test('each way to post refuses the signals of the other, also if that has just b
 test('what is not a signal is refused in words', async () => {
     for (const signal of [{}, 7, 'x', new Proxy({}, {})]) {
         assert((await rejection(web.scheduler.postTask(nothing, {signal}))) instanceof TypeError);
-        let error = null;
-        try {
-            scheduler.post_task(nothing, {signal});
-        } catch (caught) {
-            error = caught;
-        }
-        assert(error instanceof TypeError, String(error));
+        assert(thrown(() => scheduler.post_task(nothing, {signal})) instanceof TypeError);
     }
 });
 

@@ -324,6 +324,17 @@ forget_handle (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
+static bool
+return_array (JSContext *cx, const JS::CallArgs &args, const JS::RootedValueVector &values)
+{
+  JSObject *array = JS::NewArrayObject (cx, values);
+
+  if (array == nullptr)
+    return false;
+  args.rval ().setObject (*array);
+  return true;
+}
+
 /* takeRejected (table) → the numbers of tasks that their signals have aborted, each to be taken, or undefined */
 static bool
 take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
@@ -333,7 +344,6 @@ take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
   JS::RootedValueVector numbers (cx);
   g_autofree guint *ids = nullptr;
   gsize n = 0;
-  JSObject *array;
 
   if (table == nullptr)
     return false;
@@ -345,22 +355,7 @@ take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
     return false;
   for (gsize i = 0; i < n; i++)
     numbers.infallibleAppend (JS::NumberValue (ids[i]));
-  array = JS::NewArrayObject (cx, numbers);
-  if (array == nullptr)
-    return false;
-  args.rval ().setObject (*array);
-  return true;
-}
-
-static bool
-return_taken (JSContext *cx, const JS::CallArgs &args, const JS::RootedValueVector &taken)
-{
-  JSObject *array = JS::NewArrayObject (cx, taken);
-
-  if (array == nullptr)
-    return false;
-  args.rval ().setObject (*array);
-  return true;
+  return return_array (cx, args, numbers);
 }
 
 /* takeTask (table, id) → [promise, state, owner] of a task with a signal, whose number is free from now on */
@@ -372,7 +367,7 @@ take_task (JSContext *cx, unsigned argc, JS::Value *vp)
   JS::RootedValueVector taken (cx);
 
   return table != nullptr && table_take (table, args.get (1).isInt32 () ? args[1].toInt32 () : 0, &taken) &&
-         return_taken (cx, args, taken);
+         return_array (cx, args, taken);
 }
 
 /* getRunning (owner) → the promises of the tasks that run, and that an abort of the owner's signal may reject */
@@ -383,7 +378,7 @@ get_running (JSContext *cx, unsigned argc, JS::Value *vp)
   Engine *engine = engine_of (cx, args);
   JS::RootedValueVector taken (cx);
 
-  return engine != nullptr && engine_get_running (engine, args.get (0), &taken) && return_taken (cx, args, taken);
+  return engine != nullptr && engine_get_running (engine, args.get (0), &taken) && return_array (cx, args, taken);
 }
 
 static const struct

@@ -134,15 +134,11 @@ reject (Table *table, guint id)
   Engine *engine = table->engine;
   JS::RootedObject promise (engine->cx, table->entries[id].promise), handle (engine->cx, table->entries[id].handle);
   JS::RootedValue error (engine->cx);
-  JS::RootedValueArray<2> args (engine->cx);
 
   table->remove (id);
   if (handle)
-    {
-      args[0].set (handle_state (handle));
-      args[1].set (handle_owner (handle));
-    }
-  if (!engine->call (handle ? Hook::REASON : Hook::CLOSED_ERROR, args, &error))
+    get_reason (engine, handle, &error);
+  else if (!engine->call (Hook::CLOSED_ERROR, JS::HandleValueArray::empty (), &error))
     engine_report (engine->cx, "There is no error");
   engine->settle (promise, true, error);
 }

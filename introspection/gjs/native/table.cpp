@@ -208,8 +208,7 @@ tell_overrides (const Running &running, Hook hook)
     engine_report (running.engine->cx, "A task did not end as it should");
 }
 
-/* Gets the reason for which the task that has run is rejected. */
-static void
+void
 get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reason)
 {
   JS::RootedValueArray<2> args (engine->cx);

@@ -81,6 +81,8 @@ void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleO
 guint      *table_take_rejected (Table *table, gsize *n);
 /* The promise, the state and the owner of @id, which is free from now on. */
 bool        table_take (Table *table, guint id, JS::MutableHandleValueVector taken);
+/* The reason for which a task with that handle is rejected. */
+void        get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reason);
 /* The promises of the tasks that run, and that an abort by @owner may reject. */
 bool        engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector running);
 

@@ -11,22 +11,31 @@
 const {Gio} = imports.gi;
 const {BACKGROUND, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, setReason} = imports.overrides._priosched.core.reasons;
-const {keptEntry} = imports.overrides._priosched.core.settling;
 const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const PENDING = {isRejected: false};
+
+// As much of an entry as core/results.js needs: settle (promise, rejects, value) is the native part's.
+function entryOf(settle, promise, state = null) {
+    return {
+        promise, state, outer: null, name: null, isRejected: false,
+        resolve: value => settle(promise, false, value), reject: reason => settle(promise, true, reason),
+    };
+}
 
 // The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  Those of a signal were posted before all
 // that the overrides keep of that signal.
 class Kept {
     #TaskSignal;
+    #abort; // the library's method, for reasons of any type
     #aborts;
     #native;
     #table; // the native one
     #defaultTable;
 
-    constructor(TaskSignal, native, table, defaultTable, aborts) {
+    constructor({TaskSignal, abort, aborts}, native, table, defaultTable) {
         this.#TaskSignal = TaskSignal;
+        this.#abort = abort;
         this.#aborts = aborts;
         this.#native = native;
         this.#table = table;
@@ -38,29 +47,18 @@ class Kept {
         return PENDING;
     }
 
-    // As much of an entry as is rejected.
-    #toReject(promise) {
-        return {promise, outer: null, name: null, isRejected: false, reject: reason => this.#native.settle(promise, true, reason)};
-    }
-
     // The owner of the signal, or null, has the reason of its abort.
     reasonFor(state, owner) {
         return owner?.aborted ? owner.reason : this.#defaultTable.reasonFor(state);
     }
 
     takeAborted(id) {
-        const [promise, state, owner] = this.#native.takeTask(this.#table, id), entry = this.#toReject(promise);
+        const [promise, state, owner] = this.#native.takeTask(this.#table, id), entry = entryOf(this.#native.settle, promise);
         return {entry, settle: entry.reject, value: this.reasonFor(state, owner)};
     }
 
     takeRejected() {
         this.#aborts.rejectAll(this, this.#native.takeRejected(this.#table) ?? []);
-    }
-
-    // The owner's signal is being aborted: rejects those that run.
-    rejectRunning(owner) {
-        for (const promise of this.#native.getRunning(owner))
-            this.#aborts.reject(this.#toReject(promise), owner.reason);
     }
 
     // What the native part needs to keep a task with signal alone, or null if the overrides have to.
@@ -107,12 +105,15 @@ class Kept {
         return controller;
     }
 
-    // The tasks of an owner, with or without a controller.
-    abort({controller, handle, reason}, abort) {
+    // Rejects the tasks of an owner, with or without a controller: those that run, and then those that wait.
+    abort(owner) {
+        const {controller, handle, reason} = owner;
+        for (const promise of this.#native.getRunning(owner))
+            this.#aborts.reject(entryOf(this.#native.settle, promise), reason);
         if (controller === null)
             this.#native.abort(handle);
         else
-            abort(controller, reason);
+            this.#abort(controller, reason);
         this.takeRejected();
     }
 
@@ -146,7 +147,7 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
         closedError,
-        follow: (returned, promise, state) => results.follow(returned, keptEntry(native.settle, promise, orNone(state))),
+        follow: (returned, promise, state) => results.follow(returned, entryOf(native.settle, promise, orNone(state))),
         finish(outcome, state) {
             if (outcome.settle !== null) {
                 outcome.settle(outcome.value);
@@ -177,10 +178,10 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
 // Returns the table of what the native part keeps, and hasten (), which puts a native function before the method `name` of prototype, for
 // calls on receiver.  handleOf (signal) gives the handle of a signal, or null.  Functions that inherit directly from one of `others` are
 // left to the method.  The tasks are those of scheduler that core/tasks.js need not know; it has a table for all others.
-function make(native, scheduler, defaultTable, {TaskSignal, aborts, results, runIn, running}) {
+function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, results, runIn, running}) {
     native.newRunner(scheduler);
     const table = native.newTable(defaultTable.states.slice(BACKGROUND));
-    const kept = new Kept(TaskSignal, native, table, defaultTable, aborts);
+    const kept = new Kept({TaskSignal, abort, aborts}, native, table, defaultTable);
     native.setHooks(Object.values(hooksOf(native, table, defaultTable, kept, {results, runIn, running})));
 
     const hasten = (kind, prototype, name, receiver, handleOf, ...others) => {

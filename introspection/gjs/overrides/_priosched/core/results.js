@@ -91,7 +91,7 @@ var Results = class Results {
     rejected(reason) {
         let reject = null;
         const promise = this.unhandled.expect(new Promise((_resolve, rejectIt) => (reject = rejectIt)));
-        this.watch({promise, name: null, reject}, reject, reason);
+        this.unhandled.add(promise, reason, null);
         reject(reason);
         return promise;
     }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers, keptEntry */
+/* exported Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers */
 
 // The executor of every promise, which saves a closure for each.  The code that makes a promise
 // calls post() or a yield of the table right after it.  The engine walks the whole stack for every
@@ -26,15 +26,6 @@ var Entry = class Entry {
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
-};
-
-// A task that the native part has kept: its promise has no functions of its own, and settle (promise, rejects, value) settles it.
-var keptEntry = function keptEntry(settle, promise, state) {
-    const entry = new Entry(null, state);
-    entry.promise = promise;
-    entry.resolve = value => settle(promise, false, value);
-    entry.reject = reason => settle(promise, true, reason);
-    return entry;
 };
 
 // The continuation that settles with value a promise for which waiting has waited, which does nothing any more.

@@ -63,13 +63,13 @@ function make(PrioSched) {
     const runIn = (state, callback) => running.runIn(state, callback);
     const tableOf = scheduler => tables.tableOf(scheduler);
     const defaultScheduler = PrioSched.Scheduler.get_default();
+    const abort = makeAbort(PrioSched.TaskController);
     const {hasten, kept} = native ? Kept.make(native, defaultScheduler, tableOf(defaultScheduler), {
-        aborts, results, runIn, running, TaskSignal: PrioSched.TaskSignal,
+        abort, aborts, results, runIn, running, TaskSignal: PrioSched.TaskSignal,
     }) : {};
 
     return {
-        currentState, hasten, kept, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report,
-        abort: makeAbort(PrioSched.TaskController),
+        abort, currentState, hasten, kept, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report,
         beginAbort: reason => aborts.begin(reason),
         cancelIdle: id => idles.cancel(id),
         forgetHandle: aborts.forgetHandle,

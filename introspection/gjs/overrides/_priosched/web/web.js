@@ -248,8 +248,9 @@ function runAbortSteps(signal) {
     s.algorithms.clear();
     if (algorithms.length > 0 || s.handle !== null)
         beginAbort(s.reason);
+    // What the native part keeps was posted before the others.
     if (s.handle !== null)
-        abortKept(s);
+        kept.abort(s);
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
@@ -364,7 +365,7 @@ function announceChange(signal, s, priority) {
     if (s.controller !== null)
         s.controller.set_priority(toNumber(priority));
     else if (s.handle !== null)
-        setKeptPriority(s, toNumber(priority));
+        kept.setPriority(s, toNumber(priority));
     dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
     // A handler may have made a signal that follows, and had the former priority to start with.
     const reached = new Set();
@@ -476,25 +477,18 @@ class Extras {
     newScheduler() { return this.#newExtras(); }
 }
 
-let startTimeout, beginAbort, abortKept, setKeptPriority, forgetHandle, controllerOf;
+let startTimeout, beginAbort, forgetHandle, kept, controllerOf;
 
 function make(PrioSched, tasks) {
     const native = PrioSched.Scheduler.get_default();
     hooks.report = tasks.report;
-    ({beginAbort, forgetHandle} = tasks);
-
-    // Rejects the tasks of a signal that the native part keeps, which were posted before the others.
-    abortKept = s => {
-        tasks.kept.rejectRunning(s);
-        tasks.kept.abort(s, tasks.abort);
-    };
-    setKeptPriority = (s, number) => tasks.kept.setPriority(s, number);
+    ({beginAbort, forgetHandle, kept} = tasks);
 
     // The library's controller for a signal.
     controllerOf = s => {
         if (s.controller === null) {
             s.controller = s.handle === null ? new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')})
-                : tasks.kept.controllerOf(s);
+                : kept.controllerOf(s);
         }
         return s.controller;
     };
@@ -544,8 +538,8 @@ function make(PrioSched, tasks) {
     function handleOf(signal) {
         const s = slotsIn(signal);
         if (s === undefined)
-            return tasks.kept.handleOf(signal);
-        return s.aborted ? null : tasks.kept.handleOfOwner(s, s.priority === null ? USER_VISIBLE : UNSET, toNumber(s.priority ?? 'user-visible'));
+            return kept.handleOf(signal);
+        return s.aborted ? null : kept.handleOfOwner(s, s.priority === null ? USER_VISIBLE : UNSET, toNumber(s.priority ?? 'user-visible'));
     }
 
     class Scheduler {
