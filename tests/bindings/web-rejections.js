@@ -247,6 +247,18 @@ test('a task whose signal has been aborted before is told of like others', async
         scheduler.postTask(() => {}, {signal: AbortSignal.abort('before')});
         await iteration();
     });
+    const cancelled = new Gio.Cancellable();
+    cancelled.cancel();
+    for (const [call, text] of [
+        [() => scheduler.postTask(() => {}, {signal: cancelled}), 'Gio.IOErrorEnum'],
+        [() => scheduler.yield({signal: AbortSignal.abort('before')}), 'before'],
+        [() => scheduler.postTask(3), 'TypeError'],
+    ]) {
+        await expectWarnings([`*rejection of a task’s promise: ${text}*`], async () => {
+            call();
+            await iteration();
+        });
+    }
 });
 
 test('few are rejected when abort () returns', async () => {

@@ -140,7 +140,16 @@ is_literal (JSContext *cx, JS::HandleObject options)
   return prototype && JS::GetClass (options) == JS::GetClass (prototype) && JS_GetPrototype (cx, options, &from) && from == prototype;
 }
 
-/* The handle of @signal, which the overrides find, or NULL if they have to see to the task.  Most posts have the signal of the last. */
+/* Whether the native part may keep what is posted with @handle: its signal is not aborted, and the overrides keep nothing of it. */
+static bool
+may_keep (Engine *engine, JSObject *handle)
+{
+  JS::RootedId n_pending (engine->cx, JS::PropertyKey::fromPinnedString (engine->words[N_PENDING]));
+
+  return !g_cancellable_is_cancelled (handle_signal (handle)) && handle_is_alone (engine->cx, handle, n_pending);
+}
+
+/* The handle of @signal, which the overrides find, or NULL.  Most posts have the signal of the last. */
 static JSObject *
 find_handle (Engine *engine, const JS::CallArgs &args, JS::HandleValue signal)
 {
@@ -189,7 +198,7 @@ read_options (Engine *engine, const JS::CallArgs &args, unsigned n_args, Options
     {
       read->priority = 0;
       read->handle = find_handle (engine, args, signal);
-      return read->handle && !g_cancellable_is_cancelled (handle_signal (read->handle));
+      return read->handle && may_keep (engine, read->handle);
     }
   if (!priority.isUndefined ())
     read->priority = priority_of (engine, priority);
@@ -237,9 +246,7 @@ handle_here (Engine *engine)
   if (!state || !find_words (engine))
     return nullptr;
   JS::RootedId name (cx, JS::PropertyKey::fromPinnedString (engine->words[KEEPER]));
-  JS::RootedId n_pending (cx, JS::PropertyKey::fromPinnedString (engine->words[N_PENDING]));
-  is_fast = JS_GetPropertyById (cx, state, name, &handle) && is_handle (handle) &&
-            handle_is_alone (cx, &handle.toObject (), n_pending) && !g_cancellable_is_cancelled (handle_signal (&handle.toObject ()));
+  is_fast = JS_GetPropertyById (cx, state, name, &handle) && is_handle (handle) && may_keep (engine, &handle.toObject ());
   JS_ClearPendingException (cx);
   return is_fast ? &handle.toObject () : nullptr;
 }

@@ -14,7 +14,7 @@
 namespace PrioGjs {
 
 /* fastPost (table, receiver, function, name, length, handleOf[, other, other]) → a function that posts callbacks with no options,
- * a priority or a signal, for that receiver.  handleOf (signal) gives the handle of one, or null where only @function may post.  What
+ * a priority or a signal, for that receiver.  handleOf (signal) gives the handle of one, or null for anything else.  What
  * inherits directly from one of the others, as generator functions do from one object, is left to @function. */
 bool fast_post_new (JSContext *cx, unsigned argc, JS::Value *vp);
 /* fastYield (table, receiver, function, name, length) */

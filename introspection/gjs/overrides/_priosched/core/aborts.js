@@ -9,13 +9,11 @@ const {Slice} = imports.overrides._priosched.core.settling;
 var Aborts = class Aborts {
     // The tables that have unfinished tasks with signals; the first is the native part's.
     tables = new Set();
-    forgetHandle; // has the next post with a signal ask whether the native part may keep it
     #native;
     #results;
     #slice = new Slice();
 
     constructor(native, results) {
-        this.forgetHandle = native?.forgetHandle ?? (() => {});
         this.#native = native;
         this.#results = results;
     }

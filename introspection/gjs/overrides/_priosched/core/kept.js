@@ -23,8 +23,8 @@ function entryOf(settle, promise, state = null) {
     };
 }
 
-// The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  Those of a signal were posted before all
-// that the overrides keep of that signal.
+// The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  It keeps none while the overrides keep one of the
+// same signal (may_keep (), in fast.cpp): so those that it keeps were posted before.
 class Kept {
     #TaskSignal;
     #abort; // the library's method, for reasons of any type
@@ -61,13 +61,11 @@ class Kept {
         this.#aborts.rejectAll(this, this.#native.takeRejected(this.#table) ?? []);
     }
 
-    // What the native part needs to keep a task with signal alone, or null if the overrides have to.
+    // What the native part needs to keep a task with signal alone, or null for what is not a signal.
     handleOf(signal) {
         if (!(signal instanceof Gio.Cancellable))
             return null;
         const record = recordOf(signal);
-        if (record.nPending > 0)
-            return null;
         if (record.handle === null) {
             const priority = signal instanceof this.#TaskSignal ? UNSET : USER_VISIBLE;
             this.#native.offerSignal(signal);
@@ -79,12 +77,10 @@ class Kept {
     // The same for an owner, which keeps the handle: a signal of the library's is made when somebody asks for it.  priority is that of its
     // tasks, which may be UNSET, and current that of the signal.
     handleOfOwner(owner, priority, current) {
-        const {controller} = owner, record = controller === null ? null : recordOf(controller.signal);
-        if (record !== null && record.nPending > 0)
-            return null;
         if (owner.handle === null) {
-            if (controller !== null)
-                this.#native.offerSignal(controller.signal);
+            const signal = owner.controller?.signal ?? null, record = signal && recordOf(signal);
+            if (signal !== null)
+                this.#native.offerSignal(signal);
             owner.handle = this.#newHandle(new State(this.#defaultTable, null, priority, null, false, owner), owner, current, record);
         }
         return owner.handle;

@@ -199,8 +199,7 @@ var Table = class Table {
     #count({state: {signal}}) {
         if (signal === null)
             return;
-        if (recordOf(signal).nPending++ === 0)
-            this.#aborts.forgetHandle();
+        recordOf(signal).nPending++;
         if (this.#nWithSignals++ === 0)
             this.#aborts.tables.add(this);
     }

@@ -72,7 +72,7 @@ function make(PrioSched) {
         abort, currentState, hasten, kept, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report,
         beginAbort: reason => aborts.begin(reason),
         cancelIdle: id => idles.cancel(id),
-        forgetHandle: aborts.forgetHandle,
+        forgetHandle: native?.forgetHandle ?? (() => {}),
         isInLibrary: state => running.isInLibrary(state),
         nativePart: native?.gain,
         ownTable: () => tables.own,

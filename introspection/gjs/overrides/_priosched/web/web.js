@@ -571,8 +571,6 @@ function make(PrioSched, tasks) {
                 const {priority: rawPriority} = dictionary;
                 const priority = rawPriority === undefined ? UNSET : toNumber(toPriority(rawPriority));
                 const {signal} = dictionary;
-                if (slotsIn(signal)?.aborted)
-                    return tasks.rejected(slotsIn(signal).reason);
                 const {s, cancellable} = toLive(signal);
 
                 const promise = new Promise(tasks.keepResolvers);
@@ -585,7 +583,7 @@ function make(PrioSched, tasks) {
                 }
                 return promise;
             } catch (error) {
-                return Promise.reject(error);
+                return tasks.rejected(error);
             }
         }
 
@@ -616,7 +614,7 @@ function make(PrioSched, tasks) {
                     this.#table.yieldWith(inheritsSignal, s === null ? cancellable : s.signal, inheritsPriority, number);
                 return promise;
             } catch (error) {
-                return Promise.reject(error);
+                return tasks.rejected(error);
             }
         }
     }
