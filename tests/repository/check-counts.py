@@ -1,0 +1,148 @@
+"""Counts how large the library is, and how much its folders know of each other and of GLib.
+
+    check-counts.py SOURCE
+
+SOURCE is the project's folder.  It prints, of prio-sched:
+
+  - the lines of code of each folder, without comments and blank lines,
+  - the fields of PrioLoop, and the files outside loop/ that name one,
+  - the stations of the options of each way to post: the functions between a public function and its queue that take, test or
+    copy an option,
+  - the files that touch what is private to GLib.
+
+No count has a bound yet.  The test fails if it misses what it plants, or finds nothing to count.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+# A function begins at the left margin, after a line of its own for the return type or in the same line.
+FUNCTION = re.compile(r'^(?P<type>(?:[\w *]+\n)?[\w *]*?)(?P<name>\w+) \((?P<parameters>[^;{}]*?)\)\n\{\n(?P<body>.*?)^\}',
+                      re.DOTALL | re.MULTILINE)
+# A call, or the operation that another thread is sent.
+CALL = re.compile(r'\b(\w+) \(|\.apply = (\w+)')
+# The fields of PrioTaskOptions, what becomes of them, and the records in which they travel.
+OPTION = re.compile(r'\b(?:options|priority|timeout|signal|delay|name|source_object|source_tag|takes_turns'
+                    r'|expiry|due|registration|PrioOp|PrioTimedOp)\b')
+PRIVATE = {
+    'the callback of a source': r'->callback_(?:funcs|data)\b',
+    'the context of a source': r'\bsource->context\b',
+    'frozen notifications': r'"GObject-notify-queue"',
+    'fields of GObject': r'->(?:ref_count|qdata)\b',
+}
+WAYS = ('prio_scheduler_post', 'prio_scheduler_post_full', 'prio_scheduler_post_task', 'prio_task_group_post_task')
+
+
+def without_comments(text):
+    return COMMENT_OR_STRING.sub(lambda match: '\n' * match[0].count('\n') if match[0].startswith('/') else match[0], text)
+
+
+def lines_of_code(text):
+    return sum(1 for line in text.splitlines() if line.strip())
+
+
+def fields_of(struct, text):
+    body = re.search(rf'^struct {struct}\n\{{\n(.*?)^\}};', text, re.DOTALL | re.MULTILINE)[1]
+    for declaration in body.split(';')[:-1]:
+        function = re.search(r'\(\*(\w+)\)', declaration)
+        yield from [function[1]] if function else re.findall(r'(\w+)\s*(?:\[[^]]*\])?\s*(?:,|$)', declaration.replace('PRIO_CACHE_ALIGNED', ''))
+
+
+class Calls:
+    """The functions of all files, and which of them calls which."""
+
+    def __init__(self, texts):
+        self.of_file = collections.defaultdict(dict)
+        self.shared = {}
+        for path, text in texts.items():
+            for match in FUNCTION.finditer(text):
+                function = (match['name'], path)
+                self.of_file[path][match['name']] = function, match
+                if path.suffix == '.h' or 'static' not in match['type']:
+                    self.shared[match['name']] = function, match
+
+    def stations(self, name):
+        """The functions that have an option in hand, from that one until queue/ has it."""
+        seen, ahead, stations = set(), [self.shared[name]], []
+        while ahead:
+            (function, match) = ahead.pop()
+            if function in seen:
+                continue
+            seen.add(function)
+            if OPTION.search(match['parameters'] + match['body']):
+                stations.append(function)
+            path = function[1]
+            if path.parts[0] != 'queue':
+                called = [self.of_file[path].get(call or operation) or self.shared.get(call or operation)
+                          for call, operation in CALL.findall(match['body'])]
+                ahead += [found for found in called if found]
+        return stations
+
+
+def count_lines(texts):
+    lines = collections.Counter()
+    for path, text in texts.items():
+        lines[path.parts[0] if len(path.parts) > 1 else 'public headers'] += lines_of_code(text)
+    for folder, number in sorted(lines.items()):
+        print(f'{number:6} lines of code: {folder}')
+    print(f'{lines.total():6} lines of code')
+    return lines.total()
+
+
+def count_fields(texts):
+    fields = [*fields_of('_PrioLoop', texts[pathlib.PurePath('loop/prio-loop-private.h')])]
+    named = re.compile(rf'\bloop->({"|".join(fields)})\b')
+    outside = {path: sorted({*named.findall(text)}) for path, text in texts.items() if path.parts[0] != 'loop' and named.search(text)}
+    print(f'{len(fields):6} fields of PrioLoop, and {len(outside)} files outside loop/ name one:')
+    for path, names in outside.items():
+        print(f'       {path}: {" ".join(names)}')
+    return len(fields)
+
+
+def count_stations(texts):
+    calls = Calls(texts)
+    for way in WAYS:
+        stations = calls.stations(way)
+        modules = {re.sub(r'(?:-private)?\.[ch]$', '', str(path)) for _, path in stations}
+        print(f'{len(stations):6} stations of the options of {way} (), in {len(modules)} modules')
+    return len(stations)
+
+
+def count_private(texts):
+    found = {what: [str(path) for path, text in texts.items() if re.search(pattern, text)] for what, pattern in PRIVATE.items()}
+    print(f'{len({path for paths in found.values() for path in paths}):6} files touch what is private to GLib:')
+    for what, paths in found.items():
+        print(f'       {what}: {" ".join(paths) or "none"}')
+
+
+def check_planted():
+    posts = {'post/prio-a.c': 'static void\nkeep (gint64 due)\n{\n}\n\n'
+                              'static void\nop_post (const PrioOp *op)\n{\n  keep (op->due);\n  forget ();\n}\n\n'
+                              'void\npost (int priority)\n{\n  PrioOp op = { .apply = op_post };\n  append (priority);\n}\n',
+             'queue/prio-b.c': 'void\nappend (int priority)\n{\n  deeper (priority);\n}\n',
+             'queue/prio-c.c': 'void\ndeeper (int priority)\n{\n}\n\nvoid\nforget (void)\n{\n}\n'}
+    stations = Calls({pathlib.PurePath(path): text for path, text in posts.items()}).stations('post')
+    assert {name for name, _ in stations} == {'post', 'op_post', 'keep', 'append'}, stations
+
+    fields = [*fields_of('_A', 'struct _A\n{\n  int a, *b;\n  void (*c) (int d, int e);\n  PRIO_CACHE_ALIGNED B f[2];\n};\n')]
+    assert fields == ['a', 'b', 'c', 'f'], fields
+    assert lines_of_code(without_comments('a /* b\n c */\n\n// d\ne = "/* f";\n')) == 2
+
+
+def main(source):
+    check_planted()
+    folder = pathlib.Path(source) / 'prio-sched'
+    texts = {path.relative_to(folder): without_comments(path.read_text(encoding='utf-8'))
+             for path in sorted(folder.rglob('*')) if path.name.endswith(('.c', '.h', '.h.in'))}
+    counted = [count_lines(texts), count_fields(texts), count_stations(texts)]
+    count_private(texts)
+    return 0 if all(counted) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1]))
