@@ -6,7 +6,11 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import contextlib
 import gc
 import logging
+import os
+import pathlib
 import re
+import subprocess
+import sys
 import unittest
 import weakref
 
@@ -21,6 +25,18 @@ scheduler = PrioSched.Scheduler.get_default()
 def run(function):
     """Makes a test of a coroutine function."""
     return lambda self: PrioSched.run(function(self))
+
+
+class Importing(unittest.TestCase):
+
+    def test_overrides_for_another_python_say_so(self):
+        sources = pathlib.Path(sys.modules['gi.overrides.PrioSched'].__file__).parents[2]
+        if list(sources.glob('gi/overrides/_priosched/_native*')):
+            self.skipTest('the module _native is installed there')
+        program = 'import gi; gi.require_version("PrioSched", "1"); from gi.repository import PrioSched'
+        result = subprocess.run([sys.executable, '-c', program], env=dict(os.environ, PYTHONPATH=str(sources)),
+                                capture_output=True, text=True, check=False)
+        self.assertRegex(result.stderr, rf'PrioSched is installed for another Python than this one, which is {sys.implementation.cache_tag}')
 
 
 class Tasks(unittest.TestCase):

@@ -5,7 +5,15 @@ A room uses those before it and none after it: names, arguments, futures, corout
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import sys
+
 import gi.overrides
 
-# _speedups may be in another folder: that of a build.
+# _native may be in another folder: that of a build.
 __path__ = [f'{folder}/_priosched' for folder in gi.overrides.__path__]
+
+try:
+    from ._native import running  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError('PrioSched is installed for another Python than this one, which is '
+                      f'{sys.implementation.cache_tag}: its module _native is not here') from error

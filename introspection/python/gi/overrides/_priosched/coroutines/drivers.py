@@ -13,7 +13,7 @@ from gi.module import get_introspection_module
 
 from ..futures.contexts import call_in, get_running_loop, local, own_context, run_in_turn
 from ..futures.future import CancelledError, Future, cancel_in_turn, direct_loop, raising, wake_up
-from ..futures.hot import DriverBase, running
+from .._native import DriverBase, running
 from ..futures.reasons import reason_of, without_own_frames
 from .aborts import Abortable, told_at
 

@@ -18,7 +18,7 @@ from ..arguments import NO_EXPIRY, UNSET
 from ..futures.contexts import context_to_run, get_running_loop, is_at_rest, own_context
 from ..futures.future import Continuation
 from ..futures.future import own_state as _state
-from ..futures.hot import running
+from .._native import running
 
 PrioSched = get_introspection_module('PrioSched')
 

@@ -12,7 +12,7 @@ from gi.module import get_introspection_module
 from gi.repository import GLib
 
 from ..arguments import to_callback, to_frame_rate, to_given_priority
-from ..futures.hot import running
+from .._native import running
 from ..futures.future import PostedTask
 from ..names import name_of_callable
 from ..tasks import states

@@ -16,7 +16,7 @@ from gi.repository import GLib
 
 from ..arguments import UNSET
 from .contexts import call_in, check_loop, get_running_loop, local, loop_of, own_context, run_in_turn
-from .hot import FutureBase, running
+from .._native import FutureBase, running
 from .reasons import cancelled_for, is_reason_of
 
 PrioSched = get_introspection_module('PrioSched')
@@ -127,7 +127,7 @@ class Future(FutureBase):
     It has the methods of asyncio.Future, as far as they are for those who wait.
     """
 
-    __slots__ = () if hasattr(FutureBase, '__weakref__') else ('__weakref__',)
+    __slots__ = ('__weakref__',)
     __class_getitem__ = classmethod(types.GenericAlias)
 
     def _loop_elsewhere(self):

@@ -14,7 +14,7 @@ from ..futures.contexts import get_running_loop
 from ..futures.future import Future
 from ..futures.future import borrowed_state as _borrowed
 from ..futures.future import own_state as _state
-from ..futures.hot import running
+from .._native import running
 from ..futures.reasons import reason_of
 
 PrioSched = get_introspection_module('PrioSched')

@@ -17,9 +17,9 @@ from ..arguments import NO_EXPIRY, UNSET, name_of
 from ..coroutines.drivers import CoroutineTask, Driver, is_awaitable, start, to_coroutine
 from ..coroutines.steps import in_steps, is_stepped
 from ..futures.contexts import call_in, interrupt, local
-from ..futures.future import CancelledError, Continuation, PostedTask, woken
+from ..futures.future import CancelledError, Continuation, PostedTask
 from ..futures.future import own_state as _state
-from ..futures.hot import TableBase, running, set_up
+from .._native import TableBase, running, set_up
 from ..futures.reasons import is_aborted, reason_of
 from .states import GivenState, State, current_state, expiry_after, own_priority
 
@@ -103,7 +103,6 @@ class Table(TableBase):
             if not entry._done:
                 self._reject(entry)
 
-    _woken = staticmethod(woken)
     _interrupt = staticmethod(interrupt)
 
     def _finish(self, task, context, value, exception):

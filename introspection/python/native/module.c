@@ -1,7 +1,7 @@
-/* speedups.c: the fast path of tasks in Python, in C
+/* module.c: the module _native, which runs tasks in Python
  *
- * The module _speedups replaces futures/pure.py where it has been built.  It has the same
- * names: FutureBase, TableBase, running and set_up ().
+ * FutureBase holds the state of a task, TableBase posts and runs tasks, DriverBase runs a coroutine where no loop of
+ * asyncio runs, and `running` is the current state of the library.  The classes of the package derive from them.
  *
  * All of it runs with the interpreter's lock held.  The library holds none of its locks when it
  * calls Python, so waiting for one of them here cannot deadlock.
@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "speedups.h"
+#include "native.h"
 
 #include <pygobject.h>
 
@@ -56,7 +56,7 @@ static PyGetSetDef running_getset[] = {
 
 static PyTypeObject running_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "gi.overrides._priosched._speedups.Running",
+  .tp_name = "gi.overrides._priosched._native.Running",
   .tp_basicsize = sizeof (PyObject),
   .tp_flags = Py_TPFLAGS_DEFAULT,
   .tp_getset = running_getset,
@@ -98,7 +98,7 @@ static PyMethodDef module_methods[] = {
 
 static PyModuleDef module_definition = {
   PyModuleDef_HEAD_INIT,
-  .m_name = "_speedups",
+  .m_name = "_native",
   .m_size = -1,
   .m_methods = module_methods,
 };
@@ -120,10 +120,10 @@ find_asyncio (void)
          PyType_Check (prio_asyncio_task);
 }
 
-PyMODINIT_FUNC PyInit__speedups (void);
+PyMODINIT_FUNC PyInit__native (void);
 
 PyMODINIT_FUNC
-PyInit__speedups (void)
+PyInit__native (void)
 {
   PyObject *module, *gi = pygobject_init (3, 42, 0);
 

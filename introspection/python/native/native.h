@@ -1,4 +1,4 @@
-/* speedups.h: the structure of a task in Python, for the sources beside it
+/* native.h: the structure of a task in Python, for the sources beside it
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "speedups.h"
+#include "native.h"
 
 /* Whether KeyboardInterrupt or SystemExit is set.  Any other exception is reported. */
 static gboolean

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "speedups.h"
+#include "native.h"
 
-#define NO_IMPORT_PYGOBJECT /* speedups.c does */
+#define NO_IMPORT_PYGOBJECT /* module.c does */
 #include <pygobject.h>
 
 static guint
@@ -415,7 +415,7 @@ static PyMethodDef table_methods[] = {
 
 PyTypeObject prio_table_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "gi.overrides._priosched._speedups.TableBase",
+  .tp_name = "gi.overrides._priosched._native.TableBase",
   .tp_basicsize = sizeof (TableObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
   .tp_new = PyType_GenericNew,

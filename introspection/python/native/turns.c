@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "speedups.h"
+#include "native.h"
 
 /* A thread that waits for the interpreter's lock asks for it if nobody has let go of it for 5 ms, and then gets it.  The main loop
  * lets go of it between two batches of tasks, each a millisecond at most, and takes it again at once.  That wakes the thread up, which

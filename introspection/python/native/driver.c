@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "speedups.h"
+#include "native.h"
 
 #define OBJECT(name) { #name, T_OBJECT, offsetof (DriverObject, name), 0, NULL }
 
@@ -209,7 +209,7 @@ static PyMethodDef driver_methods[] = {
 
 PyTypeObject prio_driver_base_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "gi.overrides._priosched._speedups.DriverBase",
+  .tp_name = "gi.overrides._priosched._native.DriverBase",
   .tp_basicsize = sizeof (DriverObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
   .tp_new = PyType_GenericNew,

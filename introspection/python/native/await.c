@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "speedups.h"
+#include "native.h"
 
 /* Somebody uses @self: a yield has not been forgotten. */
 static void
@@ -149,7 +149,7 @@ await_dealloc (PyObject *object)
 
 PyTypeObject prio_await_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "gi.overrides._priosched._speedups.Await",
+  .tp_name = "gi.overrides._priosched._native.Await",
   .tp_basicsize = sizeof (AwaitObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
   .tp_dealloc = await_dealloc,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "speedups.h"
+#include "native.h"
 
 #define OBJECT(name, field) { name, T_OBJECT, offsetof (FutureObject, field), 0, NULL }
 #define FLAG(name, field) { name, T_BOOL, offsetof (FutureObject, field), 0, NULL }
@@ -98,7 +98,7 @@ static PyAsyncMethods future_async_methods = {
 
 PyTypeObject prio_future_type = {
   PyVarObject_HEAD_INIT (NULL, 0)
-  .tp_name = "gi.overrides._priosched._speedups.FutureBase",
+  .tp_name = "gi.overrides._priosched._native.FutureBase",
   .tp_basicsize = sizeof (FutureObject),
   .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
   .tp_new = PyType_GenericNew,
