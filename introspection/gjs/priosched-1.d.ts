@@ -113,7 +113,7 @@ declare module '@girs/priosched-1' {
 
         class Error extends GLib.Error {
             static $gtype: GObject.GType<GLib.Error>;
-            /** A signal's priority cannot be changed while that is being announced; no task waits for a group that waits for its own. */
+            /** A signal's priority cannot be changed while that is being announced. */
             static NOT_ALLOWED: number;
             /** The main context was destroyed before the task had run. */
             static CLOSED: number;

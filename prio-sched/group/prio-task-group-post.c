@@ -162,9 +162,7 @@ prio_member_complete (PrioMember *member, PrioTask *task)
   self->n_open--;
   if (member->n_waits > 0)
     self->n_waiting--;
-  prio_task_group_leave_crossing (member);
   prio_task_group_settle_waits (self, task);
-  prio_task_group_fail_stuck (self);
 }
 
 /* The task releases its user data: it has its result, which may not have been reported yet. */

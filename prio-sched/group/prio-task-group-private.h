@@ -27,9 +27,6 @@ struct _PrioMember
   PrioMember *outer;    /* whose function was on the stack when its own was called, or NULL */
   guint number;         /* in the states of its function and of all that goes on from there; 0 before and after */
   guint n_waits;        /* for its own group: nobody waits for it, and its place is free */
-  GQueue crossing;      /* PrioWait: those for other groups */
-  GList crossing_link;  /* in @crossing of the group while there are any */
-  guint n_blocked;      /* of @crossing, while a circle is looked for: it is stuck unless there are none */
   gboolean has_place;   /* not while its function runs in a thread: those places are counted, and change hands */
   gboolean in_thread;   /* its function runs in one */
   gboolean completed;   /* the waits have heard of its result */
@@ -44,13 +41,9 @@ struct _PrioWait
   PrioTask *task;        /* held */
   PrioTaskGroupWait until;
   PrioMember *member;    /* of the same group, in whose function it was called; held, or NULL */
-  PrioMember *crossing;  /* of another group; not held, or NULL */
   GList link;            /* in @waits of the group; its data is the wait, or NULL once it is over */
-  GList crossing_link;
   guint64 order;         /* the age */
   guint64 n_failed;      /* how many tasks had failed before */
-  gboolean fails;         /* while circles are opened; */
-  PrioWait *next_blocked; /* in @blocked_for_one or @blocked_for_all of the group */
 };
 
 struct _PrioTaskGroup
@@ -70,7 +63,6 @@ struct _PrioTaskGroup
   guint n_pending; /* queued or begun */
   guint n_open;    /* those, and those whose result the waits have not heard of yet */
   guint n_begun;   /* those that have a place */
-  guint n_begun_in_threads; /* of those: that have been let in, and whose function has not returned and given its place back */
   guint n_queued_in_threads; /* of @queued */
   guint n_taking; /* calls that are ending what is queued */
   guint n_waiting; /* those of @n_open that wait for the others */
@@ -83,11 +75,6 @@ struct _PrioTaskGroup
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the last of them while there were waits for any, or NULL */
-  GQueue crossing;        /* members that wait for other groups */
-  guint n_stuck;          /* of those, while a circle is looked for; */
-  PrioWait *blocked_for_one, *blocked_for_all; /* then too: waits that could end only after a task that is stuck */
-  GHashTable *waits_for;  /* PrioTaskGroup, not held → how many waits of members there are for it; NULL until needed */
-  GHashTable *waited_by;  /* the groups that have this one there; NULL until needed */
 
   guint first_in_view, n_in_view; /* of the rows of models that feed it */
 
@@ -111,13 +98,6 @@ void prio_member_leave (PrioMember *member);
 void prio_member_leave_place (PrioMember *member);
 void prio_member_take_place (PrioMember *member);
 void prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *task);
-void prio_wait_begin_crossing (PrioWait *wait, PrioMember *member);
-void prio_wait_end_crossing (PrioWait *wait);
-gboolean prio_wait_closes_circle (PrioWait *wait);
-gboolean prio_task_group_is_stuck (PrioTaskGroup *self);
-GPtrArray *prio_task_group_list_stuck (PrioTaskGroup *self);
-void prio_task_group_fail_stuck (PrioTaskGroup *self);
-void prio_task_group_leave_crossing (PrioMember *member);
 PrioTaskSignal *prio_task_group_combine (PrioTaskGroup *self, GCancellable *own);
 void prio_task_group_forget_combined (PrioTaskGroup *self);
 void prio_task_group_pending_changed (PrioTaskGroup *self);
@@ -134,14 +114,6 @@ static inline gboolean
 prio_wait_is_for_all (const PrioWait *wait)
 {
   return wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL;
-}
-
-/* How many of those that are queued cannot begin.  One that has a place in a thread does not wait for the tasks of a group: it ends,
- * and the next begins. */
-static inline guint
-prio_task_group_n_held_back (PrioTaskGroup *self)
-{
-  return self->n_begun >= self->limit && self->n_begun_in_threads == 0 ? self->queued.length : 0;
 }
 
 static inline PrioLoop *

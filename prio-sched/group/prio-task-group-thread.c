@@ -63,7 +63,6 @@ place_free (gpointer data)
   if (!counts (member))
     return;
 
-  self->n_begun_in_threads--;
   self->n_begun--;
   prio_task_group_update_places (self);
 }
@@ -77,7 +76,6 @@ place_kept (gpointer data)
   if (!counts (member))
     return;
 
-  member->group->n_begun_in_threads--;
   member->has_place = TRUE;
   if (member->left)
     prio_member_leave_place (member);
@@ -115,10 +113,7 @@ void
 prio_task_group_let_threads_in (PrioTaskGroup *self)
 {
   while (self->n_taking == 0 && self->n_begun < self->limit && thread_is_next (self) && prio_places_let_in (self->threads))
-    {
-      self->n_begun++;
-      self->n_begun_in_threads++;
-    }
+    self->n_begun++;
   prio_places_set_passes (self->threads, self->n_taking == 0 && self->n_begun <= self->limit &&
                                              self->queued.length == self->n_queued_in_threads);
 }

@@ -50,7 +50,6 @@ end_wait (PrioWait *wait)
   g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
   if (wait->member != NULL)
     end_to_wait (self, wait->member);
-  prio_wait_end_crossing (wait);
   if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
     g_clear_error (&self->last_error);
 }
@@ -96,41 +95,6 @@ end (PrioWait *wait, PrioTask *completed, gboolean failed)
     ended.error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group"));
 
   return ended;
-}
-
-/* The wait closes a circle. */
-static void
-fail_circle (PrioTask *task)
-{
-  prio_task_settle_queued (task, NULL,
-                           g_error_new_literal (PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED,
-                                                _("A task cannot wait for a group that waits for the task's own group")));
-}
-
-/* A task of @self has ended, and may have been the last that could have ended waits for any: they fail, the oldest first. */
-void
-prio_task_group_fail_stuck (PrioTaskGroup *self)
-{
-  g_autoptr (GPtrArray) waits = prio_task_group_list_stuck (self);
-
-  if (waits == NULL)
-    return;
-
-  g_object_ref (self);
-  for (guint i = waits->len; i > 0; i--)
-    {
-      PrioWait *wait = waits->pdata[i - 1];
-
-      waits->pdata[i - 1] = g_object_ref (wait->task);
-      end_wait (wait);
-    }
-  for (guint i = waits->len; i > 0; i--)
-    {
-      fail_circle (waits->pdata[i - 1]);
-      g_object_unref (waits->pdata[i - 1]);
-    }
-  prio_loop_flush_releases (prio_task_group_get_loop (self));
-  g_object_unref (self);
 }
 
 /* How many lists of waits a group has. */
@@ -258,18 +222,13 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
  *
  * A task of the group that calls it, in its function or in what goes on from there, such as after a
  * yield or another wait, gives its place to another one until the wait is over, and neither it nor any
- * other task of the group waits for it: so a group that waits for itself comes to an end.  If tasks
- * of this group wait for the group of the task that calls it, directly or over other groups, so that
- * the wait could not end before that task does, it fails at once.  A wait for any, or for the first, of
- * another group fails later if such a circle closes because a task of that group has failed.
+ * other task of the group waits for it: so a group that waits for itself comes to an end.  Tasks of two
+ * groups that wait for each other's group wait until one of the waits, or of the tasks, is aborted.
  *
  * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
  * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
  *
- * Each wait costs the same, however many tasks and other waits there are.  Only if tasks of this group
- * wait for other groups, and the group of the task that calls it is waited for, a circle is looked
- * for: from both ends, until one of them has no group left.  So it is when a task fails while other groups wait for any of this
- * one, and each of its other tasks waits, too.
+ * Each wait costs the same, however many tasks and other waits there are.
  *
  * Call it on the thread that runs the scheduler's main context; @callback is called there.
  *
@@ -304,19 +263,8 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
   prio_scheduler_submit_task (g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
 
-  if (prio_task_is_completed (task))
-    return;
-  if (member != NULL && member->group != self)
-    prio_wait_begin_crossing (wait, member);
-  if (member != NULL && (member->group != self ? prio_wait_closes_circle (wait) : prio_task_group_is_stuck (self)))
-    {
-      fail_circle (task);
-      prio_loop_flush_releases (prio_task_group_get_loop (self));
-    }
-  else
-    {
-      prio_task_group_settle_waits (self, NULL);
-    }
+  if (!prio_task_is_completed (task))
+    prio_task_group_settle_waits (self, NULL);
 }
 
 /**
@@ -331,8 +279,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
  *
  * Fails with the error of the task that was not fulfilled, in a wait for all of them; with that of
  * the last, in a wait for any; with %G_IO_ERROR_NOT_FOUND if there was no task in a wait for any or
- * the first; with %PRIO_ERROR_NOT_ALLOWED if the group waits for that of the task that has called it;
- * or with the reason of @cancellable.
+ * the first; or with the reason of @cancellable.
  *
  * Any thread may call it; it is meant for the callback.
  *

@@ -175,8 +175,6 @@ prio_task_group_finalize (GObject *object)
 
   g_assert (self->queued.length == 0);
   g_clear_error (&self->last_error);
-  g_clear_pointer (&self->waits_for, g_hash_table_unref);
-  g_clear_pointer (&self->waited_by, g_hash_table_unref);
   g_clear_pointer (&self->threads, prio_places_unref);
   g_clear_object (&self->places);
   g_clear_object (&self->parked);

@@ -256,7 +256,7 @@ for (const name of ['drained', 'all', 'any', 'first']) {
             error: error => (name !== 'drained' && members.some(member => member.allowsError(error))) ||
                 (returns && error instanceof GLib.Error && error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND)),
         });
-        // A task of a group that waits for another group may close a circle.
+        // Tasks of groups that wait for each other wait for ever.
         return here.inGroup ? null : wait;
     });
 }

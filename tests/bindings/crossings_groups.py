@@ -116,7 +116,7 @@ def add_wait(name):
             program.use('controller')
         future = getattr(own.native, name)(signal and signal.native)
         awaited = Wait(program, f'a wait, {name}', future, (*chain, *(here.chain or ())), own, name in ('any', 'first'), here)
-        # A task of a group that waits for another group may close a circle.
+        # Tasks of groups that wait for each other wait for ever.
         return awaited if not here.in_group else None
 
 

@@ -163,33 +163,6 @@ fail_tasks (guint n)
   run_all ();
 }
 
-/* A circle of groups, each of which has a task that waits for any of the next. */
-static void
-wait_for_any (PrioTask *task, gpointer group)
-{
-  defer (task, NULL);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ANY, NULL, nothing_more, NULL);
-}
-
-static void
-wait_in_a_circle (guint n)
-{
-  make_groups (n);
-  g_ptr_array_add (tasks, prio_task_group_post_task (groups->pdata[0], NULL, defer, NULL, NULL));
-  run_all ();
-  prio_task_group_set_limit (groups->pdata[0], 2);
-  for (guint i = 0; i < n; i++)
-    g_object_unref (prio_task_group_post_task (groups->pdata[i], NULL, wait_for_any, groups->pdata[(i + 1) % n], NULL));
-  run_all ();
-}
-
-static void
-close_circle (guint n)
-{
-  prio_task_return_new_error (tasks->pdata[0], G_IO_ERROR, G_IO_ERROR_FAILED, "planned");
-  run_all ();
-}
-
 static void
 post_under_signal (guint n)
 {
@@ -353,8 +326,6 @@ static const struct
   { "tasks of a group are posted, and waits begin", nothing_to_prepare, fill_group },
   { "a group is aborted that has tasks and waits", fill_group, abort_group },
   { "tasks of a group that has waits fail", run_group, fail_tasks },
-  { "groups wait in a circle", nothing_to_prepare, wait_in_a_circle },
-  { "the circle closes", wait_in_a_circle, close_circle },
   { "tasks under a signal are posted", nothing_to_prepare, post_under_signal },
   { "tasks under a signal are aborted", post_under_signal, abort_signal },
   { "tasks under a signal are cancelled", post_under_signal, cancel_queued },

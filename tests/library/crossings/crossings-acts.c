@@ -162,6 +162,7 @@ make_group (World *world, guint i)
   group->book = book;
   group->group = prio_task_group_new (book->scheduler, 1 + dice (3), BACKGROUND + dice (3));
   pthread_mutex_lock (&slots_lock);
+  group->number = world->all_groups->len;
   g_ptr_array_add (world->all_groups, group);
   pthread_mutex_unlock (&slots_lock);
   world->groups[i] = group;

@@ -272,25 +272,23 @@ wait_for_group (World *world)
   prio_task_group_wait_async (payload->group->group, payload->until, signal, waited, payload);
 }
 
-/* The task has its result when the wait is over.  If tasks of two groups wait for each other's, one of them hears so at once; but not
- * where another task, which they could have waited for, waits too later: so nobody waits for any, or for the first. */
-gboolean
+/* The task has its result when the wait is over.  A task of a group waits for no older group: in a circle all would wait for ever. */
+void
 wait_in_task (World *world, PrioTask *task)
 {
-  Payload *payload = NULL;
+  Payload *waiter = g_object_get_data (G_OBJECT (task), "payload"), *payload = NULL;
+  Group *group = world->groups[dice (N_GROUPS)];
 
-  if (uses (world, BIT (DEFERRED) | BIT (WAIT)) && !g_atomic_int_get (&world->over) &&
-      g_object_get_data (G_OBJECT (task), "payload") != NULL)
+  if (uses (world, BIT (DEFERRED) | BIT (WAIT)) && !g_atomic_int_get (&world->over) && waiter != NULL)
     payload = payload_new (world, BIT (WAIT), NULL);
   if (payload == NULL)
-    return FALSE;
+    return;
   prio_task_defer (task);
   begin (world, DEFERRED);
   payload->waiter = g_object_ref (task);
-  payload->group = world->groups[dice (N_GROUPS)];
-  payload->until = dice (2) == 0 ? PRIO_TASK_GROUP_DRAINED : PRIO_TASK_GROUP_ALL;
+  payload->group = waiter->group != NULL && waiter->group->number > group->number ? waiter->group : group;
+  payload->until = dice (PRIO_TASK_GROUP_FIRST + 1);
   prio_task_group_wait_async (payload->group->group, payload->until, NULL, waited, payload);
-  return FALSE;
 }
 
 static void

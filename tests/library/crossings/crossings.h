@@ -101,6 +101,7 @@ typedef struct
 {
   PrioTaskGroup *group;
   Book *book;
+  guint number; /* by age */
   gint may; /* atomic: it has been aborted */
 } Group;
 
@@ -224,7 +225,7 @@ gboolean uses (World *world, guint64 kinds);
 void post_something (World *world);
 void await_something (World *world);
 void wait_for_group (World *world);
-gboolean wait_in_task (World *world, PrioTask *task);
+void wait_in_task (World *world, PrioTask *task);
 void give_to_waiter (Payload *payload);
 
 /* crossings-work.c */

@@ -47,8 +47,6 @@ finish (GObject *group, GAsyncResult *result)
     return task != NULL ? g_strdup_printf ("task %s", prio_task_get_name (task)) : g_strdup ("ok");
   if (is_thrown (error))
     return g_strdup ("threw");
-  if (g_error_matches (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED))
-    return g_strdup ("circle");
   return g_strdup (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) ? "none" : "aborted");
 }
 

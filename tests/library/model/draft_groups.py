@@ -19,11 +19,8 @@ class Member:
 
 
 class Wait:
-    made = itertools.count()
-
     def __init__(self, group, until, member, told, deliver):
         self.group, self.until, self.member, self.told, self.deliver = group, until, member, told, deliver
-        self.order = next(self.made)
         self.own = member is not None and member.group is group  # nobody waits for who waits for his own group
         self.failure = None  # of the last task that was not fulfilled
         self.entry = None
@@ -77,12 +74,6 @@ def leave(member):
     """Its result is there."""
     member.left = True
     leave_place(member)
-
-
-def n_free(group, crossing):
-    """How many tasks may end that wait for nothing; crossing has those that wait for other groups."""
-    n_queued = len(group.queued) if group.n_taken >= group.limit else 0
-    return group.n_open - group.n_waiting - sum(member.n_waits == 0 for member in crossing) - n_queued
 
 
 class Groups:
@@ -141,15 +132,7 @@ class Groups:
         leave(member)
         group.n_open -= 1
         group.n_waiting -= member.n_waits > 0
-        for wait in self.waits:
-            if wait.member is member and not wait.own:
-                wait.member = None  # who has a result holds up nobody
         self.settle_waits(group, member.label, outcome)
-        failed = self.list_stuck(group)
-        for wait in failed:
-            self.end_wait(wait)
-        for wait in failed:
-            self.deliver(wait, 'circle', False)
 
     def settle_waits(self, group, label=None, outcome=None):
         failed = outcome not in (None, 'fulfilled')
@@ -197,9 +180,6 @@ class Groups:
             group.place.microtasks.append(lambda: deliver('aborted'))
             return
         wait = Wait(group, op['until'], member, lambda result: f'{label} {result}{" late" * late}', deliver)
-        if member and not wait.own and self.closes_circle(wait):
-            group.place.microtasks.append(lambda: deliver('circle'))
-            return
         own = State(Parked(group.place), signal, 'user-visible', None)
         wait.entry = Entry(own, None, lambda loosely: self.abort_wait(wait, loosely))
         wait.entry.is_counted = False
@@ -212,10 +192,7 @@ class Groups:
                 group.n_waiting += 1
                 leave_place(member)
         self.listen(in_call=True)  # what its post releases is gone before the call looks whether it is over
-        if wait in self.waits and wait.own and self.list_stuck(group):
-            self.end_wait(wait)
-            self.deliver(wait, 'circle', False)
-        elif wait in self.waits:
+        if wait in self.waits:
             self.settle_waits(group)
 
     def abort_wait(self, wait, loosely):
@@ -227,48 +204,6 @@ class Groups:
             self.unwaited[wait.told(result)] = wait, result
         else:
             wait.group.place.microtasks.append(lambda: wait.deliver(result))
-
-    def leads_to(self, start, end):
-        """Whether the tasks of start wait for end, or for a group whose tasks do."""
-        found = [start]
-        for group in found:
-            found += [wait.group for wait in sorted(self.waits, key=lambda wait: wait.order)
-                      if wait.member and wait.member.group is group and wait.group not in found]
-        return end in found
-
-    def find_stuck(self, all_waits):
-        """The tasks that could end only after themselves, and a function that tells whether a wait ends although those do not."""
-        waits = {}  # of tasks, for other groups
-        for wait in all_waits:
-            if wait.member and not wait.own:
-                waits.setdefault(wait.member, []).append(wait)
-        stuck = set(waits)
-
-        def may_end(wait):
-            members = [member for member in waits if member.group is wait.group]
-            if wait.is_for_all():
-                return stuck.isdisjoint(members)
-            return not stuck.issuperset(members) or n_free(wait.group, members) > 0
-
-        while freed := {member for member in stuck if all(map(may_end, waits[member]))}:
-            stuck -= freed
-        return stuck, may_end
-
-    def closes_circle(self, new):
-        """Whether the task that begins the wait could only end after that has."""
-        return self.leads_to(new.group, new.member.group) and new.member in self.find_stuck([*self.waits, new])[0]
-
-    def list_stuck(self, group):
-        """The waits for one task of the group that have no end, since the last that could have ended them waits or has failed, and that
-        have to fail: the youngest, and the next if that is not enough."""
-        failed = []
-        while True:
-            may_end = self.find_stuck(self.waits.difference(failed))[1]
-            blocked = [wait for wait in group.waits if wait.member and not wait.own and not wait.is_for_all() and wait not in failed and
-                       self.leads_to(group, wait.member.group) and not may_end(wait)]
-            if not blocked:
-                return failed[::-1]
-            failed.append(max(blocked, key=lambda wait: wait.order))
 
     def perform_with_group(self, op, state):
         """Returns whether it was such an operation."""

@@ -47,7 +47,7 @@ class YieldFlags(enum.IntFlag):
     KEEP_PRIORITY = 4
 
 class Error(enum.IntEnum):
-    # A signal's priority cannot be changed while that is being announced; no task waits for a group that waits for its own.
+    # A signal's priority cannot be changed while that is being announced.
     NOT_ALLOWED = 0
     CLOSED = 1
     DROPPED = 2
