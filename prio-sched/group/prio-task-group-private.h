@@ -58,6 +58,8 @@ struct _PrioTaskGroup
   PrioScheduler *first_scheduler; /* held until the group is constructed; NULL for the default one */
   PrioTaskPriority first_priority;
 
+  guint number; /* in debug messages */
+
   /* The thread that runs the context, but for @n_pending, which is atomic. */
   guint limit;
   guint n_pending; /* queued or begun */

@@ -7,6 +7,7 @@
 
 #include "group/prio-task-group-private.h"
 
+#include "base/prio-debug-private.h"
 #include "scheduler/prio-options-private.h"
 
 #include "prio-error.h"
@@ -195,6 +196,16 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
   g_object_unref (self);
 }
 
+/* Writes which group waits for which: a circle of them waits for ever. */
+static void
+debug_wait (PrioTaskGroup *self, PrioMember *member)
+{
+  g_autofree char *name = prio_debug_escape (prio_task_get_name (member->task));
+
+  g_debug ("A task of group %u waits for group %u: %s", member->group->number, self->number,
+           name != NULL ? name : "it has no name");
+}
+
 /**
  * prio_task_group_wait_async:
  * @self: a group
@@ -223,7 +234,7 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
  * A task of the group that calls it, in its function or in what goes on from there, such as after a
  * yield or another wait, gives its place to another one until the wait is over, and neither it nor any
  * other task of the group waits for it: so a group that waits for itself comes to an end.  Tasks of two
- * groups that wait for each other's group wait until one of the waits, or of the tasks, is aborted.
+ * groups that wait for each other's group wait until one of the waits is aborted.
  *
  * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
  * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
@@ -259,6 +270,8 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   member = prio_member_current (prio_task_group_get_loop (self));
   if (member != NULL && member->group == self)
     begin_to_wait (self, wait, member);
+  else if (member != NULL && prio_is_debugging ())
+    debug_wait (self, member);
   wait->link.data = wait;
   g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
   prio_scheduler_submit_task (g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);

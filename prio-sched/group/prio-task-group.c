@@ -150,7 +150,10 @@ prio_task_group_pending_changed (PrioTaskGroup *self)
 static void
 prio_task_group_init (PrioTaskGroup *self)
 {
+  static gint n_groups;
+
   self->limit = G_MAXUINT;
+  self->number = (guint) g_atomic_int_add (&n_groups, 1) + 1;
 }
 
 static void

@@ -149,11 +149,44 @@ test_debug (void)
   g_object_unref (scheduler);
 }
 
+static void
+wait_for_group (PrioTask *task, gpointer group)
+{
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, NULL, NULL);
+}
+
+/* Groups are named by number, and so a circle of waits can be seen. */
+static void
+test_groups (void)
+{
+  g_autoptr (PrioTaskGroup) one = NULL, two = NULL;
+
+  if (!g_test_subprocess ())
+    {
+      g_test_trap_subprocess (NULL, 0, 0);
+      g_test_trap_assert_passed ();
+      g_test_trap_assert_stdout ("*A task of group 1 waits for group 2: lo\\u000aad*A task of group 2 waits for group 1: it has no name*");
+      g_test_trap_assert_stdout_unmatched ("*group 1 waits for group 1*");
+      return;
+    }
+
+  g_setenv ("G_MESSAGES_DEBUG", "PrioSched", TRUE);
+  frozen_time = 1;
+  one = prio_task_group_new (prio_scheduler_get_default (), 1, PRIO_TASK_PRIORITY_BACKGROUND);
+  two = prio_task_group_new (prio_scheduler_get_default (), 1, PRIO_TASK_PRIORITY_BACKGROUND);
+  g_object_unref (prio_task_group_post_task (one, &(PrioTaskOptions) { .name = "lo\nad" }, wait_for_group, two, NULL));
+  g_object_unref (prio_task_group_post_task (two, NULL, wait_for_group, one, NULL));
+  g_object_unref (prio_task_group_post_task (one, NULL, wait_for_group, one, NULL));
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/debug/sentences", test_debug);
+  g_test_add_func ("/debug/groups", test_groups);
   g_test_add_func ("/debug/long-tasks", test_environment);
   g_test_add_func ("/debug/names", test_names);
   g_test_add_func ("/debug/wrong-threshold", test_wrong_environment);
