@@ -295,6 +295,63 @@ test_before_a_later_result (Fixture *f, gconstpointer data)
     }
 }
 
+/* How the handler of `notify::state` ends the task that is about to begin. */
+typedef enum { BY_CONTROLLER, BY_HAND, ALONE, N_WAYS } Way;
+
+typedef struct
+{
+  PrioTaskController *controller;
+  Way way;
+} Ending;
+
+static void
+end_at_the_beginning (PrioTask *task, GParamSpec *pspec, Ending *ending)
+{
+  if (prio_task_get_state (task) != PRIO_TASK_STATE_RUNNING)
+    return;
+
+  if (ending->way == BY_CONTROLLER)
+    prio_task_controller_abort (ending->controller, NULL);
+  else if (ending->way == BY_HAND)
+    g_cancellable_cancel (signal_of (ending->controller));
+  else
+    prio_task_cancel (task);
+}
+
+static gboolean
+step_run_once_more (PrioTask *task, gpointer data)
+{
+  step_run (data);
+  return G_SOURCE_REMOVE;
+}
+
+static PrioTask *
+post_any (Fixture *f, gboolean steps, const PrioTaskOptions *options)
+{
+  if (steps)
+    return prio_scheduler_post_steps (f->scheduler, options, step_run_once_more, step_new (f, 's', NULL, NULL), step_free);
+  return prio_scheduler_post_task (f->scheduler, options, step_run_task, step_new (f, 't', NULL, NULL), step_free);
+}
+
+/* A task that is ended in the handler of its own `notify::state` does not begin. */
+static void
+test_in_its_own_notify (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2 * N_WAYS; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      Ending ending = { controller, (Way) (i % N_WAYS) };
+      g_autoptr (PrioTask) task = post_any (f, i / N_WAYS != 0, &(PrioTaskOptions) { .signal = signal_of (controller) });
+      guint freed = step_n_freed;
+
+      g_signal_connect (task, "notify::state", G_CALLBACK (end_at_the_beginning), &ending);
+      fixture_run (f);
+      g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+      g_assert_cmpstr (f->log->str, ==, "");
+      g_assert_cmpuint (step_n_freed - freed, ==, 1);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -307,6 +364,7 @@ main (int argc, char **argv)
   add_test ("/rejection/yield", test_yield);
   add_test ("/rejection/from-another-thread", test_from_another_thread);
   add_test ("/rejection/before-a-later-result", test_before_a_later_result);
+  add_test ("/rejection/in-its-own-notify", test_in_its_own_notify);
 
   return g_test_run ();
 }
