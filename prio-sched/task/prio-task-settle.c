@@ -261,7 +261,8 @@ task_run (PrioEntry *entry)
   __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (G_UNLIKELY (prio_task_is_listened_to (self)))
     prio_task_notify_state (self);
-  if (prio_task_get_func (self) != NULL)
+  /* A handler may have aborted it. */
+  if (prio_task_get_func (self) != NULL && G_LIKELY (!prio_entry_is_aborted (entry)))
     prio_task_get_func (self) (self, self->entry.job.data);
 }
 
