@@ -417,6 +417,78 @@ test_yield (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aybc");
 }
 
+static GThread *notified_on; /* atomic */
+
+static gboolean
+nothing (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+static void
+note_thread (gpointer data)
+{
+  g_atomic_pointer_set (&notified_on, g_thread_self ());
+}
+
+static gpointer
+run_until_notified (gpointer context)
+{
+  while (g_atomic_pointer_get (&notified_on) == NULL)
+    g_main_context_iteration (context, TRUE);
+  return NULL;
+}
+
+/* Posts a task to a context that no thread has run yet, and ends it. */
+static void
+post_and_end (PrioScheduler *scheduler, gboolean alone)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  PrioTaskOptions options = { .signal = signal_of (controller) };
+  g_autoptr (PrioTask) task = NULL;
+
+  if (alone)
+    {
+      task = prio_scheduler_post_task (scheduler, &options, step_run_task, NULL, note_thread);
+      prio_task_cancel (task);
+      return;
+    }
+  prio_scheduler_post_full (scheduler, &options, nothing, NULL, note_thread);
+  prio_task_controller_abort (controller, NULL);
+}
+
+/* Who makes a context for another thread does not release what belongs to that thread, also before it runs. */
+static void
+test_notify_of_a_context_for_another (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GMainContext) context = g_main_context_new ();
+      g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+      GThread *thread;
+
+      notified_on = NULL;
+      post_and_end (scheduler, i != 0);
+      g_assert_null (g_atomic_pointer_get (&notified_on));
+      thread = g_thread_ref (g_thread_new ("runner", run_until_notified, context));
+      g_thread_join (thread);
+      g_assert_true (notified_on == thread);
+      g_thread_unref (thread);
+    }
+}
+
+/* Its own context is what a thread is about to run. */
+static void
+test_notify_of_an_own_context (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      notified_on = NULL;
+      post_and_end (f->scheduler, i != 0);
+      g_assert_true (notified_on == g_thread_self ());
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -434,6 +506,8 @@ main (int argc, char **argv)
   add_test ("/threads/already-aborted", test_already_aborted);
   add_test ("/threads/burst-of-cancelled-tasks", test_burst_of_cancelled_tasks);
   add_test ("/threads/yield", test_yield);
+  add_test ("/threads/notify/context-for-another", test_notify_of_a_context_for_another);
+  add_test ("/threads/notify/own-context", test_notify_of_an_own_context);
 
   return g_test_run ();
 }
