@@ -379,12 +379,24 @@ is_flushing (PrioLoop *loop)
   return FALSE;
 }
 
+/* Whether this thread runs the context of the loop, or is about to: it is the thread's own. */
+static G_GNUC_NO_INLINE gboolean
+is_own_context (PrioLoop *loop)
+{
+  GMainContext *own = g_main_context_get_thread_default ();
+
+  return loop->context == (own != NULL ? own : g_main_context_default ()) || g_main_context_is_owner (loop->context);
+}
+
 /* Whether this thread releases what the loop has deferred.  While its context ends, the thread that destroyed
- * that does, whatever other threads leave meanwhile. */
+ * that does, whatever other threads leave meanwhile.  Before its first iteration the maker of the loop is its owner, but
+ * may have made it for another thread, which releases then. */
 static inline gboolean
 may_release (PrioLoop *loop, gboolean context_gone)
 {
-  return !context_gone || loop->destroyer == NULL || loop->destroyer == &prio_thread;
+  if (context_gone)
+    return loop->destroyer == NULL || loop->destroyer == &prio_thread;
+  return G_LIKELY (loop->iteration != 0) || is_own_context (loop);
 }
 
 /* All that was deferred has been released.  Returns whether more has been deferred: what was still queued

@@ -696,6 +696,8 @@ test_watch_in_a_destroy_notify (void)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
 
+  /* From now on this thread runs that context, and releases what is left there. */
+  g_main_context_iteration (context, FALSE);
   prio_scheduler_post_full (other, &options, once, NULL, await_watch);
   g_thread_join (g_thread_new ("another", abort_elsewhere, controller));
   prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
