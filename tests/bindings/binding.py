@@ -141,6 +141,23 @@ class Tasks(unittest.TestCase):
         self.assertEqual((deadline.time_remaining(), deadline.did_timeout), (0, False))
         self.assertIsNone(PrioSched.IdleDeadline.get_current())
 
+    @run
+    async def test_time_of_an_idle_callback_falls(self):
+        left, posted = [], []
+
+        def idle(deadline):
+            posted.append(scheduler.post_task(lambda: None, 'background', delay=20))
+            left.append(deadline.time_remaining())
+            posted.append(scheduler.post_task(lambda: None, 'background'))
+            left.append(deadline.time_remaining())
+        scheduler.request_idle_callback(idle)
+        while len(left) < 2:
+            await scheduler.post_task(lambda: None, delay=1)
+        self.assertLessEqual(left[0], 20)
+        self.assertEqual(left[1], 0)
+        for task in posted:
+            await task
+
     def test_microtasks_of_other_sources(self):
         """They come before the next task, also one that the same iteration runs."""
         for priority, level in ('user-blocking', -50), ('user-visible', 0), ('background', 300):

@@ -229,6 +229,17 @@ test('idle callbacks', async () => {
     assertEqual(log.slice(-2), ['visible', 'resumed']);
 });
 
+test('the time of an idle callback falls when something else comes', async () => {
+    const left = await new Promise(resolve => web.requestIdleCallback(deadline => {
+        scheduler.postTask(() => {}, {delay: 20});
+        const before = deadline.timeRemaining();
+        scheduler.postTask(() => {}, {priority: 'background'});
+        resolve([before, deadline.timeRemaining()]);
+    }));
+    assert(left[0] <= 20, `${left[0]}`);
+    assertEqual(left[1], 0);
+});
+
 test('a dependent with a listener outlives the program\'s reference', async () => {
     const controller = new TaskController();
     const log = [];

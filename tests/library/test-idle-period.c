@@ -5,6 +5,9 @@
 
 #include "frozen-fixture.h"
 
+#include <fcntl.h>
+#include <glib-unix.h>
+
 /* Logs its letter, and what is left of the time. */
 static void
 idle_step (PrioIdleDeadline *deadline, gpointer data)
@@ -173,6 +176,136 @@ test_two_schedulers (Fixture *f, gconstpointer data)
   g_object_unref (other);
 }
 
+static gpointer
+post_elsewhere (gpointer data)
+{
+  post_letter (data, BACKGROUND, 't');
+  return NULL;
+}
+
+static void
+step_be_posted_to (Step *step)
+{
+  g_thread_join (g_thread_new ("other", post_elsewhere, step->f));
+}
+
+static gboolean
+source_run (gpointer data)
+{
+  g_string_append_c (((Fixture *) data)->log, 's');
+  return G_SOURCE_REMOVE;
+}
+
+static gpointer
+attach_elsewhere (gpointer data)
+{
+  Fixture *f = data;
+
+  attach_source (f->context, G_PRIORITY_DEFAULT_IDLE, source_run, f);
+  return NULL;
+}
+
+static void
+step_be_attached_to (Step *step)
+{
+  g_thread_join (g_thread_new ("other", attach_elsewhere, step->f));
+}
+
+static void
+step_set_timer (Step *step)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (5);
+
+  g_source_set_callback (source, source_run, step->f, NULL);
+  g_source_attach (source, step->f->context);
+}
+
+static void
+step_post_delayed (Step *step)
+{
+  prio_scheduler_post_full (step->f->scheduler, &(PrioTaskOptions) { .delay = 7 }, step_run,
+                            step_new (step->f, 'd', NULL, NULL), step_free);
+}
+
+static void
+step_announce_frame (Step *step)
+{
+  prio_scheduler_set_next_frame (step->f->scheduler, frozen_time + 12 * MS);
+}
+
+static void
+step_do_nothing (Step *step)
+{
+}
+
+static int pipe_fds[2];
+
+static gboolean
+drain (gint fd, GIOCondition condition, gpointer data)
+{
+  char byte;
+
+  g_assert_cmpint (read (fd, &byte, 1), ==, 1);
+  return source_run (data);
+}
+
+static void
+step_write (Step *step)
+{
+  g_assert_cmpint (write (pipe_fds[1], "!", 1), ==, 1);
+}
+
+/* What is left of a period before something comes, right after, and a millisecond later. */
+static void
+ask_before_and_after (PrioIdleDeadline *deadline, gpointer data)
+{
+  Step *step = data;
+  double before = prio_idle_deadline_time_remaining (deadline), at_once;
+
+  step->then (step);
+  at_once = prio_idle_deadline_time_remaining (deadline);
+  pass (1);
+  g_string_append_printf (step->f->log, "%.0f %.0f %.0f ", before, at_once, prio_idle_deadline_time_remaining (deadline));
+}
+
+/* What comes during the callback shortens the period, and the next one need not wait for the end that it had at first. */
+static void
+check_falls (Fixture *f, void (*then) (Step *step), const char *expected, const char *next)
+{
+  prio_scheduler_request_idle_callback (f->scheduler, 0, ask_before_and_after, step_new (f, ' ', then, NULL), step_free);
+  assert_ran (f, expected);
+  request (f, 0, 'n', NULL, NULL);
+  assert_ran (f, next);
+  prio_scheduler_set_next_frame (f->scheduler, 0);
+  pass (100);
+  fixture_run (f);
+  pass (100);
+  g_string_truncate (f->log, 0);
+}
+
+static void
+test_falls (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GSource) source = NULL;
+
+  g_assert_true (g_unix_open_pipe (pipe_fds, FD_CLOEXEC, NULL));
+  source = g_unix_fd_source_new (pipe_fds[0], G_IO_IN);
+  g_source_set_callback (source, G_SOURCE_FUNC (drain), f, NULL);
+  g_source_set_priority (source, G_PRIORITY_LOW);
+  g_source_attach (source, f->context);
+
+  check_falls (f, step_do_nothing, "50 50 49 ", "");
+  check_falls (f, step_be_posted_to, "50 0 0 t", "n50");
+  check_falls (f, step_be_attached_to, "50 50 0 s", "n50");
+  check_falls (f, step_write, "50 50 0 s", "n50");
+  check_falls (f, step_set_timer, "50 50 0 ", "n4");
+  check_falls (f, step_post_delayed, "50 7 6 ", "");
+  check_falls (f, step_announce_frame, "50 12 11 ", "");
+  g_source_destroy (source);
+  close (pipe_fds[0]);
+  close (pipe_fds[1]);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -188,5 +321,6 @@ main (int argc, char *argv[])
   add ("invoke 2, 3: the deadline has passed", test_deadline_has_passed);
   add ("invoke 3.2: timeout", test_timeout);
   add ("several schedulers", test_two_schedulers);
+  add ("what comes during a callback", test_falls);
   return g_test_run ();
 }
