@@ -61,3 +61,15 @@ prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
   return input_waits (context, wakeup_fd, priority, many,
                       MIN (n_fds, g_main_context_query (context, priority, &timeout, many, n_fds)));
 }
+
+/* GLib tells nobody that a source has been attached, but numbers them in turn. */
+guint
+prio_input_next_source (GMainContext *context)
+{
+  static GSourceFuncs funcs;
+  g_autoptr (GSource) source = g_source_new (&funcs, sizeof *source);
+  guint id = g_source_attach (source, context);
+
+  g_source_destroy (source);
+  return id;
+}

@@ -21,6 +21,7 @@ struct _PrioIdleDeadline
 {
   gint64 time; /* µs of g_get_monotonic_time () */
   gboolean did_timeout;
+  PrioLoop *loop; /* not held; used while the callback runs */
 };
 
 /* A callback that has been requested. */

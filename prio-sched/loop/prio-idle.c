@@ -7,6 +7,7 @@
 
 #include "loop/prio-idle-private.h"
 
+#include "base/prio-input-private.h"
 #include "loop/prio-observer-private.h"
 
 /* An idle period is no longer than this, so that a user who does something meanwhile does not
@@ -54,7 +55,7 @@ idle_free (PrioIdle *idle)
 static void
 idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 {
-  PrioIdleDeadline deadline = { time, did_timeout };
+  PrioIdleDeadline deadline = { time, did_timeout, loop };
   PrioState state = { .run_queue = idle->run_queue, .priority = PRIO_TASK_PRIORITY_BACKGROUND,
                       .depth = g_main_depth () };
   const PrioState *outer = prio_thread.state;
@@ -200,6 +201,7 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   gint64 now = prio_clock_now ();
 
   idles->asked = loop->iteration;
+  idles->last_source = prio_input_next_source (loop->context);
   idles->next = next_event (loop, timer, now);
   if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
     return TRUE;

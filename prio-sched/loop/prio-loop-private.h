@@ -66,6 +66,7 @@ typedef struct
   gint64 deadline;   /* of the last idle period, µs */
   guint64 asked;     /* the iteration of the last prio_idle_prepare (), */
   gint64 next;       /* and when something else was due then, µs */
+  guint last_source; /* the number that the last source had that was attached then */
 } PrioIdles;
 
 /* The functions that the modules above this one supply for a loop. */

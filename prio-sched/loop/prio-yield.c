@@ -9,7 +9,6 @@
 
 #include "base/prio-input-private.h"
 #include "loop/prio-dispatch-private.h"
-#include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-shares-private.h"
 #include "loop/prio-traits-private.h"
@@ -51,15 +50,15 @@ urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
   return prio_ready_top (&loop->ready) > (int) level;
 }
 
-/* Whether input waits.  This polls only once per PROBE_INTERVAL, and returns FALSE in between. */
+/* Whether a source of @priority or above has input.  This polls only once per PROBE_INTERVAL, and returns FALSE in between. */
 static gboolean
-input_waits (PrioLoop *loop, gint64 now)
+input_waits (PrioLoop *loop, gint64 now, gint priority)
 {
   if (now < loop->next_probe)
     return FALSE;
 
   loop->next_probe = prio_time_after (now, PROBE_INTERVAL);
-  return prio_input_waits (loop->context, &loop->wakeup_fd, G_PRIORITY_DEFAULT);
+  return prio_input_waits (loop->context, &loop->wakeup_fd, priority);
 }
 
 /* The batch of @loop in whose dispatch the calling thread is; NULL if there is none, or if the thread is
@@ -148,7 +147,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
     return FALSE;
 
   batch = running_batch (loop);
-  if (now >= end_of_time (loop, run_queue, batch) || input_waits (loop, now))
+  if (now >= end_of_time (loop, run_queue, batch) || input_waits (loop, now, G_PRIORITY_DEFAULT))
     end_time (loop, batch);
   else if (others_wait ? prio_shares_last (loop->shares, (guint) batch->ran, now)
                        : !urgent_timeout_has_passed (loop, level, now) && !urgent_delay_is_due (loop, level, now))
@@ -156,6 +155,39 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
 
   prio_stopwatch_hurry (watch);
   return TRUE;
+}
+
+/* Whether a source that GLib knows has something to do, or a new one may have.  It looks once per PROBE_INTERVAL. */
+static gboolean
+others_came (PrioLoop *loop, gint64 now)
+{
+  return now >= loop->next_probe && (prio_input_next_source (loop->context) != ++loop->idles.last_source ||
+                                     input_waits (loop, now, G_MAXINT));
+}
+
+/* Until when the idle callback with @deadline, which runs on this thread, may continue, µs; 0 if anything else is ready.  Then the
+ * period is over for all its callbacks.  Only an iteration tells when a new source is ready. */
+gint64
+prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
+{
+  PrioLoop *loop = deadline->loop;
+  PrioBatch *batch = running_batch (loop);
+  gint64 end = MIN (deadline->time, loop->idles.next);
+
+  /* Entering takes in what other threads have sent. */
+  if (batch == NULL || !prio_loop_enter (loop))
+    return deadline->time;
+  prio_loop_leave (loop);
+
+  end = prio_loop_end_of_time (loop, batch->entered, end - batch->entered);
+  if (loop->delays.n_items > 0)
+    end = MIN (end, (gint64) prio_heap_first (&loop->delays)->key);
+  if (loop->ready.mask != 0 || end <= now || others_came (loop, now))
+    end_time (loop, batch);
+  if (batch->over)
+    end = 0;
+  loop->idles.deadline = MIN (loop->idles.deadline, MAX (end, now));
+  return end;
 }
 
 /* Called on the thread that owns the context: the time of what is running is over, and other sources have their turn next. */

@@ -21,7 +21,7 @@
  *
  * @func gets a deadline, which estimates how long the idle period lasts: until the next frame
  * (see [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the
- * main context, or 50 ms, whichever comes first.  A callback that is requested during an idle
+ * main context, or 50 ms, whichever comes first; it falls when something else comes meanwhile.  A callback that is requested during an idle
  * period waits for the next one.  Where a callback yields, and in its microtasks, it is `background`
  * (§4.2.1 of the draft).
  *

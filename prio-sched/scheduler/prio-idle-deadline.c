@@ -8,7 +8,7 @@
 #include "prio-idle-deadline.h"
 
 #include "base/prio-thread-private.h"
-#include "loop/prio-idle-private.h"
+#include "loop/prio-yield-private.h"
 
 /**
  * PrioIdleDeadline:
@@ -91,8 +91,14 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
  * prio_idle_deadline_time_remaining:
  * @deadline: a deadline
  *
- * Tells how long the idle period still lasts.  Any thread that has the deadline, or a copy, may
- * call it.
+ * Tells how long the idle period still lasts.
+ *
+ * While the callback runs, what comes meanwhile shortens the period: a frame or a delayed task that is due earlier.  It is over
+ * as soon as a task is ready, and within a millisecond if there is input, or if a source, such as a timer, has been added to the main
+ * context: then the callback returns, and the next period lasts until that is due.  So it is over whenever
+ * [method@PrioSched.Scheduler.should_yield] returns %TRUE, and a callback need not ask both.
+ *
+ * Any thread that has the deadline, or a copy, may call it; on other threads, and after the callback, it only counts the time.
  *
  * Returns: milliseconds; 0 if the period is over, or if the callback's timeout has expired
  *
@@ -101,12 +107,16 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
 double
 prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
 {
-  gint64 now;
+  const PrioIdleDeadline *current = prio_thread.deadline;
+  gint64 now, end;
 
   g_return_val_if_fail (deadline != NULL, 0);
 
   now = prio_clock_now ();
-  return deadline->time > now ? (deadline->time - now) / 1000.0 : 0;
+  end = deadline->time;
+  if (end > now && current != NULL && current->loop == deadline->loop && current->time == end)
+    end = prio_loop_end_of_idle (current, now);
+  return end > now ? (end - now) / 1000.0 : 0;
 }
 
 /**

@@ -466,7 +466,8 @@ is_between_iterations (PrioLoop *loop)
  * For a task, the slice begins with the batch of tasks in which it runs.  For anything else,
  * such as a signal handler, a callback of GIO or a microtask, the slice begins when the main loop
  * last checked its sources, and work is more urgent if it runs before `user-visible`.  So it is between two iterations of a program
- * that calls [method@GLib.MainContext.iteration] itself.  In an idle callback, only its deadline counts.
+ * that calls [method@GLib.MainContext.iteration] itself.  In an idle callback its deadline counts
+ * in place of a slice: see [method@PrioSched.IdleDeadline.time_remaining].
  *
  * It is cheap enough for an inner loop: it reads the clock about every 20 µs, and polls for
  * input, which is any descriptor at %G_PRIORITY_DEFAULT or above, every millisecond.  It polls no

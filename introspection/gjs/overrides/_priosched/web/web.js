@@ -410,27 +410,19 @@ class TaskController extends AbortController {
     }
 }
 
-// What an idle callback is called with.  The library's own deadline ends with the call.
+// What an idle callback is called with, over the library's own deadline, which is a copy.
 class IdleDeadline {
-    #end;
-    #didTimeout;
+    #deadline;
 
     constructor(key = undefined, deadline = undefined) {
         if (key !== INTERNAL)
             throw new TypeError('Illegal constructor');
-        this.#end = now() + deadline.time_remaining();
-        this.#didTimeout = deadline.did_timeout();
+        this.#deadline = deadline;
     }
 
-    get didTimeout() { return this.#didTimeout; }
+    get didTimeout() { return this.#deadline.did_timeout(); }
 
-    timeRemaining() {
-        return Math.max(0, this.#end - now());
-    }
-}
-
-function now() {
-    return imports.gi.GLib.get_monotonic_time() / 1000;
+    timeRemaining() { return this.#deadline.time_remaining(); }
 }
 
 // What the web has not, of one scheduler.
