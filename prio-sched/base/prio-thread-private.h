@@ -11,8 +11,11 @@
 
 typedef struct
 {
-  /* What this thread is to the biased locks that it has owned, or NULL (prio-biased-lock). */
-  struct _PrioOwner *owner;
+  /* The lock that this thread is inside of, or NULL (prio-owner-lock). */
+  const struct _PrioOwnerLock *inside;
+
+  /* The lock of the loop whose batch runs on this thread, innermost, or NULL. */
+  const struct _PrioOwnerLock *dispatches;
 
   /* The scheduling state of what is running on this thread, or NULL: the draft's "current
    * continuation state".  It points into the stack frame of the function that set it. */

@@ -86,9 +86,9 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
     return FALSE;
 
   loop = prio_task_group_get_loop (self);
-  if (prio_biased_lock_enter (&loop->lock))
+  if (prio_owner_lock_enter (&loop->lock))
     {
-      prio_biased_lock_leave (&loop->lock);
+      prio_owner_lock_leave (&loop->lock);
       return TRUE;
     }
   if (prio_loop_has_gone (loop))

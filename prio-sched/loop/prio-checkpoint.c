@@ -58,7 +58,7 @@ prio_loop_is_owner (PrioLoop *loop)
   is_owner = !loop->mailbox.closed && g_main_context_is_owner (loop->context);
   prio_lock_unlock (&loop->mailbox.lock);
   if (is_owner)
-    prio_biased_lock_acquire (&loop->lock);
+    prio_owner_lock_acquire (&loop->lock);
   return is_owner;
 }
 

@@ -549,7 +549,9 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   PrioIdQueue *ids;
+  const PrioOwnerLock *outer_lock = prio_thread.dispatches;
 
+  prio_thread.dispatches = &loop->lock;
   prio_thread.batch = &batch;
   /* If a microtask runs a nested main loop, that loop runs the remaining microtasks. */
   if (loop->microtasks.length > 0)
@@ -578,6 +580,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   else
     account_for_none (&batch);
   prio_thread.batch = batch.outer;
+  prio_thread.dispatches = outer_lock;
   prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);
   loop->source_run_queue = outer_run_queue;

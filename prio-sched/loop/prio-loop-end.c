@@ -90,7 +90,7 @@ prio_loop_tear_down (PrioLoop *loop)
   prio_in_finalize (loop);
   prio_loop_leave_table (loop);
 
-  prio_biased_lock_acquire (&loop->lock);
+  prio_owner_lock_acquire (&loop->lock);
   loop->destroyer = &prio_thread;
 
   /* Once the mailbox is closed, there is no owner thread, and who holds the mailbox's lock is inside. */
@@ -102,7 +102,7 @@ prio_loop_tear_down (PrioLoop *loop)
   while (!prio_mailbox_close (&loop->mailbox));
   for (PrioRunQueue *run_queue = prio_is_debugging () ? loop->run_queues : NULL; run_queue != NULL; run_queue = run_queue->next)
     n += run_queue->outer == NULL ? prio_run_queue_count (run_queue) : 0;
-  prio_biased_lock_leave_for_good (&loop->lock);
+  prio_owner_lock_set_owner (&loop->lock, NULL);
 
   if (n > 0)
     prio_debug ("A main context has gone with %u tasks that have not run", n);

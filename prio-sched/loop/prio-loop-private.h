@@ -20,7 +20,7 @@
 
 #pragma once
 
-#include "base/prio-biased-lock-private.h"
+#include "base/prio-owner-lock-private.h"
 #include "base/prio-slab-private.h"
 #include "base/prio-stopwatch-private.h"
 #include "base/prio-turn-private.h"
@@ -112,7 +112,7 @@ struct _PrioLoop
   gint refs; /* atomic; each source, each run queue and others hold one */
   const PrioLoopFuncs *funcs;
   GMainContext *context; /* not owned: valid until the mailbox is closed */
-  PrioBiasedLock lock;
+  PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   gpointer destroyer; /* the thread that releases all that is left in the context, while it does; the mailbox's lock */
   void (*at_end) (PrioLoop *loop); /* atomic; or NULL: ends, outside, what is in no queue, since the context has gone */
@@ -255,7 +255,7 @@ prio_loop_has_releases (PrioLoop *loop)
 static inline gboolean
 prio_loop_enter (PrioLoop *loop)
 {
-  if (!prio_biased_lock_enter (&loop->lock))
+  if (!prio_owner_lock_enter (&loop->lock))
     return FALSE;
 
   if (G_UNLIKELY (prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY))
@@ -266,7 +266,7 @@ prio_loop_enter (PrioLoop *loop)
 static inline void
 prio_loop_leave (PrioLoop *loop)
 {
-  prio_biased_lock_leave (&loop->lock);
+  prio_owner_lock_leave (&loop->lock);
 }
 
 /* Has @microtask called before the next task. */

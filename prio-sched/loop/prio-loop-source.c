@@ -282,7 +282,7 @@ next_lane (PrioLoop *loop)
 static void
 take_over (PrioLoop *loop)
 {
-  prio_biased_lock_acquire (&loop->lock);
+  prio_owner_lock_acquire (&loop->lock);
   /* For ThreadSanitizer: after what another thread has done in a dispatch, which leave_loop () releases. */
   prio_in_finalize (loop);
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
@@ -533,7 +533,7 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
   gint64 now = prio_clock_now ();
   gboolean disposed;
 
-  prio_biased_lock_acquire (&loop->lock);
+  prio_owner_lock_acquire (&loop->lock);
   loop->awake = TRUE;
   /* The iteration may have been about to sleep. */
   if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)

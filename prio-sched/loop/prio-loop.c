@@ -61,7 +61,7 @@ prio_loop_unref (PrioLoop *loop)
 
   loop->funcs->clear (loop);
   g_weak_ref_clear (&loop->thread_default);
-  prio_biased_lock_clear (&loop->lock);
+  prio_owner_lock_clear (&loop->lock);
   prio_mailbox_clear (&loop->mailbox);
   prio_slab_clear (&loop->jobs);
   prio_slab_clear (&loop->entries);
@@ -88,7 +88,7 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   loop->wakeup_fd = -1;
   loop->observing = observing;
   g_weak_ref_init (&loop->thread_default, NULL);
-  prio_biased_lock_init (&loop->lock);
+  prio_owner_lock_init (&loop->lock);
   prio_mailbox_init (&loop->mailbox);
   prio_turn_init (&loop->turn);
   prio_slab_init (&loop->jobs, sizeof (PrioJob));
@@ -102,34 +102,24 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
 
 /* fork () waits until no other thread is inside a loop, and none has a lock of the library, so
  * that the child finds all data consistent.  It takes locks in the order in which they are
- * taken elsewhere: first the biased locks, since an owner thread may need one of the other locks
- * before it leaves; then the mailboxes' locks; then the leaves, and last that of the biased locks'
- * records.  It does not wait for a dispatch on another thread to end: the child can never own that
- * context. */
+ * taken elsewhere: first the loops', since an owner thread may need one of the other locks before it
+ * leaves; then the mailboxes'; then the leaves.  It does not wait for a batch on another thread to end: that thread
+ * does not exist in the child, which can never own its context. */
 static void
 before_fork (void)
 {
   GHashTableIter iter;
   PrioLoop *loop;
-  gboolean barrier = FALSE;
 
   prio_lock_lock (&table_lock);
-
   g_hash_table_iter_init (&iter, table);
   while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
-    barrier = prio_biased_lock_freeze (&loop->lock) || barrier;
-  if (barrier)
-    prio_biased_lock_freeze_barrier ();
-  g_hash_table_iter_init (&iter, table);
-  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
-    prio_biased_lock_freeze_await (&loop->lock);
-
+    prio_lock_lock (&loop->lock.mutex);
   g_hash_table_iter_init (&iter, table);
   while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
     prio_lock_lock (&loop->mailbox.lock);
   for (guint i = 0; i < n_leaf_locks; i++)
     prio_lock_lock (leaf_locks[i]);
-  prio_biased_lock_hold_records ();
 }
 
 static void
@@ -138,14 +128,15 @@ after_fork (gboolean in_child)
   GHashTableIter iter;
   PrioLoop *loop;
 
-  prio_biased_lock_release_records (in_child);
   for (guint i = n_leaf_locks; i > 0; i--)
     prio_lock_unlock (leaf_locks[i - 1]);
   g_hash_table_iter_init (&iter, table);
   while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &loop))
     {
       prio_lock_unlock (&loop->mailbox.lock);
-      prio_biased_lock_thaw (&loop->lock, in_child);
+      if (in_child && !prio_owner_lock_is_owner (&loop->lock))
+        loop->lock.owner = NULL;
+      prio_lock_unlock (&loop->lock.mutex);
     }
 
   prio_lock_unlock (&table_lock);

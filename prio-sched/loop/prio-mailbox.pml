@@ -20,15 +20,15 @@
  *     WAKE
  * @models loop/prio-loop.c prio_loop_catch_up 9645cd58fc16
  *     CATCH_UP
- * @models loop/prio-loop-private.h prio_loop_enter 106103bbada2
+ * @models loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
- * @models loop/prio-loop-source.c take_over 2593dc835bb3
+ * @models loop/prio-loop-source.c take_over ef9814707aea
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
  * @models loop/prio-loop-source.c prepare a14cb838d152
  *     Loop, prepare
  * @models loop/prio-loop-source.c governor_check 06e649a1122f
  *     Loop, check
- * @models loop/prio-loop-end.c prio_loop_tear_down 73fac07dd5fa
+ * @models loop/prio-loop-end.c prio_loop_tear_down 93b2eabbf402
  *     Ender
  *
  * @holds -DP=2

@@ -32,7 +32,7 @@ append_quickly (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc 
   PrioQueue *queue = &run_queue->jobs[prio_effective (priority, FALSE)];
   PrioJob *job;
 
-  if (G_UNLIKELY (!prio_biased_lock_enter_quickly (&loop->lock)))
+  if (G_UNLIKELY (!prio_owner_lock_enter (&loop->lock)))
     return FALSE;
 
   if (G_UNLIKELY (queue->tail == NULL || prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY ||

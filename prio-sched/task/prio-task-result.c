@@ -30,7 +30,7 @@ claim_return (PrioTask *self, const char *function)
     }
 
   /* In the task's function, while the result is not deferred, no other thread may claim it. */
-  if (claim == 0 && prio_biased_lock_is_owner (&self->entry.run_queue->loop->lock))
+  if (claim == 0 && prio_owner_lock_is_owner (&self->entry.run_queue->loop->lock))
     __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
   else
     claim = __atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL);
@@ -49,10 +49,10 @@ static inline gboolean
 return_quickly (PrioTask *self, const PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
-  PrioBiasedLock *lock = &loop->lock;
+  PrioOwnerLock *lock = &loop->lock;
   gboolean is_simple;
 
-  if (G_UNLIKELY (!prio_biased_lock_enter_quickly (lock)))
+  if (G_UNLIKELY (!prio_owner_lock_enter (lock)))
     return FALSE;
 
   /* Another thread may have sent an abort. */
@@ -66,7 +66,7 @@ return_quickly (PrioTask *self, const PrioResult *result)
       self->result = *result;
       self->has_result = TRUE;
     }
-  prio_biased_lock_leave (lock);
+  prio_owner_lock_leave (lock);
   return is_simple;
 }
 

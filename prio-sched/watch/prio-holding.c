@@ -129,7 +129,7 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
   if (task == NULL && duration >= holding->threshold)
     prio_observed_held (loop, name, duration, now);
   /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
-  if (duration < holding->threshold || holding->reports.length >= MAX_REPORTS || !prio_biased_lock_enter (&loop->lock))
+  if (duration < holding->threshold || holding->reports.length >= MAX_REPORTS || !prio_owner_lock_enter (&loop->lock))
     return;
 
   held = g_new (PrioHeld, 1);

@@ -34,7 +34,7 @@ assert_outside (World *world)
 {
   PrioLoop *loop = world->loop;
 
-  g_assert_true (prio_thread.owner == NULL || prio_thread.owner->inside == NULL);
+  g_assert_true (prio_thread.inside == NULL);
   assert_unlocked (&loop->mailbox.lock);
   assert_unlocked (&prio_signal_lock);
 }

@@ -22,7 +22,7 @@ WORDS = {
     r'[Bb]onds?': 'registration',
     r'(?<![.-])[Cc]ores?(?!/|::|\.\w)': 'run queue',  # but a folder may have that name: core/tasks.js, _priosched.core.tasks; so may a crate
     r'at home|home thread': 'on the owner thread',
-    r'bias': 'biased lock',
+    r'bias(?:ed)?': 'owner lock',
     r'inbox': 'mailbox',
     r'bur(?:y|ied)|graves?|exhumed?': 'deferred release',
     r'condemned|reap(?:ed|s)?': 'aborted list',

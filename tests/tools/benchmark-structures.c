@@ -11,7 +11,7 @@
 
 #include "benchmark.h"
 
-#include "base/prio-biased-lock-private.h"
+#include "base/prio-owner-lock-private.h"
 #include "base/prio-heap-private.h"
 #include "loop/prio-mailbox-private.h"
 #include "queue/prio-microtasks-private.h"
@@ -201,22 +201,22 @@ async_queue (void)
 /* To be alone, on the thread that nearly always is. */
 
 static double
-biased_lock (void)
+owner_lock (void)
 {
-  PrioBiasedLock lock;
+  PrioOwnerLock lock;
   double start;
 
-  prio_biased_lock_init (&lock);
-  prio_biased_lock_acquire (&lock);
+  prio_owner_lock_init (&lock);
+  prio_owner_lock_acquire (&lock);
   start = bench_now ();
   for (guint i = 0; i < N; i++)
     {
-      if (prio_biased_lock_enter (&lock))
-        prio_biased_lock_leave (&lock);
+      if (prio_owner_lock_enter (&lock))
+        prio_owner_lock_leave (&lock);
     }
   start = bench_now () - start;
 
-  prio_biased_lock_clear (&lock);
+  prio_owner_lock_clear (&lock);
   return start / N;
 }
 
@@ -306,7 +306,7 @@ const BenchRow bench_rows[] = {
   { "priority queue, keys at random / GSequence", heap_at_random, sequence_at_random, "ns", "" },
   { "slab / g_slice", slab, slice, "ns", "" },
   { "mailbox / GAsyncQueue", mailbox, async_queue, "ns", "" },
-  { "biased lock / GMutex", biased_lock, mutex, "ns", "" },
+  { "owner lock / GMutex", owner_lock, mutex, "ns", "" },
   { "ring of microtasks / GQueue", ring, queue, "ns", "" },
   { "stopwatch / g_get_monotonic_time", stopwatch, clock_each_time, "ns", "" },
 };

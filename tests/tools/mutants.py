@@ -25,7 +25,7 @@ import tempfile
 WANTED = 74
 # All C tests run, those that take seconds at the end, but for those that want another environment.
 SLOW = ['crossing', 'frames', 'turns', 'deferred', 'faults', 'ends', 'loop']
-OTHERS = ['dex', 'dex-fibers', 'race', 'sandbox', 'stress']
+OTHERS = ['dex', 'dex-fibers', 'race', 'stress']
 
 # File, of prio-sched/*/ or with its folder; what is there; what is planted; further tests that may find it.
 MUTANTS = [

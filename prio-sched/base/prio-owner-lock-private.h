@@ -1,0 +1,90 @@
+/* prio-owner-lock-private.h: a lock that only its owner thread enters
+ *
+ * Promises: at most one thread is inside, between prio_owner_lock_enter () and prio_owner_lock_leave (), and that thread
+ * is the owner.  On every other thread prio_owner_lock_enter () returns FALSE, and the thread uses the mailbox instead.
+ * prio_owner_lock_acquire () makes the calling thread the owner, and returns when the former owner has left.
+ *
+ * How: the owner is written, and the owner enters, under a mutex.  A thread that runs a batch of tasks
+ * (prio_thread.dispatches) owns the GMainContext, so no other thread can become the owner: it needs no mutex.
+ *
+ * Rules: only the thread that owns the GMainContext acquires; there is one at a time.  Inside, no user code runs and only
+ * leaf locks are taken.  A thread is inside one lock at a time (prio_thread.inside), and enters it once.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "base/prio-lock-private.h"
+#include "base/prio-thread-private.h"
+
+typedef struct _PrioOwnerLock
+{
+  PrioThread *owner; /* or NULL; written under @mutex; atomic */
+  PrioLock mutex;
+} PrioOwnerLock;
+
+static inline gboolean
+prio_owner_lock_is_owner (PrioOwnerLock *lock)
+{
+  return __atomic_load_n (&lock->owner, __ATOMIC_RELAXED) == &prio_thread;
+}
+
+/* Makes the thread that creates the lock its owner. */
+static inline void
+prio_owner_lock_init (PrioOwnerLock *lock)
+{
+  prio_lock_init (&lock->mutex);
+  lock->owner = &prio_thread;
+}
+
+static inline void
+prio_owner_lock_clear (PrioOwnerLock *lock)
+{
+  prio_lock_clear (&lock->mutex);
+}
+
+/* Sets the owner, or none if @owner is NULL.  Returns when the former owner has left. */
+static inline void
+prio_owner_lock_set_owner (PrioOwnerLock *lock, PrioThread *owner)
+{
+  prio_lock_lock (&lock->mutex);
+  __atomic_store_n (&lock->owner, owner, __ATOMIC_RELAXED);
+  prio_lock_unlock (&lock->mutex);
+}
+
+static inline void
+prio_owner_lock_acquire (PrioOwnerLock *lock)
+{
+  if (G_UNLIKELY (!prio_owner_lock_is_owner (lock)))
+    prio_owner_lock_set_owner (lock, &prio_thread);
+}
+
+/* Enters, if this thread is the owner. */
+static inline gboolean
+prio_owner_lock_enter (PrioOwnerLock *lock)
+{
+  if (!prio_owner_lock_is_owner (lock))
+    return FALSE;
+
+  if (prio_thread.dispatches != lock)
+    {
+      prio_lock_lock (&lock->mutex);
+      if (G_UNLIKELY (!prio_owner_lock_is_owner (lock)))
+        {
+          /* Another thread has become the owner meanwhile. */
+          prio_lock_unlock (&lock->mutex);
+          return FALSE;
+        }
+    }
+  prio_thread.inside = lock;
+  return TRUE;
+}
+
+static inline void
+prio_owner_lock_leave (PrioOwnerLock *lock)
+{
+  prio_thread.inside = NULL;
+  if (prio_thread.dispatches != lock)
+    prio_lock_unlock (&lock->mutex);
+}
