@@ -130,6 +130,30 @@ keep_posting (gpointer data)
   return NULL;
 }
 
+static gboolean
+post_again (gpointer scheduler)
+{
+  if (!g_atomic_int_get (&stop_busy))
+    prio_scheduler_post (scheduler, BACKGROUND, post_again, scheduler, NULL);
+  return G_SOURCE_REMOVE;
+}
+
+/* In a batch of another context. */
+static gpointer
+keep_running_tasks (gpointer data G_GNUC_UNUSED)
+{
+  Fixture own;
+
+  fixture_set_up (&own, NULL);
+  post_again (own.scheduler);
+  g_atomic_int_set (&is_busy, TRUE);
+  while (!g_atomic_int_get (&stop_busy))
+    g_main_context_iteration (own.context, FALSE);
+  fixture_run (&own);
+  fixture_tear_down (&own, NULL);
+  return NULL;
+}
+
 /* Among the signals. */
 static gpointer
 keep_asking (gpointer data)
@@ -206,6 +230,12 @@ static void
 test_fork_while_a_thread_posts (Fixture *f, gconstpointer data)
 {
   fork_beside (f, keep_posting, f);
+}
+
+static void
+test_fork_while_a_thread_runs_tasks (Fixture *f, gconstpointer data)
+{
+  fork_beside (f, keep_running_tasks, NULL);
 }
 
 static void
@@ -374,6 +404,7 @@ main (int argc, char **argv)
   add_test ("/faults/fork/beside-a-thread", test_fork_beside_a_thread);
   add_test ("/faults/fork/while-a-thread-is-inside", test_fork_while_a_thread_is_inside);
   add_test ("/faults/fork/while-a-thread-posts", test_fork_while_a_thread_posts);
+  add_test ("/faults/fork/while-a-thread-runs-tasks", test_fork_while_a_thread_runs_tasks);
   add_test ("/faults/fork/while-a-thread-asks-a-signal", test_fork_while_a_thread_asks_a_signal);
   add_test ("/faults/many/microtasks-in-a-row", test_microtasks_in_a_row);
   add_test ("/faults/many/microtasks-at-once", test_microtasks_at_once);
