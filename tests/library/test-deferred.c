@@ -188,6 +188,55 @@ test_dropped_elsewhere (Fixture *f, gconstpointer data)
   g_log_set_always_fatal (fatal);
 }
 
+typedef struct
+{
+  PrioTask *task;
+  gint is_over; /* atomic */
+} SlowDrop;
+
+/* Drops the last reference, and keeps the notifications frozen for a while, as g_object_unref () does while it disposes the
+ * task. */
+static gpointer
+drop_slowly (gpointer data)
+{
+  SlowDrop *slow = data;
+
+  g_object_freeze_notify (G_OBJECT (slow->task));
+  g_object_unref (slow->task);
+  g_usleep (20 * 1000);
+  g_atomic_int_set (&slow->is_over, TRUE);
+  g_object_thaw_notify (G_OBJECT (slow->task));
+  return NULL;
+}
+
+static void
+over_before_failed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_true (g_atomic_int_get (&((SlowDrop *) data)->is_over));
+}
+
+/* The task fails once the other thread has left g_object_unref (): until then that touches the task. */
+static void
+test_dropped_slowly_elsewhere (Fixture *f, gconstpointer data)
+{
+  Dropped dropped = { .f = f };
+  SlowDrop slow = { NULL };
+  GThread *thread;
+
+  expect_dropped ();
+  post_to_be_dropped (&dropped, defer_and_hold);
+  while (dropped.held == NULL)
+    g_main_context_iteration (f->context, FALSE);
+  slow.task = dropped.held;
+  prio_task_then (slow.task, over_before_failed, &slow, NULL);
+  thread = g_thread_new ("dropper", drop_slowly, &slow);
+  while (dropped.n_failed == 0)
+    g_main_context_iteration (f->context, FALSE);
+  g_thread_join (thread);
+  g_main_context_iteration (f->context, FALSE);
+  g_test_assert_expected_messages ();
+}
+
 /* Its context has gone: nobody is called, nothing stays. */
 static void
 test_dropped_without_a_context (Fixture *f, gconstpointer data)
@@ -437,6 +486,7 @@ main (int argc, char **argv)
   add_test ("/deferred/dropped", test_dropped);
   add_test ("/deferred/not-dropped", test_not_dropped);
   add_test ("/deferred/dropped-elsewhere", test_dropped_elsewhere);
+  add_test ("/deferred/dropped-slowly-elsewhere", test_dropped_slowly_elsewhere);
   add_test ("/deferred/dropped-without-a-context", test_dropped_without_a_context);
   add_test ("/deferred/return-error-if-aborted-later", test_return_error_if_aborted_later);
   add_test ("/deferred/cancelled-after-it-was-deferred", test_cancelled_after_it_was_deferred);
