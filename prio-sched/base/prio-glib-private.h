@@ -1,10 +1,7 @@
-/* prio-unref-private.h: an object that its dispose () has revived on another thread
+/* prio-glib-private.h: the two places where the library relies on how GLib works inside
  *
- * g_object_unref () freezes the notifications of an object while it disposes it.  If dispose () gives a new reference to
- * another thread, g_object_unref () still has to drop its own and to thaw the notifications.  Before GLib 2.80 it does so
- * in this order: whoever frees the object in between has it touch freed memory.  Since GLib 2.80, an object that has lost
- * its new reference before g_object_unref () looks is finalized, and what was notified meanwhile is lost.  So whoever has
- * the new reference may neither notify nor drop it as long as prio_is_within_unref ().
+ * Promises: no other file of the engine reads what GLib does not make public.  Both questions are about correctness, and
+ * GLib has no public answer to either.  tests/library/test-contexts.c and test-deferred.c fail if an answer is wrong.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,6 +10,26 @@
 
 #include <glib-object.h>
 
+/* Tells whether the context of @source, which has been destroyed, is being freed.  GLib clears the context of all its sources
+ * before it destroys the first one.  g_source_get_context () must not be called then. */
+gboolean prio_source_context_ends (GSource *source);
+
+/* Tells whether @disposer, another thread than this one, is still in the g_object_unref () whose dispose () has revived
+ * @object.  Until that call has returned, no other thread may notify or drop the object:
+ *
+ * - before GLib 2.80, g_object_unref () drops its reference and then thaws the notifications: if another thread frees the
+ *   object in between, it touches freed memory;
+ * - since GLib 2.80, it finalizes an object that has lost its new reference before g_object_unref () looks, and what was
+ *   notified meanwhile is lost.
+ *
+ * While the notifications of an object are frozen, as they are in dispose (), it has qdata of the name that GLib gives to
+ * the queue of them. */
 gboolean prio_is_within_unref (GObject *object, GThread *disposer);
+
+/* Waits until prio_is_within_unref () is over.  That takes a few instructions only; the wait is bounded, because user code
+ * may have frozen the notifications for good. */
 void prio_wait_for_unref (GObject *object, GThread *disposer);
+
+/* Waits for a millisecond at most.  Returns FALSE if it is not over then: a handler may be running in dispose (), for as
+ * long as it likes. */
 gboolean prio_wait_briefly_for_unref (GObject *object, GThread *disposer);

@@ -1,16 +1,18 @@
-/* prio-unref.c: an object that its dispose () has revived on another thread
- *
- * prio-unref-private.h explains it.
+/* prio-glib.c: the two places where the library relies on how GLib works inside
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "base/prio-unref-private.h"
+#include "base/prio-glib-private.h"
 
-/* Whether @disposer, another thread than this one, is still in the g_object_unref () whose dispose () has revived @object.
- * While the notifications of an object are frozen, it has qdata of this name. */
+gboolean
+prio_source_context_ends (GSource *source)
+{
+  return source->context == NULL;
+}
+
 gboolean
 prio_is_within_unref (GObject *object, GThread *disposer)
 {
@@ -37,16 +39,12 @@ wait_for_unref (GObject *object, GThread *disposer, guint n_waits)
   return !prio_is_within_unref (object, disposer);
 }
 
-/* Waits until the g_object_unref () of @disposer has returned, or is about to.  That takes a few instructions only; the
- * wait is bounded, because user code may have frozen the notifications for good. */
 void
 prio_wait_for_unref (GObject *object, GThread *disposer)
 {
   wait_for_unref (object, disposer, N_WAITS);
 }
 
-/* The same, for a millisecond: for who has another way.  Returns FALSE if the wait has been in vain: then a handler may
- * be running in dispose (), for as long as it likes. */
 gboolean
 prio_wait_briefly_for_unref (GObject *object, GThread *disposer)
 {

@@ -21,6 +21,7 @@
 
 #include "loop/prio-loop-source-private.h"
 
+#include "base/prio-glib-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lane-private.h"
@@ -140,15 +141,6 @@ release_source (GSource *source)
   g_source_unref (source);
 }
 
-/* Whether the context of @source, which has been destroyed, is being freed: GLib clears the
- * context of all its sources before it destroys the first.  This reads the field, since
- * g_source_get_context () must not be called then. */
-static inline gboolean
-context_ends (GSource *source)
-{
-  return source->context == NULL;
-}
-
 /* @source has been destroyed: by the library if it is no longer the loop's, otherwise by other
  * code or with its context.  The loop ends here, and not when the source is finalized: until here GLib
  * has not freed the memory of the context.  Other threads may wake the context until the mailbox
@@ -165,7 +157,7 @@ source_destroyed (GSource *source)
   if (was_ours)
     {
       steal_source_locked (loop, kind);
-      ends = kind == PRIO_SOURCE_GOVERNOR && context_ends (source);
+      ends = kind == PRIO_SOURCE_GOVERNOR && prio_source_context_ends (source);
       if (kind == PRIO_SOURCE_GOVERNOR && !ends)
         attach_source_locked (loop, kind);
     }

@@ -7,7 +7,6 @@
 
 #include "post/prio-scheduler-steps-private.h"
 
-#include "base/prio-unref-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-yield-private.h"
 #include "scheduler/prio-options-private.h"

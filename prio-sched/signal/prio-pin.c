@@ -9,7 +9,7 @@
 
 #include "signal/prio-pin-private.h"
 
-#include "base/prio-unref-private.h"
+#include "base/prio-glib-private.h"
 #include "loop/prio-run-queue-private.h"
 
 /* The handles of all pinned signals; those that have not been re-evaluated for longest come first. */

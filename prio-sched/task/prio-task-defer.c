@@ -7,7 +7,7 @@
 
 #include "task/prio-task-impl-private.h"
 
-#include "base/prio-unref-private.h"
+#include "base/prio-glib-private.h"
 #include "signal/prio-registration-private.h"
 #include "prio-error.h"
 
