@@ -131,13 +131,6 @@ PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_frame_share    (PrioScheduler       *self,
                                                   double               share);
 PRIO_AVAILABLE_IN_ALL
-double         prio_scheduler_get_least_share    (PrioScheduler       *self,
-                                                  PrioTaskPriority     priority);
-PRIO_AVAILABLE_IN_ALL
-void           prio_scheduler_set_least_share    (PrioScheduler       *self,
-                                                  PrioTaskPriority     priority,
-                                                  double               share);
-PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_get_lends_priority (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_lends_priority (PrioScheduler       *self,

@@ -198,8 +198,6 @@ declare module '@girs/priosched-1' {
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
                 'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
                 'notify::frame-share': (pspec: GObject.ParamSpec) => void;
-                'notify::least-share-background': (pspec: GObject.ParamSpec) => void;
-                'notify::least-share-user-visible': (pspec: GObject.ParamSpec) => void;
                 'notify::collects-statistics': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
@@ -207,8 +205,6 @@ declare module '@girs/priosched-1' {
                 next_frame: number; nextFrame: number;
                 time_slice: number; timeSlice: number;
                 frame_share: number; frameShare: number;
-                least_share_background: number; leastShareBackground: number;
-                least_share_user_visible: number; leastShareUserVisible: number;
                 lends_priority: boolean; lendsPriority: boolean; collects_statistics: boolean; collectsStatistics: boolean;
             }
         }
@@ -244,12 +240,6 @@ declare module '@girs/priosched-1' {
             /** How much of the time tasks have beside a window that is slow to draw, from 0 to 0.9. */
             get frame_share(): number; set frame_share(value: number);
             get frameShare(): number; set frameShare(value: number);
-            /** Which part of the time background tasks have at least, from 0 to 0.5. */
-            get least_share_background(): number; set least_share_background(value: number);
-            get leastShareBackground(): number; set leastShareBackground(value: number);
-            /** Which part of the time user-visible tasks have at least, from 0 to 0.5. */
-            get least_share_user_visible(): number; set least_share_user_visible(value: number);
-            get leastShareUserVisible(): number; set leastShareUserVisible(value: number);
             get lends_priority(): boolean; set lends_priority(value: boolean);
             get lendsPriority(): boolean; set lendsPriority(value: boolean);
             get collects_statistics(): boolean; set collects_statistics(value: boolean);
@@ -313,9 +303,6 @@ declare module '@girs/priosched-1' {
             get_context(): GLib.MainContext;
             get_next_frame(): number; set_next_frame(next_frame: number): void;
             get_time_slice(): number; set_time_slice(time_slice: number): void;
-            /** Which part of the time tasks of a priority have at least, from 0 to 0.5. */
-            get_least_share(priority: Nick | TaskPriority): number;
-            set_least_share(priority: Nick | TaskPriority, share: number): void;
             /** Which part of the time tasks have beside frames that are slow to draw, from 0 to 0.9. */
             get_frame_share(): number; set_frame_share(share: number): void;
             /** Whether a task of the library's own that waits for another lends it its priority. */

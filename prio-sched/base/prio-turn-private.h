@@ -29,10 +29,6 @@
  *   not shortened.
  * - If the program has said which share tasks have beside frames, each drawing makes time due to them, what they run
  *   is taken from it, and the turn ends before the next frame as long as some is left.
- * - If the program has said which share background tasks have at least, what other sources run while those wait makes
- *   time due to them.  They run where GLib has come to in the last iteration, so that whatever goes before that has
- *   been dispatched: input and a frame that is due beside an idle source, input beside drawing.  Beside a flood they
- *   run before it.
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if
  *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
  *   background tasks for one batch in half a second.  That is counted from when they began to wait, whatever else
@@ -67,21 +63,6 @@ typedef enum
   PRIO_REACH_REST,   /* from 126 on */
 } PrioReach;
 
-/* The least share of background tasks beside other sources. */
-typedef struct
-{
-  guint share;      /* or 0 */
-  gint64 due;       /* time due to them, µs; if negative, due to the others */
-  gint64 iterated;  /* since when what runs is the others', µs; 0 if they do not wait, or more urgent tasks do too */
-  guint n_top;      /* iterations in a row that came no further than PRIO_REACH_TOP, */
-  gint64 top_since; /* and since when, µs */
-  PrioReach at;     /* where they run, */
-  gboolean ready;   /* when GLib comes there in this iteration; */
-  gboolean floods;  /* or before every other source */
-  gboolean runs;    /* they run for @due; */
-  gboolean again;   /* and have, in the last iteration: the others had nothing of that */
-} PrioLowTurn;
-
 typedef struct
 {
   gboolean others;            /* the other sources have their turn: no task runs */
@@ -114,8 +95,6 @@ typedef struct
   gint64 frame_due;    /* if so: time due to tasks for what drawing took, µs; if negative, due to drawing */
   gint64 frame;        /* the first announced frame for which there has been no turn yet, µs, or 0 */
 
-  PrioLowTurn low;
-
   gint64 background_since; /* since when background tasks wait, µs; 0 if none does, or one has run since */
 } PrioTurn;
 
@@ -126,7 +105,6 @@ void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, 
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
 void prio_turn_continued (PrioTurn *turn, gint64 ran);
 void prio_turn_rest (PrioTurn *turn);
-void prio_turn_count_low (PrioTurn *turn, gint64 now, gboolean waits);
 
 /* GLib asks the probe at @reach: the iteration has come at least as far. */
 static inline void
@@ -169,9 +147,9 @@ prio_share_of (guint share, gint64 time)
 static inline gint64
 prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {
-  if (turn->balance > 0 && !turn->low.runs)
+  if (turn->balance > 0)
     return MIN (slice, MAX (PRIO_MAX_LOOK, turn->balance));
-  return turn->share != 0 && (!is_set || turn->frame_share != 0 || turn->low.runs) ? MIN (slice, turn->share) : slice;
+  return turn->share != 0 && (!is_set || turn->frame_share != 0) ? MIN (slice, turn->share) : slice;
 }
 
 /* How long tasks may run before they look for other sources, µs. */

@@ -159,66 +159,6 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-static gboolean
-is_low_flooded (PrioLowTurn *low, gint64 now)
-{
-  return (low->n_top >= SPIN_ITERATIONS && now - low->top_since >= SPIN_TIME) ||
-         (low->n_top >= LONG_SPIN_ITERATIONS && now - low->top_since >= LONG_SPIN_TIME);
-}
-
-/* An iteration begins, and there is a least share of background tasks.  @waits says that they wait, and that no more urgent
- * ones do: what the last iteration took was the others'.  Where it has come to, everything above is through; if it had only
- * input, where the one before had come to. */
-void
-prio_turn_count_low (PrioTurn *turn, gint64 now, gboolean waits)
-{
-  PrioLowTurn *low = &turn->low;
-
-  if (low->runs)
-    turn->share = 0;
-  low->runs = low->ready = low->floods = FALSE;
-  if (!waits)
-    {
-      low->iterated = 0;
-      low->n_top = 0;
-      return;
-    }
-
-  if (low->iterated != 0 && !low->again)
-    {
-      low->due = MIN (low->due + prio_share_of (low->share, now - low->iterated), MAX_BALANCE);
-      if (turn->reached != PRIO_REACH_TOP)
-        low->n_top = 0;
-      else if (low->n_top++ == 0)
-        low->top_since = low->iterated;
-    }
-  low->iterated = now;
-  if (turn->reached != PRIO_REACH_TOP)
-    low->at = turn->reached;
-  else if (low->at == PRIO_REACH_TOP)
-    low->at = PRIO_REACH_REST;
-  low->again = FALSE;
-  low->ready = low->due >= PRIO_MIN_LOOK;
-  low->floods = low->ready && is_low_flooded (low, now);
-}
-
-/* Tasks have run until @now, for @ran µs.  What nothing else has asked for is not taken from the time that will be due. */
-static void
-count_low_ran (PrioTurn *turn, gint64 now, gint64 ran)
-{
-  PrioLowTurn *low = &turn->low;
-
-  if (low->iterated == 0)
-    return;
-
-  low->due = MAX (low->due - ran, low->runs ? -prio_share_of (low->share, MAX_WAIT) : MIN (low->due, 0));
-  low->iterated = now;
-  if (low->runs)
-    turn->share = 0;
-  low->again = low->runs;
-  low->runs = low->ready = FALSE;
-}
-
 /* Tasks run before every other source, even in a turn that was to continue to the bottom. */
 static void
 grant (PrioTurn *turn)
@@ -252,9 +192,6 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
   turn->answered = FALSE;
   if (G_UNLIKELY (turn->frame_share != 0))
     turn->ends_before_frame = turn->others && turn->frame_due > 0;
-
-  if (G_UNLIKELY (turn->low.floods))
-    grant (turn);
 }
 
 /* An iteration begins.  @waits says whether background tasks are ready, and @urgent whether something more urgent is,
@@ -290,8 +227,6 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
   if (G_UNLIKELY (turn->frame_share != 0))
     count_beside_frames (turn, ran);
-  if (G_UNLIKELY (turn->low.share != 0))
-    count_low_ran (turn, now, ran);
   if (!cut)
     return;
 
@@ -342,12 +277,6 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
   end (turn, now);
   if (at_bottom)
     turn->since_whole = turn->rest_balance = 0;
-  if (G_UNLIKELY (turn->low.ready) && (reached == turn->low.at || turn->low.floods))
-    {
-      turn->low.runs = TRUE;
-      turn->share = MAX (turn->low.due, PRIO_MIN_LOOK);
-      turn->spent = 0;
-    }
 }
 
 /* No task is ready. */
@@ -361,5 +290,4 @@ prio_turn_rest (PrioTurn *turn)
   turn->granted = FALSE;
   turn->frame = 0;
   turn->spent = turn->since_whole = turn->rest_balance = turn->share = turn->frame_due = turn->background_since = 0;
-  turn->low = (PrioLowTurn) { .share = turn->low.share, .due = MIN (turn->low.due, 0) };
 }

@@ -26,8 +26,6 @@ struct _PrioBatch
   gint depth;       /* g_main_depth () in its dispatch */
   gboolean begun;   /* a task has run */
   guint effective;  /* the effective priority that the last task had */
-  gint ran;         /* where there are least shares, what it had, or -1, */
-  gboolean ahead;   /* and whether it ran before more urgent ones, by such a share */
   guint max;        /* how many tasks may run before it counts them for the stopwatch */
   gboolean over;    /* its time is over */
   gboolean within;  /* it is in the turn of the other sources: only groups with places run tasks */

@@ -16,7 +16,6 @@
 #include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
-#include "loop/prio-shares-private.h"
 #include "loop/prio-traits-private.h"
 
 /* Queues the delayed tasks that are due.  Each gets its order only now (§2.4.2, steps 11 to 13). */
@@ -366,8 +365,6 @@ choose (PrioBatch *batch)
     return NULL;
   if (G_UNLIKELY (batch->within) && !queue->run_queue->has_places)
     return NULL;
-  if (G_UNLIKELY (loop->shares != NULL) && !batch->within)
-    queue = prio_shares_choose (loop, queue, &batch->ran, batch->entered, &batch->ahead);
 
   if (batch->effective != queue->effective)
     turn_to (batch, queue);
@@ -513,8 +510,6 @@ account (const PrioBatch *batch)
 {
   PrioLoop *loop = batch->loop;
 
-  if (batch->ran >= 0 && loop->shares != NULL)
-    prio_shares_count (loop, (guint) batch->ran, batch->ahead, batch->now);
   prio_turn_announce_frame (&loop->turn, loop->next_frame);
   if (batch->within && loop->turn.others)
     prio_turn_continued (&loop->turn, batch->now - batch->entered);
@@ -541,7 +536,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
                       .effective = PRIO_NO_LEVEL, .raw = -1, .shortest = G_MAXINT64,
-                      .within = loop->turn.others, .ran = -1 };
+                      .within = loop->turn.others };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
   PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
   GObject *outer_source = g_steal_pointer (&loop->source);

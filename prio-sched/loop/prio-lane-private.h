@@ -28,10 +28,6 @@ prio_source_reach (guint kind)
 static inline gboolean
 prio_source_ends_turn (PrioTurn *turn, guint kind)
 {
-  /* More urgent tasks are not ready, or would run there too. */
-  if (G_UNLIKELY (turn->low.ready) && kind != PRIO_SOURCE_BOTTOM && prio_source_reach (kind) == turn->low.at)
-    return TRUE;
-
   switch (kind)
     {
     case PRIO_SOURCE_BEFORE_FRAME: return turn->ends_before_frame;
@@ -45,9 +41,6 @@ prio_source_ends_turn (PrioTurn *turn, guint kind)
 static inline PrioLane
 prio_source_lowest_lane (PrioLoop *loop, guint kind)
 {
-  if (G_UNLIKELY (loop->turn.low.runs))
-    return PRIO_LANE_BACKGROUND;
-
   switch (kind)
     {
     case PRIO_SOURCE_GOVERNOR: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);

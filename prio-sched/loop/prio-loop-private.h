@@ -55,7 +55,6 @@ typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
-typedef struct _PrioShares PrioShares;
 
 /* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct
@@ -135,7 +134,6 @@ struct _PrioLoop
   PrioRunQueue *run_queues, *own; /* the latter for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
-  PrioShares *shares;   /* the least shares of tasks among each other; NULL if there are none */
   PrioHolding *holding; /* of prio-holding, freed by g_free (): who holds the loop; NULL until somebody watches; set atomically */
   GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
   GPtrArray *interludes; /* what bindings have called between two tasks; NULL if there is nothing: prio-interludes */

@@ -305,8 +305,7 @@ static void
 adapt_sources (PrioLoop *loop)
 {
   PrioTurn *turn = &loop->turn;
-  gboolean is_shared = turn->low.share != 0 && loop->lane == PRIO_LANE_BACKGROUND;
-  gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame || is_shared;
+  gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame;
 
   if (loop->lane == PRIO_LANE_NONE && __atomic_load_n (&loop->n_sources, __ATOMIC_RELAXED) == 1)
     return;
@@ -315,7 +314,7 @@ adapt_sources (PrioLoop *loop)
     adapt_source (loop, lane, (PrioLane) lane == loop->lane);
   adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
   adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
-  adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others || is_shared);
+  adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
   adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
 }
 
@@ -342,11 +341,6 @@ take_turn (PrioLoop *loop, gint64 now)
       return now;
     }
 
-  if (G_UNLIKELY (turn->low.share != 0))
-    {
-      now = now != 0 ? now : prio_clock_now ();
-      prio_turn_count_low (turn, now, !urgent);
-    }
   if (turn->others || turn->waited || turn->background_since != 0)
     {
       now = now != 0 ? now : prio_clock_now ();

@@ -16,9 +16,6 @@
 
 #define PRIO_DEFAULT_SLICE 5000 /* µs */
 
-/* Those of `background` and of `user-visible` tasks can have a least share. */
-#define PRIO_N_SHARED 2
-
 struct _PrioRunQueue
 {
   PrioLoop *loop;
@@ -36,8 +33,7 @@ struct _PrioRunQueue
   PrioReadyGroup ready; /* those of its queues, and of the queues of @groups and @id_queues, that have a head */
   gboolean has_places;  /* it is paused while all are taken, and a task that has deferred its result keeps its own */
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
-  guint frame_share;  /* of time, beside frames, or 0; atomic */
-  guint least_shares[PRIO_N_SHARED]; /* of time, by priority from `background` on, or 0; atomic */
+  guint frame_share; /* of time, beside frames, or 0; atomic */
   gboolean lends; /* whether a task that waits lends its priority */
   gpointer counts; /* what an observer counts of its tasks, and of its parts': a GAtomicRcBox, or NULL; set atomically, once */
   gsize users;
@@ -55,6 +51,7 @@ PrioRunQueue *prio_run_queue_new (PrioLoop *loop);
 PrioRunQueue *prio_run_queue_own (PrioLoop *loop);
 void prio_run_queue_free_own (PrioLoop *loop);
 void prio_run_queue_end (PrioRunQueue *run_queue);
+void prio_run_queues_update_frame_share (PrioLoop *loop);
 void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
 void prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer);

@@ -8,7 +8,6 @@
 #include "loop/prio-run-queue-private.h"
 
 #include "loop/prio-lending-private.h"
-#include "loop/prio-shares-private.h"
 
 #include <string.h>
 
@@ -104,6 +103,20 @@ run_queue_free (gpointer data)
   run_queue_clear (run_queue);
 }
 
+/* A scheduler of @loop has said another frame share, or has gone.  The largest counts. */
+void
+prio_run_queues_update_frame_share (PrioLoop *loop)
+{
+  guint share = 0;
+
+  for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+    share = MAX (share, __atomic_load_n (&run_queue->frame_share, __ATOMIC_RELAXED));
+
+  loop->turn.frame_share = share;
+  if (share == 0)
+    loop->turn.frame_due = 0;
+}
+
 /* @run_queue has no users any more. */
 void
 prio_run_queue_end (PrioRunQueue *run_queue)
@@ -117,8 +130,8 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   if (run_queue->next != NULL)
     run_queue->next->prev = run_queue->prev;
 
-  if (G_UNLIKELY (prio_shares_are_said (run_queue)))
-    prio_shares_update (loop);
+  if (G_UNLIKELY (run_queue->frame_share != 0))
+    prio_run_queues_update_frame_share (loop);
   prio_ready_evict (&loop->ready);
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }

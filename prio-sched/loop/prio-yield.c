@@ -10,7 +10,6 @@
 #include "base/prio-input-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-lending-private.h"
-#include "loop/prio-shares-private.h"
 #include "loop/prio-traits-private.h"
 
 /* The shortest time between two polls for input, µs. */
@@ -119,15 +118,6 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     loop->checked = 0;
 }
 
-/* Whether a task runs before more urgent ones by its least share, so that they wait until that is used up. */
-static gboolean
-runs_ahead (PrioLoop *loop)
-{
-  PrioBatch *batch = loop->shares != NULL ? running_batch (loop) : NULL;
-
-  return batch != NULL && batch->ahead;
-}
-
 /* Called on the thread that owns the context, by a task that runs with @state or by other
  * code.  A stopwatch decides when to read the clock. */
 gboolean
@@ -135,11 +125,10 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
 {
   PrioStopwatch *watch = &loop->asked;
   guint level = running_level (state);
-  gboolean others_wait = prio_ready_top (&loop->ready) > (int) level;
   PrioBatch *batch;
   gint64 now;
 
-  if (others_wait && !runs_ahead (loop))
+  if (prio_ready_top (&loop->ready) > (int) level)
     return TRUE;
 
   now = prio_stopwatch_lap (watch, 1);
@@ -149,8 +138,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   batch = running_batch (loop);
   if (now >= end_of_time (loop, run_queue, batch) || input_waits (loop, now, G_PRIORITY_DEFAULT))
     end_time (loop, batch);
-  else if (others_wait ? prio_shares_last (loop->shares, (guint) batch->ran, now)
-                       : !urgent_timeout_has_passed (loop, level, now) && !urgent_delay_is_due (loop, level, now))
+  else if (!urgent_timeout_has_passed (loop, level, now) && !urgent_delay_is_due (loop, level, now))
     return FALSE;
 
   prio_stopwatch_hurry (watch);

@@ -114,20 +114,17 @@ prio_ready_top (PrioReady *ready)
   return ready->mask != 0 ? 31 - __builtin_clz (ready->mask) : -1;
 }
 
-/* The queue of @effective whose head is the oldest; there has to be one that has a head. */
-static inline PrioQueue *
-prio_ready_at (PrioReady *ready, PrioEffective effective)
-{
-  return G_LIKELY (ready->only[effective] != NULL) ? ready->only[effective] : prio_ready_oldest (ready, effective);
-}
-
 /* The queue whose head is the next task, or NULL. */
 static inline PrioQueue *
 prio_ready_first (PrioReady *ready)
 {
+  PrioEffective effective;
+
   if (ready->mask == 0)
     return NULL;
-  return prio_ready_at (ready, (PrioEffective) prio_ready_top (ready));
+
+  effective = (PrioEffective) prio_ready_top (ready);
+  return G_LIKELY (ready->only[effective] != NULL) ? ready->only[effective] : prio_ready_oldest (ready, effective);
 }
 
 /* Whether @queue has the next task, and is the only queue of its effective priority. */

@@ -26,14 +26,6 @@ struct _PrioScheduler
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
-/* The shares of time that have properties. */
-typedef enum
-{
-  PRIO_FRAME_SHARE,
-  PRIO_LEAST_SHARE_BACKGROUND,
-  PRIO_LEAST_SHARE_USER_VISIBLE
-} PrioShare;
-
 /* The part of the class that watches, which stands above it (prio-watch.c). */
 typedef struct
 {
@@ -74,12 +66,10 @@ void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *o
                               GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits);
 void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data);
 GParamSpec *prio_scheduler_make_lends_priority (void);
-void prio_scheduler_make_shares (GParamSpec **shares);
-double prio_scheduler_get_share (PrioScheduler *self, PrioShare share);
-void prio_scheduler_set_share (PrioScheduler *self, PrioShare share, double value);
+GParamSpec *prio_scheduler_make_frame_share (void);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_notify_paused (PrioScheduler *self);
-void prio_scheduler_notify_share (PrioScheduler *self, PrioShare share);
+void prio_scheduler_notify_frame_share (PrioScheduler *self);
 gboolean prio_scheduler_is_inner_now (void);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

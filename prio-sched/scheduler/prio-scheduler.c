@@ -84,9 +84,7 @@ enum
   PROP_PAUSED,
   PROP_NEXT_FRAME,
   PROP_LENDS_PRIORITY,
-  PROP_FRAME_SHARE, /* and what else PrioShare has, in its order */
-  PROP_LEAST_SHARE_BACKGROUND,
-  PROP_LEAST_SHARE_USER_VISIBLE,
+  PROP_FRAME_SHARE,
   N_PROPS
 };
 
@@ -191,9 +189,7 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       break;
 
     case PROP_FRAME_SHARE:
-    case PROP_LEAST_SHARE_BACKGROUND:
-    case PROP_LEAST_SHARE_USER_VISIBLE:
-      g_value_set_double (value, prio_scheduler_get_share (self, id - PROP_FRAME_SHARE));
+      g_value_set_double (value, prio_scheduler_get_frame_share (self));
       break;
 
     default:
@@ -226,9 +222,7 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
       break;
 
     case PROP_FRAME_SHARE:
-    case PROP_LEAST_SHARE_BACKGROUND:
-    case PROP_LEAST_SHARE_USER_VISIBLE:
-      prio_scheduler_set_share (self, id - PROP_FRAME_SHARE, g_value_get_double (value));
+      prio_scheduler_set_frame_share (self, g_value_get_double (value));
       break;
 
     default:
@@ -294,7 +288,7 @@ install_properties (GObjectClass *object_class)
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
-  prio_scheduler_make_shares (&properties[PROP_FRAME_SHARE]);
+  properties[PROP_FRAME_SHARE] = prio_scheduler_make_frame_share ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
   if (watch != NULL)
@@ -330,9 +324,9 @@ prio_scheduler_notify_paused (PrioScheduler *self)
 }
 
 void
-prio_scheduler_notify_share (PrioScheduler *self, PrioShare share)
+prio_scheduler_notify_frame_share (PrioScheduler *self)
 {
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRAME_SHARE + share]);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRAME_SHARE]);
 }
 
 static void

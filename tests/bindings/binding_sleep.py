@@ -18,15 +18,13 @@ def run(function):
     return lambda self: PrioSched.run(function(self))
 
 
-class Shares(unittest.TestCase):
+class FrameShare(unittest.TestCase):
 
-    def test_shares_are_said(self):
+    def test_frame_share_is_said(self):
         own = PrioSched.Scheduler.new(GLib.MainContext())
-        background = PrioSched.TaskPriority.BACKGROUND
-        self.assertEqual((own.get_least_share(background), own.get_frame_share()), (0, 0))
-        own.set_least_share(background, 0.25)
+        self.assertEqual(own.get_frame_share(), 0)
         own.set_frame_share(0.5)
-        self.assertEqual((own.get_least_share(background), own.get_frame_share()), (0.25, 0.5))
+        self.assertEqual(own.get_frame_share(), 0.5)
 
 
 class Sleep(unittest.TestCase):

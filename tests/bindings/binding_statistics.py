@@ -50,15 +50,10 @@ class Statistics(unittest.TestCase):
         times = statistics.get_waiting_times('background')
         nan = float('nan')
         for call, error, message in (
-                (lambda: self.scheduler.set_least_share('background', 0.6), ValueError, 'share.*0.5.*0.6'),
-                (lambda: self.scheduler.set_least_share('background', nan), ValueError, 'share.*nan'),
-                (lambda: self.scheduler.set_least_share('background', -0.1), ValueError, 'share.*-0.1'),
-                (lambda: self.scheduler.set_least_share('background', '0.1'), TypeError, "share.*'0.1'"),
-                (lambda: self.scheduler.set_least_share('background', True), TypeError, 'share.*True'),
-                (lambda: self.scheduler.set_least_share('user-blocking', 0.1), ValueError, "'user-blocking' has no least share"),
-                (lambda: self.scheduler.get_least_share('user-blocking'), ValueError, "'user-blocking' has no least share"),
-                (lambda: self.scheduler.set_least_share('low', 0.1), ValueError, "'low' is not a task priority"),
-                (lambda: self.scheduler.set_least_share(None, 0.1), ValueError, 'None is not a task priority'),
+                (lambda: self.scheduler.set_frame_share(nan), ValueError, 'share.*nan'),
+                (lambda: self.scheduler.set_frame_share(-0.1), ValueError, 'share.*-0.1'),
+                (lambda: self.scheduler.set_frame_share('0.1'), TypeError, "share.*'0.1'"),
+                (lambda: self.scheduler.set_frame_share(True), TypeError, 'share.*True'),
                 (lambda: self.scheduler.set_frame_share(0.91), ValueError, 'share.*0.9.*0.91'),
                 (lambda: self.scheduler.set_frame_share(None), TypeError, 'share.*None'),
                 (lambda: self.scheduler.set_long_task_threshold(-1), ValueError, 'threshold.*-1'),
@@ -73,14 +68,9 @@ class Statistics(unittest.TestCase):
                 (lambda: statistics.get_running_times('low'), ValueError, "'low' is not a task priority")):
             with self.assertRaisesRegex(error, message):
                 call()
-        self.assertEqual((self.scheduler.get_least_share('background'), self.scheduler.get_frame_share()), (0, 0))
+        self.assertEqual(self.scheduler.get_frame_share(), 0)
 
     def test_nicks(self):
-        self.scheduler.set_least_share('background', 0.25)
-        self.scheduler.set_least_share(USER_VISIBLE, 0)
-        self.assertEqual([self.scheduler.get_least_share(priority) for priority in ('background', BACKGROUND, 1, 'user-visible')],
-                         [0.25, 0.25, 0.25, 0])
-        self.scheduler.set_least_share('background', 0)
         self.scheduler.post_task(int, 'background')
         statistics = self.scheduler.get_statistics()
         for priority in ('background', BACKGROUND, 1):

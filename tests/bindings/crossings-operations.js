@@ -292,13 +292,7 @@ addSwitch('statistics', scheduler => scheduler.set_collects_statistics(true), sc
     scheduler.get_statistics();
     scheduler.set_collects_statistics(false);
 });
-addSwitch('shares', scheduler => {
-    scheduler.set_least_share('background', .4);
-    scheduler.set_frame_share(.5);
-}, scheduler => {
-    scheduler.set_least_share('background', 0);
-    scheduler.set_frame_share(0);
-});
+addSwitch('frame-share', scheduler => scheduler.set_frame_share(.5), scheduler => scheduler.set_frame_share(0));
 addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(5000));
 
 // An observer of long tasks that comes and goes.

@@ -5,7 +5,7 @@
 const {PrioSched} = imports.gi;
 const {web} = PrioSched;
 const {Awaited} = imports['crossings-program'];
-const {PRIORITIES, add, newWork, optionsFor, posted, someController} = imports['crossings-posts'];
+const {add, newWork, optionsFor, posted, someController} = imports['crossings-posts'];
 const {awaitCall} = imports['crossings-operations'];
 
 const someWeb = (program, here) => here.random.pick(program.webSchedulers);
@@ -66,5 +66,4 @@ add('web-scheduler', (program, here) => {
     const {native, scheduler} = web.extras.newScheduler();
     program.schedulers.push(native);
     program.webSchedulers.push(scheduler);
-    native.set_least_share(here.random.pick(PRIORITIES.slice(0, 2)), 0);
 });

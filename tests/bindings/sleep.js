@@ -8,13 +8,11 @@ const {Gio, GLib, PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const scheduler = PrioSched.Scheduler.get_default();
 
-test('shares are said', () => {
+test('the frame share is said', () => {
     const own = PrioSched.Scheduler.new(new GLib.MainContext());
-    const {BACKGROUND} = PrioSched.TaskPriority;
-    assertEqual([own.get_least_share(BACKGROUND), own.get_frame_share()], [0, 0]);
-    own.set_least_share(BACKGROUND, 0.25);
+    assertEqual(own.get_frame_share(), 0);
     own.set_frame_share(0.5);
-    assertEqual([own.get_least_share(BACKGROUND), own.get_frame_share()], [0.25, 0.5]);
+    assertEqual(own.get_frame_share(), 0.5);
 });
 
 test('it waits for so long', async () => {

@@ -52,17 +52,11 @@ test('bad values are told by name, and priorities by their nicks', () => {
     own.post_task(() => 1, {priority: 'background'});
     const statistics = own.get_statistics(), times = statistics.get_waiting_times('background');
     for (const [body, type, text] of [
-        [() => own.set_least_share('background', 0.6), RangeError, '0.6 is not a share, which is from 0 to 0.5'],
-        [() => own.set_least_share('background', NaN), RangeError, 'NaN is not a share'],
-        [() => own.set_least_share('background', '0.1'), TypeError, '“0.1” is not a share'],
-        [() => own.set_least_share('user-blocking', 0.1), RangeError, '“user-blocking” has no least share'],
-        [() => own.get_least_share(3), RangeError, '3 has no least share'],
-        [() => own.set_least_share('low', 0.1), TypeError, '“low” is not a task priority'],
-        [() => own.set_least_share(undefined, 0.1), TypeError, 'is not a task priority'],
+        [() => own.set_frame_share(NaN), RangeError, 'NaN is not a share'],
+        [() => own.set_frame_share('0.1'), TypeError, '“0.1” is not a share'],
         [() => own.set_frame_share(0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
         [() => own.set_frame_share(), TypeError, 'undefined is not a share'],
         [() => (own.frameShare = 0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
-        [() => (own.least_share_background = '0.1'), TypeError, '“0.1” is not a share'],
         [() => own.set_long_task_threshold(-1), RangeError, '-1 is not a threshold'],
         [() => (own.long_task_threshold = NaN), RangeError, 'NaN is not a threshold'],
         [() => (own.longTaskThreshold = true), TypeError, 'true is not a threshold'],
@@ -75,11 +69,7 @@ test('bad values are told by name, and priorities by their nicks', () => {
         const error = thrown(body);
         assert(error instanceof type && error.message.includes(text), `${text}: ${error}`);
     }
-    assertEqual([own.get_frame_share(), own.long_task_threshold, own.get_least_share('user-visible')], [0, 0, 0]);
-    own.set_least_share('background', 0.25);
-    assertEqual([own.get_least_share(1), own.get_least_share('background'), own.leastShareBackground], [0.25, 0.25, 0.25]);
-    own.least_share_user_visible = 0.5;
-    assertEqual([own.get_least_share('user-visible'), own['least-share-user-visible'], own.frame_share], [0.5, 0.5, 0]);
+    assertEqual([own.get_frame_share(), own.long_task_threshold], [0, 0]);
     assertEqual(['queued', 'delayed', 'run', 'continued', 'aborted'].map(name => statistics[`get_n_${name}`]('background')), [1, 0, 0, 0, 0]);
     assertEqual(times.get_percentile(50), 0);
 });

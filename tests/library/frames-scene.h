@@ -116,7 +116,6 @@ typedef struct
   gint64 duration;  /* µs, if it is not DURATION */
   gint64 drawing;   /* how long it takes, µs, if @beside does not say */
   gdouble share;    /* of tasks beside frames, or 0 */
-  gdouble least;    /* share of background tasks, or 0 */
   guint n_long;     /* the steps are that long for so many, after short ones for SHORT_FOR; 0 if all are */
   gint64 longest;   /* and each is longer than the one before, up to this, µs, if it is not 0 */
   gboolean results; /* each of these posts its result */
@@ -371,7 +370,6 @@ window_init (Window *window, const Scene *scene)
   if (scene->follow)
     prio_scheduler_follow_frame_clock (window->f.scheduler, window->clock);
   prio_scheduler_set_frame_share (window->f.scheduler, scene->share);
-  prio_scheduler_set_least_share (window->f.scheduler, BACKGROUND, scene->least);
   watch_display (window);
   if (scene->beside == BESIDE_HANDLER)
     attach (window, g_timeout_source_new (HANDLER_PERIOD), G_PRIORITY_DEFAULT, handle);

@@ -210,28 +210,82 @@ test_share_beside_slow_frames (void)
   check_share (60, 1000, 0, 100, 0.93, 0.94);
 }
 
-/* Background tasks have their share beside a busy idle source, and frames are drawn as without; beside drawing without an
- * end they have it, too. */
 static void
-test_least_share_beside_frames (void)
+run_until (Window *window, gint64 end)
 {
-  for (guint follow = 0; follow < 2; follow++)
+  while (frozen_time < end)
+    g_main_context_iteration (window->f.context, TRUE);
+}
+
+static gpointer
+set_share_in_thread (gpointer scheduler)
+{
+  prio_scheduler_set_frame_share (scheduler, 0.5);
+  return NULL;
+}
+
+/* The largest share of all schedulers counts, as long as its scheduler is there. */
+static void
+test_largest_share_counts (void)
+{
+  Scene scene = { .rate = 1000, .step = 1000, .drawing = 20000, .share = 0.1 };
+  PrioScheduler *other;
+  Window window;
+  guint n_before;
+
+  window_init (&window, &scene);
+  other = prio_scheduler_new (window.f.context);
+  start_flood (&window, USER_VISIBLE);
+  g_thread_join (g_thread_new (NULL, set_share_in_thread, other));
+  run_until (&window, window.end - DURATION / 2);
+  n_before = window.counts.n_steps;
+  g_assert_cmpuint (n_before, >=, DURATION / 2 / 1000 * 48 / 100);
+  g_assert_cmpuint (n_before, <=, DURATION / 2 / 1000 * 53 / 100);
+
+  g_object_unref (other);
+  run_until (&window, window.end);
+  g_assert_cmpuint (window.counts.n_steps - n_before, <=, DURATION / 2 / 1000 * 14 / 100);
+  window_clear (&window);
+}
+
+static void
+test_wrong_share (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  static const gdouble wrong[] = { -0.1, 0.91, 1, 1e300 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
     {
-      Scene scene = { .rate = 60, .step = 1000, .follow = follow, .always = 200, .least = 0.3 };
-      Counts counts = run (&scene, BACKGROUND);
-
-      g_test_message ("%u frames, %u steps, a frame waited for %u", counts.n_frames, counts.n_steps, counts.n_before);
-      g_assert_cmpuint (counts.n_frames, >=, 119);
-      g_assert_cmpuint (counts.n_before, <=, 1);
-      g_assert_cmpuint (counts.n_steps, >=, DURATION / 1000 * 27 / 100);
-      g_assert_cmpuint (counts.n_steps, <=, DURATION / 1000 * 35 / 100);
-
-      scene = (Scene) { .rate = 1000, .step = 1000, .follow = follow, .drawing = 20000, .least = 0.3 };
-      counts = run (&scene, BACKGROUND);
-      g_test_message ("%u slow frames, %u steps", counts.n_frames, counts.n_steps);
-      g_assert_cmpuint (counts.n_steps, >=, DURATION / 1000 * 27 / 100);
-      g_assert_cmpuint (counts.n_steps, <=, DURATION / 1000 * 38 / 100);
+      g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*set_frame_share: the share is *has to be from 0 to 0.9*");
+      prio_scheduler_set_frame_share (f->scheduler, wrong[i]);
     }
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*set_frame_share: the share is *nan*");
+  prio_scheduler_set_frame_share (f->scheduler, g_ascii_strtod ("nan", NULL));
+  g_test_assert_expected_messages ();
+  g_assert_cmpfloat (prio_scheduler_get_frame_share (f->scheduler), ==, 0);
+}
+
+static void
+count_notified (PrioScheduler *scheduler, GParamSpec *pspec, gpointer n)
+{
+  ++*(guint *) n;
+}
+
+/* The property and its functions are the same value, and a change is notified once. */
+static void
+test_share_is_a_property (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  guint n_notified = 0;
+  double share;
+
+  g_signal_connect (f->scheduler, "notify::frame-share", G_CALLBACK (count_notified), &n_notified);
+  g_object_set (f->scheduler, "frame-share", 0.75, NULL);
+  g_assert_cmpfloat (prio_scheduler_get_frame_share (f->scheduler), ==, 0.75);
+  g_assert_cmpuint (n_notified, ==, 1);
+  prio_scheduler_set_frame_share (f->scheduler, 0.25);
+  prio_scheduler_set_frame_share (f->scheduler, 0.25);
+  g_object_get (f->scheduler, "frame-share", &share, NULL);
+  g_assert_cmpfloat (share, ==, 0.25);
+  g_assert_cmpuint (n_notified, ==, 2);
 }
 
 int
@@ -254,7 +308,10 @@ main (int argc, char **argv)
   g_test_add_func ("/frames/turning-against-peer", test_turning_against_peer);
   g_test_add_func ("/frames/for-long", test_for_long);
   g_test_add_func ("/frames/share-beside-slow-frames", test_share_beside_slow_frames);
-  g_test_add_func ("/frames/least-share-beside-frames", test_least_share_beside_frames);
+  g_test_add_func ("/frames/largest-share-counts", test_largest_share_counts);
+  g_test_add ("/frames/share-is-a-property", Fixture, NULL, fixture_set_up, test_share_is_a_property, fixture_tear_down);
+  if (HAS_CHECKS)
+    g_test_add ("/frames/wrong-share", Fixture, NULL, fixture_set_up, test_wrong_share, fixture_tear_down);
 
   return g_test_run ();
 }

@@ -78,7 +78,6 @@ MUTANTS = [
     ('scheduler-steps.c', '.steps = g_atomic_rc_box_acquire (steps)', '.steps = steps'),
     ('task-progress.c', 'self->tells_progress = FALSE;\n', ''),
     ('task-group-post.c', 'self->n_begun--;', ';'),
-    ('shares-private.h', 'now - shares->since < shares->of[effective / 2].due', 'now >= shares->of[effective / 2].due'),
     ('scheduler-statistics.c', 'count->n_continued += task->continuation;', ''),
     ('holding.c', 'holding->since > task->begun', 'FALSE'),
     ('run-queue-expiry.c', 'a->expiry != b->expiry ? a->expiry < b->expiry : a->job.order < b->job.order', 'a->job.order < b->job.order'),

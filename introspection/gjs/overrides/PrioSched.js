@@ -394,7 +394,7 @@ function _init() {
     };
 
     checkScheduler(Scheduler);
-    Numbers.make(PrioSched, {checkProperty, defineProperty, toGivenPriority});
+    Numbers.make(PrioSched, {checkProperty, toGivenPriority});
     adaptControllers(TaskController, tasks);
     adaptSignals(TaskSignal);
     addNames(PrioSched);

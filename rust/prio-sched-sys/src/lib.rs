@@ -553,7 +553,6 @@ unsafe extern "C" {
     pub fn prio_scheduler_get_collects_statistics(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_get_context(self_: *mut PrioScheduler) -> *mut glib::GMainContext;
     pub fn prio_scheduler_get_frame_share(self_: *mut PrioScheduler) -> c_double;
-    pub fn prio_scheduler_get_least_share(self_: *mut PrioScheduler, priority: PrioTaskPriority) -> c_double;
     pub fn prio_scheduler_get_lends_priority(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_get_long_task_threshold(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_longest_tasks(self_: *mut PrioScheduler) -> *mut glib::GPtrArray;
@@ -576,7 +575,6 @@ unsafe extern "C" {
     pub fn prio_scheduler_run_in_worker(self_: *mut PrioScheduler, worker: *mut PrioWorker, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_set_collects_statistics(self_: *mut PrioScheduler, collects_statistics: gboolean);
     pub fn prio_scheduler_set_frame_share(self_: *mut PrioScheduler, share: c_double);
-    pub fn prio_scheduler_set_least_share(self_: *mut PrioScheduler, priority: PrioTaskPriority, share: c_double);
     pub fn prio_scheduler_set_lends_priority(self_: *mut PrioScheduler, lends_priority: gboolean);
     pub fn prio_scheduler_set_long_task_threshold(self_: *mut PrioScheduler, threshold: c_uint);
     pub fn prio_scheduler_set_next_frame(self_: *mut PrioScheduler, next_frame: i64);

@@ -503,7 +503,6 @@ set_switch (World *world, Book *book, Mechanism which, gboolean on)
     case STATISTICS: set_statistics (world, book, scheduler, on); break;
     case LENDING: prio_scheduler_set_lends_priority (scheduler, on); break;
     case FRAME_SHARE: set_frame (world, scheduler, on); break;
-    case LEAST_SHARE: prio_scheduler_set_least_share (scheduler, BACKGROUND + dice (2), on ? 0.1 * dice (5) : 0); break;
     case PAUSE: on ? prio_scheduler_pause (scheduler) : prio_scheduler_resume (scheduler); break;
     case LONG_TASKS: set_long_tasks (world, scheduler, on); break;
     default: g_assert_not_reached ();

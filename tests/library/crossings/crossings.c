@@ -44,7 +44,7 @@ _Thread_local Self this_thread;
 guint64 met[N_MECHANISMS][N_MECHANISMS];
 
 static const char *const names[] = {
-  "statistics", "lending", "frame-share", "least-share", "pause", "observer", "trace", "long-tasks",
+  "statistics", "lending", "frame-share", "pause", "observer", "trace", "long-tasks",
   "closure", "repeated", "task", "steps", "deferred", "group", "wait", "runner", "thread",
   "microtask", "idle", "yield", "sleep", "delayed", "timeout", "turns",
   "task-signal", "cancellable", "any-signal", "timed-signal",

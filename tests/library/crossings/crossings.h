@@ -17,7 +17,6 @@ typedef enum
   STATISTICS,
   LENDING,
   FRAME_SHARE,
-  LEAST_SHARE,
   PAUSE,
   OBSERVER,
   TRACE,

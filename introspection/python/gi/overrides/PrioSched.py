@@ -39,17 +39,7 @@ if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
 
 # By their numbers: to make one takes its time.
 _MEMBERS = (None, *map(PrioSched.TaskPriority, range(1, 4)))
-_USER_BLOCKING = 3
 _MAX_FRAME_SHARE = 0.9
-_MAX_LEAST_SHARE = 0.5
-
-
-def _to_shared(value):
-    number = to_given_priority(value)
-    if number == _USER_BLOCKING:
-        raise ValueError(f"{value!r} has no least share: only 'background' and 'user-visible' have more urgent ones beside them")
-    return PrioSched.TaskPriority(number)
-
 
 _native_yield_async = called_back(PrioSched.Scheduler, 'yield_async', 1, 'yield_')
 PrioSched.Task.wait_async = called_back(PrioSched.Task, 'wait_async', 0)
@@ -94,15 +84,6 @@ class Scheduler(PrioSched.Scheduler):
     def set_frame_share(self, share):
         """Sets how much of the time tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
-
-    def get_least_share(self, priority):
-        """Which part of the time 'background' tasks, or 'user-visible' ones, have at least."""
-        return super().get_least_share(_to_shared(priority))
-
-    def set_least_share(self, priority, share):
-        """Lets 'background' tasks, or 'user-visible' ones, have a part of the time, from 0, for none, to 0.5."""
-        priority = _to_shared(priority)
-        super().set_least_share(priority, to_part(share, 'a share', _MAX_LEAST_SHARE))
 
     def set_long_task_threshold(self, threshold):
         """Sets from how many milliseconds on what holds the main loop is reported, a whole number; 0 for nothing.

@@ -1,4 +1,4 @@
-// numbers.js: shares of the time, thresholds and statistics of schedulers
+// numbers.js: the frame share, thresholds and statistics of schedulers
 //
 // What is checked here GJS would make a number of, and the library would refuse by a message only.
 //
@@ -7,12 +7,10 @@
 /* exported make */
 
 const {GLib} = imports.gi;
-const {BACKGROUND, USER_BLOCKING, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {named} = imports.overrides._priosched.core.reasons;
 const {nameSources} = imports.overrides._priosched.library.sources;
 
 const MAX_FRAME_SHARE = 0.9;
-const MAX_LEAST_SHARE = 0.5;
 const MAX_THRESHOLD = 0xffffffff;
 
 function toNumber(value, max, what) {
@@ -24,30 +22,9 @@ function toNumber(value, max, what) {
 }
 
 // Gives Scheduler, Statistics and Times their methods for JavaScript.
-function make({Scheduler, Statistics, Times}, {checkProperty, defineProperty, toGivenPriority}) {
-    const {get_least_share: getLeastShare, set_least_share: setLeastShare} = Scheduler.prototype;
+function make({Scheduler, Statistics, Times}, {checkProperty, toGivenPriority}) {
     const {get_percentile: getPercentile} = Times.prototype;
 
-    function toShared(value) {
-        const priority = toGivenPriority(value);
-        if (priority === USER_BLOCKING)
-            throw new RangeError(`${named(value)} has no least share: only background and user-visible tasks have more urgent ones beside them`);
-        return priority;
-    }
-
-    Scheduler.prototype.get_least_share = function (priority) {
-        return getLeastShare.call(this, toShared(priority));
-    };
-    Scheduler.prototype.set_least_share = function (priority, share) {
-        setLeastShare.call(this, toShared(priority), toNumber(share, MAX_LEAST_SHARE, 'share'));
-    };
-    for (const [name, priority] of [['least_share_background', BACKGROUND], ['least_share_user_visible', USER_VISIBLE]]) {
-        defineProperty(Scheduler.prototype, name, function () {
-            return this.get_least_share(priority);
-        }, function (share) {
-            this.set_least_share(priority, share);
-        });
-    }
     checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, MAX_FRAME_SHARE, 'share'));
     checkProperty(Scheduler.prototype, 'long_task_threshold', value => {
         const threshold = Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds'));

@@ -1,0 +1,129 @@
+/* prio-scheduler-frame-share.c: which part of the time tasks have beside frames
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+#define MAX_FRAME_SHARE 0.9
+
+GParamSpec *
+prio_scheduler_make_frame_share (void)
+{
+  /**
+   * PrioScheduler:frame-share: (getter get_frame_share) (setter set_frame_share)
+   *
+   * Which part of the time tasks have beside a window that is slow to draw, from 0 to 0.9; 0 leaves
+   * it to the library.
+   *
+   * It is notified on the thread that sets it.
+   *
+   * Since: 1.0
+   */
+  return g_param_spec_double ("frame-share", NULL, NULL, 0, MAX_FRAME_SHARE, 0,
+                              G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+}
+
+static void
+op_share_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
+{
+  prio_run_queues_update_frame_share (loop);
+}
+
+/* Like the functions of prio-options-private.h. */
+G_GNUC_UNUSED static gboolean
+prio_check_share (const char *function, double share)
+{
+  /* What is not a number fails, too. */
+  if (share >= 0 && share <= MAX_FRAME_SHARE)
+    return TRUE;
+
+  g_critical ("%s: the share is %g, and has to be from 0 to %g", function, share, MAX_FRAME_SHARE);
+  return FALSE;
+}
+
+/* In millionths.  What is not nothing stays so. */
+static guint
+to_share (double share)
+{
+  return share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
+}
+
+/**
+ * prio_scheduler_set_frame_share: (set-property frame-share)
+ * @self: a scheduler
+ * @share: which part of the time tasks have beside frames, from 0 to 0.9; 0 leaves it to the library
+ *
+ * Sets how much of the time tasks have beside a window that is slow to draw.
+ *
+ * Where drawing leaves little time, or none, it is a matter of the program what is more important.  Without a share
+ * tasks have what drawing leaves them: beside frames of 20 ms each that follow one another, a tenth of the time, or a
+ * time slice that has been set ([property@PrioSched.Scheduler:time-slice]) between two frames.  With a share @share,
+ * a frame that took D ms to draw makes D × @share ∕ (1 − @share) ms due to the tasks before the next frame begins:
+ *
+ * | beside frames of 20 ms each | tasks have | frames per second, of 50 |
+ * | --- | --- | --- |
+ * | 0, no share | 2.2 ms between two frames | 45 |
+ * | 0.1 | 2.2 ms | 45 |
+ * | 0.25 | 6.7 ms | 37 |
+ * | 0.5 | 20 ms | 25 |
+ *
+ * Frames that are drawn quickly are none the fewer, since what tasks run in the time that drawing leaves is taken from
+ * what is due to them: at 60 Hz and 0.5, frames are delayed if they take longer than 8 ms.  A share is reached by slices,
+ * between which input is handled.
+ *
+ * It counts for `user-visible` and `user-blocking` tasks and continuations, not for those of `background`, which
+ * run when a frame is not being drawn.  If several schedulers of a main
+ * context say a share, the largest counts.
+ *
+ * ```c
+ * // A search is worth half of the frames while its results are drawn.
+ * prio_scheduler_set_frame_share (scheduler, 0.5);
+ * ```
+ *
+ * A value that is out of range is refused with a critical.  It takes effect at the next frame.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_set_frame_share (PrioScheduler *self, double share)
+{
+  PrioOp op = { .apply = op_share_changed };
+  guint parts = to_share (share);
+
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_share (G_STRFUNC, share));
+
+  if (__atomic_exchange_n (&self->run_queue->frame_share, parts, __ATOMIC_RELAXED) == parts)
+    return;
+
+  g_object_ref (self);
+  prio_loop_submit (self->run_queue->loop, &op);
+  prio_scheduler_notify_frame_share (self);
+  g_object_unref (self);
+}
+
+/**
+ * prio_scheduler_get_frame_share: (get-property frame-share)
+ * @self: a scheduler
+ *
+ * Gets which part of the time tasks have beside a window that is slow to draw, as far as
+ * [method@PrioSched.Scheduler.set_frame_share] has said so.  Any thread may call it.
+ *
+ * ```c
+ * gtk_range_set_value (GTK_RANGE (frame_share_scale), prio_scheduler_get_frame_share (scheduler));
+ * ```
+ *
+ * Returns: the share, to a millionth; 0 if none has been set
+ *
+ * Since: 1.0
+ */
+double
+prio_scheduler_get_frame_share (PrioScheduler *self)
+{
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
+
+  return (double) __atomic_load_n (&self->run_queue->frame_share, __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
+}
