@@ -250,21 +250,16 @@ prio_loop_dispose (PrioLoop *loop)
 void
 prio_loop_process_mailbox (PrioLoop *loop)
 {
-  PrioMailboxChunk *chunk = prio_mailbox_take (&loop->mailbox);
+  const GArray *ops = prio_mailbox_take (&loop->mailbox);
   const char *posting_name = g_steal_pointer (&prio_thread.posting_name);
 
-  while (chunk != NULL)
+  for (guint i = 0; i < ops->len; i++)
     {
-      PrioMailboxChunk *next = chunk->next;
+      const PrioOp *op = &g_array_index (ops, PrioOp, i);
 
-      for (guint i = 0; i < chunk->length; i++)
-        {
-          __builtin_prefetch (&chunk->ops[MIN (i + 2, chunk->length - 1)]);
-          chunk->ops[i].apply (loop, &chunk->ops[i]);
-        }
-      prio_mailbox_give_back (&loop->mailbox, chunk);
-      chunk = next;
+      op->apply (loop, op);
     }
+  prio_mailbox_forget (&loop->mailbox);
   prio_thread.posting_name = posting_name;
 }
 

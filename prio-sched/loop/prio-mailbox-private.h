@@ -46,33 +46,21 @@ typedef enum
 #define PRIO_CACHE_LINE 64
 #define PRIO_CACHE_ALIGNED __attribute__ ((aligned (PRIO_CACHE_LINE)))
 
-#define PRIO_MAILBOX_CHUNK_OPS 63
-
-typedef struct _PrioMailboxChunk PrioMailboxChunk;
-
-struct _PrioMailboxChunk
-{
-  PrioMailboxChunk *next;
-  guint length;
-  PrioOp ops[PRIO_MAILBOX_CHUNK_OPS] PRIO_CACHE_ALIGNED;
-};
-
 typedef struct
 {
   gint state; /* PrioMailboxState; atomic, and FILLED is set under @lock */
   PrioLock lock;
-  PrioMailboxChunk *head, *tail; /* under @lock, as is the rest */
-  PrioMailboxChunk *spare;       /* empty ones */
-  guint n_spare;
-  gboolean closed;
+  GArray *ops;   /* of PrioOp; under @lock */
+  GArray *taken; /* of PrioOp: what the owner thread carries out; empty otherwise */
+  gboolean closed; /* under @lock */
 } PrioMailbox;
 
 void prio_mailbox_init (PrioMailbox *mailbox);
 void prio_mailbox_clear (PrioMailbox *mailbox);
 gboolean prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context);
-PrioMailboxChunk *prio_mailbox_take (PrioMailbox *mailbox);
+const GArray *prio_mailbox_take (PrioMailbox *mailbox);
+void prio_mailbox_forget (PrioMailbox *mailbox);
 gboolean prio_mailbox_close (PrioMailbox *mailbox);
-void prio_mailbox_give_back (PrioMailbox *mailbox, PrioMailboxChunk *chunk);
 
 static inline PrioMailboxState
 prio_mailbox_state (PrioMailbox *mailbox)

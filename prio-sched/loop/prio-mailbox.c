@@ -7,8 +7,8 @@
 
 #include "loop/prio-mailbox-private.h"
 
-/* Chunks beyond this are returned to the system after a burst. */
-#define MAX_SPARE 16
+/* Memory for more operations than this is returned to the system after a burst. */
+#define MAX_KEPT 1024
 
 /* The lock is held for less time than it takes to go to sleep, so a thread first tries
  * this many times. */
@@ -26,97 +26,76 @@ lock (PrioMailbox *mailbox)
   prio_lock_lock (&mailbox->lock);
 }
 
+static GArray *
+ops_new (void)
+{
+  return g_array_new (FALSE, FALSE, sizeof (PrioOp));
+}
+
 void
 prio_mailbox_init (PrioMailbox *mailbox)
 {
-  *mailbox = (PrioMailbox) { .state = PRIO_MAILBOX_EMPTY };
+  *mailbox = (PrioMailbox) { .state = PRIO_MAILBOX_EMPTY, .ops = ops_new (), .taken = ops_new () };
   prio_lock_init (&mailbox->lock);
 }
 
 void
 prio_mailbox_clear (PrioMailbox *mailbox)
 {
-  PrioMailboxChunk *chunk;
-
-  g_assert (mailbox->head == NULL);
-  while ((chunk = mailbox->spare) != NULL)
-    {
-      mailbox->spare = chunk->next;
-      g_aligned_free (chunk);
-    }
+  g_assert (mailbox->ops->len == 0);
+  g_array_unref (mailbox->ops);
+  g_array_unref (mailbox->taken);
   prio_lock_clear (&mailbox->lock);
 }
 
-/* Under the lock.  Adds an empty chunk at the end. */
-static PrioMailboxChunk *
-add_chunk (PrioMailbox *mailbox)
-{
-  PrioMailboxChunk *chunk = mailbox->spare;
-
-  if (chunk != NULL)
-    {
-      mailbox->spare = chunk->next;
-      mailbox->n_spare--;
-    }
-  else
-    {
-      chunk = g_aligned_alloc (1, sizeof *chunk, PRIO_CACHE_LINE);
-    }
-
-  chunk->next = NULL;
-  chunk->length = 0;
-  if (mailbox->tail != NULL)
-    mailbox->tail->next = chunk;
-  else
-    mailbox->head = chunk;
-  mailbox->tail = chunk;
-  return chunk;
-}
-
-/* Returns FALSE, and does not take @op, if the mailbox is closed.
+/* Adds a copy of @op.  Returns FALSE if the mailbox is closed.
  *
  * Wakes the context under the lock.  The loop takes the same lock to close the mailbox before
  * its context is freed, so that the context is valid here. */
 gboolean
 prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context)
 {
-  PrioMailboxChunk *chunk;
+  gboolean closed;
 
   lock (mailbox);
-
-  if (mailbox->closed)
+  closed = mailbox->closed;
+  if (!closed)
     {
-      prio_lock_unlock (&mailbox->lock);
-      return FALSE;
+      g_array_append_vals (mailbox->ops, op, 1);
+      if (prio_mailbox_state (mailbox) != PRIO_MAILBOX_FILLED &&
+          __atomic_exchange_n (&mailbox->state, PRIO_MAILBOX_FILLED, __ATOMIC_SEQ_CST) == PRIO_MAILBOX_ASLEEP)
+        g_main_context_wakeup (context);
     }
-
-  chunk = mailbox->tail;
-  if (chunk == NULL || chunk->length == PRIO_MAILBOX_CHUNK_OPS)
-    chunk = add_chunk (mailbox);
-  chunk->ops[chunk->length++] = *op;
-
-  if (prio_mailbox_state (mailbox) != PRIO_MAILBOX_FILLED &&
-      __atomic_exchange_n (&mailbox->state, PRIO_MAILBOX_FILLED, __ATOMIC_SEQ_CST) == PRIO_MAILBOX_ASLEEP)
-    g_main_context_wakeup (context);
-
   prio_lock_unlock (&mailbox->lock);
-  return TRUE;
+  return !closed;
 }
 
-/* Returns: (transfer full): all chunks; prio_mailbox_give_back () each once its operations
- * are carried out */
-PrioMailboxChunk *
+/* Takes all operations.  Call prio_mailbox_forget () once they are carried out. */
+const GArray *
 prio_mailbox_take (PrioMailbox *mailbox)
 {
-  PrioMailboxChunk *chunk;
+  GArray *taken;
 
   lock (mailbox);
-  chunk = g_steal_pointer (&mailbox->head);
-  mailbox->tail = NULL;
+  taken = mailbox->ops;
+  mailbox->ops = mailbox->taken;
+  mailbox->taken = taken;
   __atomic_store_n (&mailbox->state, PRIO_MAILBOX_EMPTY, __ATOMIC_SEQ_CST);
   prio_lock_unlock (&mailbox->lock);
 
-  return chunk;
+  return taken;
+}
+
+void
+prio_mailbox_forget (PrioMailbox *mailbox)
+{
+  if (mailbox->taken->len <= MAX_KEPT)
+    {
+      g_array_set_size (mailbox->taken, 0);
+      return;
+    }
+  g_array_unref (mailbox->taken);
+  mailbox->taken = ops_new ();
 }
 
 /* Returns FALSE if the mailbox is not empty: its operations have to be taken first. */
@@ -124,23 +103,8 @@ gboolean
 prio_mailbox_close (PrioMailbox *mailbox)
 {
   lock (mailbox);
-  mailbox->closed = mailbox->head == NULL;
+  mailbox->closed = mailbox->ops->len == 0;
   prio_lock_unlock (&mailbox->lock);
 
   return mailbox->closed;
-}
-
-void
-prio_mailbox_give_back (PrioMailbox *mailbox, PrioMailboxChunk *chunk)
-{
-  lock (mailbox);
-  if (mailbox->n_spare < MAX_SPARE)
-    {
-      chunk->next = mailbox->spare;
-      mailbox->spare = g_steal_pointer (&chunk);
-      mailbox->n_spare++;
-    }
-  prio_lock_unlock (&mailbox->lock);
-
-  g_aligned_free (chunk);
 }

@@ -8,11 +8,11 @@
  *
  * The C, and what stands for it (a change of one of these functions has to be looked at here; then check-models.py --update):
  *
- * @models loop/prio-mailbox.c prio_mailbox_push 7e0ba2aa4e9c
+ * @models loop/prio-mailbox.c prio_mailbox_push 70205fa34b4b
  *     Pusher
- * @models loop/prio-mailbox.c prio_mailbox_take 3497c5495032
+ * @models loop/prio-mailbox.c prio_mailbox_take 5d462c483cc2
  *     TAKE
- * @models loop/prio-mailbox.c prio_mailbox_close c71fd978b348
+ * @models loop/prio-mailbox.c prio_mailbox_close a924d13011e6
  *     Ender: `closed = (n == 0)`
  * @models loop/prio-mailbox-private.h prio_mailbox_fall_asleep bce4354b76e6
  *     Loop: what makes the state ASLEEP

@@ -159,8 +159,7 @@ mailbox (void)
   static PrioMailbox mailbox;
   static gboolean made;
   PrioOp op = { NULL };
-  PrioMailboxChunk *chunk;
-  gsize taken = 0;
+  gsize taken;
   double start;
 
   if (!made)
@@ -170,14 +169,8 @@ mailbox (void)
   start = bench_now ();
   for (guint i = 0; i < N; i++)
     prio_mailbox_push (&mailbox, &op, NULL);
-  for (chunk = prio_mailbox_take (&mailbox); chunk != NULL;)
-    {
-      PrioMailboxChunk *next = chunk->next;
-
-      taken += chunk->length;
-      prio_mailbox_give_back (&mailbox, chunk);
-      chunk = next;
-    }
+  taken = prio_mailbox_take (&mailbox)->len;
+  prio_mailbox_forget (&mailbox);
   start = bench_now () - start;
 
   g_assert (taken == N);
