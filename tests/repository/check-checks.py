@@ -1,4 +1,4 @@
-"""Checks that argument checks and assertions have no side effects, so that they may be compiled out.
+"""Checks that the arguments of macros have no side effects where these might not come, or come at a wrong moment.
 
     check-checks.py SOURCE…
 
@@ -6,9 +6,14 @@ The arguments of g_return_if_fail(), g_return_val_if_fail(), g_assert…() and t
 -DG_DISABLE_CHECKS or -DG_DISABLE_ASSERT.  They change nothing, and call only macros that check a type and functions
 that are known to have no side effects.
 
+Macros of CPython, such as Py_XSETREF(), may evaluate an argument between two of their own steps, or twice.  A call in it may
+let go of the interpreter's lock, and another thread then finds the first step done and the second not.  So their arguments
+call nothing but such macros, and what takes a reference.
+
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import pathlib
 import re
 import sys
 
@@ -21,6 +26,9 @@ QUESTIONS = {
     'prio_check_task_options', 'prio_check_type', 'prio_check_yield_options', 'prio_entry_get_state',
     'prio_scheduler_check', 'prio_task_get_state', 'prio_task_is_completed', 'prio_task_is_valid',
 }
+
+MACROS = re.compile(r'\b(Py\w*_[A-Z][A-Z_]+)\s*\(')
+TAKE_A_REFERENCE = {'Py_NewRef', 'Py_XNewRef'}
 
 
 def blank_comments_and_strings(text):
@@ -39,27 +47,32 @@ def argument(text, start):
     raise ValueError('a parenthesis is not closed')
 
 
-def effects(expression):
+def effects(expression, allowed):
     if re.search(r'\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=', expression):
         yield 'it changes something'
     for name in re.findall(r'\b([A-Za-z_]\w*)\s*\(', expression):
-        if not name.isupper() and name not in QUESTIONS:
+        if not re.sub(r'^Py[A-Za-z]*_', '', name).isupper() and name not in allowed:
             yield f'it calls {name} ()'
 
 
+def files_of(path):
+    return sorted(path.glob('*.[ch]')) if path.is_dir() else [path]
+
+
 def main(paths):
-    found = checked = 0
-    for path in paths:
-        with open(path, encoding='utf-8') as file:
-            text = blank_comments_and_strings(file.read())
-        for match in CHECKS.finditer(text):
-            expression = ' '.join(argument(text, match.end()).split())
-            checked += 1
-            for effect in effects(expression):
-                line = text.count('\n', 0, match.start()) + 1
-                print(f'{path}:{line}: {match[1]} ({expression}): {effect}')
-                found += 1
-    return 1 if found or not checked else 0
+    found = 0
+    checked = {CHECKS: 0, MACROS: 0}
+    for path in [file for path in paths for file in files_of(pathlib.Path(path))]:
+        text = blank_comments_and_strings(path.read_text(encoding='utf-8'))
+        for pattern, allowed in ((CHECKS, QUESTIONS), (MACROS, TAKE_A_REFERENCE)):
+            for match in pattern.finditer(text):
+                expression = ' '.join(argument(text, match.end()).split())
+                checked[pattern] += 1
+                for effect in effects(expression, allowed):
+                    line = text.count('\n', 0, match.start()) + 1
+                    print(f'{path}:{line}: {match[1]} ({expression}): {effect}')
+                    found += 1
+    return 1 if found or not all(checked.values()) else 0
 
 
 if __name__ == '__main__':
