@@ -333,6 +333,9 @@ prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
 
   if (PyErr_Occurred ())
     return NULL;
+#ifdef PRIO_CHECK_TABLES
+  g_assert (prio_runner_is_owner (self->runner));
+#endif
 
   prio_turn_begin ();
   prio_running = (PrioRunning) { .depth = g_main_depth () };

@@ -8,11 +8,21 @@
 #define NO_IMPORT_PYGOBJECT /* module.c does */
 #include <pygobject.h>
 
+/* Stops if this thread may not change a table, in builds with a sanitizer. */
+static void
+check_lock (void)
+{
+#ifdef PRIO_CHECK_TABLES
+  g_assert (PyGILState_Check ());
+#endif
+}
+
 static guint
 table_add (TableObject *self, PyObject *entry)
 {
   guint number = self->first_free;
 
+  check_lock ();
   if (number != 0)
     {
       self->first_free = self->next_free[number];
@@ -41,6 +51,7 @@ prio_table_take (TableObject *self, guint number)
 {
   PyObject *entry = number < self->length && number > 0 ? self->entries[number] : NULL;
 
+  check_lock ();
   if (entry != NULL)
     {
       self->entries[number] = NULL;
@@ -228,17 +239,23 @@ priority_of (PyObject *value)
 static PyObject *
 state_for (TableObject *self, PyObject *signal, int priority)
 {
-  PyObject *number = PyLong_FromLong (priority);
+  PyObject *number, *state = NULL;
 
-  if (self->last_state == NULL || self->last_signal != signal || self->last_priority != priority)
-    {
-      Py_XSETREF (self->last_state, PyObject_CallFunctionObjArgs ((PyObject *) Py_TYPE (self->states[0]), self, signal, number, NULL));
-      /* The state holds it. */
-      self->last_signal = signal;
-      self->last_priority = priority;
-    }
+  if (self->last_state != NULL && self->last_signal == signal && self->last_priority == priority)
+    return Py_NewRef (self->last_state);
+
+  number = PyLong_FromLong (priority);
+  if (number != NULL)
+    state = PyObject_CallFunctionObjArgs ((PyObject *) Py_TYPE (self->states[0]), self, signal, number, NULL);
   Py_XDECREF (number);
-  return Py_XNewRef (self->last_state);
+  if (state == NULL)
+    return NULL;
+
+  /* Another thread may have posted during the call. */
+  self->last_signal = signal; /* which the state holds */
+  self->last_priority = priority;
+  Py_XSETREF (self->last_state, Py_NewRef (state));
+  return state;
 }
 
 /* A post with a priority or a signal, and with nothing else.  Returns None if Python has to look at them. */
@@ -378,15 +395,18 @@ table_clear (PyObject *object)
 {
   TableObject *self = (TableObject *) object;
 
+  PyObject **entries = g_steal_pointer (&self->entries);
+  guint length = self->length;
+
+  /* What is released may post. */
+  g_clear_pointer (&self->next_free, g_free);
+  self->length = self->size = self->first_free = 0;
+  for (guint i = 1; i < length; i++)
+    Py_XDECREF (entries[i]);
+  g_free (entries);
   for (guint i = 0; i < N_PRIORITIES; i++)
     Py_CLEAR (self->states[i]);
   Py_CLEAR (self->last_state);
-  for (guint i = 1; i < self->length; i++)
-    Py_CLEAR (self->entries[i]);
-  self->length = self->first_free = 0;
-  self->size = 0;
-  g_clear_pointer (&self->entries, g_free);
-  g_clear_pointer (&self->next_free, g_free);
   return 0;
 }
 
