@@ -101,6 +101,19 @@ end (DriverObject *self, PyObject *value)
   return result;
 }
 
+/* Stops if a coroutine goes on in the state of another task, in builds with a sanitizer.  It is called in the coroutine's context. */
+static void
+check_state (void)
+{
+#ifdef PRIO_CHECK_BINDING
+  PyObject *own;
+
+  g_assert (PyContextVar_Get (prio_state_variable, NULL, &own) == 0);
+  g_assert (prio_running.state == NULL || prio_running.state == own);
+  Py_DECREF (own);
+#endif
+}
+
 /* Lets the coroutine go on. */
 static PyObject *
 go_on (DriverObject *self)
@@ -112,6 +125,7 @@ go_on (DriverObject *self)
   Py_CLEAR (self->waits_for);
   if (PyContext_Enter (self->context) == 0)
     {
+      check_state ();
       how = PyIter_Send (self->coroutine, Py_None, &result);
       if (PyContext_Exit (self->context) < 0)
         how = PYGEN_ERROR;

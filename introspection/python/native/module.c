@@ -91,7 +91,32 @@ set_up (PyObject *Py_UNUSED (module), PyObject *args)
   Py_RETURN_NONE;
 }
 
+typedef struct
+{
+  PyObject *callable, *argument, *result;
+} Call;
+
+static void
+call (gpointer data)
+{
+  Call *self = data;
+
+  self->result = PyObject_CallOneArg (self->callable, self->argument);
+}
+
+static PyObject *
+call_outside (PyObject *Py_UNUSED (module), PyObject *args)
+{
+  Call self = { NULL };
+
+  if (!PyArg_ParseTuple (args, "OO", &self.callable, &self.argument))
+    return NULL;
+  prio_call_outside (call, &self);
+  return self.result;
+}
+
 static PyMethodDef module_methods[] = {
+  { "call_outside", call_outside, METH_VARARGS, "Calls callable (argument) outside any task: no state is current." },
   { "set_up", set_up, METH_VARARGS, NULL },
   { NULL },
 };

@@ -84,6 +84,9 @@ gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument)
 /* The function of the runner. */
 PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
 
+/* Calls @func outside any task: no state is current. */
+void prio_call_outside (GSourceOnceFunc func, gpointer data) G_GNUC_INTERNAL;
+
 /* Called before and after tasks run here. */
 void prio_turn_begin (void) G_GNUC_INTERNAL;
 void prio_turn_end (void) G_GNUC_INTERNAL;

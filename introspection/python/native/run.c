@@ -49,6 +49,15 @@ get_free_loop (void)
   return loop != NULL ? loop : Py_NewRef (Py_None);
 }
 
+void
+prio_call_outside (GSourceOnceFunc func, gpointer data)
+{
+  PyObject *outer = g_steal_pointer (&prio_running.state);
+
+  prio_scheduling_state_run (NULL, func, data);
+  Py_XSETREF (prio_running.state, outer);
+}
+
 /* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, that hears of it at once. */
 static gboolean
 woken (PyObject *waiter)
@@ -105,12 +114,55 @@ is_of_loop (PyObject *waiter, PyObject *loop)
   return own != NULL && own == loop;
 }
 
-/* @future is done.  Returns FALSE if it was interrupted. */
+/* Whether what awaits @future, which runs, has yielded it. */
+static gboolean
+is_own_yield (FutureObject *future)
+{
+  DriverObject *driver = PyObject_TypeCheck (future->waiter, &prio_driver_base_type) ? (DriverObject *) future->waiter : NULL;
+  PyObject *context = driver != NULL ? driver->context : future->waiter_context, *own = NULL;
+  PyObject *state = future->posted_with != NULL ? future->posted_with : Py_None;
+  gboolean is_own;
+
+  if (Py_TYPE (future) != prio_continuation_type)
+    return FALSE;
+  if (driver != NULL && driver->state == state)
+    return TRUE;
+  if (!is_set (context))
+    return FALSE;
+  if (PyContext_Enter (context) < 0)
+    {
+      PyErr_Clear ();
+      return FALSE;
+    }
+
+  is_own = PyContextVar_Get (prio_state_variable, NULL, &own) == 0 && own == state;
+  Py_XDECREF (own);
+  PyContext_Exit (context);
+  return is_own;
+}
+
+typedef struct
+{
+  FutureObject *future;
+  PyObject *waiter;
+  gboolean is_done; /* FALSE if it was interrupted */
+} Waking;
+
+static void
+wake (gpointer data)
+{
+  Waking *self = data;
+
+  self->is_done = is_set (self->future->waiter_context) ? wake_up (self->future, self->waiter)
+                                                        : called (self->waiter, PyObject_CallNoArgs (self->waiter));
+}
+
+/* @future is done.  What awaits it goes on: in the state that is current, if it has yielded, and otherwise outside any task, so that
+ * it has only the state of its own context.  Returns FALSE if it was interrupted. */
 static gboolean
 notify (FutureObject *future, PyObject **free_loop)
 {
-  PyObject *waiter;
-  gboolean is_done;
+  Waking waking = { .future = future };
 
   if (!is_set (future->waiter) || is_set (future->callbacks))
     return prio_call_slow ((PyObject *) future, "_notify", NULL);
@@ -123,10 +175,18 @@ notify (FutureObject *future, PyObject **free_loop)
         return prio_call_slow ((PyObject *) future, "_notify", NULL);
     }
 
-  waiter = g_steal_pointer (&future->waiter);
-  is_done = is_set (future->waiter_context) ? wake_up (future, waiter) : called (waiter, PyObject_CallNoArgs (waiter));
-  Py_DECREF (waiter);
-  return is_done;
+  if (is_own_yield (future))
+    {
+      waking.waiter = g_steal_pointer (&future->waiter);
+      wake (&waking);
+    }
+  else
+    {
+      waking.waiter = g_steal_pointer (&future->waiter);
+      prio_call_outside (wake, &waking);
+    }
+  Py_DECREF (waking.waiter);
+  return waking.is_done;
 }
 
 /* Calls the callback of @task in @context, with its state as the current one. */
@@ -148,6 +208,15 @@ call_in_context (FutureObject *task, PyObject *context)
   return value;
 }
 
+/* Ends the running task, with its checkpoint.  Returns whether its signal has aborted it. */
+static gboolean
+end_task (void)
+{
+  set_running_state (NULL);
+  set_running_context (NULL);
+  return prio_runner_end ();
+}
+
 /* Settles @task, which runs or has @ended, with @value.  Returns FALSE if it was interrupted. */
 static gboolean
 settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loop)
@@ -160,9 +229,7 @@ settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loo
     return TRUE;
 
   if (!ended)
-    prio_runner_end ();
-  set_running_state (NULL);
-  set_running_context (NULL);
+    end_task ();
   return notify (task, free_loop);
 }
 
@@ -170,13 +237,10 @@ settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loo
 static gboolean
 settle_abortable (TableObject *self, FutureObject *task, PyObject *value, PyObject **free_loop)
 {
-  gboolean aborted = prio_runner_end ();
+  gboolean aborted = end_task ();
 
   if (!aborted && !task->aborted)
     return settle (task, value, TRUE, free_loop);
-
-  set_running_state (NULL);
-  set_running_context (NULL);
   return prio_call_slow ((PyObject *) self, aborted ? "_settle_aborted" : "_settle_cancelled", (PyObject *) task);
 }
 
@@ -209,9 +273,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
     }
   else
     {
-      prio_runner_end ();
-      set_running_state (NULL);
-      set_running_context (NULL);
+      end_task ();
       if (driver->ended)
         {
           /* In the checkpoint: what it awaited has come. */
@@ -296,7 +358,7 @@ run_all (TableObject *self, guint number)
   PyObject *free_loop = NULL;
   gboolean is_done = TRUE;
 
-  while (number != 0 && is_done)
+  while (number != 0)
     {
       PyObject *entry = prio_table_take (self, number);
 
@@ -316,8 +378,13 @@ run_all (TableObject *self, guint number)
             }
         }
       Py_XDECREF (entry);
-      if (is_done)
-        number = prio_runner_next ();
+      if (!is_done)
+        break;
+
+      /* The library may call what belongs to other tasks before the next one. */
+      set_running_state (NULL);
+      set_running_context (NULL);
+      number = prio_runner_next ();
     }
   Py_XDECREF (free_loop);
   return is_done;
@@ -333,7 +400,7 @@ prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
 
   if (PyErr_Occurred ())
     return NULL;
-#ifdef PRIO_CHECK_TABLES
+#ifdef PRIO_CHECK_BINDING
   g_assert (prio_runner_is_owner (self->runner));
 #endif
 

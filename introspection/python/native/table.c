@@ -12,7 +12,7 @@
 static void
 check_lock (void)
 {
-#ifdef PRIO_CHECK_TABLES
+#ifdef PRIO_CHECK_BINDING
   g_assert (PyGILState_Check ());
 #endif
 }

@@ -16,7 +16,7 @@ from gi.repository import GLib
 
 from ..arguments import UNSET
 from .contexts import call_in, check_loop, get_running_loop, local, loop_of, own_context, run_in_turn
-from .._native import FutureBase, running
+from .._native import FutureBase, call_outside, running
 from .reasons import cancelled_for, is_reason_of
 
 PrioSched = get_introspection_module('PrioSched')
@@ -323,6 +323,11 @@ class Future(FutureBase):
         return self if error is self._exception else raising(error)
 
     def _call_all(self, waiting):
+        """Each goes on as itself, and not in the state of what has settled this."""
+        if waiting:
+            call_outside(self._call_each, waiting)
+
+    def _call_each(self, waiting):
         for callback, context, loop, thread in waiting:
             if context is None:
                 run_in_turn(callback)

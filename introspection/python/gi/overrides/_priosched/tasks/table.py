@@ -121,8 +121,8 @@ class Table(TableBase):
                 value, exception, run = run.value, run.error, None
 
         # The checkpoint comes first; after it, the result settles, and the signal can no longer abort the task.
-        aborted = _end_task()
         running.state = running.context = None
+        aborted = _end_task()
         if run is not None and run.ended:
             # In the checkpoint: what it awaited has come.
             value, exception, run, told = run.value, run.error, None, True
