@@ -87,6 +87,39 @@ class Cancelling(unittest.TestCase):
         self.iterate()
         self.assert_gone(1, 1)  # what has told the library
 
+    def test_a_number_that_is_free_by_then_is_left_to_others(self):
+        """Another thread cancels a task whose turn comes before the library hears of that."""
+        ran = []
+
+        class Runner:
+            """The runner, with another thread that posts whenever it is called."""
+
+            def __init__(self, runner):
+                self.runner = runner
+
+            def __getattr__(self, name):
+                return getattr(self.runner, name)
+
+            def cancel(self, number):
+                thread = threading.Thread(target=post)
+                thread.start()
+                thread.join()
+                self.runner.cancel(number)
+
+        def post():
+            self.scheduler.post_task(lambda: ran.append('posted'))
+
+        task = self.scheduler.post_task(self.fail, timeout=-1)  # comes before all others
+        self.scheduler._table._runner = Runner(self.scheduler._table._runner)
+        thread = threading.Thread(target=task.cancel)
+        thread.start()
+        thread.join()
+        self.iterate()
+        post()
+        self.iterate()
+        self.assertEqual(ran, ['posted'])
+        self.assertEqual(self.scheduler.get_statistics().get_n_aborted(VISIBLE), 0)
+
     def test_numbers_are_used_again(self):
         for _ in range(1000):
             self.scheduler.post_task(self.fail, delay=LONG).cancel()
