@@ -95,6 +95,18 @@ table_peek (PyObject *object, PyObject *number)
   return Py_NewRef (n > 0 && n < self->length && self->entries[n] != NULL ? self->entries[n] : Py_None);
 }
 
+/* Whether the entry of that number has been dropped, and the number is not free yet. */
+static PyObject *
+table_is_dropped (PyObject *object, PyObject *number)
+{
+  TableObject *self = (TableObject *) object;
+  unsigned long n = PyLong_AsUnsignedLong (number);
+
+  if (n == (unsigned long) -1 && PyErr_Occurred ())
+    return NULL;
+  return PyBool_FromLong (n > 0 && n < self->length && self->entries[n] == Py_None);
+}
+
 /* Lets go of an entry whose number the library still has. */
 static PyObject *
 table_drop (PyObject *object, PyObject *entry)
@@ -421,6 +433,7 @@ table_dealloc (PyObject *object)
 
 static PyMethodDef table_methods[] = {
   { "_add", table_add_method, METH_O, NULL },
+  { "_is_dropped", table_is_dropped, METH_O, NULL },
   { "_peek", table_peek, METH_O, NULL },
   { "_take", table_take_method, METH_O, NULL },
   { "_take_all", table_take_all, METH_NOARGS, NULL },

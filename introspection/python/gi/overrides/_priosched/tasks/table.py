@@ -80,8 +80,8 @@ class Table(TableBase):
         if self._runner.is_owner():
             self._runner.cancel(number)
         else:
-            # By then the number may be another one's, who has it in the table, or has been cancelled too.
-            self.call_soon(lambda: self._peek(number) is None and self._runner.cancel(number))
+            # By then the number may be free, or another one's, who has it in the table or has been cancelled too.
+            self.call_soon(lambda: self._is_dropped(number) and self._runner.cancel(number))
 
     def check_owner(self, what):
         """Raises RuntimeError, where the library would log a critical message, on a thread to which the tasks do not belong."""
