@@ -106,9 +106,10 @@ static void
 check_state (void)
 {
 #ifdef PRIO_CHECK_BINDING
-  PyObject *own;
+  PyObject *own = NULL;
+  int failed = PyContextVar_Get (prio_state_variable, NULL, &own);
 
-  g_assert (PyContextVar_Get (prio_state_variable, NULL, &own) == 0);
+  g_assert (failed == 0);
   g_assert (prio_running.state == NULL || prio_running.state == own);
   Py_DECREF (own);
 #endif
