@@ -48,7 +48,7 @@ post_plain (PrioRunner *self, PrioOp *op)
     }
   else
     {
-      accepted = prio_run_queue_post_id (self->loop, &self->ids, op, NULL, PRIO_NO_EXPIRY);
+      accepted = prio_run_queue_post_id (self->loop, &self->ids, op, NULL);
     }
   return posted_here (self, accepted);
 }
@@ -82,18 +82,18 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
   return post_plain (self, &op);
 }
 
-/* Any thread: posts what @op describes.  @expiry is that of its timeout, or PRIO_NO_EXPIRY. */
+/* Any thread: posts what @op describes. */
 static PrioPosted
-post_with (PrioRunner *self, PrioOp *op, GCancellable *signal, gint64 expiry)
+post_with (PrioRunner *self, PrioOp *op, GCancellable *signal)
 {
   if (signal == NULL && op->priority == PRIO_PRIORITY_UNSET)
     op->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   /* What may be lent a priority has an entry. */
-  if (signal == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON &&
+  if (signal == NULL && op->due == 0 && op->expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON &&
       G_LIKELY (!prio_lending_is_used (self->loop)))
     return post_plain (self, op);
 
-  return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, op, signal, expiry));
+  return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, op, signal));
 }
 
 /**
@@ -134,7 +134,8 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
 
   name = prio_runner_name_of_post (self, id, FALSE);
   op.due = prio_due_after (delay);
-  return post_with (self, &op, signal, timeout == 0 ? PRIO_NO_EXPIRY : prio_expiry_after (op.due, timeout));
+  op.expiry = timeout == 0 ? PRIO_NO_EXPIRY : prio_expiry_after (op.due, timeout);
+  return post_with (self, &op, signal);
 }
 
 /* When the timeout of what runs in @state passes. */
@@ -150,7 +151,8 @@ expiry_of (const PrioState *state)
 static gboolean
 append_inherited (PrioRunner *self, guint id, const PrioState *state)
 {
-  PrioOp op = { .id = id, .priority = state->priority, .flag = prio_turn_of_continuation (state->takes_turns), .data = &self->ids };
+  PrioOp op = { .id = id, .priority = state->priority, .flag = prio_turn_of_continuation (state->takes_turns),
+                .expiry = expiry_of (state), .data = &self->ids };
   PrioRegistration *registration = prio_registration_of (state->group);
 
   if (self->ids.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
@@ -158,7 +160,7 @@ append_inherited (PrioRunner *self, guint id, const PrioState *state)
 
   if (registration != NULL)
     prio_registration_hold (registration);
-  prio_run_queue_add_op (self->ids.run_queue, &op, registration, expiry_of (state));
+  prio_run_queue_add_op (self->ids.run_queue, &op, registration);
   return TRUE;
 }
 
@@ -207,7 +209,8 @@ prio_runner_yield (PrioRunner *self, guint id)
       prio_loop_leave (self->loop);
       op.priority = state->priority;
       op.flag = prio_turn_of_continuation (state->takes_turns);
-      return post_with (self, &op, registration->signal, expiry_of (state));
+      op.expiry = expiry_of (state);
+      return post_with (self, &op, registration->signal);
     }
   if (registration != NULL ||
       (state != NULL && (state->timed != PRIO_TIMED_NOT || state->takes_turns || G_UNLIKELY (prio_lending_is_used (self->loop)))))
@@ -260,7 +263,8 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
 
   name = prio_runner_name_of_post (self, id, TRUE);
   op.due = prio_due_after (delay);
-  return post_with (self, &op, signal, expiry);
+  op.expiry = MAX (expiry, PRIO_NO_EXPIRY);
+  return post_with (self, &op, signal);
 }
 
 /**

@@ -29,7 +29,8 @@ struct _PrioOp
   gpointer data;
   GDestroyNotify notify;
   GCancellable *signal;
-  gint64 due; /* µs of g_get_monotonic_time (), or 0 */
+  gint64 due;    /* µs of g_get_monotonic_time (), or 0 */
+  gint64 expiry; /* of a post: when its timeout passes, or PRIO_NO_EXPIRY */
   gint8 priority;
   guint8 flag; /* of a post: PrioEntryTurn */
   guint id; /* of a task id, or 0 */

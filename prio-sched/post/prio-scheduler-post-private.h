@@ -9,11 +9,11 @@
 #include "signal/prio-registration-private.h"
 
 /* The task has no timeout. */
-#define PRIO_NO_EXPIRY -1
+#define PRIO_NO_EXPIRY 0
 
 PrioRegistration *prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp *op, gboolean *aborted);
 
-void prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration, gint64 expiry);
+void prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration);
 
 /* When the timeout in @options passes, for a task that is delayed until @due, or 0; PRIO_NO_EXPIRY if there is none. */
 static inline gint64

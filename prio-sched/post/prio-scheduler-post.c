@@ -22,11 +22,10 @@ op_post_job (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_append_job (run_queue, effective, op->func, op->data, op->notify);
 }
 
-/* Appends in the common case: owner thread, spare record, queue not empty.  It calls no function, which halves its
- * cost. */
+/* Appends in the common case: owner thread, spare record, queue not empty.  In a batch it calls no function. */
 static inline gboolean
 append_quickly (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc func, gpointer data,
-                   GDestroyNotify notify)
+                GDestroyNotify notify)
 {
   PrioLoop *loop = run_queue->loop;
   PrioQueue *queue = &run_queue->jobs[prio_effective (priority, FALSE)];
@@ -78,8 +77,7 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
  * @func is called on the thread that runs the scheduler's main context.  If it returns %G_SOURCE_CONTINUE it is called
  * again, as a continuation: before other tasks of its priority, after those of the next.
  *
- * This is the cheapest way to post work: a task takes 40 bytes, and no lock on the
- * thread that runs the main context.  Any thread may call it.
+ * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call it.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
@@ -113,11 +111,11 @@ prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp 
   return registration;
 }
 
-/* Owner thread: adds a closure of the user, or a task id.  @expiry is that of its timeout, or PRIO_NO_EXPIRY. */
+/* Owner thread: adds a closure of the user, or a task id. */
 void
-prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration, gint64 expiry)
+prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration)
 {
-  gboolean is_plain = registration == NULL && op->due == 0 && expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON;
+  gboolean is_plain = registration == NULL && op->due == 0 && op->expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON;
   PrioEntry *entry;
 
   /* What may be lent a priority has an entry. */
@@ -130,33 +128,27 @@ prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistrati
   entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id)
                       : prio_run_queue_new_entry (run_queue, op->func, op->data, op->notify);
   entry->turn = op->flag;
-  if (expiry != PRIO_NO_EXPIRY)
-    prio_entry_set_expiry (entry, expiry);
+  if (op->expiry != PRIO_NO_EXPIRY)
+    prio_entry_set_expiry (entry, op->expiry);
   prio_entry_bind (entry, registration, (PrioTaskPriority) op->priority);
   prio_run_queue_add (entry, op->due);
 }
 
 static void
-post_closure_op (PrioLoop *loop, const PrioOp *op, gint64 expiry)
+op_post_entry (PrioLoop *loop, const PrioOp *op)
 {
   gboolean aborted;
   PrioRegistration *registration = prio_registration_for_op (loop, op->target, op, &aborted);
 
   if (!aborted)
-    prio_run_queue_add_op (op->target, op, registration, expiry);
+    prio_run_queue_add_op (op->target, op, registration);
   else if (op->notify != NULL)
     prio_loop_defer_release (loop, op->notify, op->data);
 }
 
+/* Posts a task id, and drops the operation's reference to its queue. */
 static void
-op_post_entry (PrioLoop *loop, const PrioOp *op)
-{
-  post_closure_op (loop, op, PRIO_NO_EXPIRY);
-}
-
-/* The same for a task id; drops the operation's reference to its queue. */
-static void
-post_id_op (PrioLoop *loop, const PrioOp *op, gint64 expiry)
+op_post_id (PrioLoop *loop, const PrioOp *op)
 {
   PrioIdQueue *ids = op->data;
   gboolean aborted;
@@ -168,49 +160,13 @@ post_id_op (PrioLoop *loop, const PrioOp *op, gint64 expiry)
       if (aborted)
         ids->funcs->rejected (ids, op->id);
       else
-        prio_run_queue_add_op (ids->run_queue, op, registration, expiry);
+        prio_run_queue_add_op (ids->run_queue, op, registration);
     }
   else if (op->signal != NULL)
     {
       prio_loop_defer_release (loop, g_object_unref, op->signal);
     }
   prio_loop_defer_release (loop, ids->funcs->unref, ids);
-}
-
-static void
-op_post_id (PrioLoop *loop, const PrioOp *op)
-{
-  post_id_op (loop, op, PRIO_NO_EXPIRY);
-}
-
-/* An operation from another thread with more than a PrioOp has room for. */
-typedef struct
-{
-  PrioOp op;
-  gint64 expiry;
-} PrioTimedOp;
-
-static void
-op_post_timed (PrioLoop *loop, const PrioOp *op)
-{
-  PrioTimedOp *timed = op->target;
-
-  if (timed->op.id != 0)
-    post_id_op (loop, &timed->op, timed->expiry);
-  else
-    post_closure_op (loop, &timed->op, timed->expiry);
-  g_free (timed);
-}
-
-/* Sends @op, whose task has a timeout that passes at @expiry. */
-static void
-submit_timed (PrioLoop *loop, const PrioOp *op, gint64 expiry)
-{
-  PrioTimedOp *timed = g_new (PrioTimedOp, 1);
-  PrioOp outer = { .apply = op_post_timed, .target = timed };
-
-  *timed = (PrioTimedOp) { *op, expiry };
-  prio_loop_submit (loop, &outer);
 }
 
 /* The result of an attempt to post on the owner thread. */
@@ -223,7 +179,7 @@ typedef enum
 } PostResult;
 
 static PostResult
-post_on_owner_thread (PrioLoop *loop, const PrioOp *op, PrioSignalNode *node, GCancellable **signal, gint64 expiry)
+post_on_owner_thread (PrioLoop *loop, const PrioOp *op, PrioSignalNode *node, GCancellable **signal)
 {
   PostResult result = POSTED;
   PrioRegistration *registration = NULL;
@@ -246,14 +202,14 @@ post_on_owner_thread (PrioLoop *loop, const PrioOp *op, PrioSignalNode *node, GC
     }
 
   if (result == POSTED)
-    prio_run_queue_add_op (run_queue, op, registration, expiry);
+    prio_run_queue_add_op (run_queue, op, registration);
   prio_loop_leave (loop);
   return result;
 }
 
 /* Any thread: posts what @op describes.  Returns FALSE if @signal is aborted, or the queue is closed. */
 static gboolean
-post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal, gint64 expiry)
+post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
 {
   PrioSignalNode *node = signal != NULL ? prio_signal_node_for (signal) : NULL;
   g_autoptr (GCancellable) owned = NULL;
@@ -265,11 +221,11 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal, gint64 expiry)
   if (node != NULL && !prio_signal_node_has_registrations (node))
     owned = g_object_ref (signal);
 
-  result = post_on_owner_thread (loop, op, node, &owned, expiry);
+  result = post_on_owner_thread (loop, op, node, &owned);
   if (result == NEEDS_REGISTRATION)
     {
       owned = g_object_ref (signal);
-      result = post_on_owner_thread (loop, op, node, &owned, expiry);
+      result = post_on_owner_thread (loop, op, node, &owned);
     }
   if (result == NOT_OWNER &&
       ((node != NULL && prio_signal_node_is_aborted (node)) || (op->id != 0 && prio_loop_has_gone (loop))))
@@ -281,10 +237,7 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal, gint64 expiry)
       /* A pending operation holds its queue.  This thread may have been the owner before, but need not be now. */
       if (op->id != 0)
         ((PrioIdQueue *) op->data)->funcs->ref (op->data);
-      if (expiry != PRIO_NO_EXPIRY)
-        submit_timed (loop, op, expiry);
-      else
-        prio_loop_submit (loop, op);
+      prio_loop_submit (loop, op);
     }
   return result != REJECTED;
 }
@@ -309,15 +262,15 @@ post_closure_on_owner_thread (PrioRunQueue *run_queue, const PrioTaskOptions *op
   return TRUE;
 }
 
-/* Posts a task id to @ids, with a timeout that passes at @expiry unless that is PRIO_NO_EXPIRY.  The caller has set the id, the priority,
- * the flag and when it is due in @op; this sets the rest. */
+/* Posts a task id to @ids.  The caller has set the id, the priority, the flag, when it is due and when it expires in @op; this
+ * sets the rest. */
 gboolean
-prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal, gint64 expiry)
+prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal)
 {
   op->apply = op_post_id;
   op->data = ids;
 
-  return post_entry (loop, op, signal, expiry);
+  return post_entry (loop, op, signal);
 }
 
 /* Any thread: posts a closure, or releases it if its signal is aborted. */
@@ -326,9 +279,9 @@ submit_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 
                 gpointer data, GDestroyNotify notify)
 {
   PrioOp op = { .apply = op_post_entry, .target = run_queue, .func = func, .data = data, .notify = notify,
-                .priority = (gint8) options->priority, .flag = prio_task_options_turn (options), .due = due };
+                .priority = (gint8) options->priority, .flag = prio_task_options_turn (options), .due = due, .expiry = expiry };
 
-  if (post_entry (run_queue->loop, &op, options->signal, expiry))
+  if (post_entry (run_queue->loop, &op, options->signal))
     return TRUE;
 
   prio_thread.posting_name = NULL;
