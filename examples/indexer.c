@@ -521,7 +521,8 @@ main (int argc, char **argv)
       app.folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, folder_free);
       app.index = word_index_new ();
       waits_init (&app.waits);
-      prio_scheduler_set_collects_statistics (app.scheduler, app.statistics);
+      if (app.statistics)
+        prio_scheduler_start_statistics (app.scheduler);
       app_run (&app);
       if (app.statistics)
         print_statistics (app.scheduler);

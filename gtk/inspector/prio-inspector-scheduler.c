@@ -51,15 +51,7 @@ static const PrioInspectorColumn columns[N_COLUMNS] = {
 };
 
 /* The words of the interface, the most urgent first. */
-static const struct
-{
-  PrioTaskPriority priority;
-  const char *name;
-} rows[] = {
-  { PRIO_TASK_PRIORITY_USER_BLOCKING, "user-blocking" },
-  { PRIO_TASK_PRIORITY_USER_VISIBLE, "user-visible" },
-  { PRIO_TASK_PRIORITY_BACKGROUND, "background" },
-};
+static const char *const rows[] = { "user-blocking", "user-visible", "background" };
 
 const char *
 prio_inspector_format_time (double time)
@@ -113,18 +105,24 @@ switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
 
   if (scheduler == NULL)
     return;
-  prio_scheduler_set_collects_statistics (scheduler, gtk_switch_get_active (widget));
+  if (gtk_switch_get_active (widget))
+    prio_scheduler_start_statistics (scheduler);
+  else
+    prio_scheduler_stop_statistics (scheduler);
   prio_inspector_scheduler_refresh (data);
 }
 
 static void
 reset (GtkButton *button G_GNUC_UNUSED, gpointer data)
 {
-  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioInspectorScheduler *) data)->scheduler);
+  PrioInspectorScheduler *self = data;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
 
   if (scheduler == NULL)
     return;
-  prio_scheduler_reset_statistics (scheduler);
+  prio_scheduler_start_statistics (scheduler);
+  if (!gtk_switch_get_active (GTK_SWITCH (self->counts)))
+    prio_scheduler_stop_statistics (scheduler);
   prio_inspector_scheduler_refresh (data);
 }
 
@@ -169,7 +167,7 @@ prio_inspector_scheduler_new (PrioScheduler *scheduler, guint number)
   self->table = prio_inspector_table_new (title, columns, N_COLUMNS);
   prio_inspector_table_set_n_rows (self->table, G_N_ELEMENTS (rows));
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    prio_inspector_table_set (self->table, i, COLUMN_PRIORITY, rows[i].name);
+    prio_inspector_table_set (self->table, i, COLUMN_PRIORITY, rows[i]);
 
   self->note = gtk_label_new (_("Only what waits is known: count, to see what its tasks do."));
   gtk_label_set_wrap (GTK_LABEL (self->note), TRUE);
@@ -198,43 +196,40 @@ show_count (PrioInspectorScheduler *self, guint row, guint column, guint64 count
   prio_inspector_table_set (self->table, row, column, text);
 }
 
-/* Takes @times.  Returns how many there are. */
-static guint64
-show_times (PrioInspectorScheduler *self, guint row, guint column, PrioTimes *times)
+/* Shows @times, or dashes if there are none. */
+static void
+show_times (PrioInspectorScheduler *self, guint row, guint column, const PrioTimes *times, gboolean are_there)
 {
-  guint64 count = prio_times_get_count (times);
-  const double of[] = { prio_times_get_percentile (times, 50), prio_times_get_percentile (times, 99), prio_times_get_longest (times) };
+  const double of[] = { times->median, times->percentile_99, times->longest };
 
   for (guint i = 0; i < G_N_ELEMENTS (of); i++)
-    prio_inspector_table_set (self->table, row, column + i, prio_inspector_format_time (count > 0 ? of[i] : -1));
-  prio_times_unref (times);
-  return count;
+    prio_inspector_table_set (self->table, row, column + i, prio_inspector_format_time (are_there ? of[i] : -1));
 }
 
 void
 prio_inspector_scheduler_refresh (PrioInspectorScheduler *self)
 {
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
-  g_autoptr (PrioStatistics) statistics = scheduler != NULL ? prio_scheduler_get_statistics (scheduler) : NULL;
+  PrioStatistics statistics = { .size = sizeof statistics };
+  const PrioTaskStatistics *const of[] = { &statistics.user_blocking, &statistics.user_visible, &statistics.background };
   guint64 n_known = 0;
 
-  if (statistics == NULL)
+  if (scheduler == NULL)
     return;
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+  prio_scheduler_get_statistics (scheduler, &statistics);
+  for (guint i = 0; i < G_N_ELEMENTS (of); i++)
     {
-      PrioTaskPriority priority = rows[i].priority;
-
-      show_count (self, i, COLUMN_QUEUED, prio_statistics_get_n_queued (statistics, priority));
-      show_count (self, i, COLUMN_DELAYED, prio_statistics_get_n_delayed (statistics, priority));
-      show_count (self, i, COLUMN_RUN, prio_statistics_get_n_run (statistics, priority));
-      show_count (self, i, COLUMN_ABORTED, prio_statistics_get_n_aborted (statistics, priority));
-      n_known += show_times (self, i, COLUMN_WAITING, prio_statistics_get_waiting_times (statistics, priority));
-      n_known += show_times (self, i, COLUMN_RUNNING, prio_statistics_get_running_times (statistics, priority));
-      n_known += prio_statistics_get_n_aborted (statistics, priority);
+      show_count (self, i, COLUMN_QUEUED, of[i]->n_queued);
+      show_count (self, i, COLUMN_DELAYED, of[i]->n_delayed);
+      show_count (self, i, COLUMN_RUN, of[i]->n_run);
+      show_count (self, i, COLUMN_ABORTED, of[i]->n_aborted);
+      show_times (self, i, COLUMN_WAITING, &of[i]->waiting, of[i]->n_run > 0);
+      show_times (self, i, COLUMN_RUNNING, &of[i]->running, of[i]->n_run > 0);
+      n_known += of[i]->n_run + of[i]->n_aborted;
     }
-  prio_inspector_set_switch (self->counts, prio_scheduler_get_collects_statistics (scheduler), self);
+  prio_inspector_set_switch (self->counts, statistics.collecting, self);
   gtk_widget_set_visible (self->paused, prio_scheduler_get_paused (scheduler));
-  gtk_widget_set_visible (self->note, n_known == 0 && !prio_scheduler_get_collects_statistics (scheduler));
+  gtk_widget_set_visible (self->note, n_known == 0 && !statistics.collecting);
 }
 
 void

@@ -30,20 +30,33 @@ declare module '@girs/priosched-1' {
             n_runs: number;
         }
 
-        /** What the tasks of a scheduler have done, by priority. */
-        class Statistics {
-            static $gtype: GObject.GType<Statistics>; protected constructor();
-            get_n_queued(priority: Nick | TaskPriority): number; get_n_delayed(priority: Nick | TaskPriority): number;
-            get_n_run(priority: Nick | TaskPriority): number; get_n_continued(priority: Nick | TaskPriority): number;
-            get_n_aborted(priority: Nick | TaskPriority): number;
-            get_waiting_times(priority: Nick | TaskPriority): Times; get_running_times(priority: Nick | TaskPriority): Times;
-        }
-
         /** How long tasks have waited or run, in milliseconds. */
         class Times {
-            static $gtype: GObject.GType<Times>; protected constructor();
-            get_count(): number; get_total(): number; get_longest(): number; get_median(): number;
-            get_percentile(percent: number): number;
+            total: number;
+            longest: number;
+            median: number;
+            percentile_99: number;
+        }
+
+        /** What the tasks of one priority have done. */
+        class TaskStatistics {
+            n_queued: number;
+            n_delayed: number;
+            n_run: number;
+            n_continued: number;
+            n_aborted: number;
+            waiting: Times;
+            running: Times;
+        }
+
+        /** What the tasks of a scheduler have done, by priority. */
+        class Statistics {
+            size: number;
+            /** Whether the scheduler counts now. */
+            collecting: boolean;
+            background: TaskStatistics;
+            user_visible: TaskStatistics;
+            user_blocking: TaskStatistics;
         }
 
         namespace Scheduler {

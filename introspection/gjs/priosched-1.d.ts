@@ -198,14 +198,13 @@ declare module '@girs/priosched-1' {
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
                 'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
                 'notify::frame-share': (pspec: GObject.ParamSpec) => void;
-                'notify::collects-statistics': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number; nextFrame: number;
                 time_slice: number; timeSlice: number;
                 frame_share: number; frameShare: number;
-                lends_priority: boolean; lendsPriority: boolean; collects_statistics: boolean; collectsStatistics: boolean;
+                lends_priority: boolean; lendsPriority: boolean;
             }
         }
 
@@ -242,8 +241,6 @@ declare module '@girs/priosched-1' {
             get frameShare(): number; set frameShare(value: number);
             get lends_priority(): boolean; set lends_priority(value: boolean);
             get lendsPriority(): boolean; set lendsPriority(value: boolean);
-            get collects_statistics(): boolean; set collects_statistics(value: boolean);
-            get collectsStatistics(): boolean; set collectsStatistics(value: boolean);
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             static ['new'](context: GLib.MainContext | null): Scheduler;
@@ -307,9 +304,10 @@ declare module '@girs/priosched-1' {
             get_frame_share(): number; set_frame_share(share: number): void;
             /** Whether a task of the library's own that waits for another lends it its priority. */
             get_lends_priority(): boolean; set_lends_priority(lends_priority: boolean): void;
-            get_collects_statistics(): boolean; set_collects_statistics(collects_statistics: boolean): void;
-            /** What tasks have done since it collects, and what waits now. */
-            get_statistics(): Statistics | null; reset_statistics(): void;
+            /** Counts what tasks do, from 0 on. */
+            start_statistics(): void; stop_statistics(): void;
+            /** What tasks have done since start_statistics(), and what waits now. */
+            get_statistics(): Statistics;
             pause(): void; resume(): void;
             get_paused(): boolean;
         }

@@ -7,20 +7,18 @@
 
 #include "watch/prio-long-task-private.h"
 #include "watch/prio-scheduler-list-private.h"
-#include "watch/prio-scheduler-statistics-private.h"
+#include "watch/prio-statistics-private.h"
 #include "watch/prio-sysprof-private.h"
 #include "watch/prio-trace-private.h"
 
 enum
 {
-  COLLECTS_STATISTICS,
   LONG_TASK_THRESHOLD
 };
 
 static void
 class_init (GObjectClass *class, guint first)
 {
-  g_object_class_install_property (class, first + COLLECTS_STATISTICS, prio_scheduler_make_collects_statistics ());
   g_object_class_install_property (class, first + LONG_TASK_THRESHOLD, prio_scheduler_make_long_task (G_OBJECT_CLASS_TYPE (class)));
 }
 
@@ -46,10 +44,6 @@ get_property (PrioScheduler *self, guint number, GValue *value)
 {
   switch (number)
     {
-    case COLLECTS_STATISTICS:
-      g_value_set_boolean (value, prio_scheduler_get_collects_statistics (self));
-      return TRUE;
-
     case LONG_TASK_THRESHOLD:
       g_value_set_uint (value, prio_scheduler_get_long_task_threshold (self));
       return TRUE;
@@ -64,10 +58,6 @@ set_property (PrioScheduler *self, guint number, const GValue *value)
 {
   switch (number)
     {
-    case COLLECTS_STATISTICS:
-      prio_scheduler_set_collects_statistics (self, g_value_get_boolean (value));
-      return TRUE;
-
     case LONG_TASK_THRESHOLD:
       prio_scheduler_set_long_task_threshold (self, g_value_get_uint (value));
       return TRUE;

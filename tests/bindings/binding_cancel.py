@@ -20,7 +20,7 @@ class Cancelling(unittest.TestCase):
 
     def setUp(self):
         self.scheduler = PrioSched.Scheduler()
-        self.scheduler.props.collects_statistics = True
+        self.scheduler.start_statistics()
 
     def iterate(self):
         while GLib.MainContext.default().iteration(False):
@@ -29,7 +29,7 @@ class Cancelling(unittest.TestCase):
     def assert_gone(self, n_aborted, n_run=0):
         self.assertEqual(self.scheduler.get_pending(), 0)
         statistics = self.scheduler.get_statistics()
-        counts = [(statistics.get_n_run(priority), statistics.get_n_aborted(priority)) for priority in map(PrioSched.TaskPriority, (1, 2, 3))]
+        counts = [(of.n_run, of.n_aborted) for of in (statistics.background, statistics.user_visible, statistics.user_blocking)]
         self.assertEqual([sum(n) for n in zip(*counts)], [n_run, n_aborted])
 
     def test_what_has_not_begun(self):

@@ -10,14 +10,12 @@ import gi
 gi.require_version('PrioSched', '1')
 from gi.repository import GLib, PrioSched  # noqa: E402
 
-BACKGROUND, USER_VISIBLE = PrioSched.TaskPriority.BACKGROUND, PrioSched.TaskPriority.USER_VISIBLE
-
 
 class Statistics(unittest.TestCase):
 
     def setUp(self):
         self.scheduler = PrioSched.Scheduler()
-        self.scheduler.props.collects_statistics = True
+        self.scheduler.start_statistics()
 
     def run_until(self, condition):
         while not condition():
@@ -26,28 +24,34 @@ class Statistics(unittest.TestCase):
     def test_counts_and_times(self):
         ran = []
         futures = [self.scheduler.post_task(lambda i=i: ran.append(i), priority='background') for i in range(20)]
-        self.assertEqual(self.scheduler.get_statistics().get_n_queued(BACKGROUND), 20)
+        self.assertEqual(self.scheduler.get_statistics().background.n_queued, 20)
         self.run_until(lambda: len(ran) == 20 and all(future.done() for future in futures))
 
         statistics = self.scheduler.get_statistics()
-        self.assertEqual([statistics.get_n_queued(BACKGROUND), statistics.get_n_delayed(BACKGROUND), statistics.get_n_run(BACKGROUND),
-                          statistics.get_n_continued(BACKGROUND), statistics.get_n_aborted(BACKGROUND)], [0, 0, 20, 0, 0])
-        self.assertEqual(statistics.get_n_run(USER_VISIBLE), 0)
-        for times in (statistics.get_waiting_times(BACKGROUND), statistics.get_running_times(BACKGROUND)):
-            self.assertEqual(times.get_count(), 20)
-            self.assertGreater(times.get_total(), 0)
-            self.assertGreaterEqual(times.get_total(), times.get_longest())
-            self.assertGreaterEqual(times.get_longest(), times.get_percentile(99))
-            self.assertGreaterEqual(times.get_percentile(99), times.get_median())
+        background = statistics.background
+        self.assertEqual([background.n_queued, background.n_delayed, background.n_run, background.n_continued, background.n_aborted],
+                         [0, 0, 20, 0, 0])
+        self.assertEqual((statistics.user_visible.n_run, statistics.collecting), (0, True))
+        for times in background.waiting, background.running:
+            self.assertGreater(times.total, 0)
+            self.assertGreaterEqual(times.total, times.longest)
+            self.assertGreaterEqual(times.longest, times.percentile_99)
+            self.assertGreaterEqual(times.percentile_99, times.median)
 
-        self.scheduler.reset_statistics()
-        self.assertEqual(self.scheduler.get_statistics().get_n_run(BACKGROUND), 0)
-        self.assertEqual(statistics.get_n_run(BACKGROUND), 20)
-        self.assertEqual(statistics.get_running_times(BACKGROUND).get_count(), 20)
+        self.scheduler.start_statistics()
+        self.assertEqual((self.scheduler.get_statistics().background.n_run, statistics.background.n_run), (0, 20))
+
+    def test_a_part_outlives_the_whole(self):
+        ran = []
+        self.scheduler.post_task(lambda: ran.append(True))
+        self.run_until(lambda: ran)
+        self.run_until(lambda: self.scheduler.get_statistics().user_visible.n_run == 1)
+        times = [self.scheduler.get_statistics().user_visible.running for _ in range(100)]
+        PrioSched.Scheduler().get_statistics()
+        self.assertEqual(len({(of.total, of.longest, of.median, of.percentile_99) for of in times}), 1)
+        self.assertGreater(times[0].total, 0)
 
     def test_bad_values(self):
-        statistics = self.scheduler.get_statistics()
-        times = statistics.get_waiting_times('background')
         nan = float('nan')
         for call, error, message in (
                 (lambda: self.scheduler.set_frame_share(nan), ValueError, 'share.*nan'),
@@ -59,25 +63,10 @@ class Statistics(unittest.TestCase):
                 (lambda: self.scheduler.set_long_task_threshold(-1), ValueError, 'threshold.*-1'),
                 (lambda: self.scheduler.set_long_task_threshold(2 ** 32), ValueError, 'threshold.*4294967296'),
                 (lambda: self.scheduler.set_long_task_threshold(nan), TypeError, 'threshold.*nan'),
-                (lambda: self.scheduler.set_long_task_threshold(True), TypeError, 'threshold.*True'),
-                (lambda: times.get_percentile(101), ValueError, 'percent.*101'),
-                (lambda: times.get_percentile(-1), ValueError, 'percent.*-1'),
-                (lambda: times.get_percentile(nan), ValueError, 'percent.*nan'),
-                (lambda: times.get_percentile('99'), TypeError, "percent.*'99'"),
-                (lambda: statistics.get_n_run(7), ValueError, '7 is not a task priority'),
-                (lambda: statistics.get_running_times('low'), ValueError, "'low' is not a task priority")):
+                (lambda: self.scheduler.set_long_task_threshold(True), TypeError, 'threshold.*True')):
             with self.assertRaisesRegex(error, message):
                 call()
         self.assertEqual(self.scheduler.get_frame_share(), 0)
-
-    def test_nicks(self):
-        self.scheduler.post_task(int, 'background')
-        statistics = self.scheduler.get_statistics()
-        for priority in ('background', BACKGROUND, 1):
-            self.assertEqual([getattr(statistics, f'get_n_{name}')(priority) for name in ('queued', 'delayed', 'run', 'continued', 'aborted')],
-                             [1, 0, 0, 0, 0])
-            self.assertEqual(statistics.get_running_times(priority).get_percentile(50), 0)
-        self.assertEqual(statistics.get_n_queued('user-visible'), 0)
 
     def test_yields_and_aborts(self):
         controller = PrioSched.TaskController('background')
@@ -90,22 +79,22 @@ class Statistics(unittest.TestCase):
         posted = self.scheduler.post_task(task)
         aborted = [self.scheduler.post_task(lambda: done.append(1), signal=controller.signal) for _ in range(3)]
         self.scheduler.post_task(lambda: done.append(1), signal=controller.signal, delay=100000)
-        self.assertEqual(self.scheduler.get_statistics().get_n_delayed(BACKGROUND), 1)
+        self.assertEqual(self.scheduler.get_statistics().background.n_delayed, 1)
         controller.abort()
         self.run_until(lambda: done and posted.done() and all(future.done() for future in aborted))
 
         statistics = self.scheduler.get_statistics()
         self.assertEqual(done, [True])
-        self.assertEqual([statistics.get_n_run(USER_VISIBLE), statistics.get_n_continued(USER_VISIBLE)], [3, 2])
-        self.assertEqual([statistics.get_n_run(BACKGROUND), statistics.get_n_aborted(BACKGROUND)], [0, 4])
+        self.assertEqual([statistics.user_visible.n_run, statistics.user_visible.n_continued], [3, 2])
+        self.assertEqual([statistics.background.n_run, statistics.background.n_aborted], [0, 4])
 
     def test_off(self):
-        self.assertFalse(PrioSched.Scheduler().get_collects_statistics())
-        self.scheduler.set_collects_statistics(False)
+        self.assertFalse(PrioSched.Scheduler().get_statistics().collecting)
+        self.scheduler.stop_statistics()
         ran = []
         self.scheduler.post_task(lambda: ran.append(1))
         self.run_until(lambda: ran)
-        self.assertEqual(self.scheduler.get_statistics().get_n_run(USER_VISIBLE), 0)
+        self.assertEqual(self.scheduler.get_statistics().user_visible.n_run, 0)
 
 
 if __name__ == '__main__':

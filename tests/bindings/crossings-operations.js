@@ -288,9 +288,9 @@ function addSwitch(name, on, off) {
 
 addSwitch('lends', scheduler => scheduler.set_lends_priority(true), scheduler => scheduler.set_lends_priority(false));
 addSwitch('pause', scheduler => scheduler.pause(), scheduler => scheduler.resume());
-addSwitch('statistics', scheduler => scheduler.set_collects_statistics(true), scheduler => {
+addSwitch('statistics', scheduler => scheduler.start_statistics(), scheduler => {
     scheduler.get_statistics();
-    scheduler.set_collects_statistics(false);
+    scheduler.stop_statistics();
 });
 addSwitch('frame-share', scheduler => scheduler.set_frame_share(.5), scheduler => scheduler.set_frame_share(0));
 addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(5000));

@@ -250,8 +250,8 @@ def add_switch(name, on, off, where=LOOP):
 
 add_switch('lends', lambda scheduler: scheduler.set_lends_priority(True), lambda scheduler: scheduler.set_lends_priority(False))
 add_switch('pause', PrioSched.Scheduler.pause, PrioSched.Scheduler.resume)
-add_switch('statistics', lambda scheduler: scheduler.set_collects_statistics(True),
-           lambda scheduler: (scheduler.get_statistics(), scheduler.set_collects_statistics(False)))
+add_switch('statistics', PrioSched.Scheduler.start_statistics,
+           lambda scheduler: (scheduler.get_statistics(), scheduler.stop_statistics()))
 add_switch('frame-share', lambda scheduler: scheduler.set_frame_share(.5), lambda scheduler: scheduler.set_frame_share(0))
 add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda scheduler: scheduler.set_time_slice(5000))
 

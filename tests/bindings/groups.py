@@ -405,12 +405,12 @@ class Threads(unittest.TestCase):
 
     def test_what_a_scheduler_counts(self):
         self.no_criticals()
-        scheduler.props.collects_statistics = True
-        self.addCleanup(lambda: setattr(scheduler.props, 'collects_statistics', False))
+        scheduler.start_statistics()
+        self.addCleanup(scheduler.stop_statistics)
         self.check_elsewhere('on the thread that runs .* main context, and this is another one',
                              scheduler.get_pending, scheduler.get_statistics)
         self.assertEqual(scheduler.get_pending(), 0)
-        self.assertIsNotNone(scheduler.get_statistics())
+        self.assertTrue(scheduler.get_statistics().collecting)
 
 
 class Lives(unittest.TestCase):

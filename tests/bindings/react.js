@@ -327,7 +327,7 @@ test('workLoop: a continuation that is another function', async () => {
 
 test('cancelCallback: what has not begun leaves the library at once', async () => {
     const own = PrioSched.Scheduler.new(null);
-    own.collects_statistics = true;
+    own.start_statistics();
     const never = () => assert(false);
     const handles = [own.schedule_callback('low', never, {delay: 1e8}), own.schedule_callback('idle', never),
         own.schedule_callback('immediate', never), own.schedule_callback('normal', never, {signal: new PrioSched.TaskController().signal})];
@@ -337,9 +337,9 @@ test('cancelCallback: what has not begun leaves the library at once', async () =
     assertEqual(own.get_pending(), 1);
     assert(own.get_first_task() === last);
     assertEqual(await last.finished, 'last');
-    const statistics = own.get_statistics();
-    assertEqual([1, 2, 3].map(priority => statistics.get_n_aborted(priority)), [2, 1, 1]);
-    assertEqual([1, 2, 3].map(priority => statistics.get_n_run(priority)), [0, 1, 0]);
+    const {background, user_visible: userVisible, user_blocking: userBlocking} = own.get_statistics();
+    assertEqual([background, userVisible, userBlocking].map(of => of.n_aborted), [2, 1, 1]);
+    assertEqual([background, userVisible, userBlocking].map(of => of.n_run), [0, 1, 0]);
     assertEqual(own.get_pending(), 0);
     // Their numbers are used again.
     const again = [1, 2, 3, 4].map(i => own.schedule_callback('normal', () => i));

@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include <prio-sched-watch.h>
 #include "frozen-fixture.h"
+#include "statistics.h"
 
 static PrioTaskController *controller;
 static PrioTask *posted;
@@ -17,7 +17,7 @@ counted_set_up (Fixture *f, gconstpointer data)
   frozen_set_up (f, data);
   step_n_freed = 0;
   controller = prio_task_controller_new (USER_VISIBLE);
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+  prio_scheduler_start_statistics (f->scheduler);
 }
 
 static inline void

@@ -217,7 +217,7 @@ test_turns_when_the_priority_is_lent (Fixture *f, gconstpointer data G_GNUC_UNUS
 static void
 test_turns_when_it_is_counted (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+  prio_scheduler_start_statistics (f->scheduler);
   test_a_callback_goes_on_behind_what_waits (f, NULL);
   test_steps_go_on_behind_what_waits (f, NULL);
 }

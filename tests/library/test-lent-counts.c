@@ -4,18 +4,18 @@
  */
 
 #include <prio-sched-bindings.h>
-#include <prio-sched-watch.h>
 #include "helpers.h"
+#include "statistics.h"
 
 /* Expects these numbers of @priority, and that none waits. */
 static void
 expect (Fixture *f, PrioTaskPriority priority, guint64 run, guint64 aborted)
 {
-  g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (f->scheduler);
+  PrioTaskStatistics statistics = statistics_of (f->scheduler, priority);
 
-  g_assert_cmpuint (prio_statistics_get_n_run (statistics, priority), ==, run);
-  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, priority), ==, aborted);
-  g_assert_cmpuint (prio_statistics_get_n_queued (statistics, priority), ==, 0);
+  g_assert_cmpuint (statistics.n_run, ==, run);
+  g_assert_cmpuint (statistics.n_aborted, ==, aborted);
+  g_assert_cmpuint (statistics.n_queued, ==, 0);
 }
 
 static void
@@ -65,7 +65,7 @@ test_lent (Fixture *f, gconstpointer data)
       g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
       Lent lent = { .f = f, .group = group, .end = end, .controller = controller };
 
-      prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+      prio_scheduler_start_statistics (f->scheduler);
       if (end == LEAVES_ITS_GROUP)
         lent.low = prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL);
       else
@@ -75,7 +75,7 @@ test_lent (Fixture *f, gconstpointer data)
       expect (f, USER_BLOCKING, 1, 0);
       expect (f, BACKGROUND, end == RUNS, end != RUNS);
       g_object_unref (lent.low);
-      prio_scheduler_set_collects_statistics (f->scheduler, FALSE);
+      prio_scheduler_stop_statistics (f->scheduler);
     }
 }
 
@@ -105,7 +105,7 @@ test_lent_id (Fixture *f, gconstpointer data)
   Lent lent = { .f = f };
 
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+  prio_scheduler_start_statistics (f->scheduler);
   lent.runner = prio_runner_new (f->scheduler, await_id, &lent, NULL);
   prio_runner_post_full (lent.runner, 1, PRIO_PRIORITY_UNSET, signal, 0, 0, FALSE);
   prio_runner_post_full (lent.runner, 2, USER_BLOCKING, NULL, 0, 0, FALSE);

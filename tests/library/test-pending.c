@@ -4,8 +4,8 @@
  */
 
 #include <prio-sched-bindings.h>
-#include <prio-sched-watch.h>
 #include "hands.h"
+#include "statistics.h"
 
 static void
 do_nothing (PrioTask *task, gpointer data)
@@ -156,7 +156,7 @@ ask_all_elsewhere (gpointer data)
   assert_told ("*prio_scheduler_get_n_pending(): *on the thread that runs*",
                g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 0));
   assert_told ("*prio_scheduler_get_statistics(): *on the thread that runs*",
-               g_assert_null (prio_scheduler_get_statistics (scheduler)));
+               g_assert_cmpuint (statistics_of (scheduler, USER_VISIBLE).n_queued, ==, 0));
   assert_told ("*prio_scheduler_dup_first_task(): *on the thread that runs*",
                g_assert_null (prio_scheduler_dup_first_task (scheduler)));
   return NULL;
@@ -167,7 +167,6 @@ static gpointer
 ask_all (gpointer data)
 {
   PrioScheduler *scheduler = data;
-  g_autoptr (PrioStatistics) statistics = NULL;
   g_autoptr (PrioTask) first = NULL;
   g_autoptr (GMainContext) context = g_main_context_ref (prio_scheduler_get_context (scheduler));
 
@@ -175,8 +174,7 @@ ask_all (gpointer data)
   g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 1);
   first = prio_scheduler_dup_first_task (scheduler);
   g_assert_nonnull (first);
-  statistics = prio_scheduler_get_statistics (scheduler);
-  g_assert_cmpuint (prio_statistics_get_n_queued (statistics, USER_VISIBLE), ==, 1);
+  g_assert_cmpuint (statistics_of (scheduler, USER_VISIBLE).n_queued, ==, 1);
   g_main_context_release (context);
   return NULL;
 }

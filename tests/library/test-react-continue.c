@@ -4,18 +4,17 @@
  */
 
 #include <prio-sched-react.h>
-#include <prio-sched-watch.h>
 #include "counted-fixture.h"
 
 static void
 expect_counts (Fixture *f, guint64 run, guint64 continued, guint64 aborted)
 {
-  g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (f->scheduler);
+  PrioTaskStatistics statistics = statistics_of (f->scheduler, USER_VISIBLE);
 
-  g_assert_cmpuint (prio_statistics_get_n_run (statistics, USER_VISIBLE), ==, run);
-  g_assert_cmpuint (prio_statistics_get_n_continued (statistics, USER_VISIBLE), ==, continued);
-  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, USER_VISIBLE), ==, aborted);
-  g_assert_cmpuint (prio_statistics_get_n_queued (statistics, USER_VISIBLE), ==, 0);
+  g_assert_cmpuint (statistics.n_run, ==, run);
+  g_assert_cmpuint (statistics.n_continued, ==, continued);
+  g_assert_cmpuint (statistics.n_aborted, ==, aborted);
+  g_assert_cmpuint (statistics.n_queued, ==, 0);
 }
 
 static void

@@ -4,8 +4,8 @@
  */
 
 #include <prio-sched-bindings.h>
-#include <prio-sched-watch.h>
 #include "helpers.h"
+#include "statistics.h"
 
 /* Each number is a letter to log. */
 typedef struct
@@ -133,10 +133,10 @@ test_others_stay (Fixture *f, gconstpointer data)
 static void
 test_counts_as_aborted (Fixture *f, gconstpointer data)
 {
-  g_autoptr (PrioStatistics) statistics = NULL;
+  PrioTaskStatistics statistics;
   Run run;
 
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
+  prio_scheduler_start_statistics (f->scheduler);
   set_up (&run, f);
   post (&run, 'a', USER_VISIBLE, NULL, 0);
   post (&run, 'b', USER_VISIBLE, NULL, 0);
@@ -146,11 +146,11 @@ test_counts_as_aborted (Fixture *f, gconstpointer data)
   g_assert_true (cancel (&run, 'c'));
   g_assert_true (cancel (&run, 'd'));
   fixture_run (f);
-  statistics = prio_scheduler_get_statistics (f->scheduler);
-  g_assert_cmpuint (prio_statistics_get_n_run (statistics, USER_VISIBLE), ==, 1);
-  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, USER_VISIBLE), ==, 2);
-  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, BACKGROUND), ==, 1);
-  g_assert_cmpuint (prio_statistics_get_n_delayed (statistics, USER_VISIBLE), ==, 0);
+  statistics = statistics_of (f->scheduler, USER_VISIBLE);
+  g_assert_cmpuint (statistics.n_run, ==, 1);
+  g_assert_cmpuint (statistics.n_aborted, ==, 2);
+  g_assert_cmpuint (statistics.n_delayed, ==, 0);
+  g_assert_cmpuint (statistics_of (f->scheduler, BACKGROUND).n_aborted, ==, 1);
   tear_down (&run);
 }
 

@@ -154,26 +154,16 @@ test_lender_of_a_group (Fixture *f, gconstpointer data)
 static void
 test_statistics (Fixture *f, gconstpointer data)
 {
-  g_autoptr (PrioStatistics) statistics = NULL;
-  g_autoptr (PrioTimes) times = NULL;
+  PrioStatistics statistics = { .size = sizeof statistics };
 
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
-  statistics = prio_scheduler_get_statistics (f->scheduler);
-  times = prio_statistics_get_running_times (statistics, BACKGROUND);
-
-  assert_critical (prio_statistics_ref (NULL));
-  assert_critical (prio_statistics_unref (NULL));
-  assert_critical (prio_statistics_get_n_run (NULL, BACKGROUND));
-  assert_told ("prio_statistics_get_n_run(): 4 is not a PrioTaskPriority*", prio_statistics_get_n_run (statistics, 4));
-  assert_told ("prio_statistics_get_running_times(): 0 is not a PrioTaskPriority*", prio_statistics_get_running_times (statistics, 0));
-  assert_critical (prio_times_ref (NULL));
-  assert_critical (prio_times_unref (NULL));
-  assert_critical (prio_times_get_count (NULL));
-  assert_critical (prio_times_get_total (NULL));
-  assert_critical (prio_times_get_longest (NULL));
-  assert_critical (prio_times_get_percentile (NULL, 50));
-  assert_critical (prio_times_get_percentile (times, -1));
-  assert_critical (prio_times_get_percentile (times, 101));
+  assert_told ("prio_scheduler_start_statistics(): NULL is not a PrioScheduler", prio_scheduler_start_statistics (NULL));
+  assert_told ("prio_scheduler_stop_statistics(): NULL is not a PrioScheduler", prio_scheduler_stop_statistics (NULL));
+  assert_told ("prio_scheduler_get_statistics(): NULL is not a PrioScheduler", prio_scheduler_get_statistics (NULL, &statistics));
+  assert_critical (prio_scheduler_get_statistics (f->scheduler, NULL));
+  statistics.size--;
+  assert_critical (prio_scheduler_get_statistics (f->scheduler, &statistics));
+  statistics.size = G_MAXSIZE;
+  assert_critical (prio_scheduler_get_statistics (f->scheduler, &statistics));
 }
 
 int

@@ -79,11 +79,11 @@ post_with (Fixture *f, guint end, gint64 takes, guint at, void (*then) (PrioTask
 static void
 expect (Fixture *f, PrioTaskPriority priority, guint64 run, guint64 continued, guint64 aborted)
 {
-  g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (f->scheduler);
+  PrioTaskStatistics statistics = statistics_of (f->scheduler, priority);
 
-  g_assert_cmpuint (prio_statistics_get_n_run (statistics, priority), ==, run);
-  g_assert_cmpuint (prio_statistics_get_n_continued (statistics, priority), ==, continued);
-  g_assert_cmpuint (prio_statistics_get_n_aborted (statistics, priority), ==, aborted);
+  g_assert_cmpuint (statistics.n_run, ==, run);
+  g_assert_cmpuint (statistics.n_continued, ==, continued);
+  g_assert_cmpuint (statistics.n_aborted, ==, aborted);
 }
 
 static void

@@ -138,7 +138,7 @@ post_ids (Row *row)
 static void
 post_counted (Row *row)
 {
-  prio_scheduler_set_collects_statistics (row->f.scheduler, TRUE);
+  prio_scheduler_start_statistics (row->f.scheduler);
   post_jobs (row);
 }
 

@@ -55,27 +55,6 @@ test_options_are_copied (Fixture *f, gconstpointer data)
 }
 
 static void
-test_statistics_are_shared (Fixture *f, gconstpointer data)
-{
-  g_autoptr (PrioStatistics) statistics = NULL;
-  PrioStatistics *copy;
-  PrioTimes *times;
-
-  prio_scheduler_set_collects_statistics (f->scheduler, TRUE);
-  post_letter (f, USER_VISIBLE, 'a');
-  fixture_run (f);
-  statistics = prio_scheduler_get_statistics (f->scheduler);
-  copy = g_boxed_copy (PRIO_TYPE_STATISTICS, statistics);
-  g_assert_cmpuint (prio_statistics_get_n_run (copy, USER_VISIBLE), ==, 1);
-  times = prio_statistics_get_running_times (copy, USER_VISIBLE);
-  g_boxed_free (PRIO_TYPE_STATISTICS, copy);
-  copy = g_boxed_copy (PRIO_TYPE_TIMES, times);
-  prio_times_unref (times);
-  g_assert_cmpuint (prio_times_get_count ((PrioTimes *) copy), ==, 1);
-  g_boxed_free (PRIO_TYPE_TIMES, copy);
-}
-
-static void
 run_numbers (guint id, gpointer data)
 {
   Fixture *f = data;
@@ -114,7 +93,6 @@ main (int argc, char **argv)
 
   ADD ("group-properties", test_group_properties);
   ADD ("options-are-copied", test_options_are_copied);
-  ADD ("statistics-are-shared", test_statistics_are_shared);
   ADD ("first-number", test_first_number);
 
   return g_test_run ();

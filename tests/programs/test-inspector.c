@@ -7,8 +7,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <prio-sched-watch.h>
 #include "helpers.h"
+#include "statistics.h"
 
 #include <gtk/gtk.h>
 
@@ -241,7 +241,7 @@ test_counts (void)
   wait_until_it_says (part, "paused");
 
   turn (part, TRUE);
-  g_assert_true (prio_scheduler_get_collects_statistics (scheduler));
+  g_assert_true (is_collecting (scheduler));
   g_assert_false (says (part, "Only what waits is known"));
   prio_scheduler_resume (scheduler);
   post (scheduler, NULL, USER_BLOCKING, 0);
@@ -259,8 +259,8 @@ test_counts (void)
   press (part, "Reset");
   g_assert_cmpstr (text_at (find (part, "GtkGrid", NULL), 3, 3), ==, "0");
   turn (part, FALSE);
-  g_assert_false (prio_scheduler_get_collects_statistics (scheduler));
-  prio_scheduler_set_collects_statistics (scheduler, TRUE);
+  g_assert_false (is_collecting (scheduler));
+  prio_scheduler_start_statistics (scheduler);
   while (!gtk_switch_get_active (GTK_SWITCH (find (part, "GtkSwitch", NULL))))
     g_main_context_iteration (NULL, TRUE);
   close_inspector ();
@@ -499,7 +499,7 @@ test_copy (void)
   GtkWidget *page = open_page ();
   g_autofree char *text = NULL;
 
-  prio_scheduler_set_collects_statistics (scheduler, TRUE);
+  prio_scheduler_start_statistics (scheduler);
   post (scheduler, NULL, USER_BLOCKING, 0);
   wait_for_parts (page, 1);
   wait_for (page, 3, 2, "1");
@@ -546,7 +546,7 @@ draw_page (const char *file)
   GtkWidget *inspector;
   gboolean done = FALSE;
 
-  prio_scheduler_set_collects_statistics (scheduler, TRUE);
+  prio_scheduler_start_statistics (scheduler);
   prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
   open_page ();
   inspector = find_inspector ();

@@ -89,7 +89,8 @@ do_each (GMainContext *context)
   gint wanted;
   guint left = 2;
 
-  prio_scheduler_set_collects_statistics (scheduler, prints_statistics);
+  if (prints_statistics)
+    prio_scheduler_start_statistics (scheduler);
   for (guint i = 0; i < N_TASKS; i++)
     prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, count_end, NULL, NULL);
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, yield_twice, &left, NULL);

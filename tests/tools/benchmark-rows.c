@@ -58,9 +58,9 @@ post_run_counted (void)
 {
   double took;
 
-  prio_scheduler_set_collects_statistics (default_scheduler (), TRUE);
+  prio_scheduler_start_statistics (default_scheduler ());
   took = post_run ();
-  prio_scheduler_set_collects_statistics (default_scheduler (), FALSE);
+  prio_scheduler_stop_statistics (default_scheduler ());
   return took;
 }
 

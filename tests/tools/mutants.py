@@ -78,7 +78,7 @@ MUTANTS = [
     ('scheduler-steps.c', '.steps = g_atomic_rc_box_acquire (steps)', '.steps = steps'),
     ('task-progress.c', 'self->tells_progress = FALSE;\n', ''),
     ('task-group-post.c', 'self->n_begun--;', ';'),
-    ('scheduler-statistics.c', 'count->n_continued += task->continuation;', ''),
+    ('statistics.c', 'count->n_continued += task->continuation;', ''),
     ('holding.c', 'holding->since > task->begun', 'FALSE'),
     ('run-queue-expiry.c', 'a->expiry != b->expiry ? a->expiry < b->expiry : a->job.order < b->job.order', 'a->job.order < b->job.order'),
     ('timeout.c', 'handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;', 'handle->timer->priority = PRIO_TASK_PRIORITY_BACKGROUND;'),

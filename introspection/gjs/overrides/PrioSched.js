@@ -394,7 +394,7 @@ function _init() {
     };
 
     checkScheduler(Scheduler);
-    Numbers.make(PrioSched, {checkProperty, toGivenPriority});
+    Numbers.make(PrioSched, {checkProperty});
     adaptControllers(TaskController, tasks);
     adaptSignals(TaskSignal);
     addNames(PrioSched);

@@ -162,16 +162,24 @@ impl ::std::fmt::Debug for PrioSchedulingState {
     }
 }
 
+#[derive(Copy, Clone)]
 #[repr(C)]
-#[allow(dead_code)]
 pub struct PrioStatistics {
-    _data: [u8; 0],
-    _marker: core::marker::PhantomData<(*mut u8, core::marker::PhantomPinned)>,
+    pub size: size_t,
+    pub collecting: gboolean,
+    pub background: PrioTaskStatistics,
+    pub user_visible: PrioTaskStatistics,
+    pub user_blocking: PrioTaskStatistics,
 }
 
 impl ::std::fmt::Debug for PrioStatistics {
     fn fmt(&self, f: &mut ::std::fmt::Formatter) -> ::std::fmt::Result {
         f.debug_struct(&format!("PrioStatistics @ {self:p}"))
+         .field("size", &self.size)
+         .field("collecting", &self.collecting)
+         .field("background", &self.background)
+         .field("user_visible", &self.user_visible)
+         .field("user_blocking", &self.user_blocking)
          .finish()
     }
 }
@@ -262,16 +270,48 @@ impl ::std::fmt::Debug for PrioTaskSignalClass {
     }
 }
 
+#[derive(Copy, Clone)]
 #[repr(C)]
-#[allow(dead_code)]
+pub struct PrioTaskStatistics {
+    pub n_queued: u64,
+    pub n_delayed: u64,
+    pub n_run: u64,
+    pub n_continued: u64,
+    pub n_aborted: u64,
+    pub waiting: PrioTimes,
+    pub running: PrioTimes,
+}
+
+impl ::std::fmt::Debug for PrioTaskStatistics {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter) -> ::std::fmt::Result {
+        f.debug_struct(&format!("PrioTaskStatistics @ {self:p}"))
+         .field("n_queued", &self.n_queued)
+         .field("n_delayed", &self.n_delayed)
+         .field("n_run", &self.n_run)
+         .field("n_continued", &self.n_continued)
+         .field("n_aborted", &self.n_aborted)
+         .field("waiting", &self.waiting)
+         .field("running", &self.running)
+         .finish()
+    }
+}
+
+#[derive(Copy, Clone)]
+#[repr(C)]
 pub struct PrioTimes {
-    _data: [u8; 0],
-    _marker: core::marker::PhantomData<(*mut u8, core::marker::PhantomPinned)>,
+    pub total: c_double,
+    pub longest: c_double,
+    pub median: c_double,
+    pub percentile_99: c_double,
 }
 
 impl ::std::fmt::Debug for PrioTimes {
     fn fmt(&self, f: &mut ::std::fmt::Formatter) -> ::std::fmt::Result {
         f.debug_struct(&format!("PrioTimes @ {self:p}"))
+         .field("total", &self.total)
+         .field("longest", &self.longest)
+         .field("median", &self.median)
+         .field("percentile_99", &self.percentile_99)
          .finish()
     }
 }
@@ -503,34 +543,9 @@ unsafe extern "C" {
     pub fn prio_scheduling_state_wrap(callback: gio::GAsyncReadyCallback, user_data: gpointer) -> gpointer;
 
     //=========================================================================
-    // PrioStatistics
-    //=========================================================================
-    pub fn prio_statistics_get_type() -> GType;
-    pub fn prio_statistics_get_n_aborted(self_: *const PrioStatistics, priority: PrioTaskPriority) -> u64;
-    pub fn prio_statistics_get_n_continued(self_: *const PrioStatistics, priority: PrioTaskPriority) -> u64;
-    pub fn prio_statistics_get_n_delayed(self_: *const PrioStatistics, priority: PrioTaskPriority) -> u64;
-    pub fn prio_statistics_get_n_queued(self_: *const PrioStatistics, priority: PrioTaskPriority) -> u64;
-    pub fn prio_statistics_get_n_run(self_: *const PrioStatistics, priority: PrioTaskPriority) -> u64;
-    pub fn prio_statistics_get_running_times(self_: *const PrioStatistics, priority: PrioTaskPriority) -> *mut PrioTimes;
-    pub fn prio_statistics_get_waiting_times(self_: *const PrioStatistics, priority: PrioTaskPriority) -> *mut PrioTimes;
-    pub fn prio_statistics_ref(self_: *mut PrioStatistics) -> *mut PrioStatistics;
-    pub fn prio_statistics_unref(self_: *mut PrioStatistics);
-
-    //=========================================================================
     // PrioTaskOptions
     //=========================================================================
     pub fn prio_task_options_get_type() -> GType;
-
-    //=========================================================================
-    // PrioTimes
-    //=========================================================================
-    pub fn prio_times_get_type() -> GType;
-    pub fn prio_times_get_count(self_: *const PrioTimes) -> u64;
-    pub fn prio_times_get_longest(self_: *const PrioTimes) -> c_double;
-    pub fn prio_times_get_percentile(self_: *const PrioTimes, percent: c_double) -> c_double;
-    pub fn prio_times_get_total(self_: *const PrioTimes) -> c_double;
-    pub fn prio_times_ref(self_: *mut PrioTimes) -> *mut PrioTimes;
-    pub fn prio_times_unref(self_: *mut PrioTimes);
 
     //=========================================================================
     // PrioYieldOptions
@@ -550,7 +565,6 @@ unsafe extern "C" {
     pub fn prio_scheduler_dup_first_task(self_: *mut PrioScheduler) -> *mut PrioTask;
     pub fn prio_scheduler_end_slice(self_: *mut PrioScheduler);
     pub fn prio_scheduler_follow_frame_clock(self_: *mut PrioScheduler, frame_clock: *mut gobject::GObject);
-    pub fn prio_scheduler_get_collects_statistics(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_get_context(self_: *mut PrioScheduler) -> *mut glib::GMainContext;
     pub fn prio_scheduler_get_frame_share(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_get_lends_priority(self_: *mut PrioScheduler) -> gboolean;
@@ -559,7 +573,7 @@ unsafe extern "C" {
     pub fn prio_scheduler_get_n_pending(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_next_frame(self_: *mut PrioScheduler) -> i64;
     pub fn prio_scheduler_get_paused(self_: *mut PrioScheduler) -> gboolean;
-    pub fn prio_scheduler_get_statistics(self_: *mut PrioScheduler) -> *mut PrioStatistics;
+    pub fn prio_scheduler_get_statistics(self_: *mut PrioScheduler, statistics: *mut PrioStatistics);
     pub fn prio_scheduler_get_time_slice(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_pause(self_: *mut PrioScheduler);
     pub fn prio_scheduler_post(self_: *mut PrioScheduler, priority: PrioTaskPriority, func: glib::GSourceFunc, user_data: gpointer, notify: glib::GDestroyNotify);
@@ -568,12 +582,10 @@ unsafe extern "C" {
     pub fn prio_scheduler_post_task(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_queue_microtask(self_: *mut PrioScheduler, func: glib::GSourceOnceFunc, user_data: gpointer, notify: glib::GDestroyNotify);
     pub fn prio_scheduler_request_idle_callback(self_: *mut PrioScheduler, timeout: c_uint, func: PrioIdleFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> c_uint;
-    pub fn prio_scheduler_reset_statistics(self_: *mut PrioScheduler);
     pub fn prio_scheduler_resume(self_: *mut PrioScheduler);
     pub fn prio_scheduler_run_in_thread(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_run_in_thread_under(self_: *mut PrioScheduler, worker: *mut PrioWorker, priority: c_int, signal: *mut gio::GCancellable, name: *const c_char, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_run_in_worker(self_: *mut PrioScheduler, worker: *mut PrioWorker, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
-    pub fn prio_scheduler_set_collects_statistics(self_: *mut PrioScheduler, collects_statistics: gboolean);
     pub fn prio_scheduler_set_frame_share(self_: *mut PrioScheduler, share: c_double);
     pub fn prio_scheduler_set_lends_priority(self_: *mut PrioScheduler, lends_priority: gboolean);
     pub fn prio_scheduler_set_long_task_threshold(self_: *mut PrioScheduler, threshold: c_uint);
@@ -582,6 +594,8 @@ unsafe extern "C" {
     pub fn prio_scheduler_should_yield(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_sleep_async(self_: *mut PrioScheduler, delay: u64, options: *const PrioYieldOptions, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_scheduler_sleep_finish(self_: *mut PrioScheduler, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;
+    pub fn prio_scheduler_start_statistics(self_: *mut PrioScheduler);
+    pub fn prio_scheduler_stop_statistics(self_: *mut PrioScheduler);
     pub fn prio_scheduler_unfollow_frame_clock(self_: *mut PrioScheduler, frame_clock: *mut gobject::GObject);
     pub fn prio_scheduler_yield_async(self_: *mut PrioScheduler, options: *const PrioYieldOptions, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_scheduler_yield_finish(self_: *mut PrioScheduler, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;

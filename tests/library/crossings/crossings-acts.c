@@ -471,17 +471,9 @@ set_statistics (World *world, Book *book, PrioScheduler *scheduler, gboolean on)
   guint n_places = world->n_places;
 
   book->steady = FALSE;
-  if (on && book->runs.on && is_owner (world))
-    {
-      tally_reset (world, &book->runs);
-      prio_scheduler_reset_statistics (scheduler);
-    }
-  else
-    {
-      check_statistics (world, book, FALSE);
-      tally_set (world, &book->runs, on);
-      prio_scheduler_set_collects_statistics (scheduler, on);
-    }
+  check_statistics (world, book, FALSE);
+  tally_set (world, &book->runs, on);
+  (on ? prio_scheduler_start_statistics : prio_scheduler_stop_statistics) (scheduler);
   /* What is released on the way may have run something. */
   book->runs.loose |= n_places != world->n_places;
 }

@@ -231,15 +231,6 @@ tally_set (World *world, Tally *tally, gboolean on)
     loosen_runs (world);
 }
 
-/* A run counts when it is over. */
-void
-tally_reset (World *world, Tally *tally)
-{
-  tally_clear (tally);
-  if (!is_certain (world))
-    loosen_runs (world);
-}
-
 /* Those that run now, and may be over. */
 guint
 n_running (World *world, Tally *tally)
@@ -271,23 +262,22 @@ void
 check_statistics (World *world, Book *book, gboolean is_over)
 {
   g_autoptr (PrioScheduler) scheduler = LOOK (book->scheduler);
-  g_autoptr (PrioStatistics) statistics = NULL;
   Tally *tally = &book->runs;
   guint64 n_run = 0, n_aborted = 0, n_waiting = 0;
 
   if (!is_owner (world) || scheduler == NULL || !tally->on || tally->loose)
     return;
-  statistics = prio_scheduler_get_statistics (scheduler);
   for (PrioTaskPriority i = BACKGROUND; i <= USER_BLOCKING; i++)
     {
-      guint64 n = prio_statistics_get_n_run (statistics, i);
+      PrioTaskStatistics statistics = statistics_of (scheduler, i);
+      guint64 n = statistics.n_run;
 
       g_assert_cmpuint (n, >=, tally->least[i]);
       g_assert_cmpuint (n, <=, tally->most[i] + n_running (world, tally));
-      g_assert_cmpuint (prio_statistics_get_n_continued (statistics, i), <=, n);
+      g_assert_cmpuint (statistics.n_continued, <=, n);
       n_run += n;
-      n_aborted += prio_statistics_get_n_aborted (statistics, i);
-      n_waiting += prio_statistics_get_n_queued (statistics, i) + prio_statistics_get_n_delayed (statistics, i);
+      n_aborted += statistics.n_aborted;
+      n_waiting += statistics.n_queued + statistics.n_delayed;
     }
   check_tally (tally, n_running (world, tally), n_run);
   if (!is_over)

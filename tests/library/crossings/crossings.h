@@ -6,9 +6,9 @@
 #pragma once
 
 #include <prio-sched-bindings.h>
-#include <prio-sched-watch.h>
 #include "helpers.h"
 #include "slots.h"
+#include "statistics.h"
 
 /* Names of these are in crossings.c. */
 typedef enum
@@ -210,7 +210,6 @@ void begin_iteration (World *world);
 void something_is_aborted (World *world);
 void count_end (Payload *payload, gboolean is_aborted);
 void tally_set (World *world, Tally *tally, gboolean on);
-void tally_reset (World *world, Tally *tally);
 void check_statistics (World *world, Book *book, gboolean is_over);
 guint n_running (World *world, Tally *tally);
 void check_tally (const Tally *tally, guint n_more, guint64 told);

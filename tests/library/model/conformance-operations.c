@@ -423,6 +423,16 @@ set_traced (gboolean traced)
     prio_trace_stop ();
 }
 
+/* Starts or stops the statistics of @scheduler, unless it is what it was set to last. */
+static void
+set_counted (PrioScheduler *scheduler, gboolean counted)
+{
+  if (GPOINTER_TO_INT (g_object_get_data (G_OBJECT (scheduler), "counted")) == counted)
+    return;
+  g_object_set_data (G_OBJECT (scheduler), "counted", GINT_TO_POINTER (counted));
+  (counted ? prio_scheduler_start_statistics : prio_scheduler_stop_statistics) (scheduler);
+}
+
 /* What a nested loop runs does not count outside of it. */
 static void
 nest (gint64 n_tasks)
@@ -485,7 +495,7 @@ perform (Program *program, const char *op, JsonObject *operation)
   else if (g_str_equal (op, "resume"))
     prio_scheduler_resume (scheduler);
   else if (g_str_equal (op, "statistics"))
-    prio_scheduler_set_collects_statistics (scheduler, json_object_get_boolean_member (operation, "to"));
+    set_counted (scheduler, json_object_get_boolean_member (operation, "to"));
   else if (g_str_equal (op, "trace"))
     set_traced (json_object_get_boolean_member (operation, "to"));
   else if (g_str_equal (op, "renew"))

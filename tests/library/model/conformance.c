@@ -322,24 +322,20 @@ program_run (Program *program)
 static void
 log_counts (Program *program)
 {
-  static const PrioTaskPriority priorities[] = { PRIO_TASK_PRIORITY_BACKGROUND, PRIO_TASK_PRIORITY_USER_VISIBLE,
-                                                 PRIO_TASK_PRIORITY_USER_BLOCKING };
+  PrioStatistics statistics = { .size = sizeof statistics };
+  const PrioTaskStatistics *const of[] = { &statistics.background, &statistics.user_visible, &statistics.user_blocking };
 
   for (guint i = 0; i < program->n_schedulers; i++)
     {
-      g_autoptr (PrioStatistics) statistics = prio_scheduler_get_statistics (program->places[0].schedulers[i]);
       g_autoptr (GString) line = g_string_new (NULL);
       guint64 sum = 0;
 
-      for (guint j = 0; j < G_N_ELEMENTS (priorities); j++)
+      prio_scheduler_get_statistics (program->places[0].schedulers[i], &statistics);
+      for (guint j = 0; j < G_N_ELEMENTS (of); j++)
         {
-          guint64 n_run = prio_statistics_get_n_run (statistics, priorities[j]);
-          guint64 n_continued = prio_statistics_get_n_continued (statistics, priorities[j]);
-          guint64 n_aborted = prio_statistics_get_n_aborted (statistics, priorities[j]);
-
-          sum += n_run + n_aborted;
+          sum += of[j]->n_run + of[j]->n_aborted;
           g_string_append_printf (line, "%s%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, j > 0 ? ", " : "",
-                                  n_run, n_continued, n_aborted);
+                                  of[j]->n_run, of[j]->n_continued, of[j]->n_aborted);
         }
       if (sum > 0)
         program_log (program, "counts %u: %s", i, line->str);

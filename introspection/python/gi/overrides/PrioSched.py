@@ -28,9 +28,8 @@ from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
 # No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
-__all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'Statistics', 'TIMEOUT_IDLE',
-           'TIMEOUT_IMMEDIATE', 'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal',
-           'Times', 'Worker', 'run']
+__all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
+           'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run']
 if EventLoop is not None:
     __all__.append('EventLoop')
 
@@ -43,6 +42,21 @@ _MAX_FRAME_SHARE = 0.9
 
 _native_yield_async = called_back(PrioSched.Scheduler, 'yield_async', 1, 'yield_')
 PrioSched.Task.wait_async = called_back(PrioSched.Task, 'wait_async', 0)
+
+
+def _part(field):
+    def get(self):
+        part = field.__get__(self)
+        part.whole = self
+        return part
+    return property(get)
+
+
+# PyGObject does not keep a structure alive for the structures in it.
+for _name in 'background', 'user_visible', 'user_blocking':
+    setattr(PrioSched.Statistics, _name, _part(getattr(PrioSched.Statistics, _name)))
+for _name in 'waiting', 'running':
+    setattr(PrioSched.TaskStatistics, _name, _part(getattr(PrioSched.TaskStatistics, _name)))
 
 
 class Scheduler(PrioSched.Scheduler):
@@ -69,7 +83,7 @@ class Scheduler(PrioSched.Scheduler):
     get_pending = get_n_pending
 
     def get_statistics(self):
-        """The PrioSched.Statistics, or None if none are collected.  Raises RuntimeError on another thread, as get_pending () does."""
+        """What tasks have done since start_statistics ().  Raises RuntimeError on another thread, as get_pending () does."""
         table_of(self).check_owner('the statistics can be asked for on')
         return super().get_statistics()
 
@@ -388,46 +402,6 @@ class SchedulingState(PrioSched.SchedulingState):
 
 
 SchedulingState = override(SchedulingState)
-
-
-def _by_priority(name, tells):
-    native = getattr(PrioSched.Statistics, name)
-
-    def method(self, priority):
-        return native(self, PrioSched.TaskPriority(to_given_priority(priority)))
-
-    method.__name__, method.__doc__ = name, f'{tells}: those of that priority.'
-    return method
-
-
-class Statistics(PrioSched.Statistics):
-    """What the tasks of a scheduler have done, by their priorities."""
-
-    get_n_queued = _by_priority('get_n_queued', 'How many tasks wait in a queue')
-    get_n_delayed = _by_priority('get_n_delayed', 'How many tasks wait for the end of their delay')
-    get_n_run = _by_priority('get_n_run', 'How often tasks have run, to their end or until they have yielded')
-    get_n_continued = _by_priority('get_n_continued', 'How many of get_n_run () went on after a yield')
-    get_n_aborted = _by_priority('get_n_aborted', 'How many tasks have been aborted, and did not run')
-    get_waiting_times = _by_priority('get_waiting_times', 'How long the tasks that have run had waited, as PrioSched.Times')
-    get_running_times = _by_priority('get_running_times', 'How long tasks have run, each time, as PrioSched.Times')
-
-
-Statistics = override(Statistics)
-
-
-class Times(PrioSched.Times):
-    """How long tasks have waited, or have run, in milliseconds."""
-
-    def get_percentile(self, percent):
-        """The milliseconds that so many percent of the times do not exceed."""
-        return super().get_percentile(to_part(percent, 'a percentile', 100))
-
-    def get_median(self):
-        """The milliseconds that half of the times do not exceed."""
-        return super().get_percentile(50)
-
-
-Times = override(Times)
 
 
 class TaskGroup(groups.TaskGroup):

@@ -1,4 +1,4 @@
-// numbers.js: the frame share, thresholds and statistics of schedulers
+// numbers.js: the frame share and thresholds of schedulers
 //
 // What is checked here GJS would make a number of, and the library would refuse by a message only.
 //
@@ -21,10 +21,8 @@ function toNumber(value, max, what) {
     return value;
 }
 
-// Gives Scheduler, Statistics and Times their methods for JavaScript.
-function make({Scheduler, Statistics, Times}, {checkProperty, toGivenPriority}) {
-    const {get_percentile: getPercentile} = Times.prototype;
-
+// Gives Scheduler its methods for JavaScript.
+function make({Scheduler}, {checkProperty}) {
     checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, MAX_FRAME_SHARE, 'share'));
     checkProperty(Scheduler.prototype, 'long_task_threshold', value => {
         const threshold = Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds'));
@@ -34,17 +32,4 @@ function make({Scheduler, Statistics, Times}, {checkProperty, toGivenPriority}) 
     });
     if ((GLib.getenv('PRIO_SCHED_LONG_TASKS') || '0') !== '0')
         nameSources();
-
-    for (const name of ['n_queued', 'n_delayed', 'n_run', 'n_continued', 'n_aborted', 'waiting_times', 'running_times']) {
-        const get = Statistics.prototype[`get_${name}`];
-        Statistics.prototype[`get_${name}`] = function (priority) {
-            return get.call(this, toGivenPriority(priority));
-        };
-    }
-    Times.prototype.get_percentile = function (percent) {
-        return getPercentile.call(this, toNumber(percent, 100, 'percentile'));
-    };
-    Times.prototype.get_median = function () {
-        return getPercentile.call(this, 50);
-    };
 }

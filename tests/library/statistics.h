@@ -1,0 +1,27 @@
+/* statistics.h: what a scheduler has counted of one priority
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <prio-sched-watch.h>
+
+static inline PrioTaskStatistics
+statistics_of (PrioScheduler *scheduler, PrioTaskPriority priority)
+{
+  PrioStatistics all = { .size = sizeof all };
+  const PrioTaskStatistics *const of[] = { &all.background, &all.user_visible, &all.user_blocking };
+
+  prio_scheduler_get_statistics (scheduler, &all);
+  return *of[priority - PRIO_TASK_PRIORITY_BACKGROUND];
+}
+
+static inline gboolean
+is_collecting (PrioScheduler *scheduler)
+{
+  PrioStatistics all = { .size = sizeof all };
+
+  prio_scheduler_get_statistics (scheduler, &all);
+  return all.collecting;
+}
