@@ -421,6 +421,42 @@ test_a_row_changes_the_list (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_false (prio_task_return_error_if_aborted (w->open->pdata[1]));
 }
 
+/* Removes what has been appended to the first three rows. */
+static PrioTask *
+remove_fourth (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint position, gpointer data)
+{
+  World *w = data;
+
+  if (position == 3)
+    g_list_store_remove (w->rows, position);
+  return position == 0 ? prio_task_group_post_task (group, NULL, stay_open, w, NULL) : NULL;
+}
+
+static PrioTask *
+load_existing (PrioTaskGroup *group, gpointer item, guint position, gpointer data)
+{
+  g_assert_cmpuint (position, <, 4);
+  return load_row (group, item, position, data);
+}
+
+/* The second feed hears that a row has gone before it hears that the row has come. */
+static void
+test_changes_in_another_order (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (PrioTaskGroup) other = prio_task_group_new (w->f.scheduler, 8, USER_VISIBLE);
+  g_autoptr (PrioTask) first = NULL;
+
+  add_rows (w, 0, 3);
+  first = prio_task_group_feed_model (w->group, G_LIST_MODEL (w->rows), remove_fourth, w, NULL);
+  w->all = prio_task_group_feed_model (other, G_LIST_MODEL (w->rows), load_existing, w, released);
+  run (w);
+  assert_asked (w, "0 1 2 ");
+  add_rows (w, 3, 1);
+  while (w->open->len > 0)
+    end_one (w);
+  g_assert_cmpint (prio_task_get_state (w->all), ==, PRIO_TASK_STATE_FULFILLED);
+}
+
 /* Returns the task of the feed itself. */
 static PrioTask *
 ask_for_itself (PrioTaskGroup *group G_GNUC_UNUSED, gpointer data)
@@ -474,6 +510,7 @@ main (int argc, char **argv)
   add ("the-list-changes", test_the_list_changes);
   add ("each-row-is-asked-for-once", test_each_row_is_asked_for_once);
   add ("a-row-changes-the-list", test_a_row_changes_the_list);
+  add ("changes-in-another-order", test_changes_in_another_order);
   add ("it-does-not-wait-for-itself", test_it_does_not_wait_for_itself);
   add ("bad-input", test_bad_input);
   return g_test_run ();
