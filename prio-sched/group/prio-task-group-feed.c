@@ -261,10 +261,17 @@ ask (Feed *self)
 
 /* Rows that have gone are not asked for, and those under way are cancelled; rows that have come are left. */
 static void
-items_changed (GListModel *model G_GNUC_UNUSED, guint position, guint n_removed, guint n_added, Feed *self)
+items_changed (GListModel *model, guint position, guint n_removed, guint n_added, Feed *self)
 {
   g_autoptr (GPtrArray) gone = g_ptr_array_new_with_free_func (g_object_unref);
 
+  /* Another listener has changed the list before this one heard of the first change: all rows are new. */
+  if (position > self->rows.n_rows || n_removed > self->rows.n_rows - position)
+    {
+      position = 0;
+      n_removed = self->rows.n_rows;
+      n_added = g_list_model_get_n_items (model);
+    }
   prio_rows_splice (&self->rows, position, n_removed, n_added);
   self->is_exhausted = FALSE;
   for (GList *link = self->under_way.head; link != NULL; link = link->next)
