@@ -56,7 +56,7 @@ async fn go_on(what: &str, scheduler: Scheduler, signal: TaskSignal, receiver: a
     let mut other = scheduler.spawn_local(Priority::Background, pending::<()>());
     loop {
         match what {
-            "signal.future" => drop(signal.future().await),
+            "signal.future" => signal.future().await,
             "CancellableFuture" => drop(gio::CancellableFuture::new(pending::<()>(), signal.clone().upcast()).await),
             "CancellableFuture of a sleep" => {
                 let sleep = scheduler.sleep(Duration::from_millis(1));
@@ -152,7 +152,7 @@ fn a_wake_of_what_another_thread_has_aborted_drops_nothing() {
         let (other_waker, other) = spawn(Priority::UserVisible.into());
         // What waits in the queue is dropped by the library, which must not do so here either.
         let needs = NeedsLock(lock.clone());
-        scheduler.post_local_once(&controller.signal(), move || drop(needs));
+        scheduler.post_local_once(controller.signal(), move || drop(needs));
         thread::spawn(move || controller.abort(None)).join().unwrap();
         lock.hold(|| {
             other_waker.wake();
@@ -170,11 +170,11 @@ fn an_abort_ends_what_is_paused() {
         let controller = TaskController::new(Priority::UserVisible);
         let handles = [
             scheduler.spawn_local(Priority::UserVisible, pending::<()>()),
-            scheduler.spawn_local(&controller.signal(), pending::<()>()),
+            scheduler.spawn_local(controller.signal(), pending::<()>()),
         ];
         iterate(scheduler);
         scheduler.pause();
-        let queued = scheduler.spawn_local(&controller.signal(), pending::<()>());
+        let queued = scheduler.spawn_local(controller.signal(), pending::<()>());
         handles[0].abort();
         controller.abort(None);
         for handle in handles.into_iter().chain([queued]) {
@@ -216,7 +216,7 @@ fn many_that_are_aborted_at_once_let_others_go_first() {
             let (controller, n_dropped, n_between) = (TaskController::new(Priority::UserVisible), Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
             for _ in 0..1000 {
                 let slow = Slow(n_dropped.clone());
-                scheduler.spawn_local(&controller.signal(), async move {
+                scheduler.spawn_local(controller.signal(), async move {
                     let _slow = slow;
                     pending::<()>().await
                 });
@@ -252,7 +252,7 @@ fn a_stream_in_slices_ends_with_its_signal() {
         let (sender, receiver) = async_channel::unbounded();
         let (own, n) = (scheduler.clone(), Rc::new(Cell::new(0)));
         let received = n.clone();
-        let handle = scheduler.spawn_local(&controller.signal(), async move {
+        let handle = scheduler.spawn_local(controller.signal(), async move {
             let mut items = own.in_slices(receiver).fuse();
             while let Some(item) = items.next().await {
                 received.set(received.get() + item);

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gio::prelude::*;
-use glib::ControlFlow;
+use glib::{ControlFlow, MainContext};
 use prio_sched::*;
 
 mod common;
@@ -48,7 +48,7 @@ fn what_goes_on_ends_before_its_equals() {
     with_scheduler(|scheduler| {
         let log = Log::default();
         for name in ["a", "b"] {
-            scheduler.spawn_local(TaskOptions::new().goes_on(true), two_steps(log.clone(), name));
+            scheduler.spawn_local(TaskOptions::new().takes_turns(false), two_steps(log.clone(), name));
         }
         run_until(scheduler, || log.borrow().len() == 4);
         assert_eq!(*log.borrow(), ["a1", "a2", "b1", "b2"]);
@@ -61,7 +61,7 @@ fn turns_are_taken_with_a_signal_too() {
         let log = Log::default();
         let controller = TaskController::new(Priority::UserVisible);
         for name in ["a", "b"] {
-            scheduler.spawn_local(&controller.signal(), two_steps(log.clone(), name));
+            scheduler.spawn_local(controller.signal(), two_steps(log.clone(), name));
         }
         run_until(scheduler, || log.borrow().len() == 4);
         assert_eq!(*log.borrow(), ["a1", "b1", "a2", "b2"]);
@@ -87,7 +87,7 @@ fn a_loop_of_yields_starves_no_equal() {
 }
 
 #[test]
-fn a_timeout_that_has_passed_goes_first_and_yields_keep_it() {
+fn a_timeout_that_has_passed_goes_first_until_the_next_await() {
     with_scheduler(|scheduler| {
         let log = Log::default();
         let options = TaskOptions::new().priority(Priority::Background).timeout(Duration::from_millis(1)).name("late");
@@ -95,7 +95,50 @@ fn a_timeout_that_has_passed_goes_first_and_yields_keep_it() {
         thread::sleep(Duration::from_millis(3));
         scheduler.spawn_local(Priority::UserBlocking, two_steps(log.clone(), "ub"));
         run_until(scheduler, || log.borrow().len() == 4);
-        assert_eq!(*log.borrow(), ["late1", "late2", "ub1", "ub2"]);
+        assert_eq!(log.borrow()[..2], ["late1", "ub1"]);
+    });
+}
+
+#[test]
+fn a_timeout_counts_anew_after_each_await() {
+    with_scheduler(|scheduler| {
+        let n_urgent = Rc::new(Cell::new(0));
+        let n = n_urgent.clone();
+        let endless = scheduler.spawn_local(Priority::UserBlocking, async move {
+            loop {
+                n.set(n.get() + 1);
+                yield_now().await;
+            }
+        });
+        let group = TaskGroup::new(scheduler, 1, Priority::Background);
+        for how in 0..4 {
+            for is_in_group in [false, true] {
+                let own = scheduler.clone();
+                let future = async move {
+                    for _ in 0..3 {
+                        match how {
+                            0 => own.sleep(Duration::from_millis(1)).await,
+                            1 => glib::timeout_future(Duration::from_millis(1)).await,
+                            2 => own.run_in_thread(|| ()).await.unwrap(),
+                            _ => yield_now().await,
+                        }
+                    }
+                };
+                let options = TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1));
+                let handle = if is_in_group { group.spawn_local(options, future) } else { scheduler.spawn_local(options, future) };
+                wait_for(scheduler, handle).unwrap();
+            }
+        }
+        // And what is urgent goes on.
+        let late = scheduler.spawn_local(TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1)), async {
+            loop {
+                yield_now().await;
+            }
+        });
+        let before = n_urgent.get();
+        run_until(scheduler, || n_urgent.get() > before + 1000);
+        endless.abort();
+        late.abort();
     });
 }
 
@@ -106,7 +149,7 @@ fn the_priority_of_a_signal_moves_what_is_queued() {
         let controller = TaskController::new(Priority::Background);
         let (first, second) = (log.clone(), log.clone());
         scheduler.spawn_local(Priority::UserVisible, async move { first.borrow_mut().push("user-visible".into()) });
-        scheduler.spawn_local(&controller.signal(), async move { second.borrow_mut().push("moved".into()) });
+        scheduler.spawn_local(controller.signal(), async move { second.borrow_mut().push("moved".into()) });
         controller.set_priority(Priority::UserBlocking).unwrap();
         run_until(scheduler, || log.borrow().len() == 2);
         assert_eq!(*log.borrow(), ["moved", "user-visible"]);
@@ -134,7 +177,7 @@ fn an_abort_drops_futures_wherever_they_are() {
     with_scheduler(|scheduler| {
         let controller = TaskController::new(Priority::UserVisible);
         let (dropped, started) = (Dropped::default(), Rc::new(Cell::new(0)));
-        let spawn = |how| scheduler.spawn_local(&controller.signal(), under_way(scheduler.clone(), how, started.clone(), dropped.guard()));
+        let spawn = |how| scheduler.spawn_local(controller.signal(), under_way(scheduler.clone(), how, started.clone(), dropped.guard()));
         let mut handles: Vec<_> = (0..4).map(spawn).collect();
         run_until(scheduler, || started.get() == 4);
         iterate(scheduler);
@@ -156,7 +199,7 @@ fn another_thread_aborts_a_signal() {
         let controller = TaskController::new(Priority::Background);
         let (dropped, started) = (Dropped::default(), Rc::new(Cell::new(0)));
         let handles: Vec<_> = (0..4)
-            .map(|how| scheduler.spawn_local(&controller.signal(), under_way(scheduler.clone(), how, started.clone(), dropped.guard())))
+            .map(|how| scheduler.spawn_local(controller.signal(), under_way(scheduler.clone(), how, started.clone(), dropped.guard())))
             .collect();
         run_until(scheduler, || started.get() == 4);
         let thread = thread::spawn(move || controller.abort(None));
@@ -261,7 +304,7 @@ fn a_panic_stays_in_its_handle() {
     with_scheduler(|scheduler| {
         let bad = scheduler.spawn_local(Priority::UserBlocking, async { panic!("of a test") });
         let good = scheduler.spawn_local(Priority::UserVisible, async { 1 });
-        let Err(JoinError::Panicked(payload)) = wait_for(scheduler, bad) else { panic!("it has panicked") };
+        let payload = wait_for(scheduler, bad).unwrap_err().into_panic();
         assert_eq!(*payload.downcast::<&str>().unwrap(), "of a test");
         assert_eq!(wait_for(scheduler, good).unwrap(), 1);
 
@@ -359,6 +402,27 @@ fn no_wake_of_other_threads_is_lost() {
 }
 
 #[test]
+fn handles_and_sleeps_are_fused() {
+    with_scheduler(|scheduler| {
+        let own = scheduler.clone();
+        let handle = scheduler.spawn_local(Priority::UserVisible, async move {
+            let mut handle = own.spawn_local(Priority::UserVisible, async { 1 });
+            let (mut sleep, mut thread) = (own.sleep(Duration::from_millis(1)), own.run_in_thread(|| 10));
+            let mut sum = 0;
+            loop {
+                futures_util::select! {
+                    one = handle => sum += one.unwrap(),
+                    ten = thread => sum += ten.unwrap(),
+                    () = sleep => sum += 100,
+                    complete => break sum,
+                }
+            }
+        });
+        assert_eq!(wait_for(scheduler, handle).unwrap(), 111);
+    });
+}
+
+#[test]
 fn combinators_poll_their_parts() {
     with_scheduler(|scheduler| {
         let handle = scheduler.spawn_local(Priority::UserVisible, async {
@@ -384,7 +448,7 @@ fn what_a_future_awaits_has_its_priority_and_signal() {
         let log = Log::default();
         let (of_sleep, of_other) = (log.clone(), log.clone());
         let own = scheduler.clone();
-        let handle = scheduler.spawn_local(&controller.signal(), async move {
+        let handle = scheduler.spawn_local(controller.signal(), async move {
             own.sleep(Duration::from_millis(1)).await;
             of_sleep.borrow_mut().push("slept".into());
             let _ = own.run_in_thread(|| ()).await;
@@ -406,6 +470,11 @@ fn a_sleep_takes_its_time_and_can_be_dropped() {
         let begun = Instant::now();
         wait_for(scheduler, scheduler.sleep(Duration::from_millis(20)));
         assert!(begun.elapsed() >= Duration::from_millis(20));
+        for micros in [100, 900, 1900] {
+            let (begun, time) = (Instant::now(), Duration::from_micros(micros));
+            wait_for(scheduler, scheduler.sleep(time));
+            assert!(begun.elapsed() >= time);
+        }
         let mut sleep = Box::pin(scheduler.sleep(Duration::from_secs(1000)));
         assert!(Pin::new(&mut sleep).poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(sleep);
@@ -571,11 +640,12 @@ fn the_scheduler_of_a_worker_takes_no_future_from_elsewhere() {
 fn is_send<T: Send>(_: &T) {}
 
 #[test]
-fn errors_and_results_of_threads_are_send() {
+fn errors_handles_and_results_of_threads_are_send() {
     with_scheduler(|scheduler| {
         is_send(&JoinError::Aborted);
         is_send(&scheduler.run_in_thread(|| 1));
         is_send(&scheduler.sleep(Duration::ZERO));
+        is_send(&scheduler.spawn_local(Priority::UserVisible, async { 1 }));
     });
 }
 
@@ -644,7 +714,7 @@ fn closures_run_until_they_break() {
         assert_eq!(ran_on, Some(thread::current().id()));
         let dropped = Dropped::default();
         let guard = dropped.guard();
-        assert!(!scheduler.post_local_once(&TaskSignal::aborted(None), move || drop(guard)));
+        assert!(!scheduler.post_local_once(TaskSignal::aborted(None), move || drop(guard)));
         assert_eq!(dropped.n(), 1);
         iterate(scheduler);
         assert_eq!(Rc::strong_count(&n), 1);
@@ -683,20 +753,272 @@ fn another_thread_cannot_spawn() {
     });
 }
 
+/// Counts its drops on any thread.
+struct SyncGuard(Arc<AtomicU32>);
+
+impl Drop for SyncGuard {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+#[test]
+fn a_thread_that_ends_drops_its_futures_and_its_scheduler() {
+    for how in ["waits", "sleeps", "yields", "aborted", "aborted in the queue", "in a group", "wakes another"] {
+        let dropped = Arc::new(AtomicU32::new(0));
+        let guard = SyncGuard(dropped.clone());
+        let body = move || {
+            let mut weak = None;
+            with_scheduler(|scheduler| {
+                weak = Some(scheduler.downgrade());
+                let own = scheduler.clone();
+                let (sender, receiver) = async_channel::unbounded();
+                let options = TaskOptions::from(Priority::Background).signal(&TaskController::new(Priority::Background).signal());
+                let future = async move {
+                    let _guard = (guard, sender);
+                    match how {
+                        "yields" | "aborted in the queue" => loop {
+                            yield_now().await
+                        },
+                        "sleeps" => own.sleep(Duration::from_secs(1000)).await,
+                        _ => pending().await,
+                    }
+                };
+                let handle = match how {
+                    "in a group" => TaskGroup::new(scheduler, 1, Priority::Background).spawn_local(options, future),
+                    "waits" => scheduler.spawn_local(options, future),
+                    _ => scheduler.spawn_local(Priority::Background, future),
+                };
+                if how == "wakes another" {
+                    scheduler.spawn_local(Priority::Background, async move {
+                        let _: Result<(), _> = receiver.recv().await;
+                        unreachable!();
+                    });
+                }
+                iterate(scheduler);
+                if how.starts_with("aborted") {
+                    let abort_handle = handle.abort_handle();
+                    thread::spawn(move || abort_handle.abort()).join().unwrap();
+                }
+            });
+            weak.unwrap()
+        };
+        let weak = thread::spawn(body).join().unwrap();
+        assert_eq!(dropped.load(Relaxed), 1, "{how}");
+        assert!(weak.upgrade().is_none(), "{how}");
+    }
+}
+
+#[test]
+fn a_worker_that_has_ended_refuses_and_keeps_nobody_waiting() {
+    with_scheduler(|scheduler| {
+        let worker = Worker::new("test");
+        let there = worker.scheduler();
+        let own = there.clone();
+        let sleep = scheduler.spawn_local(Priority::UserVisible, async move { own.sleep(Duration::from_secs(1000)).await });
+        iterate(scheduler);
+        worker.stop(Stop::Abort);
+        worker.join();
+        wait_for(scheduler, sleep).unwrap();
+        wait_for(scheduler, there.sleep(Duration::from_secs(1000)));
+        let dropped = Arc::new(AtomicU32::new(0));
+        for options in [TaskOptions::new(), TaskOptions::new().takes_turns(false), TaskController::new(Priority::Background).signal().into()] {
+            let guard = SyncGuard(dropped.clone());
+            assert!(!there.post_once(options, move || drop(guard)));
+        }
+        assert_eq!(dropped.load(Relaxed), 3);
+        assert!(wait_for(scheduler, there.run_in_thread(|| ())).is_ok());
+        let guard = SyncGuard(dropped.clone());
+        let handle = there.spawn(Priority::Background, async move { drop(guard) });
+        assert!(wait_for(scheduler, handle).unwrap_err().is_aborted());
+        assert_eq!(dropped.load(Relaxed), 4);
+        assert!(scheduler.post_once(Priority::Background, || ()));
+    });
+}
+
+#[test]
+fn a_panic_of_a_waker_or_of_a_second_drop_disturbs_nobody() {
+    struct Bad;
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            if !thread::panicking() {
+                panic!("of a drop");
+            }
+        }
+    }
+    struct BadWaker;
+    impl std::task::Wake for BadWaker {
+        fn wake(self: Arc<Self>) {
+            panic!("of a waker");
+        }
+    }
+    /// Ends with a result, or a panic, that panics when it is dropped; and so does the future.
+    struct BadFuture(bool);
+    impl Future for BadFuture {
+        type Output = Bad;
+
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Bad> {
+            if self.0 {
+                std::panic::panic_any(Bad);
+            }
+            Poll::Ready(Bad)
+        }
+    }
+    impl Drop for BadFuture {
+        fn drop(&mut self) {
+            panic!("of a future");
+        }
+    }
+
+    with_scheduler(|scheduler| {
+        let poll = |mut future: Pin<&mut dyn Future<Output = _>>| {
+            let waker = Waker::from(Arc::new(BadWaker));
+            assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        };
+        let mut handle = scheduler.spawn_local(Priority::UserVisible, yield_now());
+        poll(std::pin::pin!(&mut handle));
+        run_until(scheduler, || handle.is_finished());
+        let mut aborted = scheduler.spawn_local(Priority::UserVisible, pending::<()>());
+        poll(std::pin::pin!(&mut aborted));
+        aborted.abort();
+        run_until(scheduler, || aborted.is_finished());
+        let (sender, receiver) = mpsc::channel();
+        let mut in_thread = scheduler.run_in_thread(move || receiver.recv().unwrap());
+        poll(std::pin::pin!(&mut in_thread));
+        sender.send(()).unwrap();
+
+        for panics in [false, true] {
+            drop(scheduler.spawn_local(Priority::UserVisible, BadFuture(panics)));
+            let kept = scheduler.spawn_local(Priority::UserVisible, BadFuture(panics));
+            run_until(scheduler, || kept.is_finished());
+            assert!(wait_for(scheduler, kept).is_err());
+        }
+        let controller = TaskController::new(Priority::UserVisible);
+        let bad = Bad;
+        scheduler.post_local_once(controller.signal(), move || drop(bad));
+        controller.abort(None);
+        let good = scheduler.spawn_local(Priority::Background, async { 1 });
+        assert_eq!(wait_for(scheduler, good).unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_future_that_is_send_is_spawned_from_any_thread() {
+    with_scheduler(|scheduler| {
+        let here = thread::current().id();
+        let from = scheduler.clone();
+        let delay = TaskOptions::new().delay(Duration::from_millis(1));
+        let handles = move || {
+            let controller = TaskController::new(Priority::Background);
+            let run = from.spawn(delay, async move { thread::current().id() });
+            let aborted = from.spawn(controller.signal(), pending::<()>());
+            controller.abort(None);
+            let by_handle = from.spawn(Priority::Background, pending::<()>());
+            by_handle.abort();
+            let panics = from.spawn(Priority::Background, async { panic!("of a test") });
+            drop(from.spawn(Priority::Background, async {}));
+            (run, aborted, by_handle, panics)
+        };
+        let (run, aborted, by_handle, panics) = thread::spawn(handles).join().unwrap();
+        assert_eq!(wait_for(scheduler, run).unwrap(), here);
+        assert!(wait_for(scheduler, aborted).unwrap_err().is_aborted());
+        assert!(wait_for(scheduler, by_handle).unwrap_err().is_aborted());
+        let _: () = *wait_for(scheduler, panics).unwrap_err().into_panic().downcast::<&str>().map(|_| Box::new(())).unwrap();
+
+        // And a result is awaited, or dropped, on any.
+        let (sender, receiver) = mpsc::channel();
+        for is_awaited in [true, false] {
+            let (handle, sender) = (scheduler.spawn_local(Priority::Background, async { 1 }), sender.clone());
+            thread::spawn(move || {
+                let result = is_awaited.then(|| MainContext::new().block_on(handle).unwrap());
+                sender.send(result).unwrap();
+            });
+        }
+        drop(sender);
+        let mut results = Vec::new();
+        run_until(scheduler, || {
+            results.extend(receiver.try_iter());
+            scheduler.context().wakeup();
+            results.len() == 2
+        });
+        assert!(results.contains(&Some(1)) && results.contains(&None));
+    });
+}
+
+#[test]
+fn many_threads_await_and_abort_and_drop() {
+    const N: usize = 2000;
+    with_scheduler(|scheduler| {
+        let (sender, receiver) = async_channel::unbounded::<JoinHandle<usize>>();
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let receiver = receiver.clone();
+                thread::spawn(move || {
+                    let context = MainContext::new();
+                    let mut n = 0;
+                    while let Ok(handle) = receiver.recv_blocking() {
+                        n += 1;
+                        match n % 3 {
+                            0 => handle.abort(),
+                            1 => drop(context.block_on(handle)),
+                            _ => drop(handle),
+                        }
+                    }
+                })
+            })
+            .collect();
+        drop(receiver);
+        let n_dropped = Dropped::default();
+        for i in 0..N {
+            let guard = n_dropped.guard();
+            let handle = scheduler.spawn_local(Priority::UserVisible, async move {
+                let _guard = guard;
+                yield_now().await;
+                i
+            });
+            sender.try_send(handle).unwrap();
+            if i % 16 == 0 {
+                scheduler.context().iteration(false);
+            }
+        }
+        drop(sender);
+        run_until(scheduler, || n_dropped.n() as usize == N);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+#[test]
+fn a_group_runs_closures_in_threads_and_gives_their_results() {
+    with_scheduler(|scheduler| {
+        let group = TaskGroup::new(scheduler, 2, Priority::UserVisible);
+        let squares: Vec<_> = (0..20).map(|i| group.run_in_thread(Priority::Background, move || i * i)).collect();
+        let squares = wait_for(scheduler, futures_util::future::join_all(squares));
+        assert!(squares.into_iter().map(Result::unwrap).eq((0..20).map(|i| i * i)));
+        let (sender, receiver) = mpsc::channel();
+        let begun = group.run_in_thread(TaskOptions::new(), move || receiver.recv().unwrap());
+        group.set_limit(1);
+        let dropped = Arc::new(AtomicU32::new(0));
+        let guard = SyncGuard(dropped.clone());
+        let aborted = group.run_in_thread(TaskOptions::new(), move || drop(guard));
+        sender.send(1).unwrap();
+        let _ = wait_for(scheduler, begun);
+        let _ = wait_for(scheduler, aborted);
+        let late = group.run_in_thread(TaskOptions::new(), || ());
+        group.abort(None);
+        let _ = wait_for(scheduler, late);
+        wait_for(scheduler, group.drained()).unwrap();
+        run_until(scheduler, || dropped.load(Relaxed) == 1);
+    });
+}
+
 #[test]
 fn futures_live_until_they_end_or_their_thread_does() {
     let dropped = Arc::new(AtomicU32::new(0));
     let n = dropped.clone();
     thread::spawn(move || {
-        struct Guard(Arc<AtomicU32>);
-        impl Drop for Guard {
-            fn drop(&mut self) {
-                self.0.fetch_add(1, Relaxed);
-            }
-        }
         with_scheduler(|scheduler| {
             let (sender, receiver) = mpsc::channel::<Waker>();
-            let (never_awaited, never_woken, never_begun) = (Guard(n.clone()), Guard(n.clone()), Guard(n.clone()));
+            let (never_awaited, never_woken, never_begun) = (SyncGuard(n.clone()), SyncGuard(n.clone()), SyncGuard(n.clone()));
             scheduler.spawn_local(Priority::UserVisible, async move {
                 pending::<()>().await;
                 drop(never_awaited);
