@@ -65,6 +65,8 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * whose timeout has passed before; these go by that time, and then by age.  It stays where it is
  * meanwhile: a scheduler that is paused runs it after that, and a group when it has a place.  The
  * task, and what follows its yields, finds out by [method@PrioSched.Scheduler.did_timeout].
+ * What follows its yields keeps the timeout that has passed, and so goes first until the task ends: everything urgent
+ * stands still meanwhile.  A future of the crate for Rust has the timeout anew after each await.
  *
  * By the draft, a continuation runs before all new tasks of its priority: what has begun ends first.  So a long task makes
  * short ones of the same priority wait until it ends.  With @takes_turns it gives way to them, as an idle source

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //! Each poll of a future is a task of the library.
 //!
-//! A future and all that belongs to it is one allocation, which its thread, its handle, its wakers and the library share. Only the
-//! thread that has spawned it touches the future, its result and what waits for that; the bits of its state are for all threads.
+//! A future and all that belongs to it is one allocation, which its home, its handle, its wakers and the library share. Only the
+//! thread that has spawned it touches the future; the bits of its state are for all threads.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::future::Future;
@@ -18,25 +18,29 @@ use gio::prelude::*;
 use glib::ffi::{gboolean, gpointer, G_SOURCE_CONTINUE, G_SOURCE_REMOVE};
 use glib::thread_guard::thread_id;
 use glib::translate::*;
-use slab::Slab;
 
+use crate::home::{Home, Watching};
 use crate::join::{Abort, Join};
-use crate::wait::release_arc;
 use crate::{ffi, JoinError, JoinHandle, Priority, Scheduler, TaskGroup, TaskOptions};
 
 /// It is in a queue of the library, or will be when its poll returns: a wake has nothing to do.
 const QUEUED: u8 = 1;
-/// It is polled.
+/// It is polled, or is ending.
 const RUNNING: u8 = 2;
-/// Its future has been dropped.
-const DONE: u8 = 4;
-/// It is to end when its poll returns, or when its thread comes to it.
-const ABORTED: u8 = 8;
+/// It is to end when its poll returns, or in a task that has been posted for that.
+const ABORTED: u8 = 4;
+/// Its future has been dropped, and its result is there.
+const DONE: u8 = 8;
+/// Its handle waits for the result.
+const AWAITED: u8 = 16;
+/// Its handle has gone.
+const DETACHED: u8 = 32;
 
 struct Header {
-    scheduler: Scheduler,
-    /// To be the default of its thread in a poll, if it is not so already.
-    context: Option<glib::MainContext>,
+    home: Arc<Home>,
+    /// That of its home: its thread uses it without asking, until the future is done.
+    scheduler: *mut ffi::PrioScheduler,
+    thread: usize,
     options: TaskOptions,
     /// Its priority, if it has no other option: each post asks for it.
     plain: Option<Priority>,
@@ -44,7 +48,6 @@ struct Header {
     group: RefCell<Option<TaskGroup>>,
     /// What aborts it with its group, if it has one.
     group_signal: OnceLock<gio::Cancellable>,
-    thread: usize,
     state: AtomicU8,
 }
 
@@ -56,16 +59,20 @@ impl Header {
     fn is_here(&self) -> bool {
         self.thread == thread_id()
     }
+
+    fn has(&self, bits: u8) -> bool {
+        self.state.load(Acquire) & bits != 0
+    }
 }
 
-struct Rest<T> {
-    result: Option<Result<T, JoinError>>,
-    waiter: Option<Waker>,
-    is_detached: bool,
-    handler: Option<glib::SignalHandlerId>,
+/// What is gone when the future is done.
+#[derive(Default)]
+struct Rest {
+    /// Once it has waited under its signal.
+    watching: Option<Watching>,
     first: Option<First>,
-    /// Among those that its thread owns.
-    key: Option<usize>,
+    /// Its number at home.
+    key: usize,
     /// How many posts have run that the library has not released yet.
     n_run: u32,
 }
@@ -92,39 +99,20 @@ impl Drop for First {
 
 struct Task<F: Future> {
     header: Header,
-    future: UnsafeCell<ManuallyDrop<Option<F>>>,
-    rest: ManuallyDrop<RefCell<Rest<F::Output>>>,
+    /// On its thread. Its home keeps the task until this is `None`, so it can be freed on any other.
+    future: UnsafeCell<Option<F>>,
+    rest: RefCell<Rest>,
+    /// Its thread writes it before it is DONE, and then the handle takes it; or the thread, if the handle was DETACHED before.
+    result: UnsafeCell<Option<Result<F::Output, JoinError>>>,
+    /// The handle's until it is AWAITED; then that of its thread, once it is DONE.
+    waiter: UnsafeCell<Option<Waker>>,
 }
 
-// SAFETY: what is not Send is only touched on the thread of the header, and left alone by drop() on another one.
+// SAFETY: what is not Send is only touched on the thread of its home, or by the handle, which is Send if the result is.
 unsafe impl<F: Future> Send for Task<F> {}
 unsafe impl<F: Future> Sync for Task<F> {}
 
-impl<F: Future> Drop for Task<F> {
-    fn drop(&mut self) {
-        // Its thread owns it until it is done: on another one, nothing of the future is left.
-        if self.header.is_here() || *self.header.state.get_mut() & DONE != 0 {
-            unsafe {
-                ManuallyDrop::drop(self.future.get_mut());
-                ManuallyDrop::drop(&mut self.rest);
-            }
-        }
-    }
-}
-
-/// The futures of a thread, which end with it.
-struct Owned(RefCell<Slab<Arc<dyn Abort>>>);
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        for task in self.0.get_mut().drain() {
-            task.abort();
-        }
-    }
-}
-
 thread_local! {
-    static OWNED: Owned = const { Owned(RefCell::new(Slab::new())) };
     static CURRENT: Cell<*const Header> = const { Cell::new(ptr::null()) };
 }
 
@@ -164,50 +152,46 @@ impl<F: Future + 'static> Task<F>
 where
     F::Output: 'static,
 {
-    /// Posts it. Only its first task has the delay and the timeout.
-    fn post(self: &Arc<Self>, is_first: bool) {
+    /// Posts it, on any thread.
+    fn post(self: &Arc<Self>) {
+        if self.header.is_here() {
+            self.post_to(self.header.scheduler);
+        } else if let Some(scheduler) = self.header.home.scheduler() {
+            self.post_to(scheduler.as_ptr());
+        }
+    }
+
+    /// Only its first task has the delay; each waits in the queue for no longer than the timeout.
+    fn post_to(self: &Arc<Self>, scheduler: *mut ffi::PrioScheduler) {
+        let header = &self.header;
         let data = Arc::into_raw(self.clone()) as gpointer;
-        let scheduler = self.header.scheduler.as_ptr();
         unsafe {
-            if let Some(priority) = self.header.plain {
+            if let Some(priority) = header.plain {
                 ffi::prio_scheduler_post(scheduler, priority as i32, Some(run::<F>), data, Some(released::<F>));
                 return;
             }
-            let mut options = self.header.options.to_ffi();
-            if !is_first {
-                (options.delay, options.timeout) = (0, 0);
-            }
-            options.signal = self.header.signal().map_or(ptr::null_mut(), |signal| signal.as_ptr());
+            let mut options = header.options.to_ffi();
+            options.delay = 0;
+            options.signal = header.signal().map_or(ptr::null_mut(), |signal| signal.as_ptr());
             ffi::prio_scheduler_post_full(scheduler, &options, Some(run::<F>), data, Some(released::<F>));
         }
     }
 
     /// Posts its first task so that it can be taken out.
-    fn post_first(self: &Arc<Self>, group: Option<&TaskGroup>) {
+    fn post_first(self: &Arc<Self>, scheduler: &Scheduler, group: Option<&TaskGroup>) {
         let data = Arc::into_raw(self.clone()) as gpointer;
         let options = self.header.options.to_ffi();
         unsafe {
             let task = match group {
                 Some(group) => ffi::prio_task_group_post_task(group.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
-                None => ffi::prio_scheduler_post_task(self.header.scheduler.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
+                None => ffi::prio_scheduler_post_task(scheduler.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
             };
-            if self.header.state.load(Acquire) & DONE == 0 {
-                let signal: Option<gio::Cancellable> = from_glib_none(ffi::prio_task_get_signal(task));
-                if let Some(signal) = signal {
-                    let _ = self.header.group_signal.set(signal);
-                }
-                self.rest.borrow_mut().first = Some(First { task, has_begun: false });
-            } else {
-                glib::gobject_ffi::g_object_unref(task as *mut _);
+            let signal: Option<gio::Cancellable> = from_glib_none(ffi::prio_task_get_signal(task));
+            if let Some(signal) = signal {
+                let _ = self.header.group_signal.set(signal);
             }
+            self.rest.borrow_mut().first = Some(First { task, has_begun: false });
         }
-    }
-
-    /// Has it end on its own thread, soon.
-    fn post_end(self: &Arc<Self>) {
-        let data = Arc::into_raw(self.clone()) as gpointer;
-        let priority = Priority::UserBlocking as i32;
-        unsafe { ffi::prio_scheduler_post(self.header.scheduler.as_ptr(), priority, Some(end::<F>), data, Some(release_arc::<Self>)) }
     }
 
     /// Polls it once. Returns whether to do so again.
@@ -218,11 +202,11 @@ where
             "a future that was spawned on one thread cannot be polled on another, which runs its scheduler's main context now"
         );
         let before = header.state.load(Acquire);
-        if before & DONE != 0 {
+        if before & (DONE | RUNNING) != 0 {
             return false;
         }
         if before & ABORTED != 0 {
-            self.finish(Err(JoinError::Aborted));
+            self.clone().end();
             return false;
         }
         header.state.fetch_xor(QUEUED | RUNNING, AcqRel);
@@ -235,19 +219,16 @@ where
             let future = unsafe { (*self.future.get()).as_mut().map(|future| Pin::new_unchecked(future)) };
             future.expect("a future is there until it is done").poll(&mut Context::from_waker(&waker))
         };
-        let polled = catch_unwind(AssertUnwindSafe(|| match &header.context {
-            Some(context) => context.with_thread_default(poll).expect("the thread that runs a main context owns it"),
-            None => poll(),
-        }));
+        let polled = catch_unwind(AssertUnwindSafe(|| header.home.with_thread_default(poll)));
         drop(running);
 
         match polled {
             Ok(Poll::Ready(value)) => self.finish(Ok(value)),
-            Err(payload) => self.finish(Err(JoinError::Panicked(payload))),
+            Err(payload) => self.finish(Err(JoinError::panicked(payload))),
             Ok(Poll::Pending) => {
                 let before = header.state.fetch_and(!RUNNING, AcqRel);
                 if before & ABORTED != 0 {
-                    self.finish(Err(JoinError::Aborted));
+                    self.clone().end();
                 } else if before & QUEUED != 0 {
                     return self.go_on();
                 } else {
@@ -260,10 +241,12 @@ where
 
     /// It was woken in its poll. Returns whether the library is to call it again as a continuation.
     fn go_on(self: &Arc<Self>) -> bool {
-        let is_again = self.header.plain.is_none() || self.header.options.goes_on;
+        let options = &self.header.options;
+        // A continuation would keep a timeout that has passed, and go before everything else for ever.
+        let is_again = (self.header.plain.is_none() || !options.takes_turns) && options.timeout.is_none();
         if !is_again {
             // At the end of the queue, which costs less than a task that takes turns.
-            self.post(false);
+            self.post_to(self.header.scheduler);
         }
         is_again
     }
@@ -271,49 +254,57 @@ where
     /// The library aborts what is in its queues; what waits for something else has to hear of it.
     fn watch_signal(self: &Arc<Self>) {
         let Some(signal) = self.header.signal() else { return };
-        if self.rest.borrow().handler.is_some() {
+        if self.rest.borrow().watching.is_some() {
             return;
         }
-        let task = Arc::downgrade(self);
-        let handler = signal.connect("cancelled", false, move |_| {
-            if let Some(task) = task.upgrade() {
-                task.abort();
-            }
-            None
-        });
-        self.rest.borrow_mut().handler = Some(handler);
+        let watching = self.header.home.watch(signal, self.clone());
+        self.rest.borrow_mut().watching = Some(watching);
         if signal.is_cancelled() {
             self.clone().abort();
         }
     }
 
-    /// On its thread, and not in its poll. The first result counts.
+    /// Ends it on its thread, after its last poll. It is RUNNING, and so neither polled nor ended meanwhile.
     fn finish(self: &Arc<Self>, mut result: Result<F::Output, JoinError>) {
-        if self.header.state.fetch_or(DONE, AcqRel) & DONE != 0 {
-            return;
-        }
         // SAFETY: it is not polled, and never again.
-        let drop_future = || unsafe { **self.future.get() = None };
+        let drop_future = || unsafe { *self.future.get() = None };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_future)) {
-            result = Err(JoinError::Panicked(payload));
+            drop_quietly(std::mem::replace(&mut result, Err(JoinError::panicked(payload))));
         }
-        let (waiter, handler, first, key, unwanted) = {
-            let mut rest = self.rest.borrow_mut();
-            let unwanted = if rest.is_detached { Some(result) } else { rest.result.replace(result) };
-            (rest.waiter.take(), rest.handler.take(), rest.first.take(), rest.key.take(), unwanted)
-        };
-        if let Some(key) = key {
-            let _ = OWNED.try_with(|owned| owned.0.borrow_mut().remove(key));
-        }
-        if let (Some(handler), Some(signal)) = (handler, self.header.signal()) {
-            signal.disconnect(handler);
-        }
-        drop(first);
+        let rest = self.rest.take();
+        drop(rest.watching);
+        drop(rest.first);
         drop(self.header.group.take());
-        drop_quietly(unwanted);
-        if let Some(waiter) = waiter {
-            waiter.wake();
+
+        // SAFETY: nobody else touches it before it is DONE.
+        unsafe { *self.result.get() = Some(result) };
+        let before = self.header.state.fetch_or(DONE, AcqRel);
+        if before & DETACHED != 0 {
+            self.drop_result();
+        } else if before & AWAITED != 0 {
+            // SAFETY: it is DONE, and was AWAITED.
+            if let Some(waiter) = unsafe { (*self.waiter.get()).take() } {
+                wake_quietly(waiter);
+            }
         }
+        self.header.home.remove(rest.key);
+    }
+
+    /// Returns where the handle, which calls this, puts its waker; `None` when it is DONE, and its thread uses that.
+    #[allow(clippy::mut_from_ref)]
+    fn take_waiter_back(&self) -> Option<&mut Option<Waker>> {
+        let mut state = self.header.state.load(Acquire);
+        if state & AWAITED != 0 {
+            state = self.header.state.fetch_and(!AWAITED, AcqRel);
+        }
+        // SAFETY: it was neither DONE nor AWAITED.
+        (state & DONE == 0).then(|| unsafe { &mut *self.waiter.get() })
+    }
+
+    /// It is DONE and DETACHED, and the second of these is the caller's.
+    fn drop_result(&self) {
+        // SAFETY: the handle has gone, or is the caller.
+        drop_quietly(unsafe { (*self.result.get()).take() });
     }
 }
 
@@ -327,8 +318,8 @@ where
 
     fn wake_by_ref(self: &Arc<Self>) {
         let before = self.header.state.fetch_or(QUEUED, AcqRel);
-        if before & (QUEUED | RUNNING | DONE) == 0 {
-            self.post(false);
+        if before & (QUEUED | RUNNING | ABORTED | DONE) == 0 {
+            self.post();
         }
     }
 }
@@ -339,18 +330,20 @@ where
 {
     fn abort(self: Arc<Self>) {
         let before = self.header.state.fetch_or(ABORTED, AcqRel);
-        if before & (ABORTED | DONE) != 0 {
-            return;
+        if before & (RUNNING | ABORTED | DONE) == 0 {
+            let home = self.header.home.clone();
+            home.post_end(end::<F>, self);
         }
-        if !self.header.is_here() {
-            self.post_end();
-        } else if before & RUNNING == 0 {
+    }
+
+    fn end(self: Arc<Self>) {
+        if self.header.state.fetch_or(ABORTED | RUNNING, AcqRel) & (RUNNING | DONE) == 0 {
             self.finish(Err(JoinError::Aborted));
         }
     }
 
     fn is_finished(&self) -> bool {
-        self.header.state.load(Acquire) & DONE != 0
+        self.header.has(DONE)
     }
 }
 
@@ -359,29 +352,28 @@ where
     F::Output: 'static,
 {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<F::Output, JoinError>> {
-        let is_own = ptr::eq(CURRENT.get(), &self.header) && self.header.state.load(Acquire) & RUNNING != 0;
+        let is_own = ptr::eq(CURRENT.get(), &self.header) && self.header.has(RUNNING);
         assert!(!is_own, "a future cannot wait for its own handle");
-        // A waker may be anybody's: it is cloned, as it is dropped, while nothing is borrowed.
-        let waiter = context.waker().clone();
-        let mut rest = self.rest.borrow_mut();
-        if let Some(result) = rest.result.take() {
-            rest.is_detached = true;
-            return Poll::Ready(result);
+        if let Some(waiter) = self.take_waiter_back() {
+            if !waiter.as_ref().is_some_and(|waiter| waiter.will_wake(context.waker())) {
+                *waiter = Some(context.waker().clone());
+            }
+            if self.header.state.fetch_or(AWAITED, AcqRel) & DONE == 0 {
+                return Poll::Pending;
+            }
         }
-        assert!(!rest.is_detached, "a JoinHandle was polled after it had given its result");
-        let old = rest.waiter.replace(waiter);
-        drop(rest);
-        drop(old);
-        Poll::Pending
+        // SAFETY: it is DONE, and not DETACHED.
+        let result = unsafe { (*self.result.get()).take() };
+        Poll::Ready(result.expect("a handle was polled after it had given its result"))
     }
 
     fn detach(&self) {
-        let mut rest = self.rest.borrow_mut();
-        rest.is_detached = true;
-        let unwanted = (rest.result.take(), rest.waiter.take());
-        drop(rest);
-        drop_quietly(unwanted.0);
-        drop(unwanted.1);
+        if let Some(waiter) = self.take_waiter_back() {
+            drop_quietly(waiter.take());
+        }
+        if self.header.state.fetch_or(DETACHED, AcqRel) & DONE != 0 {
+            self.drop_result();
+        }
     }
 
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort> {
@@ -389,13 +381,20 @@ where
     }
 }
 
-/// Drops a result that nobody takes: it may panic, and C may be the caller.
+/// Drops what nobody takes: it may panic, and C may be the caller.
 pub(crate) fn drop_quietly<T>(unwanted: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
         // So may what it has panicked with.
         if let Err(worse) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(worse);
         }
+    }
+}
+
+/// Wakes what waits, whoever's it is.
+pub(crate) fn wake_quietly(waker: Waker) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+        drop_quietly(payload);
     }
 }
 
@@ -418,7 +417,7 @@ unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data:
         first.has_begun = true;
     }
     if task.poll() {
-        task.post(false);
+        task.post();
     }
 }
 
@@ -428,7 +427,7 @@ unsafe extern "C" fn left<F: Future + 'static>(data: gpointer) {
     if task.header.is_here() {
         let has_begun = task.rest.borrow().first.as_ref().is_some_and(|first| first.has_begun);
         if !has_begun {
-            task.finish(Err(JoinError::Aborted));
+            task.abort();
         }
     }
 }
@@ -442,7 +441,7 @@ unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
             rest.n_run -= 1;
         } else {
             drop(rest);
-            task.finish(Err(JoinError::Aborted));
+            task.abort();
         }
     } else if task.header.signal().is_some_and(|signal| signal.is_cancelled()) {
         // It was woken by this thread.
@@ -450,10 +449,11 @@ unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
     }
 }
 
+/// The task that ends it.
 unsafe extern "C" fn end<F: Future + 'static>(data: gpointer) -> gboolean {
     let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
-    if task.header.is_here() && task.header.state.load(Acquire) & RUNNING == 0 {
-        task.finish(Err(JoinError::Aborted));
+    if task.header.is_here() {
+        ManuallyDrop::into_inner(task.clone()).end();
     }
     G_SOURCE_REMOVE
 }
@@ -463,35 +463,37 @@ where
     F: Future + 'static,
 {
     scheduler.assert_owner("a future");
+    let Some(home) = Home::of(scheduler) else {
+        // The thread is ending.
+        return JoinHandle::aborted();
+    };
     let can_be_taken_out = group.is_some() || !options.delay.is_zero();
     let task = Arc::new(Task {
         header: Header {
-            scheduler: scheduler.clone(),
-            context: scheduler.other_context(),
+            scheduler: scheduler.as_ptr(),
+            thread: thread_id(),
+            home,
             plain: if group.is_none() { options.plain() } else { None },
             options,
             group: RefCell::new(group.cloned()),
             group_signal: OnceLock::new(),
-            thread: thread_id(),
             state: AtomicU8::new(QUEUED),
         },
-        future: UnsafeCell::new(ManuallyDrop::new(Some(future))),
-        rest: ManuallyDrop::new(RefCell::new(Rest {
-            result: None,
-            waiter: None,
-            is_detached: false,
-            handler: None,
-            first: None,
-            key: None,
-            n_run: 0,
-        })),
+        future: UnsafeCell::new(Some(future)),
+        rest: RefCell::default(),
+        result: UnsafeCell::new(None),
+        waiter: UnsafeCell::new(None),
     });
-    // Not when the thread ends.
-    task.rest.borrow_mut().key = OWNED.try_with(|owned| owned.0.borrow_mut().insert(task.clone())).ok();
+    let key = task.header.home.add(task.clone());
+    task.rest.borrow_mut().key = key;
     if can_be_taken_out {
-        task.post_first(group);
+        task.post_first(scheduler, group);
     } else {
-        task.post(true);
+        task.post();
+    }
+    if task.header.has(ABORTED) {
+        // It was refused.
+        task.clone().end();
     }
     JoinHandle::new(task)
 }

@@ -5,7 +5,7 @@ use gio::prelude::*;
 use glib::translate::*;
 
 use crate::wait::wait_for_callback;
-use crate::{executor, ffi, JoinHandle, Priority, Scheduler, TaskOptions, TaskSignal};
+use crate::{executor, ffi, JoinHandle, Priority, RunInThread, Scheduler, TaskOptions, TaskSignal};
 
 glib::wrapper! {
     /// Futures of which only so many are under way at a time, and which are aborted together.
@@ -57,6 +57,37 @@ impl TaskGroup {
     /// On a thread that cannot own the main context, as another one runs it.
     pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
         executor::spawn(&self.scheduler(), Some(self), options.into(), future)
+    }
+
+    /// Runs a closure in a thread of the library's pool when there is a place for it: [`Scheduler::run_in_thread`].
+    ///
+    /// The next closure then begins at once, in the same thread, however busy the main loop is. It is aborted with the group, and with the
+    /// signal of the options, too, unless it runs already.
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler, TaskGroup};
+    /// let scheduler = Scheduler::default();
+    /// let disk = TaskGroup::new(&scheduler, 4, Priority::UserVisible);
+    /// let sizes = (1..=100_usize).map(|n| disk.run_in_thread(Priority::Background, move || vec![0_u8; n].len()));
+    /// let sizes = scheduler.context().block_on(futures_util::future::join_all(sizes));
+    /// assert_eq!(sizes.into_iter().map(Result::unwrap).sum::<usize>(), 5050);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// With a delay or a timeout, and on a thread that cannot own the main context.
+    #[doc(alias = "prio_task_group_run_in_thread")]
+    pub fn run_in_thread<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
+        &self,
+        options: impl Into<TaskOptions>,
+        func: F,
+    ) -> RunInThread<T> {
+        let (options, scheduler) = (options.into(), self.scheduler());
+        assert!(options.delay.is_zero() && options.timeout.is_none(), "a closure of a thread takes neither a delay nor a timeout");
+        scheduler.assert_owner("a closure of a group");
+        RunInThread::new(&scheduler, func, |work, data, release| unsafe {
+            ffi::prio_task_group_run_in_thread(self.as_ptr(), &options.to_ffi(), work, data, release)
+        })
     }
 
     /// How many have no result yet.

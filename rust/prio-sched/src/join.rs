@@ -7,39 +7,90 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use futures_core::future::FusedFuture;
+
 pub(crate) trait Abort: Send + Sync {
+    /// On any thread, under whatever locks: marks it, and posts a task that ends it.
     fn abort(self: Arc<Self>);
+    /// Ends it, unless it is polled right now. On its thread, where the user's code may run.
+    fn end(self: Arc<Self>);
     fn is_finished(&self) -> bool;
 }
 
+/// What a handle waits for; its calls are those of the handle.
 pub(crate) trait Join<T>: Abort {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<T, JoinError>>;
     fn detach(&self);
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort>;
 }
 
-/// Why a future has no result.
+/// Why a future has no result. It becomes a [`glib::Error`] with `?`: [`gio::IOErrorEnum::Cancelled`], or
+/// [`gio::IOErrorEnum::Failed`] after a panic.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum JoinError {
     /// Its signal, its group or its handle was aborted, or its thread or worker has ended.
     Aborted,
-    /// It has panicked, with this payload, as [`std::thread::JoinHandle::join`] returns it.
-    Panicked(Box<dyn Any + Send + 'static>),
+    /// It has panicked: see [`JoinError::into_panic`].
+    Panicked(Panic),
+}
+
+/// What a future has panicked with.
+pub struct Panic(Box<dyn Any + Send + 'static>);
+
+// SAFETY: nothing can be done with a reference to it.
+unsafe impl Sync for Panic {}
+
+impl Panic {
+    /// The payload, as [`std::thread::JoinHandle::join`] returns it.
+    pub fn into_inner(self) -> Box<dyn Any + Send + 'static> {
+        self.0
+    }
+}
+
+impl fmt::Debug for Panic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Panic")
+    }
 }
 
 impl JoinError {
+    pub(crate) fn panicked(payload: Box<dyn Any + Send + 'static>) -> Self {
+        Self::Panicked(Panic(payload))
+    }
+
     /// Whether it was aborted.
     pub fn is_aborted(&self) -> bool {
         matches!(self, Self::Aborted)
     }
+
+    /// Whether it has panicked.
+    pub fn is_panic(&self) -> bool {
+        matches!(self, Self::Panicked(_))
+    }
+
+    /// The payload of its panic, for [`std::panic::resume_unwind`].
+    ///
+    /// # Panics
+    ///
+    /// If it has not panicked.
+    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
+        self.try_into_panic().expect("it has not panicked")
+    }
+
+    /// The payload of its panic, or the error itself if it has not panicked.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
+        match self {
+            Self::Panicked(panic) => Ok(panic.into_inner()),
+            other => Err(other),
+        }
+    }
 }
 
-impl fmt::Debug for JoinError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Aborted => "Aborted",
-            Self::Panicked(_) => "Panicked(..)",
-        })
+impl From<JoinError> for glib::Error {
+    fn from(error: JoinError) -> Self {
+        let code = if error.is_aborted() { gio::IOErrorEnum::Cancelled } else { gio::IOErrorEnum::Failed };
+        Self::new(code, &error.to_string())
     }
 }
 
@@ -71,16 +122,53 @@ impl std::error::Error for JoinError {}
 /// ```
 pub struct JoinHandle<T> {
     task: Arc<dyn Join<T>>,
+    is_over: bool,
     /// The result may be of one thread.
     local: PhantomData<*const ()>,
 }
 
-impl<T> JoinHandle<T> {
-    pub(crate) fn new(task: Arc<dyn Join<T>>) -> Self {
-        Self { task, local: PhantomData }
+// SAFETY: a handle takes the result, and does nothing else that not every thread may do.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+
+/// Stands for a future that could not be spawned.
+struct Never;
+
+impl Abort for Never {
+    fn abort(self: Arc<Self>) {}
+
+    fn end(self: Arc<Self>) {}
+
+    fn is_finished(&self) -> bool {
+        true
+    }
+}
+
+impl<T> Join<T> for Never {
+    fn poll_join(&self, _: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
+        Poll::Ready(Err(JoinError::Aborted))
     }
 
-    /// Aborts it: the future is dropped at once, or at its next await if this is called from within it.
+    fn detach(&self) {}
+
+    fn to_abort(self: Arc<Self>) -> Arc<dyn Abort> {
+        self
+    }
+}
+
+impl<T> JoinHandle<T> {
+    pub(crate) fn new(task: Arc<dyn Join<T>>) -> Self {
+        Self { task, is_over: false, local: PhantomData }
+    }
+
+    /// Returns the handle of a future that was refused.
+    pub(crate) fn aborted() -> Self {
+        Self::new(Arc::new(Never))
+    }
+
+    /// Aborts it: it is not polled any more, and a task drops it soon. Until then it is not finished.
+    ///
+    /// So the caller may hold a lock which the future takes when it is dropped.
     pub fn abort(&self) {
         self.task.clone().to_abort().abort();
     }
@@ -90,7 +178,7 @@ impl<T> JoinHandle<T> {
         AbortHandle(self.task.clone().to_abort())
     }
 
-    /// Whether it has its result, or was aborted.
+    /// Whether it has its result, or its abort is over.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
     }
@@ -111,8 +199,16 @@ impl<T> Future for JoinHandle<T> {
     /// # Panics
     ///
     /// In the future whose handle this is, which would wait for itself, and after it has given its result.
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.task.poll_join(context)
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = self.task.poll_join(context);
+        self.is_over = polled.is_ready();
+        polled
+    }
+}
+
+impl<T> FusedFuture for JoinHandle<T> {
+    fn is_terminated(&self) -> bool {
+        self.is_over
     }
 }
 
@@ -127,12 +223,12 @@ impl<T> fmt::Debug for JoinHandle<T> {
 pub struct AbortHandle(Arc<dyn Abort>);
 
 impl AbortHandle {
-    /// Aborts it: the future is dropped at once, or, on another thread, soon.
+    /// Aborts it: [`JoinHandle::abort`].
     pub fn abort(&self) {
         self.0.clone().abort();
     }
 
-    /// Whether it has its result, or was aborted.
+    /// Whether it has its result, or its abort is over.
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
     }

@@ -11,7 +11,7 @@
 //! let scheduler = Scheduler::default();
 //! let controller = TaskController::new(Priority::Background);
 //!
-//! let index = scheduler.spawn_local(&controller.signal(), async {
+//! let index = scheduler.spawn_local(controller.signal(), async {
 //!     let mut n_words = 0;
 //!     for _ in 0..1000 {
 //!         n_words += 10; // index a file
@@ -36,8 +36,10 @@
 
 mod executor;
 mod group;
+mod home;
 mod join;
 mod options;
+mod remote;
 mod scheduler;
 mod signal;
 mod slices;
@@ -46,7 +48,7 @@ mod wait;
 
 pub use executor::{yield_now, YieldNow};
 pub use group::TaskGroup;
-pub use join::{AbortHandle, JoinError, JoinHandle};
+pub use join::{AbortHandle, JoinError, JoinHandle, Panic};
 pub use options::{Priority, TaskOptions};
 pub use prio_sched_sys as ffi;
 pub use scheduler::Scheduler;

@@ -1,25 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+use std::fmt;
 use std::time::Duration;
 
 use gio::prelude::*;
+use glib::translate::*;
+use glib::value::{FromValue, ToValue, ValueType};
 use glib::GString;
 
 use crate::{executor, ffi, TaskSignal};
 
 /// How urgent a task is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// ```
+/// # use prio_sched::Priority;
+/// # use glib::prelude::*;
+/// assert_eq!(Priority::default(), Priority::UserVisible);
+/// assert_eq!(Priority::Background.to_string(), "background");
+/// assert!(Priority::UserBlocking > Priority::Background);
+/// assert_eq!(Priority::Background.to_value().get::<Priority>().unwrap(), Priority::Background);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
+#[doc(alias = "PrioTaskPriority")]
 pub enum Priority {
     /// Nobody waits for it: indexes, caches, statistics.
     Background = ffi::PRIO_TASK_PRIORITY_BACKGROUND,
     /// The user sees its result, but can go on meanwhile. The default.
+    #[default]
     UserVisible = ffi::PRIO_TASK_PRIORITY_USER_VISIBLE,
     /// The user waits for it.
     UserBlocking = ffi::PRIO_TASK_PRIORITY_USER_BLOCKING,
 }
 
-impl Priority {
-    pub(crate) fn from_ffi(priority: i32) -> Self {
+impl fmt::Display for Priority {
+    /// Writes the name that it has on the web, and in the other languages.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Background => "background",
+            Self::UserVisible => "user-visible",
+            Self::UserBlocking => "user-blocking",
+        })
+    }
+}
+
+#[doc(hidden)]
+impl IntoGlib for Priority {
+    type GlibType = ffi::PrioTaskPriority;
+
+    fn into_glib(self) -> ffi::PrioTaskPriority {
+        self as i32
+    }
+}
+
+#[doc(hidden)]
+impl FromGlib<ffi::PrioTaskPriority> for Priority {
+    unsafe fn from_glib(priority: ffi::PrioTaskPriority) -> Self {
         match priority {
             ffi::PRIO_TASK_PRIORITY_BACKGROUND => Self::Background,
             ffi::PRIO_TASK_PRIORITY_USER_BLOCKING => Self::UserBlocking,
@@ -28,7 +63,54 @@ impl Priority {
     }
 }
 
-/// How to post a task. A [`Priority`] and a reference to a signal are options, too.
+impl StaticType for Priority {
+    fn static_type() -> glib::Type {
+        unsafe { from_glib(ffi::prio_task_priority_get_type()) }
+    }
+}
+
+impl ValueType for Priority {
+    type Type = Self;
+}
+
+#[doc(hidden)]
+unsafe impl<'a> FromValue<'a> for Priority {
+    type Checker = glib::value::GenericValueTypeChecker<Self>;
+
+    unsafe fn from_value(value: &'a glib::Value) -> Self {
+        unsafe { from_glib(glib::gobject_ffi::g_value_get_enum(value.to_glib_none().0)) }
+    }
+}
+
+impl ToValue for Priority {
+    fn to_value(&self) -> glib::Value {
+        let mut value = glib::Value::for_value_type::<Self>();
+        unsafe { glib::gobject_ffi::g_value_set_enum(value.to_glib_none_mut().0, self.into_glib()) };
+        value
+    }
+
+    fn value_type(&self) -> glib::Type {
+        Self::static_type()
+    }
+}
+
+impl From<Priority> for glib::Value {
+    fn from(priority: Priority) -> Self {
+        priority.to_value()
+    }
+}
+
+impl glib::HasParamSpec for Priority {
+    type ParamSpec = glib::ParamSpecEnum;
+    type SetValue = Self;
+    type BuilderFn = fn(&str, Self) -> glib::ParamSpecEnumBuilder<Self>;
+
+    fn param_spec_builder() -> Self::BuilderFn {
+        Self::ParamSpec::builder_with_default
+    }
+}
+
+/// How to post a task. A [`Priority`] and a signal, or a reference to one, are options, too.
 ///
 /// ```
 /// # use prio_sched::{Priority, Scheduler, TaskController, TaskOptions};
@@ -36,17 +118,23 @@ impl Priority {
 /// # let scheduler = Scheduler::default();
 /// # let controller = TaskController::new(Priority::Background);
 /// scheduler.spawn_local(Priority::UserBlocking, async {});
-/// scheduler.spawn_local(&controller.signal(), async {});
+/// scheduler.spawn_local(controller.signal(), async {});
 /// scheduler.spawn_local(TaskOptions::new().signal(&controller.signal()).delay(Duration::from_millis(100)).name("index"), async {});
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct TaskOptions {
     pub(crate) priority: Option<Priority>,
     pub(crate) signal: Option<gio::Cancellable>,
     pub(crate) delay: Duration,
     pub(crate) timeout: Option<Duration>,
     pub(crate) name: Option<GString>,
-    pub(crate) goes_on: bool,
+    pub(crate) takes_turns: bool,
+}
+
+impl Default for TaskOptions {
+    fn default() -> Self {
+        Self { priority: None, signal: None, delay: Duration::ZERO, timeout: None, name: None, takes_turns: true }
+    }
 }
 
 impl TaskOptions {
@@ -83,13 +171,20 @@ impl TaskOptions {
         self
     }
 
-    /// Sets how long to wait before the task is queued, in whole milliseconds.
+    /// Sets how long to wait before the task is queued. What is left of a millisecond is rounded up.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Sets after how long in the queue, in whole milliseconds, the task goes before every task whose timeout has not passed.
+    /// Sets how long the task waits in the queue for more urgent ones: after that it goes before every task whose timeout has not passed.
+    ///
+    /// A future waits in the queue at its beginning and after each await, and the timeout counts anew each time. One whose timeout has
+    /// passed runs until its next await, and then has its own priority again. So one in the background with a timeout of 50 ms takes a
+    /// step every 50 ms beside urgent work that never ends, and that goes on. For a closure that goes on, the timeout counts once, from
+    /// [`Scheduler::post`](crate::Scheduler::post): when it has passed, the closure goes first until it ends.
+    ///
+    /// What is left of a millisecond is rounded up.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -106,11 +201,12 @@ impl TaskOptions {
         self
     }
 
-    /// Sets whether what follows a yield runs before the tasks of the same priority that are queued already.
+    /// Sets whether what follows a yield waits behind the tasks of the same priority that are queued already.
     ///
-    /// The default is `false`, as executors in Rust are fair. The web does it: what has begun ends first.
-    pub fn goes_on(mut self, goes_on: bool) -> Self {
-        self.goes_on = goes_on;
+    /// The default is `true`, as executors in Rust are fair. In the C library, as on the web, it is `false`: there, what has begun ends first.
+    #[doc(alias = "takes-turns")]
+    pub fn takes_turns(mut self, takes_turns: bool) -> Self {
+        self.takes_turns = takes_turns;
         self
     }
 
@@ -124,13 +220,13 @@ impl TaskOptions {
         ffi::PrioTaskOptions {
             size: std::mem::size_of::<ffi::PrioTaskOptions>(),
             priority: self.priority.map_or(ffi::PRIO_PRIORITY_UNSET, |p| p as i32),
-            timeout: self.timeout.map_or(0, |t| t.as_millis().clamp(1, i32::MAX as u128) as i32),
+            timeout: self.timeout.map_or(0, |timeout| whole_milliseconds(timeout).clamp(1, i32::MAX as u64) as i32),
             signal: self.signal.as_ref().map_or(std::ptr::null_mut(), |signal| signal.as_ptr()),
-            delay: self.delay.as_millis().min(u64::MAX as u128) as u64,
+            delay: whole_milliseconds(self.delay),
             name: self.name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr()),
             source_object: std::ptr::null_mut(),
             source_tag: std::ptr::null_mut(),
-            takes_turns: (!self.goes_on) as i32,
+            takes_turns: self.takes_turns.into_glib(),
         }
     }
 
@@ -141,20 +237,31 @@ impl TaskOptions {
     }
 }
 
+/// Rounds up, so that nothing comes early.
+pub(crate) fn whole_milliseconds(time: Duration) -> u64 {
+    time.as_nanos().div_ceil(1_000_000).min(u64::MAX as u128) as u64
+}
+
 impl From<Priority> for TaskOptions {
     fn from(priority: Priority) -> Self {
         Self::new().priority(priority)
     }
 }
 
-impl From<&TaskSignal> for TaskOptions {
-    fn from(signal: &TaskSignal) -> Self {
+impl<S: IsA<gio::Cancellable>> From<&S> for TaskOptions {
+    fn from(signal: &S) -> Self {
         Self::new().signal(signal)
     }
 }
 
-impl From<&gio::Cancellable> for TaskOptions {
-    fn from(signal: &gio::Cancellable) -> Self {
-        Self::new().signal(signal)
+impl From<TaskSignal> for TaskOptions {
+    fn from(signal: TaskSignal) -> Self {
+        Self { signal: Some(signal.upcast()), ..Self::default() }
+    }
+}
+
+impl From<gio::Cancellable> for TaskOptions {
+    fn from(signal: gio::Cancellable) -> Self {
+        Self { signal: Some(signal), ..Self::default() }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+use std::cell::Cell;
 use std::future::Future;
+use std::ptr;
 use std::time::Duration;
 
 use glib::ffi::{gboolean, gpointer};
@@ -7,7 +9,8 @@ use glib::thread_guard::ThreadGuard;
 use glib::translate::*;
 use glib::ControlFlow;
 
-use crate::{executor, ffi, InSlices, JoinHandle, RunInThread, Sleep, Slices, TaskOptions, Worker};
+use crate::executor::drop_quietly;
+use crate::{executor, ffi, remote, InSlices, JoinHandle, RunInThread, Sleep, Slices, TaskOptions, Worker};
 use gio::prelude::*;
 
 glib::wrapper! {
@@ -27,12 +30,23 @@ glib::wrapper! {
 unsafe impl Send for Scheduler {}
 unsafe impl Sync for Scheduler {}
 
-unsafe extern "C" fn call<F: FnMut() -> ControlFlow>(data: gpointer) -> gboolean {
-    unsafe { (*(data as *mut F))().into_glib() }
+/// A closure, at an address of its own even if it has no size.
+struct Posted<F>(F, #[allow(dead_code)] u8);
+
+thread_local! {
+    /// What is being posted, until it is released.
+    static POSTING: Cell<gpointer> = const { Cell::new(ptr::null_mut()) };
 }
 
-unsafe extern "C" fn drop_box<F>(data: gpointer) {
-    drop(unsafe { Box::from_raw(data as *mut F) });
+unsafe extern "C" fn call<F: FnMut() -> ControlFlow>(data: gpointer) -> gboolean {
+    unsafe { ((*(data as *mut Posted<F>)).0)().into_glib() }
+}
+
+unsafe extern "C" fn release<F>(data: gpointer) {
+    if POSTING.get() == data {
+        POSTING.set(ptr::null_mut());
+    }
+    drop_quietly(unsafe { Box::from_raw(data as *mut Posted<F>) });
 }
 
 impl Default for Scheduler {
@@ -63,7 +77,8 @@ impl Scheduler {
 
     /// Spawns a future: each of its polls is a task with the priority and the signal of the options.
     ///
-    /// When the signal is aborted the future is dropped, wherever it waits, and the handle has [`JoinError::Aborted`](crate::JoinError).
+    /// When the signal is aborted the future is dropped, wherever it waits, and the handle has [`JoinError::Aborted`](crate::JoinError). A task
+    /// does that, soon: whoever aborts may hold a lock that the future takes.
     /// A panic in a poll, or when the future is dropped, stays in its handle. Dropping the handle lets the future go on. The scheduler, and
     /// its main context, live until the future has ended; it ends with its thread at the latest.
     ///
@@ -72,7 +87,7 @@ impl Scheduler {
     /// # use std::time::Duration;
     /// let scheduler = Scheduler::default();
     /// let controller = TaskController::new(Priority::UserBlocking);
-    /// let search = scheduler.spawn_local(&controller.signal(), async { std::future::pending::<()>().await });
+    /// let search = scheduler.spawn_local(controller.signal(), async { std::future::pending::<()>().await });
     /// scheduler.context().block_on(async {
     ///     scheduler.sleep(Duration::from_millis(1)).await;
     ///     controller.abort(None); // the next letter
@@ -87,10 +102,32 @@ impl Scheduler {
         executor::spawn(self, None, options.into(), future)
     }
 
+    /// Spawns a future that is [`Send`], from any thread; it runs on the one of the main context, as with [`Scheduler::spawn_local`].
+    ///
+    /// The handle is [`Send`], too. If the worker of the scheduler has ended, the future is dropped, and the handle has
+    /// [`JoinError::Aborted`](crate::JoinError).
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler};
+    /// let scheduler = Scheduler::default();
+    /// let from_thread = scheduler.clone();
+    /// let thread = std::thread::spawn(move || from_thread.spawn(Priority::Background, async { 6 * 7 }));
+    /// let handle = thread.join().unwrap();
+    /// assert_eq!(scheduler.context().block_on(handle).unwrap(), 42);
+    /// ```
+    pub fn spawn<F>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        remote::spawn(self, options.into(), future)
+    }
+
     /// Posts a closure from any thread; it runs on the one of the main context, again and again until it returns [`ControlFlow::Break`].
     ///
-    /// Returns `false`, and drops the closure, if the signal of the options is aborted already. As with [`glib::idle_add`], a panic in the
-    /// closure aborts the program; a closure that is posted to a worker which has ended is dropped.
+    /// Returns `false`, and drops the closure, if the signal of the options is aborted already, or the worker of the scheduler has ended. A
+    /// closure that is aborted in the queue is dropped within [`TaskController::abort`](crate::TaskController::abort), or soon. As with
+    /// [`glib::idle_add`], a panic in the closure aborts the program.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler};
@@ -111,7 +148,7 @@ impl Scheduler {
 
     /// Posts a closure that runs once: [`Scheduler::post`].
     pub fn post_once<F: FnOnce() + Send + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
-        self.post_unchecked(options.into().goes_on(true), once(func))
+        self.post_unchecked(options.into().takes_turns(false), once(func))
     }
 
     /// Posts a closure that need not be [`Send`], like [`glib::idle_add_local`].
@@ -139,7 +176,7 @@ impl Scheduler {
 
     /// Posts a closure that need not be [`Send`], and runs once: [`Scheduler::post_local`].
     pub fn post_local_once<F: FnOnce() + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
-        self.post_local(options.into().goes_on(true), once(func))
+        self.post_local(options.into().takes_turns(false), once(func))
     }
 
     /// `what` is posted here only if this thread runs the main context, or could.
@@ -155,27 +192,25 @@ impl Scheduler {
         }
     }
 
-    /// Its main context, unless that is the global default one.
-    pub(crate) fn other_context(&self) -> Option<glib::MainContext> {
-        let context = unsafe { ffi::prio_scheduler_get_context(self.as_ptr()) };
-        let is_default = context == unsafe { glib::ffi::g_main_context_default() };
-        (!is_default).then(|| unsafe { from_glib_none(context) })
-    }
-
     fn post_unchecked<F: FnMut() -> ControlFlow + 'static>(&self, options: TaskOptions, func: F) -> bool {
-        let data = Box::into_raw(Box::new(func)) as gpointer;
+        let data = Box::into_raw(Box::new(Posted(func, 0))) as gpointer;
+        let outer = POSTING.replace(data);
         unsafe {
             match options.plain() {
-                Some(priority) if options.goes_on => {
-                    ffi::prio_scheduler_post(self.as_ptr(), priority as i32, Some(call::<F>), data, Some(drop_box::<F>));
-                    true
+                Some(priority) if !options.takes_turns => {
+                    ffi::prio_scheduler_post(self.as_ptr(), priority as i32, Some(call::<F>), data, Some(release::<F>));
                 }
-                _ => from_glib(ffi::prio_scheduler_post_full(self.as_ptr(), &options.to_ffi(), Some(call::<F>), data, Some(drop_box::<F>))),
+                _ => {
+                    ffi::prio_scheduler_post_full(self.as_ptr(), &options.to_ffi(), Some(call::<F>), data, Some(release::<F>));
+                }
             }
         }
+        POSTING.replace(outer) == data
     }
 
-    /// Waits, with the priority of the future that awaits it.
+    /// Waits, and not for less: what is left of a millisecond is rounded up. Then the future that awaits it goes on with its own priority.
+    ///
+    /// On the scheduler of a worker that ends, the sleep ends with it.
     ///
     /// ```
     /// # use prio_sched::Scheduler;
@@ -199,13 +234,13 @@ impl Scheduler {
     /// ```
     #[doc(alias = "prio_scheduler_run_in_thread")]
     pub fn run_in_thread<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, func: F) -> RunInThread<T> {
-        RunInThread::new(self, None, func)
+        RunInThread::under_current(self, None, func)
     }
 
     /// Runs a closure in the thread of a worker: [`Worker`].
     #[doc(alias = "prio_scheduler_run_in_worker")]
     pub fn run_in_worker<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, worker: &Worker, func: F) -> RunInThread<T> {
-        RunInThread::new(self, Some(worker), func)
+        RunInThread::under_current(self, Some(worker), func)
     }
 
     /// Gives the items of an iterator, and lets more urgent tasks, input and frames go first whenever the time slice is over.
@@ -232,6 +267,27 @@ impl Scheduler {
     /// Gives the items of a stream, as [`Scheduler::slices`] does: one that is always ready holds up nothing.
     pub fn in_slices<S: futures_core::Stream>(&self, stream: S) -> InSlices<S> {
         InSlices::new(self, stream)
+    }
+
+    /// How long tasks run before every other source of the main context has its turn.
+    #[doc(alias = "prio_scheduler_get_time_slice")]
+    pub fn time_slice(&self) -> Duration {
+        Duration::from_micros(unsafe { ffi::prio_scheduler_get_time_slice(self.as_ptr()) }.into())
+    }
+
+    /// Sets how long tasks run before every other source of the main context has its turn, in whole microseconds; for one task at a time, 0.
+    #[doc(alias = "prio_scheduler_set_time_slice")]
+    pub fn set_time_slice(&self, time_slice: Duration) {
+        let time_slice = time_slice.as_micros().min(u32::MAX.into()) as u32;
+        unsafe { ffi::prio_scheduler_set_time_slice(self.as_ptr(), time_slice) }
+    }
+
+    /// How many tasks are queued or delayed. Futures that wait for something else are not counted.
+    ///
+    /// Call it on the thread of the main context.
+    #[doc(alias = "prio_scheduler_get_n_pending")]
+    pub fn n_pending(&self) -> u32 {
+        unsafe { ffi::prio_scheduler_get_n_pending(self.as_ptr()) }
     }
 
     /// Whether the running task is to let something else go first: its time slice is over, or something more urgent waits.

@@ -4,6 +4,7 @@ use glib::error::ErrorDomain;
 use glib::translate::*;
 use std::time::Duration;
 
+use crate::options::whole_milliseconds;
 use crate::{ffi, Priority};
 
 glib::wrapper! {
@@ -90,10 +91,10 @@ impl TaskSignal {
         unsafe { from_glib_full(ffi::prio_task_signal_new_aborted(reason.to_glib_none().0)) }
     }
 
-    /// A signal that is aborted, with [`gio::IOErrorEnum::TimedOut`], after a time, in whole milliseconds.
+    /// A signal that is aborted, with [`gio::IOErrorEnum::TimedOut`], after a time. What is left of a millisecond is rounded up.
     #[doc(alias = "prio_task_signal_new_timeout")]
     pub fn timeout(delay: Duration) -> Self {
-        unsafe { from_glib_full(ffi::prio_task_signal_new_timeout(delay.as_millis().min(u64::MAX as u128) as u64)) }
+        unsafe { from_glib_full(ffi::prio_task_signal_new_timeout(whole_milliseconds(delay))) }
     }
 
     /// A signal that is aborted with the first of the others, and has a priority of its own.
@@ -102,20 +103,20 @@ impl TaskSignal {
     /// # use prio_sched::{Priority, TaskController, TaskSignal};
     /// # use gio::prelude::*;
     /// let (window, search) = (TaskController::new(Priority::UserVisible), gio::Cancellable::new());
-    /// let either = TaskSignal::any(&[window.signal().upcast_ref(), &search], Priority::UserBlocking);
+    /// let either = TaskSignal::any(&[&window.signal(), &search], Priority::UserBlocking);
     /// search.cancel();
     /// assert!(either.is_aborted());
     /// ```
     #[doc(alias = "prio_task_signal_new_any")]
-    pub fn any(signals: &[&gio::Cancellable], priority: Priority) -> Self {
-        let mut signals: Vec<_> = signals.iter().map(|signal| signal.as_ptr()).collect();
+    pub fn any(signals: &[&dyn AsRef<gio::Cancellable>], priority: Priority) -> Self {
+        let mut signals: Vec<_> = signals.iter().map(|signal| AsRef::<gio::Cancellable>::as_ref(*signal).as_ptr()).collect();
         unsafe { from_glib_full(ffi::prio_task_signal_new_any(signals.as_mut_ptr(), signals.len(), priority as i32)) }
     }
 
     /// Its priority now.
     #[doc(alias = "prio_task_signal_get_priority")]
     pub fn priority(&self) -> Priority {
-        Priority::from_ffi(unsafe { ffi::prio_task_signal_get_priority(self.to_glib_none().0) })
+        unsafe { from_glib(ffi::prio_task_signal_get_priority(self.to_glib_none().0)) }
     }
 
     /// Whether it is aborted.
@@ -135,9 +136,7 @@ impl TaskSignal {
     pub fn connect_priority_change<F: Fn(&Self, Priority) + Send + Sync + 'static>(&self, f: F) -> glib::SignalHandlerId {
         self.connect("priority-change", false, move |values| {
             let signal = values[0].get::<Self>().unwrap();
-            // An enumeration of the library's own type.
-            let before = unsafe { glib::gobject_ffi::g_value_get_enum(values[1].to_glib_none().0) };
-            f(&signal, Priority::from_ffi(before));
+            f(&signal, values[1].get().unwrap());
             None
         })
     }

@@ -7,12 +7,13 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use futures_core::future::FusedFuture;
 use glib::ffi::gpointer;
 use glib::translate::*;
 
 use crate::executor::drop_quietly;
 use crate::wait::{Cancelling, Slot};
-use crate::{ffi, JoinError, Scheduler, TaskOptions};
+use crate::{ffi, JoinError, Priority, Scheduler, TaskOptions};
 
 glib::wrapper! {
     /// A thread of its own for what must not run on several at a time, such as a database.
@@ -59,15 +60,13 @@ impl Worker {
         unsafe { from_glib_full(ffi::prio_worker_new(name.to_glib_none().0)) }
     }
 
-    /// The scheduler of its thread. To spawn a future there, post a closure that does:
+    /// The scheduler of its thread, where futures can be spawned. Once the worker has ended it refuses what is posted or spawned.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, Stop, Worker};
     /// let worker = Worker::new("feeds");
-    /// let scheduler = worker.scheduler();
-    /// worker.scheduler().post_once(Priority::UserVisible, move || {
-    ///     scheduler.spawn_local(Priority::Background, async { /* on the thread of the worker */ }).detach();
-    /// });
+    /// let feeds = worker.scheduler().spawn(Priority::Background, async { "on the thread of the worker" });
+    /// assert_eq!(Scheduler::default().context().block_on(feeds).unwrap(), "on the thread of the worker");
     /// # worker.stop(Stop::Finish);
     /// # worker.join();
     /// ```
@@ -93,36 +92,47 @@ impl Worker {
     }
 }
 
-/// What [`Scheduler::run_in_thread`] and [`Scheduler::run_in_worker`] return: await it for the result of the closure.
+/// What [`Scheduler::run_in_thread`], [`Scheduler::run_in_worker`] and [`TaskGroup::run_in_thread`](crate::TaskGroup::run_in_thread)
+/// return: await it for the result of the closure.
 ///
 /// It fails if the closure has panicked, or was aborted before it began.
 #[must_use = "the closure is dropped with it unless it runs already"]
 pub struct RunInThread<T> {
     slot: Arc<Slot<Result<T, JoinError>>>,
+    is_over: bool,
     _task: Option<Cancelling>,
 }
 
 /// What the thread has: the closure, and where its result goes.
-struct Call<T, F> {
+struct Call<T, F: Send + 'static> {
     func: Option<F>,
     slot: Arc<Slot<Result<T, JoinError>>>,
+    scheduler: Scheduler,
 }
 
-impl<T, F> Drop for Call<T, F> {
-    /// The thread has put its result, if it has run.
+impl<T, F: Send + 'static> Drop for Call<T, F> {
+    /// The thread has put its result, if it has run. Else this may be within an abort, whose caller may hold a lock.
     fn drop(&mut self) {
         self.slot.put(Err(JoinError::Aborted));
+        if let Some(func) = self.func.take() {
+            self.scheduler.post_once(Priority::UserBlocking, || drop(func));
+        }
     }
 }
 
 impl<T: Send + 'static> RunInThread<T> {
-    pub(crate) fn new<F: FnOnce() -> T + Send + 'static>(scheduler: &Scheduler, worker: Option<&Worker>, func: F) -> Self {
-        unsafe extern "C" fn work<T, F: FnOnce() -> T>(_: *mut ffi::PrioTask, data: gpointer) {
+    /// `begin` hands the function, its data and the destroy notify for that to the library, which returns a task, or NULL.
+    pub(crate) fn new<F: FnOnce() -> T + Send + 'static>(
+        scheduler: &Scheduler,
+        func: F,
+        begin: impl FnOnce(ffi::PrioTaskFunc, gpointer, glib::ffi::GDestroyNotify) -> *mut ffi::PrioTask,
+    ) -> Self {
+        unsafe extern "C" fn work<T, F: FnOnce() -> T + Send + 'static>(_: *mut ffi::PrioTask, data: gpointer) {
             // SAFETY: it is called once, and nobody else has the data.
             let call = unsafe { &mut *(data as *mut Call<T, F>) };
             if let Some(func) = call.func.take() {
                 let result = catch_unwind(AssertUnwindSafe(func));
-                call.slot.put(result.map_err(JoinError::Panicked));
+                call.slot.put(result.map_err(JoinError::panicked));
             }
         }
         unsafe extern "C" fn release<C>(data: gpointer) {
@@ -130,30 +140,36 @@ impl<T: Send + 'static> RunInThread<T> {
         }
 
         let slot = Slot::new();
-        let call = Box::new(Call { func: Some(func), slot: slot.clone() });
+        let call = Box::new(Call { func: Some(func), slot: slot.clone(), scheduler: scheduler.clone() });
+        let task = begin(Some(work::<T, F>), Box::into_raw(call) as gpointer, Some(release::<Call<T, F>>));
+        Self { slot, is_over: false, _task: (!task.is_null()).then(|| Cancelling::new(task)) }
+    }
+
+    /// With the priority and the signal of the future that is polled now.
+    pub(crate) fn under_current<F: FnOnce() -> T + Send + 'static>(scheduler: &Scheduler, worker: Option<&Worker>, func: F) -> Self {
         let options = TaskOptions::current();
         let with = options.to_ffi();
-        let task = unsafe {
-            ffi::prio_scheduler_run_in_thread_under(
-                scheduler.to_glib_none().0,
-                worker.map_or(ptr::null_mut(), |worker| worker.to_glib_none().0),
-                with.priority,
-                with.signal,
-                with.name,
-                Some(work::<T, F>),
-                Box::into_raw(call) as gpointer,
-                Some(release::<Call<T, F>>),
-            )
-        };
-        Self { slot, _task: (!task.is_null()).then(|| Cancelling::new(task)) }
+        let worker = worker.map_or(ptr::null_mut(), |worker| worker.to_glib_none().0);
+        Self::new(scheduler, func, |work, data, release| unsafe {
+            let scheduler = scheduler.to_glib_none().0;
+            ffi::prio_scheduler_run_in_thread_under(scheduler, worker, with.priority, with.signal, with.name, work, data, release)
+        })
     }
 }
 
 impl<T> Future for RunInThread<T> {
     type Output = Result<T, JoinError>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.slot.poll(context)
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = self.slot.poll(context);
+        self.is_over = polled.is_ready();
+        polled
+    }
+}
+
+impl<T> FusedFuture for RunInThread<T> {
+    fn is_terminated(&self) -> bool {
+        self.is_over
     }
 }
 

@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use futures_core::future::FusedFuture;
 use glib::ffi::gpointer;
 use glib::prelude::*;
 
+use crate::executor::wake_quietly;
 use crate::{ffi, Priority, Scheduler, TaskOptions};
 
 enum State<T> {
@@ -35,9 +37,15 @@ impl<T> Slot<T> {
             *state = State::Come(value);
             drop(state);
             if let Some(waker) = waker {
-                waker.wake();
+                wake_quietly(waker);
             }
         }
+    }
+
+    /// Nobody waits any more.
+    fn close(&self) {
+        let old = std::mem::replace(&mut *self.0.lock().unwrap(), State::Taken);
+        drop(old);
     }
 
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<T> {
@@ -55,11 +63,6 @@ impl<T> Slot<T> {
             _ => panic!("a future was polled after it had given its result"),
         }
     }
-}
-
-/// A destroy notify for what `Arc::into_raw ()` has given.
-pub(crate) unsafe extern "C" fn release_arc<T>(data: gpointer) {
-    drop(unsafe { Arc::from_raw(data as *const T) });
 }
 
 /// Keeps a task of the library, and cancels it when it goes, if nothing has come of it.
@@ -90,12 +93,43 @@ impl Drop for Cancelling {
 pub struct Sleep {
     scheduler: Scheduler,
     delay: Duration,
-    timer: Option<(Arc<Slot<()>>, Cancelling)>,
+    timer: Option<Timer>,
+    is_over: bool,
+}
+
+struct Timer {
+    slot: Arc<Slot<()>>,
+    _task: Cancelling,
+}
+
+impl Drop for Timer {
+    /// Its end wakes nobody any more.
+    fn drop(&mut self) {
+        self.slot.close();
+    }
+}
+
+impl Timer {
+    fn new(scheduler: &Scheduler, delay: Duration) -> Self {
+        unsafe extern "C" fn ring(_: *mut ffi::PrioTask, _: gpointer) {}
+        /// Its time is up, or its worker has ended, and there is no time to wait for.
+        unsafe extern "C" fn over(slot: gpointer) {
+            let slot = unsafe { Arc::from_raw(slot as *const Slot<()>) };
+            slot.put(());
+        }
+
+        let slot = Slot::new();
+        // It only wakes: when the future goes on, its own priority decides.
+        let options = TaskOptions::from(Priority::UserBlocking).delay(delay).to_ffi();
+        let data = Arc::into_raw(slot.clone()) as gpointer;
+        let task = unsafe { ffi::prio_scheduler_post_task(scheduler.as_ptr(), &options, Some(ring), data, Some(over)) };
+        Self { slot, _task: Cancelling::new(task) }
+    }
 }
 
 impl Sleep {
     pub(crate) fn new(scheduler: &Scheduler, delay: Duration) -> Self {
-        Self { scheduler: scheduler.clone(), delay, timer: None }
+        Self { scheduler: scheduler.clone(), delay, timer: None, is_over: false }
     }
 }
 
@@ -103,22 +137,22 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        unsafe extern "C" fn ring(_: *mut ffi::PrioTask, data: gpointer) {
-            unsafe { (*(data as *const Slot<()>)).put(()) }
-        }
-
+        assert!(!self.is_over, "a sleep was polled after it had ended");
         if self.timer.is_none() {
-            let slot = Slot::new();
-            let options = TaskOptions::from(current_priority()).delay(self.delay).to_ffi();
-            let data = Arc::into_raw(slot.clone()) as gpointer;
-            let task = unsafe { ffi::prio_scheduler_post_task(self.scheduler.as_ptr(), &options, Some(ring), data, Some(release_arc::<Slot<()>>)) };
-            self.timer = Some((slot, Cancelling::new(task)));
+            self.timer = Some(Timer::new(&self.scheduler, self.delay));
         }
-        let polled = self.timer.as_ref().map_or(Poll::Pending, |(slot, _)| slot.poll(context));
+        let polled = self.timer.as_ref().map_or(Poll::Pending, |timer| timer.slot.poll(context));
         if polled.is_ready() {
+            self.is_over = true;
             self.timer = None;
         }
         polled
+    }
+}
+
+impl FusedFuture for Sleep {
+    fn is_terminated(&self) -> bool {
+        self.is_over
     }
 }
 
@@ -126,16 +160,6 @@ impl fmt::Debug for Sleep {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Sleep").field("delay", &self.delay).finish()
     }
-}
-
-/// That of the future that is polled now, at this moment.
-fn current_priority() -> Priority {
-    let options = TaskOptions::current();
-    let of_signal = || {
-        let signal = options.signal.as_ref()?.downcast_ref::<crate::TaskSignal>()?;
-        Some(signal.priority())
-    };
-    options.priority.or_else(of_signal).unwrap_or(Priority::UserVisible)
 }
 
 /// Waits for what calls a `GAsyncReadyCallback`.

@@ -105,7 +105,7 @@ fn show_window(application: &gtk::Application, folder: PathBuf, word: Option<Str
         .build();
 
     let reading = TaskController::new(Priority::Background);
-    let index_read = scheduler.spawn_local(&reading.signal(), read(scheduler.clone(), index.clone(), folder));
+    let index_read = scheduler.spawn_local(reading.signal(), read(scheduler.clone(), index.clone(), folder));
 
     let searching = RefCell::new(None::<TaskController>);
     let (search_scheduler, search_index) = (scheduler.clone(), index.clone());
@@ -118,7 +118,7 @@ fn show_window(application: &gtk::Application, folder: PathBuf, word: Option<Str
         let (scheduler, index, files) = (search_scheduler.clone(), search_index.clone(), files.clone());
         let asked = asked.clone();
         let (part, application) = (entry.text().to_lowercase(), entry.root().and_downcast::<gtk::Window>().and_then(|w| w.application()));
-        search_scheduler.spawn_local(&controller.signal(), async move {
+        search_scheduler.spawn_local(controller.signal(), async move {
             let found = if part.is_empty() { Vec::new() } else { find(&scheduler, &index, &part).await };
             let shown: Vec<&str> = found.iter().take(1000).map(String::as_str).collect();
             files.splice(0, files.n_items(), &shown);
@@ -132,7 +132,7 @@ fn show_window(application: &gtk::Application, folder: PathBuf, word: Option<Str
 
     let (title, state) = (window.clone(), index.clone());
     let own = scheduler.clone();
-    scheduler.spawn_local(&reading.signal(), async move {
+    scheduler.spawn_local(reading.signal(), async move {
         loop {
             title.set_title(Some(&format!("Search · {} files read", state.borrow().paths.len())));
             own.sleep(Duration::from_millis(200)).await;

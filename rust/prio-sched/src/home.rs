@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//! Owns the futures of one thread at one scheduler until they have ended, and ends them.
+//!
+//! An abort may come while its caller holds a lock, or from within the emission of "cancelled", in which GLib holds one. A future takes
+//! locks when it is dropped: those of channels, or that of its cancellable. So whatever aborts marks the future, and posts a task,
+//! which drops it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::{Arc, Mutex};
+
+use gio::prelude::*;
+use glib::ffi::{gboolean, gpointer, G_SOURCE_CONTINUE, G_SOURCE_REMOVE};
+use glib::thread_guard::thread_id;
+use glib::translate::*;
+use slab::Slab;
+
+use crate::join::Abort;
+use crate::{ffi, Priority, Scheduler};
+
+pub(crate) struct Home {
+    thread: usize,
+    /// Valid on its thread as long as a future lives here.
+    scheduler: *mut ffi::PrioScheduler,
+    /// The main context that is to be the default of the thread in a poll; NULL for the global default one.
+    context: *mut glib::ffi::GMainContext,
+    held: Mutex<Option<Held>>,
+    /// On its thread, as the rest.
+    futures: RefCell<Slab<Arc<dyn Abort>>>,
+    watches: RefCell<HashMap<usize, Arc<Watch>>>,
+}
+
+// SAFETY: other threads use what is held, under its lock; they drop the rest when it is empty.
+unsafe impl Send for Home {}
+unsafe impl Sync for Home {}
+
+/// What a home keeps alive. A queued future refers to its home, and the scheduler's queue to the future: so this goes with the last future.
+struct Held {
+    scheduler: Scheduler,
+    /// Runs what ends futures, even while the scheduler is paused. Made for the first of them.
+    ends: Option<Scheduler>,
+}
+
+/// The homes of a thread, whose futures end with it.
+struct Homes(RefCell<Vec<Arc<Home>>>);
+
+thread_local! {
+    static HOMES: Homes = const { Homes(RefCell::new(Vec::new())) };
+}
+
+impl Drop for Homes {
+    fn drop(&mut self) {
+        for home in self.0.take() {
+            let futures: Vec<_> = home.futures.borrow().iter().map(|(_, future)| future.clone()).collect();
+            for future in futures {
+                future.end();
+            }
+        }
+    }
+}
+
+impl Home {
+    /// Returns the home of this thread's futures at a scheduler, or `None` when the thread ends.
+    pub(crate) fn of(scheduler: &Scheduler) -> Option<Arc<Self>> {
+        let find = |homes: &Homes| {
+            let mut homes = homes.0.borrow_mut();
+            if let Some(home) = homes.iter().find(|home| home.scheduler == scheduler.as_ptr()) {
+                return home.clone();
+            }
+            let home = Arc::new(Self::new(scheduler));
+            homes.push(home.clone());
+            home
+        };
+        HOMES.try_with(find).ok()
+    }
+
+    fn new(scheduler: &Scheduler) -> Self {
+        let context = unsafe { ffi::prio_scheduler_get_context(scheduler.as_ptr()) };
+        let is_default = context == unsafe { glib::ffi::g_main_context_default() };
+        Self {
+            thread: thread_id(),
+            scheduler: scheduler.as_ptr(),
+            context: if is_default { ptr::null_mut() } else { context },
+            held: Mutex::new(Some(Held { scheduler: scheduler.clone(), ends: None })),
+            futures: RefCell::default(),
+            watches: RefCell::default(),
+        }
+    }
+
+    fn is_here(&self) -> bool {
+        self.thread == thread_id()
+    }
+
+    /// The scheduler, as long as a future lives here. On any thread.
+    pub(crate) fn scheduler(&self) -> Option<Scheduler> {
+        self.held.lock().unwrap().as_ref().map(|held| held.scheduler.clone())
+    }
+
+    /// Calls a function with its main context as the default of the thread.
+    pub(crate) fn with_thread_default<R>(&self, func: impl FnOnce() -> R) -> R {
+        if self.context.is_null() {
+            return func();
+        }
+        // SAFETY: the scheduler holds it.
+        let context: Borrowed<glib::MainContext> = unsafe { from_glib_borrow(self.context) };
+        context.with_thread_default(func).expect("the thread that runs a main context owns it")
+    }
+
+    /// Has a function called on its thread, soon: in a task.
+    pub(crate) fn post_end<T: Send + Sync>(&self, func: unsafe extern "C" fn(gpointer) -> gboolean, data: Arc<T>) {
+        let ends = self.held.lock().unwrap().as_mut().map(|held| {
+            let context = held.scheduler.context();
+            held.ends.get_or_insert_with(|| Scheduler::new(&context)).clone()
+        });
+        if let Some(ends) = ends {
+            let data = Arc::into_raw(data) as gpointer;
+            let priority = Priority::UserBlocking as i32;
+            unsafe { ffi::prio_scheduler_post(ends.as_ptr(), priority, Some(func), data, Some(release_arc::<T>)) }
+        }
+    }
+
+    fn should_yield(&self) -> bool {
+        let is_alive = !self.futures.borrow().is_empty();
+        is_alive && unsafe { ffi::prio_scheduler_should_yield(self.scheduler) != 0 }
+    }
+
+    /// Keeps a future until [`Home::remove`].
+    pub(crate) fn add(&self, future: Arc<dyn Abort>) -> usize {
+        self.futures.borrow_mut().insert(future)
+    }
+
+    pub(crate) fn remove(&self, key: usize) {
+        let mut futures = self.futures.borrow_mut();
+        let future = futures.remove(key);
+        let is_empty = futures.is_empty();
+        drop(futures);
+        drop(future);
+        if is_empty {
+            let _ = HOMES.try_with(|homes| homes.0.borrow_mut().retain(|home| !ptr::eq(&**home, self)));
+            let held = self.held.lock().unwrap().take();
+            drop(held);
+        }
+    }
+
+    /// Has a future end with a signal, until what this returns is dropped.
+    pub(crate) fn watch(self: &Arc<Self>, signal: &gio::Cancellable, future: Arc<dyn Abort>) -> Watching {
+        let mut watches = self.watches.borrow_mut();
+        let watch = match watches.get(&(signal.as_ptr() as usize)) {
+            Some(watch) if !watch.is_over.load(Acquire) => watch.clone(),
+            _ => {
+                let watch = Watch::new(self, signal);
+                watches.insert(signal.as_ptr() as usize, watch.clone());
+                watch
+            }
+        };
+        drop(watches);
+        let key = watch.futures.borrow_mut().insert(future);
+        Watching { watch, key }
+    }
+}
+
+/// Ends the futures that wait under a signal. The library itself ends those that are queued.
+struct Watch {
+    home: Arc<Home>,
+    signal: gio::Cancellable,
+    handler: Cell<Option<glib::SignalHandlerId>>,
+    /// Whether the signal was cancelled. A plain cancellable may be reset: what waits under it then has another watch.
+    is_over: AtomicBool,
+    futures: RefCell<Slab<Arc<dyn Abort>>>,
+}
+
+// SAFETY: other threads only write `is_over`; they drop the rest when it is empty.
+unsafe impl Send for Watch {}
+unsafe impl Sync for Watch {}
+
+/// The place of a future in a watch.
+pub(crate) struct Watching {
+    watch: Arc<Watch>,
+    key: usize,
+}
+
+impl Watch {
+    fn new(home: &Arc<Home>, signal: &gio::Cancellable) -> Arc<Self> {
+        unsafe extern "C" fn cancelled(_: *mut gio::ffi::GCancellable, watch: gpointer) {
+            let watch = unsafe { &*(watch as *const Arc<Watch>) };
+            if !watch.is_over.swap(true, AcqRel) {
+                watch.home.post_end(sweep, Arc::new(Sweep { watch: watch.clone(), futures: RefCell::new(None) }));
+            }
+        }
+
+        let watch = Arc::new(Self {
+            home: home.clone(),
+            signal: signal.clone(),
+            handler: Cell::new(None),
+            is_over: AtomicBool::new(false),
+            futures: RefCell::default(),
+        });
+        let data = Box::into_raw(Box::new(watch.clone()));
+        let handler = unsafe {
+            let func: unsafe extern "C" fn(*mut gio::ffi::GCancellable, gpointer) = cancelled;
+            let func = std::mem::transmute::<*const (), unsafe extern "C" fn()>(func as *const ());
+            glib::signal::connect_raw(signal.as_ptr() as *mut _, c"cancelled".as_ptr(), Some(func), data)
+        };
+        watch.handler.set(Some(handler));
+        watch
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let watch = &self.watch;
+        let mut futures = watch.futures.borrow_mut();
+        let future = futures.try_remove(self.key);
+        let is_empty = futures.is_empty();
+        drop(futures);
+        drop(future);
+        if is_empty {
+            if let Some(handler) = watch.handler.take() {
+                watch.signal.disconnect(handler);
+            }
+            let mut watches = watch.home.watches.borrow_mut();
+            let key = watch.signal.as_ptr() as usize;
+            if watches.get(&key).is_some_and(|other| Arc::ptr_eq(other, watch)) {
+                watches.remove(&key);
+            }
+        }
+    }
+}
+
+/// The futures of a signal that was cancelled.
+struct Sweep {
+    watch: Arc<Watch>,
+    futures: RefCell<Option<slab::IntoIter<Arc<dyn Abort>>>>,
+}
+
+// SAFETY: its futures are taken, and used, on the thread of its home.
+unsafe impl Send for Sweep {}
+unsafe impl Sync for Sweep {}
+
+/// Ends them, as many as a slice has time for.
+unsafe extern "C" fn sweep(data: gpointer) -> gboolean {
+    let sweep = unsafe { &*(data as *const Sweep) };
+    let home = &sweep.watch.home;
+    if !home.is_here() {
+        return G_SOURCE_REMOVE;
+    }
+    let next = || {
+        let take = || sweep.watch.futures.take().into_iter();
+        sweep.futures.borrow_mut().get_or_insert_with(take).next()
+    };
+    while let Some((_, future)) = next() {
+        future.end();
+        if home.should_yield() {
+            return G_SOURCE_CONTINUE;
+        }
+    }
+    G_SOURCE_REMOVE
+}
+
+/// A destroy notify for what `Arc::into_raw ()` has given.
+pub(crate) unsafe extern "C" fn release_arc<T>(data: gpointer) {
+    drop(unsafe { Arc::from_raw(data as *const T) });
+}
