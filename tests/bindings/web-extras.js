@@ -351,4 +351,20 @@ test('another scheduler of the web is paused by itself', async () => {
     }, {signal: new TaskController().signal}), 1);
 });
 
+test('nothing is pending when adopt () has gone on, whatever else was posted meanwhile', async () => {
+    const others = new TaskController();
+    let nRun = 0;
+    await scheduler.postTask(async () => {
+        await scheduler.yield();
+        Promise.resolve().then(() => {
+            for (let i = 0; i < 40; i++)
+                scheduler.postTask(() => nRun++, {signal: others.signal});
+        });
+        await web.extras.adopt(Promise.resolve(1));
+    }, {signal: new TaskController().signal});
+    while (nRun < 40)
+        await wait();
+    assertEqual(native.get_pending(), 0);
+});
+
 run();

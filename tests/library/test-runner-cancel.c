@@ -211,6 +211,38 @@ test_many (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
+/* The number of a task is free as soon as its function is called.  More tasks than an index has places make it grow. */
+static void
+post_again (guint id, gpointer user_data)
+{
+  enum { MORE_THAN_PLACES = 20, OTHERS = 1000 };
+  Run *run = user_data;
+
+  if (id == 0)
+    return;
+
+  post (run, (char) id, USER_VISIBLE, NULL, 100000);
+  for (guint i = 0; i < MORE_THAN_PLACES; i++)
+    prio_runner_post_full (run->runner, OTHERS + i, USER_VISIBLE, NULL, 100000, 0, FALSE);
+  g_assert_true (prio_runner_cancel (run->runner, id));
+  g_assert_false (prio_runner_cancel (run->runner, id));
+  for (guint i = 0; i < MORE_THAN_PLACES; i++)
+    g_assert_true (prio_runner_cancel (run->runner, OTHERS + i));
+}
+
+static void
+test_number_of_running_task (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  Run run = { .f = f, .rejected = g_string_new (NULL) };
+
+  run.runner = prio_runner_new (f->scheduler, post_again, &run, run_freed);
+  post (&run, 'a', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
+  fixture_run (f);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  tear_down (&run);
+}
+
 static gpointer
 ask_elsewhere (gpointer data)
 {
@@ -308,6 +340,7 @@ main (int argc, char **argv)
   add_test ("/runner-cancel/after-an-abort", test_after_an_abort);
   add_test ("/runner-cancel/while-paused", test_while_paused);
   add_test ("/runner-cancel/many", test_many);
+  add_test ("/runner-cancel/number-of-running-task", test_number_of_running_task);
   add_test ("/runner-cancel/other-threads", test_other_threads);
   add_test ("/runner-cancel/scheduler-goes", test_scheduler_goes);
   add_test ("/runner-cancel/scheduler-goes-before-it-is-reported", test_scheduler_goes_before_it_is_reported);
