@@ -9,7 +9,7 @@
  * record, and supply its functions.  It is closed when it has no users any more; its users are
  * its scheduler, idle callbacks and task ids, and the last of them goes with the context at the latest.
  *
- * One that is an entry is found by its number at once, whatever its state; one that is a job only by looking for it.
+ * One that waits and is an entry is found by its number at once; one that is a job only by looking for it.
  *
  * Everything here belongs to the owner thread.
  *

@@ -212,13 +212,23 @@ cancel_job (PrioIdQueue *ids, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* Returns: (nullable): the entry of the task @id, which waits or runs; NULL if it is none, or a job */
+static gboolean
+waits (PrioEntry *entry)
+{
+  PrioEntryState state = prio_entry_get_state (entry);
+
+  return state == PRIO_ENTRY_DELAYED || state == PRIO_ENTRY_QUEUED;
+}
+
+/* The entry of a task that runs is still in the index, and its number may be that of another task already.
+ *
+ * Returns: (nullable): the entry of the task @id that is delayed or queued; NULL if there is none, or if it is a job */
 PrioEntry *
 prio_id_queue_find (PrioIdQueue *ids, guint id)
 {
   PrioEntry *entry = ids->n_entries > 0 ? *place_of (ids, id) : NULL;
 
-  while (entry != NULL && entry->job.id != id)
+  while (entry != NULL && (entry->job.id != id || !waits (entry)))
     entry = entry->job.next_id;
   return entry;
 }
@@ -232,10 +242,6 @@ prio_id_queue_cancel (PrioIdQueue *ids, guint id)
 
   if (entry != NULL)
     {
-      PrioEntryState state = prio_entry_get_state (entry);
-
-      if (state != PRIO_ENTRY_DELAYED && state != PRIO_ENTRY_QUEUED)
-        return FALSE;
       prio_run_queue_abort_entry (entry);
       return TRUE;
     }
