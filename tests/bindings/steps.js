@@ -375,4 +375,135 @@ test('an abort ends the wait of a generator', async () => {
     assertEqual([await rejection(task), log], ['enough', ['enough']]);
 });
 
+const never = () => new Promise(() => {});
+const nextIdle = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_LOW, () => {
+    resolve();
+    return false;
+}));
+
+const waits = {
+    'a promise that never comes': never,
+    'a promise of a class of its own': () => new (class extends Promise {})(() => {}),
+    'sleep ()': () => scheduler.sleep(600000),
+    'adopt ()': () => scheduler.adopt(never()),
+};
+
+for (const [name, wait] of Object.entries(waits)) {
+    test(`an abort ends steps that wait: ${name}`, async () => {
+        for (const poster of [scheduler, new PrioSched.TaskGroup({limit: 1})]) {
+            const controller = new PrioSched.TaskController('background'), log = [];
+            const steps = poster.post_steps(function* () {
+                try {
+                    log.push('waits');
+                    yield wait();
+                } catch (error) {
+                    log.push(error);
+                    throw error;
+                } finally {
+                    log.push('closed');
+                }
+            }, {signal: controller.signal});
+            while (log.length === 0)
+                await nextIdle();
+            controller.abort('enough');
+            assertEqual([await rejection(steps), log], ['enough', ['waits', 'enough', 'closed']]);
+            assertEqual([scheduler.get_pending(), poster.get_pending()], [0, 0]);
+        }
+    });
+}
+
+test('an abort is thrown once, and a clean-up may yield and wait after it', async () => {
+    const controller = new PrioSched.TaskController('background'), log = [];
+    const steps = scheduler.post_steps(function* () {
+        try {
+            yield never();
+        } finally {
+            scheduler.post_task(() => log.push('urgent'), {priority: 'user-blocking'});
+            yield;
+            log.push(yield nextIdle().then(() => 'waited'));
+        }
+    }, {signal: controller.signal});
+    await nextIdle();
+    controller.abort('enough');
+    assertEqual([await rejection(steps), log], ['enough', ['urgent', 'waited']]);
+});
+
+test('steps wait for what comes in any order, and for each promise once', async () => {
+    const controller = new PrioSched.TaskController('background'), log = [];
+    await Promise.all(Array.from({length: 40}, (_, i) => scheduler.post_steps(function* () {
+        log.push(yield new Promise(resolve => GLib.idle_add(GLib.PRIORITY_LOW - i, () => {
+            resolve(i);
+            return false;
+        })));
+        try {
+            yield Promise.reject(i);
+        } catch (error) {
+            log.push(error);
+        }
+    }, {signal: controller.signal})));
+    assertEqual(log.sort((a, b) => a - b), Array.from({length: 80}, (_, i) => i >> 1));
+    assertEqual(scheduler.get_pending(), 0);
+});
+
+// A main loop in a job of a promise's, where GJS runs no other job: until isOver (), or nothing more has come for long.
+const runInJob = isOver => {
+    const loop = new GLib.MainLoop(null, false);
+    let left = 20000;
+    GLib.idle_add(GLib.PRIORITY_LOW, () => {
+        if (!isOver() && --left > 0)
+            return true;
+        loop.quit();
+        return false;
+    });
+    loop.run();
+};
+
+test('steps go on in a main loop that a promise’s job runs', async () => {
+    for (const options of [{}, {priority: 'background'}, {signal: new PrioSched.TaskController().signal}, {priority: 'user-blocking', name: 'steps'}]) {
+        const group = new PrioSched.TaskGroup({limit: 1}), log = [], count = name => function* () {
+            for (let i = 0; i < 30; i++) {
+                scheduler.post_task(() => {}, {priority: 'user-blocking'});
+                yield i;
+            }
+            log.push(name);
+            return name;
+        };
+        const steps = [scheduler.post_steps(count('first'), options), group.post_steps(count('second'), options), group.post_steps(count('third'), options)];
+        await Promise.resolve();
+        runInJob(() => log.length === 3);
+        assertEqual(log.sort(), ['first', 'second', 'third']);
+        assertEqual(await Promise.all(steps), ['first', 'second', 'third']);
+    }
+});
+
+test('an abort reaches steps in a main loop that a promise’s job runs', async () => {
+    const controller = new PrioSched.TaskController('background'), log = [];
+    const endless = function* () {
+        try {
+            for (;;) {
+                scheduler.post_task(() => {}, {priority: 'user-blocking'});
+                yield;
+            }
+        } finally {
+            log.push('closed');
+        }
+    };
+    const waiting = function* () {
+        try {
+            yield never();
+        } finally {
+            log.push('closed');
+        }
+    };
+    const steps = [endless, waiting].map(make => rejection(scheduler.post_steps(make, {signal: controller.signal})));
+    await Promise.resolve();
+    GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, () => {
+        controller.abort('enough');
+        return false;
+    });
+    runInJob(() => log.length === 2);
+    assertEqual(log, ['closed', 'closed']);
+    assertEqual(await Promise.all(steps), ['enough', 'enough']);
+});
+
 run();
