@@ -414,8 +414,10 @@ for (const [name, wait] of Object.entries(waits)) {
 
 test('an abort is thrown once, and a clean-up may yield and wait after it', async () => {
     const controller = new PrioSched.TaskController('background'), log = [];
+    let hasBegun = false;
     const steps = scheduler.post_steps(function* () {
         try {
+            hasBegun = true;
             yield never();
         } finally {
             scheduler.post_task(() => log.push('urgent'), {priority: 'user-blocking'});
@@ -423,7 +425,8 @@ test('an abort is thrown once, and a clean-up may yield and wait after it', asyn
             log.push(yield nextIdle().then(() => 'waited'));
         }
     }, {signal: controller.signal});
-    await nextIdle();
+    while (!hasBegun)
+        await nextIdle();
     controller.abort('enough');
     assertEqual([await rejection(steps), log], ['enough', ['urgent', 'waited']]);
 });
@@ -448,8 +451,8 @@ test('steps wait for what comes in any order, and for each promise once', async 
 // A main loop in a job of a promise's, where GJS runs no other job: until isOver (), or nothing more has come for long.
 const runInJob = isOver => {
     const loop = new GLib.MainLoop(null, false);
-    let left = 20000;
-    GLib.idle_add(GLib.PRIORITY_LOW, () => {
+    let left = 10000;
+    GLib.timeout_add(GLib.PRIORITY_LOW, 1, () => {
         if (!isOver() && --left > 0)
             return true;
         loop.quit();
@@ -459,7 +462,8 @@ const runInJob = isOver => {
 };
 
 test('steps go on in a main loop that a promise’s job runs', async () => {
-    for (const options of [{}, {priority: 'background'}, {signal: new PrioSched.TaskController().signal}, {priority: 'user-blocking', name: 'steps'}]) {
+    const {signal} = new PrioSched.TaskController();
+    for (const options of [{}, {priority: 'background'}, {signal}, {priority: 'user-blocking', name: 'steps'}]) {
         const group = new PrioSched.TaskGroup({limit: 1}), log = [], count = name => function* () {
             for (let i = 0; i < 30; i++) {
                 scheduler.post_task(() => {}, {priority: 'user-blocking'});
@@ -468,7 +472,7 @@ test('steps go on in a main loop that a promise’s job runs', async () => {
             log.push(name);
             return name;
         };
-        const steps = [scheduler.post_steps(count('first'), options), group.post_steps(count('second'), options), group.post_steps(count('third'), options)];
+        const steps = [[scheduler, 'first'], [group, 'second'], [group, 'third']].map(([poster, name]) => poster.post_steps(count(name), options));
         await Promise.resolve();
         runInJob(() => log.length === 3);
         assertEqual(log.sort(), ['first', 'second', 'third']);
@@ -478,8 +482,10 @@ test('steps go on in a main loop that a promise’s job runs', async () => {
 
 test('an abort reaches steps in a main loop that a promise’s job runs', async () => {
     const controller = new PrioSched.TaskController('background'), log = [];
+    let nBegun = 0;
     const endless = function* () {
         try {
+            nBegun++;
             for (;;) {
                 scheduler.post_task(() => {}, {priority: 'user-blocking'});
                 yield;
@@ -490,16 +496,18 @@ test('an abort reaches steps in a main loop that a promise’s job runs', async 
     };
     const waiting = function* () {
         try {
+            nBegun++;
             yield never();
         } finally {
             log.push('closed');
         }
     };
-    const steps = [endless, waiting].map(make => rejection(scheduler.post_steps(make, {signal: controller.signal})));
+    const steps = [waiting, endless].map(make => rejection(scheduler.post_steps(make, {signal: controller.signal})));
     await Promise.resolve();
-    GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, () => {
-        controller.abort('enough');
-        return false;
+    GLib.timeout_add(GLib.PRIORITY_LOW, 1, () => {
+        if (nBegun === 2)
+            controller.abort('enough');
+        return nBegun < 2;
     });
     runInJob(() => log.length === 2);
     assertEqual(log, ['closed', 'closed']);

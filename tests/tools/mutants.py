@@ -105,7 +105,7 @@ MUTANTS = [
     ('observer.c', 'prio_thread.observed = task->outer;\n  task->runs = FALSE;', 'task->runs = FALSE;'),
     ('introspection/python/gi/overrides/_priosched/tasks/threads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
     ('introspection/python/gi/overrides/_priosched/extras/groups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),
-    ('introspection/gjs/overrides/_priosched/library/steps.js', "last = {};\n            let thrown", "let thrown", 'steps.js'),
+    ('introspection/gjs/overrides/_priosched/library/steps.js', "        this.#last = {};\n        try", "        try", 'steps.js'),
     ('introspection/gjs/overrides/_priosched/library/groups.js', 'if (--this.#group[WAITING].n === 0)', 'if (--this.#group[WAITING].n <= 1)', 'groups.js'),
 ]
 

@@ -207,7 +207,7 @@ function addPosts(Scheduler, tasks, byDefault, {toDelay, toFlag, toName, toOptio
 
     // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
-        const steps = toSteps(this, make, toOptions(options).progress, tasks.watchAbort);
+        const steps = toSteps(this, make, toOptions(options).progress, tasks);
         return postWith(this, steps, options);
     };
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE */
+/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER */
 
 // PrioSched.TaskPriority, and none
 var UNSET = 0;
@@ -14,3 +14,6 @@ var USER_BLOCKING = 3;
 var REJECTED = 0;
 var OUTSIDE = 1;
 var INSIDE = 2;
+
+// The longest delay, in milliseconds
+var FOREVER = Number.MAX_SAFE_INTEGER;

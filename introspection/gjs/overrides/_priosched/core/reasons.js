@@ -108,8 +108,12 @@ var AbortWatch = class AbortWatch {
     // The reason.  It is not new any more.
     take() {
         const reason = reasonOf(this.#signal);
-        this.#signal = null;
+        this.end();
         return reason;
+    }
+
+    end() {
+        this.#signal = null;
     }
 };
 

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Entry, Queue, Slice, adoptedEntry, followPromise, keepResolvers */
+/* exported Entry, Later, Queue, Slice, adoptedEntry, followPromise, keepResolvers */
 
 // The executor of every promise, which saves a closure for each.  The code that makes a promise
 // calls post() or a yield of the table right after it.  The engine walks the whole stack for every
@@ -39,6 +39,27 @@ var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection)
     };
     Object.assign(waiting, {isRejected: true, promise: null, reject: () => {}});
     return entry;
+};
+
+// What the callback of a task returns that goes on in continuations: like a promise, but it settles at once, since jobs may have to wait.
+var Later = class Later {
+    #settlers = null;
+
+    then(resolve, reject) {
+        this.#settlers = {resolve, reject};
+    }
+
+    resolve(value) {
+        const {resolve, reject} = this.#settlers;
+        if (value instanceof Promise)
+            value.then(resolve, reject);
+        else
+            resolve(value);
+    }
+
+    reject(error) {
+        this.#settlers.reject(error);
+    }
 };
 
 // What comes of the promise that the callback of entry has returned: kept until the task has ended, and from then on given to later ().

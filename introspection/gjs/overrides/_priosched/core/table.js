@@ -12,17 +12,16 @@
 
 const {drainMicrotaskQueue} = imports._promiseNative;
 const {
-    UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE,
+    UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER,
 } = imports.overrides._priosched.constants;
 const Current = imports.overrides._priosched.core.current;
 const {Entries} = imports.overrides._priosched.core.entries;
 const {closedError, reasonOf} = imports.overrides._priosched.core.reasons;
 const {newRunner} = imports.overrides._priosched.core.runner;
-const {Entry, adoptedEntry} = imports.overrides._priosched.core.settling;
+const {Entry, Later, adoptedEntry} = imports.overrides._priosched.core.settling;
 const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const NO_EXPIRY = -1;
-const FOREVER = Number.MAX_SAFE_INTEGER; // milliseconds
 
 // The tasks of a scheduler, by the numbers that identify them in the library.
 var Table = class Table {
@@ -120,7 +119,7 @@ var Table = class Table {
                 value = exact.runAs(state, callback);
             else
                 value = state.frame === null ? callback() : state.frame(state.left, callback);
-            if (value instanceof Promise)
+            if (value instanceof Promise || value instanceof Later)
                 outcome = results.follow(value, entry);
         } catch (error) {
             settle = entry.reject;
@@ -285,6 +284,26 @@ var Table = class Table {
         const outer = this.#running.stateFor(posted);
         entry.state = this.stateToInherit(outer);
         this.#enter(id, entry, outer, posted);
+    }
+
+    // Posts a continuation of what runs in state, which calls resolve () in it; or else reject (reason) is called, if its signal is
+    // aborted before.  Returns what takeBack () takes.
+    goOn(state, resolve, reject, delay = 0) {
+        const running = this.#running, entry = new Entry(null, state);
+        entry.resolve = () => running.runIn(state, resolve, state);
+        entry.reject = reject;
+        const id = this.#entries.add(entry);
+        this.#enter(id, entry, state, this.#postFull(id, state, delay, true));
+        return {id, entry};
+    }
+
+    // Nobody calls its functions any more.
+    takeBack({id, entry}) {
+        if (entry.isRejected || this.find(id) !== entry)
+            return;
+        Object.assign(entry, {isRejected: true, resolve() {}, reject() {}});
+        if (this.#runner.cancel(id))
+            this.takeRejected();
     }
 
     // adopted, the last promise, settles as promise does, in a continuation of the current task.  If that is aborted before, the

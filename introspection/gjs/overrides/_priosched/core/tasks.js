@@ -4,6 +4,7 @@
 
 /* exported make */
 
+const {USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Aborts} = imports.overrides._priosched.core.aborts;
 const Current = imports.overrides._priosched.core.current;
 const {Idles} = imports.overrides._priosched.core.idles;
@@ -79,6 +80,8 @@ function make(PrioSched) {
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}),
         rejected: reason => results.rejected(reason),
         runAsNone: callback => runIn(null, callback),
+        runSoon: (state, callback) => tables.own.wake(() => runIn(state, callback)),
+        stateAfterAbort: ({priority, signal, table}) => table.states[priority || signal?.priority || USER_VISIBLE],
         takeRejected: () => aborts.takeRejected(),
         watchAbort: () => new AbortWatch(currentState()?.signal ?? null),
     };

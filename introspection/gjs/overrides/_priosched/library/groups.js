@@ -268,7 +268,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
     // A task whose steps are those of the generator that make () returns.
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
-        return postIn(this, toSteps(schedulerOf(this), make, progress, tasks.watchAbort), others);
+        return postIn(this, toSteps(schedulerOf(this), make, progress, tasks), others);
     };
     TaskGroup.prototype.postSteps = TaskGroup.prototype.post_steps;
 

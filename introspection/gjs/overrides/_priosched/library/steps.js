@@ -6,6 +6,8 @@
 
 const {Gio, GLib} = imports.gi;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;
+const {Later} = imports.overrides._priosched.core.settling;
+const {FOREVER} = imports.overrides._priosched.constants;
 
 // An abort without a reason of the program's own, which is GIO's error, and whatever is derived from this as a reason: for all of
 // them `error instanceof PrioSched.AbortError` is true.
@@ -50,45 +52,132 @@ function toGenerator(value) {
     return value;
 }
 
-// The callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress (value),
-// if given, is called with the last value before it yields.  It waits for a promise that the generator yields, whose value that gets.  An abort is thrown where the generator stands; watchAbort () gives what tells of it.
-var toSteps = function toSteps(scheduler, make, progress, watchAbort) {
-    toFunction(make);
-    const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
+// The steps of a generator in a task, and in continuations of that task, which the library calls without a promise: in a main loop that
+// a job of a promise's runs, GJS runs no other job.
+class Steps {
+    #generator;
+    #later = new Later();
+    #last = {};     // the last step whose value progress () has not been called with
+    #scheduler;
+    #state;
+    #tasks;
+    #tell;
+    #wait = null;   // identifies what it waits for
+    #watch;
 
-    const steps = async () => {
-        const watch = watchAbort(), generator = toGenerator(make());
-        let last = {}, step = generator.next();
+    constructor(scheduler, generator, tell, tasks) {
+        this.#scheduler = scheduler;
+        this.#generator = generator;
+        this.#tell = tell;
+        this.#tasks = tasks;
+        this.#state = tasks.currentState();
+        this.#watch = tasks.watchAbort();
+    }
+
+    // Called as the function of the task: returns what the generator returns, now or later.
+    begin() {
+        const step = this.#make('next');
+        return step.done ? step.value : this.#later;
+    }
+
+    #report() {
+        const last = this.#last;
+        this.#last = {};
+        try {
+            if ('value' in last)
+                this.#tell(last.value);
+        } catch (error) {
+            this.#generator.return();
+            throw error;
+        }
+    }
+
+    // Makes steps as long as the slice lasts, the first by that method of the generator.  Returns the last one.
+    #make(method, value) {
+        let step = this.#generator[method](value);
         while (!step.done) {
-            const isAborted = watch.isNew(), waits = step.value instanceof Promise;
+            const waits = step.value instanceof Promise, isAborted = this.#watch.isNew();
             if (!waits)
-                last = step;
-            if (!isAborted && !waits && !scheduler.should_yield()) {
-                step = generator.next();
+                this.#last = step;
+            if (!isAborted && !waits && !this.#scheduler.should_yield()) {
+                step = this.#generator.next();
                 continue;
             }
-            try {
-                if ('value' in last)
-                    tell(last.value);
-            } catch (error) {
-                generator.return();
-                throw error;
-            }
-            last = {};
-            let thrown = null, sent;
-            try {
-                if (isAborted)
-                    throw watch.take();
-                sent = await (waits ? step.value : scheduler.yield());
-            } catch (error) {
-                thrown = {error};
-            }
-            step = thrown === null ? generator.next(sent) : generator.throw(thrown.error);
+            this.#report();
+            const refusal = isAborted ? {reason: this.#watch.take()} : waits ? this.#waitFor(step.value) : this.#goOn('next');
+            if (refusal === null)
+                return step;
+            step = this.#generator.throw(this.#hear(refusal));
         }
-        if ('value' in last)
-            tell(last.value);
-        return step.value;
-    };
+        this.#report();
+        return step;
+    }
+
+    // The generator hears of an abort once, and cleans up outside of the aborted task.
+    #hear({reason}) {
+        this.#watch.end();
+        this.#state = this.#tasks.stateAfterAbort(this.#state);
+        return reason;
+    }
+
+    #resume(method, value) {
+        try {
+            const step = this.#make(method, value);
+            if (step.done)
+                this.#later.resolve(step.value);
+        } catch (error) {
+            this.#later.reject(error);
+        }
+    }
+
+    #throwSoon(refusal) {
+        this.#tasks.runSoon(this.#state, () => this.#resume('throw', this.#hear(refusal)));
+    }
+
+    // Posts a continuation.  Returns null, or, if the task has been aborted, the reason.  If it is aborted later, the steps go on then.
+    #post(resolve, delay = 0) {
+        const wait = this.#wait = {posted: null};
+        let refusal = null;
+        const reject = reason => {
+            refusal = {reason};
+            if (wait.posted !== null && this.#wait === wait)
+                this.#throwSoon(refusal);
+            this.#wait = null;
+        };
+        wait.posted = this.#state.table.goOn(this.#state, resolve, reject, delay);
+        return refusal;
+    }
+
+    #goOn(method, value) {
+        return this.#post(() => this.#resume(method, value));
+    }
+
+    // The same where the steps go on when promise has settled.
+    #waitFor(promise) {
+        this.#wait = {posted: null};
+        const refusal = this.#state.signal === null ? null : this.#post(() => {}, FOREVER), wait = this.#wait;
+        const on = method => value => {
+            if (this.#wait !== wait)
+                return; // an abort has ended the wait
+            if (wait.posted !== null)
+                this.#state.table.takeBack(wait.posted);
+            const refused = this.#goOn(method, value);
+            if (refused !== null)
+                this.#throwSoon(refused);
+        };
+        if (refusal === null)
+            new Promise(resolve => resolve(promise)).then(on('next'), on('throw')); // which never throws
+        return refusal;
+    }
+}
+
+// The callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress (value),
+// if given, is called with the last value before it yields.  It waits for a promise that the generator yields, whose value that gets.
+// An abort is thrown where the generator stands.
+var toSteps = function toSteps(scheduler, make, progress, tasks) {
+    toFunction(make);
+    const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
+    const steps = () => new Steps(scheduler, toGenerator(make()), tell, tasks).begin();
     steps.calls = make; // for names of what runs
     return steps;
 };
