@@ -14,6 +14,8 @@ const program = body => `
     const {scheduler, AbortController, AbortSignal, TaskController, queueMicrotask, requestIdleCallback} = PrioSched.web;
     const native = PrioSched.Scheduler.get_default();
     const exit = () => imports.system.exit(3);
+    const file = imports.gi.Gio.File.new_for_path('/proc/self/status');
+    const read = () => new Promise(resolve => file.load_contents_async(null, (_, result) => resolve(file.load_contents_finish(result))));
     const loop = new GLib.MainLoop(null, false);
     let left = 500;
     GLib.idle_add(GLib.PRIORITY_LOW + 100, () => {
@@ -45,10 +47,39 @@ const bodies = {
         scheduler.postTask(() => c.setPriority("background"))`,
 };
 
+// In a job of a promise's: GJS runs no other job then, and only says so when the main loop ends.
+const asked = {
+    'a job of a task': '() => Promise.resolve().then(exit)',
+    'a task that has awaited nothing': 'async () => { await null; exit(); }',
+    'a task that has yielded': 'async () => { await scheduler.yield(); exit(); }',
+    'a task that has awaited a call of GIO': 'async () => { await read(); exit(); }',
+};
+for (const [name, callback] of Object.entries(asked)) {
+    for (const options of ['', ', {priority: "background"}', ', {signal: new TaskController().signal}'])
+        bodies[`${name}${options}`] = `left = 1e9; scheduler.postTask(${callback}${options}).catch(() => {})`;
+}
+const outside = {
+    'a job of an idle source': 'GLib.idle_add(0, () => { Promise.resolve().then(exit); })',
+    'code that has awaited a task': '(async () => { await scheduler.postTask(() => 1); exit(); })()',
+    'code that has yielded': '(async () => { await scheduler.yield(); exit(); })()',
+    'code that has awaited a call of GIO': '(async () => { await read(); exit(); })()',
+    'code that has awaited long after everything else': '(async () => { await native.sleep(100); await read(); exit(); })()',
+    'steps that have waited': 'native.post_steps(function* () { yield read(); exit(); })',
+};
+const others = {
+    'alone': '',
+    'beside tasks that yield': 'for (let i = 0; i < 3; i++) scheduler.postTask(async () => { for (;;) await scheduler.yield(); })',
+    'beside tasks that read': 'for (let i = 0; i < 3; i++) scheduler.postTask(async () => { for (;;) await read(); }, {priority: "background"})',
+};
+for (const [name, body] of Object.entries(outside)) {
+    for (const [beside, other] of Object.entries(others))
+        bodies[`${name}, ${beside}`] = `left = 1e9; ${other}; ${body}`;
+}
+
 for (const [name, body] of Object.entries(bodies)) {
     test(`System.exit () in ${name}`, () => {
         const [ok, out, , status] =
-            GLib.spawn_sync(null, ['gjs', '-c', program(body)], null, GLib.SpawnFlags.SEARCH_PATH, null);
+            GLib.spawn_sync(null, ['timeout', '20', 'gjs', '-c', program(body)], null, GLib.SpawnFlags.SEARCH_PATH, null);
         assertEqual([ok, new TextDecoder().decode(out), status], [true, '', 3 << 8]);
     });
 }
