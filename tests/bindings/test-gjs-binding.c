@@ -71,25 +71,66 @@ run_jobs (gpointer jobs)
   return G_SOURCE_REMOVE;
 }
 
-/* A main loop that a job runs goes on, also where a task runs the jobs. */
+/* What asks whether jobs are run: it counts how often it is asked, and queues none.  It knows that they were run before. */
+typedef struct
+{
+  GObject parent;
+  guint n_asked;
+} Prober;
+
+typedef GObjectClass ProberClass;
+
+GType prober_get_type (void);
+G_DEFINE_TYPE (Prober, prober, G_TYPE_OBJECT)
+
+static void
+prober_init (Prober *self)
+{
+}
+
+static void
+prober_set_property (GObject *object, guint property_id, const GValue *value, GParamSpec *pspec)
+{
+  ((Prober *) object)->n_asked++;
+}
+
+static void
+prober_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
+{
+  g_value_set_boolean (value, TRUE);
+}
+
+static void
+prober_class_init (ProberClass *object_class)
+{
+  object_class->set_property = prober_set_property;
+  object_class->get_property = prober_get_property;
+  g_object_class_install_property (object_class, 1, g_param_spec_uint ("id", NULL, NULL, 0, 1, 0, G_PARAM_WRITABLE));
+  g_object_class_install_property (object_class, 2, g_param_spec_boolean ("known", NULL, NULL, FALSE, G_PARAM_READABLE));
+}
+
+/* A main loop that a job runs goes on, also where a task runs the jobs.  The source is asked whether it still runs jobs after those, and
+ * not while there is nothing to do. */
 static void
 test_jobs (Fixture *f, gconstpointer data)
 {
+  g_autoptr (GObject) prober = g_object_new (prober_get_type (), NULL);
+  guint n_asked;
   Jobs *jobs = jobs_new (f, &jobs_funcs), *other = jobs_new (f, &other_funcs), *bare = jobs_new (f, &without_prepare);
 
-  assert_told ("*assertion*failed*", prio_sched_gjs_guard_jobs (NULL));
+  assert_told ("*assertion*failed*", prio_sched_gjs_guard_jobs (NULL, prober));
   g_source_attach (&bare->source, f->context);
-  g_assert_false (prio_sched_gjs_guard_jobs (&bare->source));
+  g_assert_false (prio_sched_gjs_guard_jobs (&bare->source, prober));
   g_source_destroy (&bare->source);
-  g_assert_false (prio_sched_gjs_guard_jobs (&bare->source));
+  g_assert_false (prio_sched_gjs_guard_jobs (&bare->source, prober));
   /* It is in no main context yet. */
-  g_assert_false (prio_sched_gjs_guard_jobs (&jobs->source));
+  g_assert_false (prio_sched_gjs_guard_jobs (&jobs->source, prober));
   g_source_set_priority (&jobs->source, -1000);
   g_source_attach (&jobs->source, f->context);
-  g_assert_true (prio_sched_gjs_guard_jobs (&jobs->source));
-  g_assert_true (prio_sched_gjs_guard_jobs (&jobs->source));
+  g_assert_true (prio_sched_gjs_guard_jobs (&jobs->source, prober));
+  g_assert_true (prio_sched_gjs_guard_jobs (&jobs->source, prober));
   g_source_attach (&other->source, f->context);
-  g_assert_false (prio_sched_gjs_guard_jobs (&other->source));
+  g_assert_false (prio_sched_gjs_guard_jobs (&other->source, prober));
   g_source_destroy (&other->source);
 
   jobs->n_jobs = 2;
@@ -99,6 +140,13 @@ test_jobs (Fixture *f, gconstpointer data)
   jobs->n_jobs = 1;
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "jjj");
+
+  while (((Prober *) prober)->n_asked == 0)
+    g_main_context_iteration (f->context, TRUE);
+  fixture_run (f);
+  n_asked = ((Prober *) prober)->n_asked;
+  fixture_run (f);
+  g_assert_cmpuint (((Prober *) prober)->n_asked, ==, n_asked);
 
   g_source_destroy (&jobs->source);
   g_source_unref (&jobs->source);

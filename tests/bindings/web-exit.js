@@ -68,7 +68,7 @@ const outside = {
 };
 const others = {
     'alone': '',
-    'beside tasks that yield': 'for (let i = 0; i < 3; i++) scheduler.postTask(async () => { for (;;) await scheduler.yield(); })',
+    'beside background tasks that yield': 'for (let i = 0; i < 3; i++) scheduler.postTask(async () => { for (;;) await scheduler.yield(); }, {priority: "background"})',
     'beside tasks that read': 'for (let i = 0; i < 3; i++) scheduler.postTask(async () => { for (;;) await read(); }, {priority: "background"})',
 };
 for (const [name, body] of Object.entries(outside)) {

@@ -8,6 +8,11 @@
  * The scheduler goes before GJS's source.  So it has what is queued run before it chooses a task: an abort in such a job still
  * reaches that task, and the job is not part of it.
  *
+ * After `System.exit ()` in a job GJS runs no job any more and says so to nobody: the program would go on without its promises, and spin
+ * if one of them settled.  So once jobs may have been run, one more is queued before the main loop sleeps, at most every INTERVAL.
+ * Jobs that the source leaves in the queue mean that the program is to end, or that the main loop is run by a job: in a loop in which
+ * jobs have been run before, it is the former.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
@@ -18,10 +23,75 @@ static GMutex lock;
 static const GSourceFuncs *original;
 static GSourceFuncs guarded;
 
+/* Milliseconds. */
+#define INTERVAL 20
+
+/* The source of a thread's interpreter. */
+typedef struct
+{
+  GSource *source;
+  GObject *prober;   /* queues a job when its property `id` is set, and tells by `known` whether one has been run in this main loop */
+  gint64 probed;     /* when it last was, in microseconds */
+  gint64 stuck;      /* when the source last left jobs in its queue, or 0 if it has run them since */
+  gboolean is_due;   /* whether jobs may have been run since it was probed */
+} PrioJobs;
+
+static void
+jobs_clear (gpointer data)
+{
+  PrioJobs *jobs = data;
+
+  g_source_unref (jobs->source);
+  g_object_unref (jobs->prober);
+}
+
+static void
+jobs_unref (gpointer jobs)
+{
+  g_atomic_rc_box_release_full (jobs, jobs_clear);
+}
+
+/* That of the last interpreter of the thread, which has one at a time. */
+static GPrivate jobs_here = G_PRIVATE_INIT (jobs_unref);
+
+static PrioJobs *
+jobs_of (GSource *source)
+{
+  PrioJobs *jobs = g_private_get (&jobs_here);
+
+  return jobs != NULL && jobs->source == source ? jobs : NULL;
+}
+
+/* Whether INTERVAL has passed since @time; if not yet, @timeout becomes what is left of it. */
+static gboolean
+has_passed (gint64 time, gint *timeout)
+{
+  gint64 passed = (g_get_monotonic_time () - time) / 1000;
+
+  if (passed >= INTERVAL)
+    return TRUE;
+  *timeout = INTERVAL - (gint) passed;
+  return FALSE;
+}
+
 static gboolean
 jobs_prepare (GSource *source, gint *timeout)
 {
-  return !prio_runner_get_runs_jobs () && original->prepare (source, timeout);
+  const PrioJobs *jobs = jobs_of (source);
+
+  if (prio_runner_get_runs_jobs ())
+    return FALSE;
+  if (original->prepare (source, timeout))
+    return jobs == NULL || jobs->stuck == 0 || has_passed (jobs->stuck, timeout);
+  return jobs != NULL && jobs->is_due && has_passed (jobs->probed, timeout);
+}
+
+static gboolean
+is_ready (GSource *source)
+{
+  gint timeout = -1;
+
+  return !g_source_is_destroyed (source) && jobs_prepare (source, &timeout);
 }
 
 static gboolean
@@ -32,17 +102,46 @@ has_jobs (GSource *source)
   return !g_source_is_destroyed (source) && original->prepare (source, &timeout);
 }
 
+/* Before the source runs its jobs, or, if it has none, in order to see whether it still does. */
+static void
+before_jobs (PrioJobs *jobs)
+{
+  jobs->is_due = has_jobs (jobs->source);
+  if (jobs->is_due)
+    return;
+  jobs->probed = g_get_monotonic_time ();
+  g_object_set (jobs->prober, "id", 1, NULL);
+}
+
+/* Outside of tasks, the source has left jobs in its queue, or has not. */
+static void
+after_jobs (PrioJobs *jobs, gboolean are_left)
+{
+  gboolean known;
+
+  jobs->stuck = are_left ? g_get_monotonic_time () : 0;
+  if (!are_left)
+    return;
+  g_object_get (jobs->prober, "known", &known, NULL);
+  if (known)
+    prio_sched_gjs_exit ();
+}
+
 /* Jobs that are left are what the source could not run, or what its end has queued.  Those a second call runs.  What has been noted holds
- * for as long as the task runs; if none does, nothing is known. */
+ * for as long as the task runs. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
-  gboolean again = original->dispatch (source, callback, data);
+  PrioJobs *jobs = jobs_of (source);
+  gboolean again;
 
-  if (!again || !has_jobs (source) || !prio_runner_set_runs_jobs (FALSE))
-    return again;
+  if (jobs != NULL)
+    before_jobs (jobs);
   again = original->dispatch (source, callback, data);
-  prio_runner_set_runs_jobs (again && has_jobs (source));
+  if (again && has_jobs (source))
+    again = original->dispatch (source, callback, data);
+  if (!prio_runner_set_runs_jobs (again && has_jobs (source)) && jobs != NULL)
+    after_jobs (jobs, again && has_jobs (source));
   return again;
 }
 
@@ -72,20 +171,26 @@ guard (GSource *source)
 
 /* Between two tasks: runs the jobs that are queued, as the source would. */
 static gboolean
-run_jobs (gpointer source)
+run_jobs (gpointer data)
 {
-  if (g_source_is_destroyed (source))
+  PrioJobs *jobs = data;
+
+  if (g_source_is_destroyed (jobs->source))
     return G_SOURCE_REMOVE;
-  if (has_jobs (source))
-    jobs_dispatch (source, NULL, NULL);
+  if (has_jobs (jobs->source) || is_ready (jobs->source))
+    jobs_dispatch (jobs->source, NULL, NULL);
+  /* The task may run jobs. */
+  jobs->is_due = TRUE;
   return G_SOURCE_CONTINUE;
 }
 
 /**
  * prio_sched_gjs_guard_jobs:
  * @source: the source in whose dispatch GJS runs its jobs
+ * @prober: an object with two properties: `id`, a number, which queues a job when it is set, and `known`, which tells whether that
+ *   has been run in this main loop
  *
- * Runs GJS's jobs between two tasks, and lets main loops go on that are run by jobs.
+ * Runs GJS's jobs between two tasks, lets main loops go on that are run by jobs, and ends the program if a job has asked GJS to exit.
  *
  * GJS has a queue of jobs, a source that is ready while there are any, and a function that runs them all, and does nothing where
  * it is called by one of them. A task may call that function as well. If a job that it calls runs a main loop, @source
@@ -100,17 +205,22 @@ run_jobs (gpointer source)
  * Returns: whether @source is guarded
  */
 gboolean
-prio_sched_gjs_guard_jobs (GSource *source)
+prio_sched_gjs_guard_jobs (GSource *source, GObject *prober)
 {
   GMainContext *context;
+  PrioJobs *jobs;
 
   g_return_val_if_fail (source != NULL, FALSE);
+  g_return_val_if_fail (G_IS_OBJECT (prober), FALSE);
 
   if (source->source_funcs == &guarded)
     return TRUE;
   context = g_source_is_destroyed (source) ? NULL : g_source_get_context (source);
   if (context == NULL || !guard (source))
     return FALSE;
-  prio_runner_add_interlude (context, run_jobs, g_source_ref (source), (GDestroyNotify) g_source_unref);
+  jobs = g_atomic_rc_box_new0 (PrioJobs);
+  *jobs = (PrioJobs) { .source = g_source_ref (source), .prober = g_object_ref (prober), .is_due = TRUE };
+  g_private_replace (&jobs_here, g_atomic_rc_box_acquire (jobs));
+  prio_runner_add_interlude (context, run_jobs, jobs, jobs_unref);
   return TRUE;
 }

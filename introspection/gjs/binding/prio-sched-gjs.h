@@ -21,7 +21,8 @@ void        prio_sched_gjs_follow     (PrioTaskSignal *signal,
                                        GObject        *follower);
 
 PRIO_SCHED_GJS_EXPORT
-gboolean    prio_sched_gjs_guard_jobs (GSource       *source);
+gboolean    prio_sched_gjs_guard_jobs (GSource       *source,
+                                       GObject       *prober);
 
 PRIO_SCHED_GJS_EXPORT
 PrioRunner *prio_sched_gjs_new_runner (PrioScheduler *scheduler,

@@ -37,24 +37,6 @@ function lastId(context) {
     return id;
 }
 
-// Tells the binding which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first or
-// comes with a job of ours, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
-// No callback is needed, which GJS 1.74 would refuse during a collection.  This loads the binding's library, which the native part
-// is linked to and might not find by itself.
-var guardJobs = function () {
-    const guard = imports.gi.PrioSchedGjs.guard_jobs;
-    const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();
-    const last = lastId(context);
-    let source = findJobs(context, 1, Math.min(last, 1000));
-    if (source === null) {
-        Promise.resolve().then(() => {});
-        drainMicrotaskQueue();
-        source = findJobs(context, last + 1, lastId(context));
-    }
-    if (source !== null)
-        guard(source);
-};
-
 // The library calls this by setting its property.  GJS blocks all closures while its garbage
 // collector sweeps, and it sweeps in slices, between which JavaScript runs: with a closure,
 // tasks would be lost, and without them the sweep would never end.
@@ -100,9 +82,47 @@ const Driver = GObject.registerClass({
 
 // Calls run with the number of each task of scheduler, and find, which gives what its name and callback are known by.
 var newRunner = function newRunner(scheduler, run, find = () => null) {
-    const driver = new Driver();
-    driver.running = 0;
-    driver.run = run;
-    driver.find = find;
+    const driver = Object.assign(new Driver(), {running: 0, run, find});
     return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
+};
+
+// The stack of the code that runs this main loop.
+function placeOfLoop() {
+    return new Error().stack.split('\n').slice(2).join('\n');
+}
+
+// Queues a job, and tells whether one has been run in this main loop.  A loop that a job runs has another place, and runs none.
+const Prober = GObject.registerClass({
+    GTypeName: typeName('PrioSchedProber'),
+    Properties: {
+        'id': GObject.ParamSpec.uint('id', null, null, GObject.ParamFlags.WRITABLE, 0, 1, 0),
+        'known': GObject.ParamSpec.boolean('known', null, null, GObject.ParamFlags.READABLE, false),
+    },
+}, class Prober extends GObject.Object {
+    set id(_) {
+        const place = placeOfLoop();
+        Promise.resolve().then(() => (this.place = place));
+    }
+
+    get known() {
+        return this.place === placeOfLoop();
+    }
+});
+
+// Tells the binding which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first or
+// comes with a job of ours, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
+// No callback is needed, which GJS 1.74 would refuse during a collection.  This loads the binding's library, which the native part
+// is linked to and might not find by itself.
+var guardJobs = function () {
+    const guard = imports.gi.PrioSchedGjs.guard_jobs;
+    const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();
+    const last = lastId(context);
+    let source = findJobs(context, 1, Math.min(last, 1000));
+    if (source === null) {
+        Promise.resolve().then(() => {});
+        drainMicrotaskQueue();
+        source = findJobs(context, last + 1, lastId(context));
+    }
+    if (source !== null)
+        guard(source, new Prober());
 };
